@@ -1,0 +1,205 @@
+//! What can go wrong, said so that a user can act on it?
+//!
+//! One error for the crate. A message is a sentence that names the file and the place and says
+//! what to do; the lower-level cause, if any, is the [`source`](std::error::Error::source).
+//! Broken promises inside cento are assertions, not errors.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Any failure of a cento operation.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused to read or write a file.
+    Io {
+        /// What was being done, as in "cannot {action} {path}".
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file of the index does not hold what its writer must have written.
+    Corrupt(Corruption),
+    /// A scheme or analyser specification that cannot be used.
+    Spec {
+        /// The specification as given.
+        spec: String,
+        /// What is wrong with it, as a clause.
+        what: String,
+    },
+    /// An index that cannot be opened or created as asked: absent, already there, or built by
+    /// another version of the scheme, the analyser or the format.
+    Index {
+        /// The directory of the index.
+        path: PathBuf,
+        /// What is wrong, as a clause, and what to do about it.
+        what: String,
+    },
+    /// Another process is writing to the index.
+    Locked {
+        /// The directory of the index.
+        path: PathBuf,
+    },
+    /// An operation of the storage layer failed.
+    Store {
+        /// What was being done, as in "cannot {action} {path}".
+        action: &'static str,
+        /// The directory of the index.
+        path: PathBuf,
+        /// The storage layer's reason.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// Input that cannot be taken as a document.
+    Input {
+        /// Where it was met: a path, with `:line` for JSON lines.
+        place: String,
+        /// What is wrong with it, as a clause.
+        what: String,
+    },
+    /// A query that cannot be answered as asked.
+    Query {
+        /// What is wrong with it, as a sentence.
+        what: String,
+    },
+    /// The operation was stopped from outside, at the user's request.
+    Interrupted,
+}
+
+/// A place in a file that does not hold what its writer must have written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Corruption {
+    /// The file, as a name inside the index directory or as a path.
+    pub file: String,
+    /// The section of the file, as segments-format.md names it.
+    pub section: &'static str,
+    /// The byte offset in the file at or after which the damage lies.
+    pub offset: u64,
+    /// What was found, as a clause.
+    pub what: String,
+}
+
+impl Corruption {
+    /// Damage in `section` of `file`, `offset` bytes from the file's start.
+    pub fn new(
+        file: impl Into<String>,
+        section: &'static str,
+        offset: u64,
+        what: impl Into<String>,
+    ) -> Corruption {
+        Corruption {
+            file: file.into(),
+            section,
+            offset,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for Corruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Corruption {
+            file,
+            section,
+            offset,
+            what,
+        } = self;
+        write!(f, "{file}: {section} at byte {offset}: {what}")
+    }
+}
+
+impl StdError for Corruption {}
+
+impl Error {
+    /// An I/O failure while doing `action` ("read", "create", ...) to `path`.
+    pub fn io(action: &'static str, path: impl AsRef<Path>, source: io::Error) -> Error {
+        Error::Io {
+            action,
+            path: path.as_ref().to_owned(),
+            source,
+        }
+    }
+
+    /// A specification that cannot be used.
+    pub fn spec(spec: impl Into<String>, what: impl Into<String>) -> Error {
+        Error::Spec {
+            spec: spec.into(),
+            what: what.into(),
+        }
+    }
+
+    /// An index that cannot be opened or created as asked.
+    pub fn index(path: impl AsRef<Path>, what: impl Into<String>) -> Error {
+        Error::Index {
+            path: path.as_ref().to_owned(),
+            what: what.into(),
+        }
+    }
+
+    /// Input at `place` that cannot be taken as a document.
+    pub fn input(place: impl Into<String>, what: impl Into<String>) -> Error {
+        Error::Input {
+            place: place.into(),
+            what: what.into(),
+        }
+    }
+}
+
+impl From<Corruption> for Error {
+    fn from(corruption: Corruption) -> Error {
+        Error::Corrupt(corruption)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io {
+                action,
+                path,
+                source,
+            } => {
+                write!(f, "cannot {action} {}: {source}", path.display())
+            }
+            Error::Corrupt(corruption) => {
+                write!(f, "{corruption}; run `cento check` on the index")
+            }
+            Error::Spec { spec, what } => write!(f, "`{spec}`: {what}"),
+            Error::Index { path, what } => write!(f, "{}: {what}", path.display()),
+            Error::Locked { path } => write!(
+                f,
+                "{}: another process is writing to this index; wait for it to finish, or stop it",
+                path.display()
+            ),
+            Error::Store {
+                action,
+                path,
+                source,
+            } => {
+                write!(f, "cannot {action} {}: {source}", path.display())
+            }
+            Error::Input { place, what } => write!(f, "{place}: {what}"),
+            Error::Query { what } => f.write_str(what),
+            Error::Interrupted => {
+                f.write_str("interrupted; the index is as the last commit left it")
+            }
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            Error::Store { source, .. } => Some(source.as_ref()),
+            Error::Corrupt(corruption) => Some(corruption),
+            _ => None,
+        }
+    }
+}

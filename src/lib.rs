@@ -1,0 +1,13 @@
+//! cento: a persistent on-disk search engine for near-duplicate and reused text.
+//!
+//! Layers, each knowing only those to its right:
+//! `cli` -> `search` -> `index` -> `segment`, `source` -> `scheme` -> `text`.
+
+pub mod error;
+pub mod hash;
+pub mod scheme;
+pub mod source;
+pub mod spec;
+pub mod text;
+
+pub use error::{Corruption, Error, Result};

@@ -1,0 +1,1 @@
+//! The name(key=value) syntax of scheme and analyser specifications.

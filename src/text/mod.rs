@@ -1,0 +1,23 @@
+//! What are the words of this text, and where do they stand?
+//!
+//! Bytes in, tokens out. This module knows neither files nor indexes.
+
+/// The tokens of one text, in order: for each its hash and its place.
+///
+/// Two columns of equal length, because signing reads only the hashes.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Tokens {
+    /// The hash of each token's normalised form ([`crate::hash::hash_bytes`]).
+    pub hashes: Vec<u64>,
+    /// The bytes of the original text that each token was made from.
+    pub spans: Vec<Span>,
+}
+
+/// A half-open range of bytes of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
