@@ -6,6 +6,7 @@
 pub mod error;
 pub mod hash;
 pub mod scheme;
+pub mod segment;
 pub mod source;
 pub mod spec;
 pub mod text;

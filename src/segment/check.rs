@@ -1,0 +1,180 @@
+//! Is everything in this segment as its writer must have left it?
+//!
+//! Reads the whole file: every checksum, then every term, list, signature and count, and whether
+//! dictionary and signatures tell the same story. The invariants are numbered in
+//! segments-format.md, "Invariants".
+
+use super::HEAVY_DF_MIN;
+use super::layout::{Counts, Section};
+use super::postings::{List, Postings};
+use super::reader::{SegmentReader, inline_docs};
+use crate::error::Corruption;
+use crate::hash::mix64;
+
+/// Problems beyond so many are not listed one by one.
+const PROBLEMS_MAX: usize = 100;
+
+impl SegmentReader {
+    /// Every problem of the segment, up to a hundred of them; none in a sound one.
+    pub fn check(&self) -> Vec<Corruption> {
+        let mut problems: Vec<Corruption> = Vec::new();
+        for offset in self.file().damaged_pages() {
+            let section = self.file().section_at(offset as u64);
+            let what = "the page that begins here does not fit its checksum";
+            problems.push(Corruption::new(
+                self.file().name(),
+                section,
+                offset as u64,
+                what,
+            ));
+        }
+        if problems.is_empty() {
+            let mut checker = Checker {
+                reader: self,
+                problems: &mut problems,
+            };
+            if let Err(problem) = checker.run() {
+                problems.push(problem);
+            }
+        }
+        problems.truncate(PROBLEMS_MAX);
+        problems
+    }
+}
+
+struct Checker<'a> {
+    reader: &'a SegmentReader,
+    problems: &'a mut Vec<Corruption>,
+}
+
+/// What the dictionary or the signatures say, added up so that both can be compared.
+#[derive(Debug, PartialEq, Eq, Default)]
+struct Story {
+    postings: u64,
+    /// The sum of a hash of every (term, document) pair.
+    pairs: u64,
+}
+
+impl Story {
+    fn add(&mut self, ordinal: u32, doc: u32) {
+        self.postings += 1;
+        self.pairs = self
+            .pairs
+            .wrapping_add(mix64(u64::from(ordinal) << 32 | u64::from(doc)));
+    }
+}
+
+impl Checker<'_> {
+    fn problem(&mut self, section: Section, what: String) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems
+                .push(self.reader.file().corruption(section, 0, what));
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Corruption> {
+        let told = self.terms()?;
+        let shown = self.documents()?;
+        if told != shown {
+            let what = "the signatures hold other fingerprints than the posting lists say";
+            self.problem(Section::Forward, what.into());
+        }
+        Ok(())
+    }
+
+    fn terms(&mut self) -> Result<Story, Corruption> {
+        let (file, index) = (self.reader.file(), self.reader.index());
+        let mut story = Story::default();
+        let mut heavy = self.reader.heavy()?;
+        let (mut keys, mut postings, mut docs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut last_key = None;
+        let mut ordinal = 0u32;
+        for block_at in 0..index.blocks() {
+            let block = index.read(file, block_at)?;
+            keys.clear();
+            postings.clear();
+            block.keys(&mut keys);
+            block.all_postings(&mut postings);
+            if keys.len() != block.len() {
+                self.problem(Section::Terms, format!("block {block_at} lacks keys"));
+                continue;
+            }
+            for (&key, &postings) in keys.iter().zip(&postings) {
+                docs.clear();
+                match postings {
+                    Postings::List(encoding, at) => {
+                        List::open(file, encoding, at)?.decode(file, &mut docs)?;
+                    }
+                    inline => docs.extend(inline_docs(&inline)),
+                }
+                if last_key.is_some_and(|last| last >= key) || index.block_of(key) != Some(block_at)
+                {
+                    self.problem(Section::Terms, format!("key {key} is out of order"));
+                }
+                let ascend = docs.windows(2).all(|pair| pair[0] < pair[1]);
+                if !ascend || docs[docs.len() - 1] >= file.header.documents {
+                    self.problem(
+                        Section::Postings,
+                        format!("the list of key {key} is no list"),
+                    );
+                }
+                if docs.len() >= HEAVY_DF_MIN as usize
+                    && heavy.next() != Some((key, docs.len() as u32))
+                {
+                    self.problem(Section::Heavy, format!("key {key} is missing"));
+                }
+                docs.iter().for_each(|&doc| story.add(ordinal, doc));
+                last_key = Some(key);
+                ordinal += 1;
+            }
+        }
+        if heavy.next().is_some() {
+            self.problem(Section::Heavy, "more keys than there are long lists".into());
+        }
+        let Counts {
+            terms, postings, ..
+        } = *self.reader.counts();
+        if (u64::from(ordinal), story.postings) != (terms, postings) {
+            self.problem(
+                Section::Terms,
+                "not as many terms and postings as counted".into(),
+            );
+        }
+        Ok(story)
+    }
+
+    fn documents(&mut self) -> Result<Story, Corruption> {
+        let mut story = Story::default();
+        let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
+        let (mut occurrences, mut tokens) = (0, 0);
+        for doc in 0..self.reader.header().documents {
+            let row = self.reader.document(doc)?;
+            self.reader.forward(doc, &mut ordinals, &mut positions)?;
+            occurrences += ordinals.len() as u64;
+            tokens += u64::from(row.tokens);
+            let in_text = positions.iter().all(|&position| position < row.tokens);
+            let in_order = positions.windows(2).all(|pair| pair[0] <= pair[1]);
+            if !in_text || !in_order {
+                self.problem(
+                    Section::Forward,
+                    format!("document {doc} has impossible positions"),
+                );
+            }
+            ordinals.sort_unstable();
+            ordinals.dedup();
+            ordinals.iter().for_each(|&ordinal| story.add(ordinal, doc));
+            if ordinals.len() as u64 != u64::from(row.distinct) {
+                let what = format!("document {doc} has {} fingerprints", ordinals.len());
+                self.problem(Section::Documents, what);
+            }
+        }
+        let counts = self.reader.counts();
+        if (occurrences, tokens) != (counts.occurrences, counts.tokens) {
+            self.problem(
+                Section::Documents,
+                "not as many fingerprints and tokens as counted".into(),
+            );
+        }
+        Ok(story)
+    }
+}

@@ -1,0 +1,129 @@
+//! How many fingerprints and tokens has this document, and where is its forward list?
+//!
+//! Three bit-packed columns, one value a document. Layout: segments-format.md, "Documents".
+
+use super::bits::{column_bytes, get, put_column, width_of};
+use super::layout::{Section, SigFile, Widths};
+use crate::error::Corruption;
+
+/// What the documents section knows of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Document {
+    /// The number of distinct fingerprints.
+    pub distinct: u32,
+    /// The number of tokens.
+    pub tokens: u32,
+    /// The place of the forward list in its section.
+    pub forward_at: u64,
+}
+
+/// The three columns of `documents`, and their widths; `Widths::ordinal` is left at 0.
+pub fn encode(documents: &[Document]) -> (Vec<u8>, Widths) {
+    let width =
+        |of: fn(&Document) -> u64| documents.iter().map(of).map(width_of).max().unwrap_or(0);
+    let columns: [fn(&Document) -> u64; 3] = [
+        |d| u64::from(d.distinct),
+        |d| u64::from(d.tokens),
+        |d| d.forward_at,
+    ];
+    let mut bytes = Vec::new();
+    for column in columns {
+        put_column(&mut bytes, documents.iter().map(column), width(column));
+    }
+    let [distinct, tokens, forward] = columns.map(|column| width(column) as u8);
+    (
+        bytes,
+        Widths {
+            ordinal: 0,
+            distinct,
+            tokens,
+            forward,
+        },
+    )
+}
+
+fn widths(file: &SigFile) -> [u32; 3] {
+    let Widths {
+        distinct,
+        tokens,
+        forward,
+        ..
+    } = file.footer.widths;
+    [distinct, tokens, forward].map(u32::from)
+}
+
+/// The length that the section has by its counts.
+pub fn section_bytes(file: &SigFile) -> usize {
+    widths(file)
+        .iter()
+        .map(|&width| column_bytes(file.header.documents as usize, width))
+        .sum()
+}
+
+/// The row of document `doc`.
+///
+/// # Errors
+/// When its bytes are damaged or there is no such document.
+pub fn read(file: &SigFile, doc: u32) -> Result<Document, Corruption> {
+    let documents = file.header.documents as usize;
+    if doc as usize >= documents {
+        let what = format!("document {doc} of {documents}");
+        return Err(file.corruption(Section::Documents, 0, what));
+    }
+    let mut start = 0;
+    let mut row = [0; 3];
+    for (value, width) in row.iter_mut().zip(widths(file)) {
+        *value = cell(file, start, doc as usize, width)?;
+        start += column_bytes(documents, width);
+    }
+    let [distinct, tokens, forward_at] = row;
+    Ok(Document {
+        distinct: distinct as u32,
+        tokens: tokens as u32,
+        forward_at,
+    })
+}
+
+/// One value of the column that begins at byte `start` of the section.
+fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, Corruption> {
+    let bit = index * width as usize;
+    let first = start + bit / 8;
+    let len = (bit % 8 + width as usize).div_ceil(8);
+    let bytes = file.read(Section::Documents, first, len)?;
+    let mut word = [0; 16];
+    word[..len].copy_from_slice(bytes);
+    let value = (u128::from_le_bytes(word) >> (bit % 8)) as u64;
+    Ok(if width == 64 {
+        value
+    } else {
+        value & ((1 << width) - 1)
+    })
+}
+
+/// The column of distinct fingerprints, for readers that look at many documents.
+///
+/// # Errors
+/// When its bytes are damaged.
+pub fn distinct_column(file: &SigFile) -> Result<DistinctColumn<'_>, Corruption> {
+    let [width, ..] = widths(file);
+    let len = column_bytes(file.header.documents as usize, width);
+    Ok(DistinctColumn {
+        bytes: file.read(Section::Documents, 0, len)?,
+        width,
+    })
+}
+
+/// The number of distinct fingerprints of each document.
+#[derive(Clone, Copy)]
+pub struct DistinctColumn<'a> {
+    bytes: &'a [u8],
+    width: u32,
+}
+
+impl DistinctColumn<'_> {
+    /// The number of distinct fingerprints of document `doc`.
+    #[inline]
+    pub fn get(&self, doc: u32) -> u32 {
+        get(self.bytes, doc as usize, self.width) as u32
+    }
+}

@@ -1,0 +1,130 @@
+//! What is the signature of this document, in order?
+//!
+//! For each document its fingerprints as term ordinals with the positions where they were taken:
+//! what alignment, exact overlap, containment of the hit in the query and merging read. Layout:
+//! segments-format.md, "Forward".
+
+use super::bits::{BitWriter, VARINT_BYTES_MAX, column_bytes, get, put_varint, take_varint};
+use super::layout::{Section, SigFile};
+use crate::error::Corruption;
+
+/// Appends the forward list of a document: pairs of a term ordinal and a position, positions not
+/// descending.
+pub fn put_list(
+    bytes: &mut Vec<u8>,
+    ordinals: impl ExactSizeIterator<Item = u32>,
+    positions: &[u32],
+    ordinal_bits: u32,
+) {
+    assert_eq!(
+        ordinals.len(),
+        positions.len(),
+        "an ordinal for each position"
+    );
+    put_varint(bytes, positions.len() as u64);
+    if positions.is_empty() {
+        return;
+    }
+    // One pass for the width: OR has the width of the greatest.
+    let mut all_deltas = positions[0];
+    for pair in positions.windows(2) {
+        all_deltas |= pair[1] - pair[0];
+    }
+    let delta_bits = u32::BITS - all_deltas.leading_zeros();
+    bytes.push(delta_bits as u8);
+    let mut writer = BitWriter::new(bytes);
+    for ordinal in ordinals {
+        writer.put(u64::from(ordinal), ordinal_bits);
+    }
+    writer.finish();
+    let mut writer = BitWriter::new(bytes);
+    let mut last = 0;
+    for &position in positions {
+        writer.put(u64::from(position - last), delta_bits);
+        last = position;
+    }
+    writer.finish();
+}
+
+/// A forward list where it lies.
+#[derive(Debug, Clone, Copy)]
+pub struct ForwardList<'a> {
+    len: usize,
+    ordinal_bits: u32,
+    delta_bits: u32,
+    ordinals: &'a [u8],
+    deltas: &'a [u8],
+    at: usize,
+}
+
+impl<'a> ForwardList<'a> {
+    /// The list that begins at byte `at` of the forward section.
+    ///
+    /// # Errors
+    /// When its bytes are damaged or reach beyond the section.
+    pub fn open(file: &'a SigFile, at: usize) -> Result<ForwardList<'a>, Corruption> {
+        let damage = |what| file.corruption(Section::Forward, at, what);
+        let mut head = file.read_up_to(Section::Forward, at, VARINT_BYTES_MAX + 1)?;
+        let before = head.len();
+        let len = take_varint(&mut head)
+            .filter(|&len| len <= file.footer.counts.occurrences)
+            .ok_or_else(|| damage("a list longer than all lists together"))?
+            as usize;
+        let ordinal_bits = u32::from(file.footer.widths.ordinal);
+        if len == 0 {
+            return Ok(ForwardList {
+                len,
+                ordinal_bits,
+                delta_bits: 0,
+                ordinals: &[],
+                deltas: &[],
+                at,
+            });
+        }
+        let delta_bits = head
+            .first()
+            .copied()
+            .map(u32::from)
+            .filter(|&bits| bits <= 32);
+        let delta_bits = delta_bits.ok_or_else(|| damage("positions wider than 32 bits"))?;
+        let start = at + (before - head.len()) + 1;
+        let ordinals_len = column_bytes(len, ordinal_bits);
+        let deltas_len = column_bytes(len, delta_bits);
+        let columns = file.read(Section::Forward, start, ordinals_len + deltas_len)?;
+        let (ordinals, deltas) = columns.split_at(ordinals_len);
+        Ok(ForwardList {
+            len,
+            ordinal_bits,
+            delta_bits,
+            ordinals,
+            deltas,
+            at,
+        })
+    }
+
+    /// Clears and fills `ordinals` and `positions`.
+    ///
+    /// # Errors
+    /// When an ordinal is not of a term of the segment.
+    pub fn decode(
+        &self,
+        file: &SigFile,
+        ordinals: &mut Vec<u32>,
+        positions: &mut Vec<u32>,
+    ) -> Result<(), Corruption> {
+        ordinals.clear();
+        positions.clear();
+        ordinals.extend((0..self.len).map(|i| get(self.ordinals, i, self.ordinal_bits) as u32));
+        let mut position = 0u32;
+        positions.extend((0..self.len).map(|i| {
+            position = position.wrapping_add(get(self.deltas, i, self.delta_bits) as u32);
+            position
+        }));
+        let terms = file.footer.counts.terms;
+        if ordinals.iter().any(|&ordinal| u64::from(ordinal) >= terms) {
+            let what = "a term ordinal beyond the last term";
+            return Err(file.corruption(Section::Forward, self.at, what));
+        }
+        Ok(())
+    }
+}

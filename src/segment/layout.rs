@@ -1,0 +1,430 @@
+//! Where is what in a `.sig` file?
+//!
+//! The header at the front, the footer with the section table and the counts at the end. Both are
+//! fixed in size. Layout: segments-format.md, "The .sig file".
+
+use std::ops::Range;
+
+use ownedbytes::OwnedBytes;
+
+use super::bits::{take_array, uint_le, width_of};
+use super::pages::{CheckedBytes, PAGE_BYTES};
+use crate::error::Corruption;
+
+/// The version of the format that this code writes, and the only one that it reads.
+pub const FORMAT_VERSION: u16 = 1;
+
+const MAGIC: [u8; 8] = *b"CENTOSIG";
+const END_MAGIC: [u8; 8] = *b"GISOTNEC";
+
+/// The size of the header.
+pub const HEADER_BYTES: usize = 40;
+/// The size of the footer.
+pub const FOOTER_BYTES: usize = 184;
+
+/// The parts of a `.sig` file between header and footer, in the order of their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// Blocks of keys, each with the value that leads to its postings.
+    Terms,
+    /// The FST from block separators to blocks.
+    TermIndex,
+    /// The posting lists that are not held in the terms' values.
+    Postings,
+    /// The terms with a long posting list.
+    Heavy,
+    /// The signature of each document, in order.
+    Forward,
+    /// The columns with a number or two for each document.
+    Documents,
+    /// The checksum of each page of all that comes before.
+    Checksums,
+}
+
+impl Section {
+    /// All sections, in file order.
+    pub const ALL: [Section; 7] = [
+        Section::Terms,
+        Section::TermIndex,
+        Section::Postings,
+        Section::Heavy,
+        Section::Forward,
+        Section::Documents,
+        Section::Checksums,
+    ];
+
+    /// The name of the section in messages and in segments-format.md.
+    pub fn name(self) -> &'static str {
+        match self {
+            Section::Terms => "terms",
+            Section::TermIndex => "term index",
+            Section::Postings => "postings",
+            Section::Heavy => "heavy",
+            Section::Forward => "forward",
+            Section::Documents => "documents",
+            Section::Checksums => "checksums",
+        }
+    }
+}
+
+/// What a segment is, fixed before its first term is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Keys are smaller than 2^`key_bits`; 1 to 64.
+    pub key_bits: u8,
+    /// The number of documents; ordinals are 0 to `documents` - 1.
+    pub documents: u32,
+    /// Identifies scheme, analyser and hash; segments of one index have the same.
+    pub config: u64,
+    /// Identifies the documents, so that a file that belongs to another segment is noticed.
+    pub owner: u64,
+}
+
+impl Header {
+    /// The bytes of a key in big-endian and little-endian form.
+    pub fn key_bytes(&self) -> usize {
+        usize::from(self.key_bits).div_ceil(8)
+    }
+
+    /// The bits of a document ordinal.
+    pub fn doc_bits(&self) -> u32 {
+        width_of(u64::from(self.documents.saturating_sub(1)))
+    }
+
+    /// The header's bytes.
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[10] = self.key_bits;
+        bytes[12..16].copy_from_slice(&self.documents.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.config.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.owner.to_le_bytes());
+        bytes
+    }
+
+    fn decode(file: &str, bytes: &[u8]) -> Result<Header, Corruption> {
+        let damage = |offset, what: String| Corruption::new(file, "header", offset, what);
+        if bytes.len() < HEADER_BYTES || bytes[..8] != MAGIC {
+            return Err(damage(0, "this is not a .sig file".into()));
+        }
+        let version = uint_le(&bytes[8..10]) as u16;
+        if version != FORMAT_VERSION {
+            let what = format!(
+                "format version {version}, but this cento reads version {FORMAT_VERSION}; \
+                 use the cento that wrote the index, or build the index again"
+            );
+            return Err(damage(8, what));
+        }
+        let key_bits = bytes[10];
+        if !(1..=64).contains(&key_bits) {
+            return Err(damage(
+                10,
+                format!("keys of {key_bits} bits; 1 to 64 are possible"),
+            ));
+        }
+        if bytes[11] != 0 || bytes[32..HEADER_BYTES].iter().any(|&byte| byte != 0) {
+            return Err(damage(11, "reserved bytes that are not zero".into()));
+        }
+        Ok(Header {
+            key_bits,
+            documents: uint_le(&bytes[12..16]) as u32,
+            config: uint_le(&bytes[16..24]),
+            owner: uint_le(&bytes[24..32]),
+        })
+    }
+}
+
+/// How many of everything a segment holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Distinct fingerprints.
+    pub terms: u64,
+    /// Pairs of a fingerprint and a document that holds it.
+    pub postings: u64,
+    /// Fingerprints of all signatures, repeated ones included.
+    pub occurrences: u64,
+    /// Tokens of all documents.
+    pub tokens: u64,
+    /// Terms in the heavy section.
+    pub heavy: u64,
+}
+
+/// The widths in bits of the packed columns that span the whole segment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Widths {
+    /// A term ordinal in a forward list.
+    pub ordinal: u8,
+    /// The number of distinct fingerprints of a document.
+    pub distinct: u8,
+    /// The number of tokens of a document.
+    pub tokens: u8,
+    /// The offset of a document's forward list.
+    pub forward: u8,
+}
+
+/// What is known only when everything else has been written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Footer {
+    /// File offset and length of each section, in the order of [`Section::ALL`].
+    pub sections: [(u64, u64); 7],
+    /// How many of everything.
+    pub counts: Counts,
+    /// The widths of the columns.
+    pub widths: Widths,
+    /// CRC-32 of the checksums section.
+    pub checksums_crc: u32,
+}
+
+impl Footer {
+    /// The footer's bytes.
+    pub fn encode(&self) -> [u8; FOOTER_BYTES] {
+        let Counts {
+            terms,
+            postings,
+            occurrences,
+            tokens,
+            heavy,
+        } = self.counts;
+        let mut bytes = Vec::with_capacity(FOOTER_BYTES);
+        for (offset, len) in self.sections {
+            bytes.extend_from_slice(&offset.to_le_bytes());
+            bytes.extend_from_slice(&len.to_le_bytes());
+        }
+        for count in [terms, postings, occurrences, tokens, heavy] {
+            bytes.extend_from_slice(&count.to_le_bytes());
+        }
+        let Widths {
+            ordinal,
+            distinct,
+            tokens,
+            forward,
+        } = self.widths;
+        bytes.extend_from_slice(&[ordinal, distinct, tokens, forward]);
+        bytes.extend_from_slice(&[super::terms::BLOCK_TERMS as u8, 0]);
+        bytes.extend_from_slice(&(super::postings::VARINT_DF_MAX as u16).to_le_bytes());
+        bytes.extend_from_slice(&super::HEAVY_DF_MIN.to_le_bytes());
+        bytes.extend_from_slice(&self.checksums_crc.to_le_bytes());
+        let crc = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&crc.to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&END_MAGIC);
+        bytes
+            .try_into()
+            .expect("the fields of the footer add up to its size")
+    }
+
+    fn decode(file: &str, bytes: &[u8], at: u64) -> Result<Footer, Corruption> {
+        let damage = |what: &str| Corruption::new(file, "footer", at, what);
+        let cut = || damage("it is cut short");
+        if bytes.len() != FOOTER_BYTES || bytes[FOOTER_BYTES - 8..] != END_MAGIC {
+            return Err(damage("the end of the file is missing"));
+        }
+        let (fields, crc) = bytes.split_at(FOOTER_BYTES - 16);
+        if uint_le(&crc[..4]) != u64::from(crc32fast::hash(fields)) || uint_le(&crc[4..8]) != 0 {
+            return Err(damage("its checksum does not fit"));
+        }
+        let mut rest = fields;
+        let mut number = || {
+            take_array(&mut rest)
+                .map(u64::from_le_bytes)
+                .ok_or_else(cut)
+        };
+        let mut sections = [(0, 0); 7];
+        for section in &mut sections {
+            *section = (number()?, number()?);
+        }
+        let counts = Counts {
+            terms: number()?,
+            postings: number()?,
+            occurrences: number()?,
+            tokens: number()?,
+            heavy: number()?,
+        };
+        let [
+            ordinal,
+            distinct,
+            tokens,
+            forward,
+            block_terms,
+            reserved,
+            a,
+            b,
+            c,
+            d,
+            e,
+            f,
+        ] = take_array(&mut rest).ok_or_else(cut)?;
+        if usize::from(block_terms) != super::terms::BLOCK_TERMS
+            || reserved != 0
+            || u64::from(u16::from_le_bytes([a, b])) != super::postings::VARINT_DF_MAX as u64
+            || u32::from_le_bytes([c, d, e, f]) != super::HEAVY_DF_MIN
+        {
+            return Err(damage(
+                "thresholds that this version of the format does not have",
+            ));
+        }
+        if [ordinal, distinct, tokens, forward]
+            .iter()
+            .any(|&width| width > 64)
+        {
+            return Err(damage("a column wider than 64 bits"));
+        }
+        let checksums_crc = take_array(&mut rest)
+            .map(u32::from_le_bytes)
+            .ok_or_else(cut)?;
+        let widths = Widths {
+            ordinal,
+            distinct,
+            tokens,
+            forward,
+        };
+        Ok(Footer {
+            sections,
+            counts,
+            widths,
+            checksums_crc,
+        })
+    }
+}
+
+/// A `.sig` file whose frame has been checked: header, footer, section table, checksums.
+pub struct SigFile {
+    /// What the segment is.
+    pub header: Header,
+    /// Where its sections are and what they count.
+    pub footer: Footer,
+    bytes: CheckedBytes,
+}
+
+impl SigFile {
+    /// Checks the frame of the `.sig` file in `bytes`; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// When header, footer or section table are not what a writer leaves, or the checksums are
+    /// damaged.
+    pub fn open(file: impl Into<String>, bytes: OwnedBytes) -> Result<SigFile, Corruption> {
+        let file = file.into();
+        let header = Header::decode(&file, &bytes)?;
+        let footer_at = bytes.len().saturating_sub(FOOTER_BYTES);
+        let footer = Footer::decode(&file, &bytes[footer_at..], footer_at as u64)?;
+        let mut end = HEADER_BYTES as u64;
+        for (section, (offset, len)) in Section::ALL.iter().zip(footer.sections) {
+            if offset != end || len > footer_at as u64 - end {
+                let what = "it does not follow the section before it";
+                return Err(Corruption::new(file, section.name(), offset, what));
+            }
+            end += len;
+        }
+        let (covered, checksums_len) = footer.sections[Section::Checksums as usize];
+        let pages = covered.div_ceil(PAGE_BYTES as u64);
+        let checksums = &bytes[covered as usize..(covered + checksums_len) as usize];
+        if end != footer_at as u64
+            || checksums_len != 4 * pages
+            || crc32fast::hash(checksums) != footer.checksums_crc
+        {
+            let what = "the checksums themselves are damaged";
+            return Err(Corruption::new(
+                file,
+                Section::Checksums.name(),
+                covered,
+                what,
+            ));
+        }
+        let checksums = checksums
+            .chunks_exact(4)
+            .map(|crc| uint_le(crc) as u32)
+            .collect();
+        let bytes = CheckedBytes::new(file, bytes, covered as usize, checksums);
+        bytes.read("header", 0, HEADER_BYTES)?;
+        Ok(SigFile {
+            header,
+            footer,
+            bytes,
+        })
+    }
+
+    /// The length of a section in bytes.
+    pub fn len(&self, section: Section) -> usize {
+        self.footer.sections[section as usize].1 as usize
+    }
+
+    /// The bytes `start..start + len` of a section.
+    ///
+    /// # Errors
+    /// When they are damaged or not all in the section.
+    #[inline]
+    pub fn read(&self, section: Section, start: usize, len: usize) -> Result<&[u8], Corruption> {
+        let (offset, section_len) = self.footer.sections[section as usize];
+        let offset = offset as usize;
+        if start
+            .checked_add(len)
+            .is_none_or(|end| end > section_len as usize)
+        {
+            let what = "something in it points past its end";
+            return Err(self.corruption(section, start.min(section_len as usize), what));
+        }
+        self.bytes.read(section.name(), offset + start, len)
+    }
+
+    /// As many of the bytes from `start` as the section has, up to `len_max`.
+    ///
+    /// # Errors
+    /// When they are damaged or `start` lies beyond the section.
+    #[inline]
+    pub fn read_up_to(
+        &self,
+        section: Section,
+        start: usize,
+        len_max: usize,
+    ) -> Result<&[u8], Corruption> {
+        let len = self.len(section).saturating_sub(start).min(len_max);
+        self.read(section, start, len)
+    }
+
+    /// The bytes of a whole section.
+    ///
+    /// # Errors
+    /// When they are damaged.
+    pub fn read_all(&self, section: Section) -> Result<&[u8], Corruption> {
+        self.read(section, 0, self.len(section))
+    }
+
+    /// The section that holds the byte `offset` of the file.
+    pub fn section_at(&self, offset: u64) -> &'static str {
+        let holds = |(start, len): (u64, u64)| {
+            Range {
+                start,
+                end: start + len,
+            }
+            .contains(&offset)
+        };
+        let found = Section::ALL
+            .iter()
+            .find(|&&s| holds(self.footer.sections[s as usize]));
+        found.map_or("header", |section| section.name())
+    }
+
+    /// File offsets of the pages whose bytes do not fit their checksum.
+    pub fn damaged_pages(&self) -> Vec<usize> {
+        self.bytes.damaged_pages()
+    }
+
+    /// The name of the file, for messages.
+    pub fn name(&self) -> &str {
+        self.bytes.file()
+    }
+
+    /// Damage found `start` bytes into a section.
+    #[cold]
+    pub fn corruption(
+        &self,
+        section: Section,
+        start: usize,
+        what: impl Into<String>,
+    ) -> Corruption {
+        let (offset, _) = self.footer.sections[section as usize];
+        self.bytes
+            .corruption(section.name(), offset as usize + start, what)
+    }
+}

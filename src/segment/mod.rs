@@ -1,0 +1,30 @@
+//! What is in one `.sig` file, and how does it get there?
+//!
+//! The signatures of the documents of one segment: a dictionary of fingerprints, their posting
+//! lists, and each document's signature in order. Immutable: written once by the builder or by a
+//! merge, read where it lies. But for `plugin`, this module knows bytes and ordinals, neither
+//! tantivy nor text. Layout: segments-format.md.
+
+mod bits;
+mod builder;
+mod check;
+mod documents;
+mod forward;
+mod layout;
+mod merge;
+mod pages;
+pub mod plugin;
+mod postings;
+mod reader;
+mod terms;
+mod writer;
+
+pub use builder::SegmentBuilder;
+pub use documents::{DistinctColumn, Document};
+pub use layout::{Counts, FORMAT_VERSION, Header, Section};
+pub use merge::{MergeSource, merge};
+pub use reader::{SegmentReader, Term};
+
+/// Terms in so many documents or more are listed in the heavy section, from which the
+/// stop-fingerprints of an index are found without reading its dictionaries.
+pub const HEAVY_DF_MIN: u32 = 64;

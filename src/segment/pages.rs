@@ -1,0 +1,220 @@
+//! Has this part of the file been damaged since it was written?
+//!
+//! A `.sig` file is covered by one CRC-32 for each page of [`PAGE_BYTES`]. A page is checked when
+//! it is first read and never again by the same reader, so opening a large segment costs nothing
+//! and no byte is used unchecked. Layout: segments-format.md, "Checksums".
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ownedbytes::OwnedBytes;
+
+use crate::error::Corruption;
+
+/// The bytes that one checksum covers.
+pub const PAGE_BYTES: usize = 4096;
+
+/// Counts and checksums, page by page, what is written through it.
+pub struct PageWriter<W: Write> {
+    inner: W,
+    written: u64,
+    page: crc32fast::Hasher,
+    page_filled: usize,
+    checksums: Vec<u32>,
+}
+
+impl<W: Write> PageWriter<W> {
+    /// A writer whose first byte is the first of the file.
+    pub fn new(inner: W) -> PageWriter<W> {
+        PageWriter {
+            inner,
+            written: 0,
+            page: crc32fast::Hasher::new(),
+            page_filled: 0,
+            checksums: Vec::new(),
+        }
+    }
+
+    /// The number of bytes written so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Ends the checked part: the checksums of its pages, and the writer beneath.
+    pub fn finish(mut self) -> (Vec<u32>, W) {
+        if self.page_filled > 0 {
+            self.end_page();
+        }
+        (self.checksums, self.inner)
+    }
+
+    fn end_page(&mut self) {
+        let page = std::mem::take(&mut self.page);
+        self.checksums.push(page.finalize());
+        self.page_filled = 0;
+    }
+}
+
+impl<W: Write> Write for PageWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.inner.write_all(bytes)?;
+        self.written += bytes.len() as u64;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (head, tail) = rest.split_at(rest.len().min(PAGE_BYTES - self.page_filled));
+            self.page.update(head);
+            self.page_filled += head.len();
+            if self.page_filled == PAGE_BYTES {
+                self.end_page();
+            }
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Bytes of a file of which none is handed out before its page has been checked.
+pub struct CheckedBytes {
+    file: String,
+    bytes: OwnedBytes,
+    checksums: Vec<u32>,
+    /// One bit a page; set once the page has been found whole. Two threads may both check a page.
+    verified: Vec<AtomicU64>,
+}
+
+impl CheckedBytes {
+    /// The first pages of `bytes`, as many as there are `checksums`; the last may be short.
+    ///
+    /// `covered` is the number of bytes that the checksums cover and at most the file's length.
+    pub fn new(file: String, bytes: OwnedBytes, covered: usize, checksums: Vec<u32>) -> Self {
+        assert_eq!(
+            covered.div_ceil(PAGE_BYTES),
+            checksums.len(),
+            "one checksum a page"
+        );
+        let words = checksums.len().div_ceil(64);
+        CheckedBytes {
+            file,
+            bytes: bytes.slice(0..covered),
+            checksums,
+            verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The name of the file, for messages.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The bytes `start..start + len` of the file, which lie in `section`.
+    ///
+    /// # Errors
+    /// When a page they touch is damaged, or they reach past the checked part.
+    #[inline]
+    pub fn read(
+        &self,
+        section: &'static str,
+        start: usize,
+        len: usize,
+    ) -> Result<&[u8], Corruption> {
+        let Some(bytes) = start
+            .checked_add(len)
+            .and_then(|end| self.bytes.get(start..end))
+        else {
+            return Err(self.corruption(section, start, "it ends before its content does"));
+        };
+        if len > 0 {
+            for page in start / PAGE_BYTES..=(start + len - 1) / PAGE_BYTES {
+                let bit = 1 << (page % 64);
+                if self.verified[page / 64].load(Ordering::Relaxed) & bit == 0 {
+                    self.verify(section, page)?;
+                    self.verified[page / 64].fetch_or(bit, Ordering::Relaxed);
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Checks every page, whether read before or not; the damaged ones, by file offset.
+    pub fn damaged_pages(&self) -> Vec<usize> {
+        (0..self.checksums.len())
+            .filter(|&page| self.verify("", page).is_err())
+            .map(|page| page * PAGE_BYTES)
+            .collect()
+    }
+
+    /// Damage found `offset` bytes from the start of the file.
+    #[cold]
+    pub fn corruption(
+        &self,
+        section: &'static str,
+        offset: usize,
+        what: impl Into<String>,
+    ) -> Corruption {
+        Corruption::new(&self.file, section, offset as u64, what)
+    }
+
+    #[cold]
+    fn verify(&self, section: &'static str, page: usize) -> Result<(), Corruption> {
+        let start = page * PAGE_BYTES;
+        let end = self.bytes.len().min(start + PAGE_BYTES);
+        let found = crc32fast::hash(&self.bytes[start..end]);
+        let expected = self.checksums[page];
+        if found == expected {
+            return Ok(());
+        }
+        let what = format!("checksum {found:08x}, but {expected:08x} was written");
+        Err(self.corruption(section, start, what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(len: usize) -> (Vec<u8>, Vec<u32>) {
+        let bytes: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+        let mut writer = PageWriter::new(Vec::new());
+        for piece in bytes.chunks(1000) {
+            writer.write_all(piece).unwrap();
+        }
+        let (checksums, inner) = writer.finish();
+        assert_eq!(inner, bytes);
+        (bytes, checksums)
+    }
+
+    #[test]
+    fn damage_is_met_in_the_page_that_holds_it_and_nowhere_else() {
+        let (mut bytes, checksums) = written(3 * PAGE_BYTES + 10);
+        bytes[PAGE_BYTES + 5] ^= 1;
+        let len = bytes.len();
+        let checked = CheckedBytes::new("f".into(), OwnedBytes::new(bytes), len, checksums);
+        assert!(checked.read("terms", 0, PAGE_BYTES).is_ok());
+        assert!(
+            checked
+                .read("terms", 2 * PAGE_BYTES, PAGE_BYTES + 10)
+                .is_ok()
+        );
+        let damage = checked.read("terms", PAGE_BYTES - 1, 2).unwrap_err();
+        assert_eq!(damage.offset, PAGE_BYTES as u64);
+        assert_eq!(checked.damaged_pages(), [PAGE_BYTES]);
+    }
+
+    #[test]
+    fn a_read_past_the_end_is_an_error() {
+        let (bytes, checksums) = written(PAGE_BYTES);
+        let checked = CheckedBytes::new("f".into(), OwnedBytes::new(bytes), PAGE_BYTES, checksums);
+        assert!(checked.read("terms", PAGE_BYTES - 1, 1).is_ok());
+        assert!(checked.read("terms", PAGE_BYTES - 1, 2).is_err());
+        assert!(checked.read("terms", usize::MAX, 2).is_err());
+    }
+}

@@ -1,0 +1,1 @@
+//! How does a `.sig` file take part in the life of a tantivy segment?

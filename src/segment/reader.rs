@@ -1,0 +1,250 @@
+//! What does this segment say about a fingerprint, or about a document?
+//!
+//! Opening reads the frame of the file and the term index; all else is read, and checked against
+//! its checksum, when it is asked for. A reader may be used by any number of threads at once.
+
+use ownedbytes::OwnedBytes;
+
+use super::bits::uint_le;
+use super::documents::{self, DistinctColumn, Document};
+use super::forward::ForwardList;
+use super::layout::{Counts, Header, Section, SigFile};
+use super::postings::{List, Postings};
+use super::terms::{BLOCK_TERMS, Block, TermIndex};
+use crate::error::Corruption;
+use crate::scheme::Fingerprint;
+
+/// An open `.sig` file.
+pub struct SegmentReader {
+    file: SigFile,
+    index: TermIndex,
+}
+
+/// A fingerprint that occurs in the segment.
+#[derive(Debug, Clone, Copy)]
+pub struct Term<'a> {
+    /// Its place among the segment's terms in key order.
+    pub ordinal: u32,
+    postings: Found<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Found<'a> {
+    Inline(Postings),
+    List(List<'a>),
+}
+
+impl SegmentReader {
+    /// Opens the `.sig` file in `bytes`; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// When its header, section table or term index is damaged, or it is of another version.
+    pub fn open(file: impl Into<String>, bytes: OwnedBytes) -> Result<SegmentReader, Corruption> {
+        let file = SigFile::open(file, bytes)?;
+        let Counts { terms, heavy, .. } = file.footer.counts;
+        if terms > u64::from(u32::MAX) {
+            let what = "more than 2^32 terms";
+            return Err(file.corruption(Section::Terms, 0, what));
+        }
+        let heavy_len = heavy.checked_mul(file.header.key_bytes() as u64 + 4);
+        if heavy_len != Some(file.len(Section::Heavy) as u64) {
+            return Err(file.corruption(Section::Heavy, 0, "not as long as its count says"));
+        }
+        if documents::section_bytes(&file) != file.len(Section::Documents) {
+            return Err(file.corruption(Section::Documents, 0, "not as long as its columns are"));
+        }
+        let index = TermIndex::open(&file)?;
+        Ok(SegmentReader { file, index })
+    }
+
+    /// What the segment is.
+    pub fn header(&self) -> &Header {
+        &self.file.header
+    }
+
+    /// How many of everything it holds.
+    pub fn counts(&self) -> &Counts {
+        &self.file.footer.counts
+    }
+
+    /// The bytes of each section.
+    pub fn section_lens(&self) -> impl Iterator<Item = (Section, usize)> + '_ {
+        Section::ALL
+            .into_iter()
+            .map(|section| (section, self.file.len(section)))
+    }
+
+    /// The term with this key.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged.
+    #[inline]
+    pub fn find(&self, key: u64) -> Result<Option<Term<'_>>, Corruption> {
+        let Some(block_at) = self.index.block_of(key) else {
+            return Ok(None);
+        };
+        let block = self.index.read(&self.file, block_at)?;
+        let Some(index) = block.find(key) else {
+            return Ok(None);
+        };
+        let ordinal = (block_at * BLOCK_TERMS + index) as u32;
+        self.term(ordinal, block.postings(index)).map(Some)
+    }
+
+    /// The term with this ordinal.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such term.
+    pub fn term_at(&self, ordinal: u32) -> Result<Term<'_>, Corruption> {
+        let (block, index) = self.block_with(ordinal)?;
+        self.term(ordinal, block.postings(index))
+    }
+
+    /// The key of the term with this ordinal.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such term.
+    pub fn key_at(&self, ordinal: u32) -> Result<u64, Corruption> {
+        let (block, index) = self.block_with(ordinal)?;
+        Ok(block.key(index))
+    }
+
+    fn block_with(&self, ordinal: u32) -> Result<(Block<'_>, usize), Corruption> {
+        let (block_at, index) = (
+            ordinal as usize / BLOCK_TERMS,
+            ordinal as usize % BLOCK_TERMS,
+        );
+        let damage = || {
+            self.file
+                .corruption(Section::Terms, 0, format!("no term {ordinal}"))
+        };
+        if block_at >= self.index.blocks() {
+            return Err(damage());
+        }
+        let block = self.index.read(&self.file, block_at)?;
+        if index >= block.len() {
+            return Err(damage());
+        }
+        Ok((block, index))
+    }
+
+    #[inline]
+    fn term(&self, ordinal: u32, postings: Postings) -> Result<Term<'_>, Corruption> {
+        let documents = self.file.header.documents;
+        let postings = match postings {
+            Postings::One(doc) | Postings::Two(_, doc) if doc >= documents => {
+                let what = format!("term {ordinal} in document {doc} of {documents}");
+                return Err(self.file.corruption(Section::Terms, 0, what));
+            }
+            Postings::List(encoding, at) => Found::List(List::open(&self.file, encoding, at)?),
+            inline => Found::Inline(inline),
+        };
+        Ok(Term { ordinal, postings })
+    }
+
+    /// Appends the documents of a term of this segment, in ascending order, to `docs`.
+    ///
+    /// # Errors
+    /// When its posting list is damaged.
+    pub fn documents_of(&self, term: &Term<'_>, docs: &mut Vec<u32>) -> Result<(), Corruption> {
+        match term.postings {
+            Found::Inline(postings) => docs.extend(inline_docs(&postings)),
+            Found::List(list) => list.decode(&self.file, docs)?,
+        }
+        Ok(())
+    }
+
+    /// What is known of document `doc`.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such document.
+    pub fn document(&self, doc: u32) -> Result<Document, Corruption> {
+        documents::read(&self.file, doc)
+    }
+
+    /// The number of distinct fingerprints of every document.
+    ///
+    /// # Errors
+    /// When the column is damaged.
+    pub fn distinct(&self) -> Result<DistinctColumn<'_>, Corruption> {
+        documents::distinct_column(&self.file)
+    }
+
+    /// Clears and fills `ordinals` and `positions` with the signature of document `doc`.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such document.
+    pub fn forward(
+        &self,
+        doc: u32,
+        ordinals: &mut Vec<u32>,
+        positions: &mut Vec<u32>,
+    ) -> Result<(), Corruption> {
+        let row = self.document(doc)?;
+        let at = usize::try_from(row.forward_at).unwrap_or(usize::MAX);
+        ForwardList::open(&self.file, at)?.decode(&self.file, ordinals, positions)
+    }
+
+    /// The signature of document `doc`.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such document.
+    pub fn signature(&self, doc: u32) -> Result<Vec<Fingerprint>, Corruption> {
+        let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
+        self.forward(doc, &mut ordinals, &mut positions)?;
+        let fingerprint = |(&ordinal, &position): (&u32, &u32)| {
+            Ok(Fingerprint {
+                key: self.key_at(ordinal)?,
+                position,
+            })
+        };
+        ordinals.iter().zip(&positions).map(fingerprint).collect()
+    }
+
+    /// The terms in [`HEAVY_DF_MIN`](super::HEAVY_DF_MIN) documents or more, as keys and dfs in
+    /// key order.
+    ///
+    /// # Errors
+    /// When the section is damaged.
+    pub fn heavy(&self) -> Result<impl Iterator<Item = (u64, u32)> + '_, Corruption> {
+        let key_bytes = self.file.header.key_bytes();
+        let entries = self
+            .file
+            .read_all(Section::Heavy)?
+            .chunks_exact(key_bytes + 4);
+        Ok(entries.map(move |entry| {
+            let (key, df) = entry.split_at(key_bytes);
+            (uint_le(key), uint_le(df) as u32)
+        }))
+    }
+
+    pub(super) fn file(&self) -> &SigFile {
+        &self.file
+    }
+
+    pub(super) fn index(&self) -> &TermIndex {
+        &self.index
+    }
+}
+
+/// The documents of postings that are no list.
+pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> {
+    let (first, second) = match *postings {
+        Postings::One(doc) => (Some(doc), None),
+        Postings::Two(first, second) => (Some(first), Some(second)),
+        Postings::List(..) => (None, None),
+    };
+    first.into_iter().chain(second)
+}
+
+impl Term<'_> {
+    /// The number of documents of the segment, deleted ones included, that hold the fingerprint.
+    #[inline]
+    pub fn df(&self) -> u32 {
+        match &self.postings {
+            Found::Inline(Postings::One(_)) => 1,
+            Found::Inline(_) => 2,
+            Found::List(list) => list.df,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! In which order is a `.sig` file written?
+//!
+//! One pass, front to back: terms in key order, then the signatures in document order. The
+//! in-memory builder and the merge both write through this, so there is one place that knows the
+//! order. Memory: the FST of separators, a row a document, and the spool.
+
+use std::io::{self, Write};
+
+use super::HEAVY_DF_MIN;
+use super::bits::width_of;
+use super::documents::{self, Document};
+use super::forward;
+use super::layout::{Counts, Footer, HEADER_BYTES, Header, Section};
+use super::pages::PageWriter;
+use super::postings::Spool;
+use super::terms::TermsWriter;
+
+/// The sections written so far.
+struct Sections {
+    starts: Vec<u64>,
+}
+
+impl Sections {
+    fn begin<W: Write>(&mut self, section: Section, out: &PageWriter<W>) {
+        assert_eq!(
+            self.starts.len(),
+            section as usize,
+            "sections are written in order"
+        );
+        self.starts.push(out.written());
+    }
+}
+
+/// Writes the terms of a segment; then see [`SegmentWriter::end_terms`].
+pub struct SegmentWriter<W: Write> {
+    header: Header,
+    out: PageWriter<W>,
+    sections: Sections,
+    terms: TermsWriter,
+    heavy: Vec<u8>,
+    counts: Counts,
+}
+
+impl<W: Write> SegmentWriter<W> {
+    /// Begins the segment that `header` announces.
+    pub fn new(out: W, header: Header, spool: Spool) -> io::Result<SegmentWriter<W>> {
+        let mut out = PageWriter::new(out);
+        out.write_all(&header.encode())?;
+        debug_assert_eq!(out.written(), HEADER_BYTES as u64);
+        let mut sections = Sections { starts: Vec::new() };
+        sections.begin(Section::Terms, &out);
+        Ok(SegmentWriter {
+            header,
+            out,
+            sections,
+            terms: TermsWriter::new(header, spool),
+            heavy: Vec::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Appends a term, of a larger key than the last, with its documents, strictly ascending.
+    #[inline]
+    pub fn push_term(&mut self, key: u64, docs: &[u32]) -> io::Result<()> {
+        self.counts.postings += docs.len() as u64;
+        if docs.len() >= HEAVY_DF_MIN as usize {
+            self.counts.heavy += 1;
+            self.heavy
+                .extend_from_slice(&key.to_le_bytes()[..self.header.key_bytes()]);
+            self.heavy
+                .extend_from_slice(&(docs.len() as u32).to_le_bytes());
+        }
+        self.terms.push(&mut self.out, key, docs)
+    }
+
+    /// Ends the terms; the signatures come next, in document order.
+    pub fn end_terms(mut self) -> io::Result<ForwardWriter<W>> {
+        let end = self.terms.finish(&mut self.out)?;
+        self.counts.terms = end.terms;
+        self.sections.begin(Section::TermIndex, &self.out);
+        self.out.write_all(&end.index)?;
+        self.sections.begin(Section::Postings, &self.out);
+        end.spool.copy_to(&mut self.out)?;
+        self.sections.begin(Section::Heavy, &self.out);
+        self.out.write_all(&self.heavy)?;
+        self.sections.begin(Section::Forward, &self.out);
+        Ok(ForwardWriter {
+            header: self.header,
+            start: self.out.written(),
+            out: self.out,
+            sections: self.sections,
+            counts: self.counts,
+            ordinal_bits: width_of(end.terms.saturating_sub(1)),
+            documents: Vec::with_capacity(self.header.documents as usize),
+            buffer: Vec::with_capacity(2 * BUFFER_BYTES),
+        })
+    }
+}
+
+/// Forward lists are handed to the file in pieces of about so many bytes.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Writes the signatures of a segment's documents, and the end of the file.
+pub struct ForwardWriter<W: Write> {
+    header: Header,
+    out: PageWriter<W>,
+    sections: Sections,
+    counts: Counts,
+    ordinal_bits: u32,
+    documents: Vec<Document>,
+    start: u64,
+    buffer: Vec<u8>,
+}
+
+impl<W: Write> ForwardWriter<W> {
+    /// Appends the next document: its tokens, its distinct fingerprints, and its signature as
+    /// term ordinals and positions.
+    pub fn push_document(
+        &mut self,
+        tokens: u32,
+        distinct: u32,
+        ordinals: impl ExactSizeIterator<Item = u32>,
+        positions: &[u32],
+    ) -> io::Result<()> {
+        let forward_at = self.out.written() - self.start + self.buffer.len() as u64;
+        self.documents.push(Document {
+            distinct,
+            tokens,
+            forward_at,
+        });
+        self.counts.tokens += u64::from(tokens);
+        self.counts.occurrences += positions.len() as u64;
+        forward::put_list(&mut self.buffer, ordinals, positions, self.ordinal_bits);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.out.write_all(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes what remains; the counts of the segment and the writer beneath, not yet flushed.
+    pub fn finish(mut self) -> io::Result<(Counts, W)> {
+        assert_eq!(
+            self.documents.len(),
+            self.header.documents as usize,
+            "as many documents as the header announces"
+        );
+        self.out.write_all(&self.buffer)?;
+        self.sections.begin(Section::Documents, &self.out);
+        let (columns, mut widths) = documents::encode(&self.documents);
+        widths.ordinal = self.ordinal_bits as u8;
+        self.out.write_all(&columns)?;
+        self.sections.begin(Section::Checksums, &self.out);
+        let covered = self.out.written();
+        let (checksums, mut out) = self.out.finish();
+        let checksums: Vec<u8> = checksums.into_iter().flat_map(u32::to_le_bytes).collect();
+        out.write_all(&checksums)?;
+        let starts = self.sections.starts;
+        let ends = starts[1..]
+            .iter()
+            .copied()
+            .chain([covered + checksums.len() as u64]);
+        let table: Vec<_> = starts
+            .iter()
+            .zip(ends)
+            .map(|(&start, end)| (start, end - start))
+            .collect();
+        let footer = Footer {
+            sections: table.try_into().expect("all sections have been begun"),
+            counts: self.counts,
+            widths,
+            checksums_crc: crc32fast::hash(&checksums),
+        };
+        out.write_all(&footer.encode())?;
+        Ok((self.counts, out))
+    }
+}
