@@ -5,7 +5,9 @@
 
 pub mod error;
 pub mod hash;
+pub mod index;
 pub mod scheme;
+pub mod search;
 pub mod segment;
 pub mod source;
 pub mod spec;

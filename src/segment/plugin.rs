@@ -1,1 +1,345 @@
 //! How does a `.sig` file take part in the life of a tantivy segment?
+//!
+//! tantivy calls the plugin when it writes a segment and when it merges some; the plugin hands
+//! the signatures on to the builder and the merge, which know nothing of tantivy. Deleted
+//! documents and their numbering in a merge follow tantivy's: without index sorting, the live
+//! documents of the sources in their order.
+
+use std::any::Any;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use tantivy::directory::TerminatingWrite;
+use tantivy::index::SegmentComponent;
+use tantivy::schema::document::ErasedDocument;
+use tantivy::schema::{Schema, Value};
+use tantivy::{
+    DocId, PluginMergeContext, PluginWriter, PluginWriterContext, Segment, SegmentPlugin,
+    TantivyDocument,
+};
+
+use super::bits::take_array;
+use super::{Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use crate::error::{Corruption, Error, Result};
+use crate::hash::mix64;
+use crate::scheme::Fingerprint;
+
+/// The extension of the component's files.
+pub const EXTENSION: &str = "sig";
+
+/// The name of the field that carries the signatures, and of its type.
+pub const FIELD: &str = "signature";
+/// The type name of [`FIELD`] in the schema.
+pub const FIELD_TYPE: &str = "cento_signature";
+/// The fast field with the digest of each document's text.
+pub const DIGEST_FIELD: &str = "digest";
+
+/// A flush is due before the builder holds so many occurrences that sorting needs twice the
+/// memory; one document more must still fit.
+const OCCURRENCES_MARGIN: usize = 1 << 20;
+
+/// What the plugin reports when it wants its segment to be written now.
+const FLUSH_NOW_BYTES: usize = 1 << 40;
+
+/// Bytes of documents that have been handed to tantivy and not yet arrived in a segment.
+///
+/// tantivy's queue is bounded by a count of documents; this bounds it by their size.
+#[derive(Default)]
+pub struct Backlog {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    bytes: usize,
+    /// A segment could not be written, so that nobody drains the queue any more.
+    is_broken: bool,
+}
+
+impl Backlog {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds `bytes`, waiting first until they fit below `bytes_max` or nothing else is queued.
+    pub fn push(&self, bytes: usize, bytes_max: usize) {
+        let mut queue = self.lock();
+        while queue.bytes > 0 && queue.bytes + bytes > bytes_max && !queue.is_broken {
+            queue = self
+                .changed
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.bytes += bytes;
+    }
+
+    /// Forgets everything, after the queue has been thrown away.
+    pub fn clear(&self) {
+        *self.lock() = Queue::default();
+        self.changed.notify_all();
+    }
+
+    fn pop(&self, bytes: usize) {
+        let mut queue = self.lock();
+        queue.bytes = queue.bytes.saturating_sub(bytes);
+        self.changed.notify_all();
+    }
+
+    fn give_up(&self) {
+        self.lock().is_broken = true;
+        self.changed.notify_all();
+    }
+}
+
+/// What travels through tantivy's document to the plugin.
+pub struct Payload<'a> {
+    /// The digest of the document's text.
+    pub digest: u64,
+    /// The number of tokens.
+    pub tokens: u32,
+    /// What the document was counted with in the [`Backlog`].
+    pub backlog_bytes: u64,
+    /// The signature, positions not descending.
+    pub signature: &'a [Fingerprint],
+}
+
+impl Payload<'_> {
+    /// The value of the signature field.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(20 + 12 * self.signature.len());
+        bytes.extend_from_slice(&self.digest.to_le_bytes());
+        bytes.extend_from_slice(&self.backlog_bytes.to_le_bytes());
+        bytes.extend_from_slice(&self.tokens.to_le_bytes());
+        for fingerprint in self.signature {
+            bytes.extend_from_slice(&fingerprint.key.to_le_bytes());
+            bytes.extend_from_slice(&fingerprint.position.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// The plugin: one for each open index.
+pub struct SignaturePlugin {
+    /// Keys are smaller than 2^`key_bits`.
+    pub key_bits: u8,
+    /// The digest of scheme, analyser and hash.
+    pub config: u64,
+    /// Where posting lists wait while the terms are written; the system's choice if `None`.
+    pub spool_dir: Option<PathBuf>,
+    /// What the writer counts its documents with.
+    pub backlog: Arc<Backlog>,
+}
+
+/// Identifies the documents of a segment by the digests of up to 16 of them.
+fn owner(documents: u32, digest_of: impl Fn(u32) -> u64) -> u64 {
+    let mut owner = u64::from(documents);
+    let mut last = None;
+    for i in 0..16u64 {
+        let doc = (i * u64::from(documents) / 16) as u32;
+        if doc < documents && last != Some(doc) {
+            owner = mix64(owner ^ digest_of(doc));
+            last = Some(doc);
+        }
+    }
+    owner
+}
+
+/// Opens the signatures of a segment of an index whose configuration has the digest `config`.
+///
+/// # Errors
+/// When the file is missing, damaged, or not of this segment and this index.
+pub fn open_signatures(segment: &tantivy::SegmentReader, config: u64) -> Result<SegmentReader> {
+    let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
+    let unreadable = |source: io::Error| Error::io("read", &name, source);
+    let file = segment
+        .open_read(SegmentComponent::Custom(EXTENSION.into()))
+        .map_err(|e| unreadable(io::Error::other(e)))?;
+    let bytes = file.read_bytes().map_err(unreadable)?;
+    let reader = SegmentReader::open(name.clone(), bytes)?;
+    let header = reader.header();
+    let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
+    if header.config != config {
+        return Err(foreign(
+            "it was written with another scheme or analyser than its index has",
+        ));
+    }
+    if header.documents != segment.max_doc() || header.owner != owner_of(segment)? {
+        return Err(foreign("it belongs to another segment"));
+    }
+    Ok(reader)
+}
+
+fn owner_of(segment: &tantivy::SegmentReader) -> Result<u64> {
+    let digests = segment.fast_fields().u64(DIGEST_FIELD).map_err(|e| {
+        let name = format!("{}.fast", segment.segment_id().uuid_string());
+        Error::from(Corruption::new(name, "fast fields", 0, e.to_string()))
+    })?;
+    Ok(owner(segment.max_doc(), |doc| {
+        digests.first(doc).unwrap_or(0)
+    }))
+}
+
+fn to_tantivy(error: impl Into<Error>) -> tantivy::TantivyError {
+    io::Error::other(error.into()).into()
+}
+
+impl SegmentPlugin for SignaturePlugin {
+    fn extensions(&self) -> &[&str] {
+        &[EXTENSION]
+    }
+
+    fn create_writer(
+        &self,
+        ctx: &PluginWriterContext<'_>,
+    ) -> tantivy::Result<Box<dyn PluginWriter>> {
+        Ok(Box::new(SignatureWriter {
+            field: ctx.segment.schema().get_field(FIELD)?,
+            key_bits: self.key_bits,
+            config: self.config,
+            spool_dir: self.spool_dir.clone(),
+            backlog: self.backlog.clone(),
+            builder: SegmentBuilder::new(),
+            digests: Vec::new(),
+            signature: Vec::new(),
+            is_written: false,
+        }))
+    }
+
+    fn merge(&self, ctx: PluginMergeContext<'_>) -> tantivy::Result<()> {
+        let mut readers = Vec::with_capacity(ctx.readers.len());
+        let mut digests = Vec::new();
+        for reader in ctx.readers {
+            readers.push(open_signatures(reader, self.config).map_err(to_tantivy)?);
+            let column = reader.fast_fields().u64(DIGEST_FIELD)?;
+            digests.extend(
+                reader
+                    .doc_ids_alive()
+                    .map(|doc| column.first(doc).unwrap_or(0)),
+            );
+        }
+        let alive = |segment: &tantivy::SegmentReader| {
+            segment
+                .has_deletes()
+                .then(|| segment.doc_ids_alive().collect())
+        };
+        let sources: Vec<MergeSource<'_>> = readers
+            .iter()
+            .zip(ctx.readers)
+            .map(|(reader, segment)| MergeSource {
+                reader,
+                alive: alive(segment),
+            })
+            .collect();
+        let documents = digests.len() as u32;
+        let header = Header {
+            key_bits: self.key_bits,
+            documents,
+            config: self.config,
+            owner: owner(documents, |doc| digests[doc as usize]),
+        };
+        let out = ctx
+            .target_segment
+            .open_write(SegmentComponent::Custom(EXTENSION.into()))?;
+        let (_, mut out) =
+            merge(&sources, header, out, self.spool_dir.as_deref()).map_err(to_tantivy)?;
+        out.flush()?;
+        out.terminate()?;
+        Ok(())
+    }
+}
+
+struct SignatureWriter {
+    field: tantivy::schema::Field,
+    key_bits: u8,
+    config: u64,
+    spool_dir: Option<PathBuf>,
+    backlog: Arc<Backlog>,
+    builder: SegmentBuilder,
+    digests: Vec<u64>,
+    signature: Vec<Fingerprint>,
+    is_written: bool,
+}
+
+impl Drop for SignatureWriter {
+    fn drop(&mut self) {
+        if !self.is_written {
+            self.backlog.give_up();
+        }
+    }
+}
+
+impl PluginWriter for SignatureWriter {
+    fn add_document(
+        &mut self,
+        _doc: DocId,
+        document: &dyn ErasedDocument,
+        _schema: &Schema,
+    ) -> tantivy::Result<()> {
+        let document = document
+            .as_any()
+            .downcast_ref::<TantivyDocument>()
+            .expect("cento hands tantivy only documents of its own type");
+        let payload = document
+            .get_first(self.field)
+            .and_then(|value| value.as_custom());
+        let mut rest = payload.expect("every document of cento carries its signature");
+        let cut = "a signature is encoded whole";
+        self.digests
+            .push(u64::from_le_bytes(take_array(&mut rest).expect(cut)));
+        let backlog_bytes = u64::from_le_bytes(take_array(&mut rest).expect(cut));
+        let tokens = u32::from_le_bytes(take_array(&mut rest).expect(cut));
+        self.signature.clear();
+        while !rest.is_empty() {
+            let key = u64::from_le_bytes(take_array(&mut rest).expect(cut));
+            let position = u32::from_le_bytes(take_array(&mut rest).expect(cut));
+            self.signature.push(Fingerprint { key, position });
+        }
+        self.builder.push(tokens, &self.signature);
+        self.backlog.pop(backlog_bytes as usize);
+        Ok(())
+    }
+
+    fn serialize(
+        mut self: Box<Self>,
+        segment: &Segment,
+        doc_id_map: Option<&tantivy::indexer::doc_id_mapping::DocIdMapping>,
+    ) -> tantivy::Result<()> {
+        assert!(doc_id_map.is_none(), "index sorting is never turned on");
+        let documents = self.builder.documents();
+        let header = Header {
+            key_bits: self.key_bits,
+            documents,
+            config: self.config,
+            owner: owner(documents, |doc| self.digests[doc as usize]),
+        };
+        let out = segment
+            .clone()
+            .open_write(SegmentComponent::Custom(EXTENSION.into()))?;
+        let builder = std::mem::take(&mut self.builder);
+        let (_, mut out) = builder.write(out, header, self.spool_dir.as_deref())?;
+        out.flush()?;
+        out.terminate()?;
+        self.is_written = true;
+        Ok(())
+    }
+
+    fn mem_usage(&self) -> usize {
+        let occurrences_max = SegmentBuilder::occurrences_max(self.key_bits);
+        if occurrences_max > OCCURRENCES_MARGIN
+            && self.builder.occurrences() > occurrences_max - OCCURRENCES_MARGIN
+        {
+            return FLUSH_NOW_BYTES;
+        }
+        self.builder.memory_bytes() + 8 * self.digests.len()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

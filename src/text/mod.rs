@@ -1,6 +1,14 @@
 //! What are the words of this text, and where do they stand?
 //!
-//! Bytes in, tokens out. This module knows neither files nor indexes.
+//! Bytes in, tokens out: the encoding is found, the text normalised, and cut into words. This
+//! module knows neither files nor indexes.
+
+mod analyzer;
+pub mod charset;
+mod normalize;
+mod tokenize;
+
+pub use analyzer::Analyzer;
 
 /// The tokens of one text, in order: for each its hash and its place.
 ///
@@ -20,4 +28,20 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
+}
+
+impl Tokens {
+    fn clear(&mut self) {
+        self.hashes.clear();
+        self.spans.clear();
+    }
+
+    #[inline]
+    fn push(&mut self, hash: u64, start: usize, end: usize) {
+        self.hashes.push(hash);
+        self.spans.push(Span {
+            start: start as u32,
+            end: end as u32,
+        });
+    }
 }

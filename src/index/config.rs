@@ -1,0 +1,109 @@
+//! How are the documents of this index turned into signatures?
+//!
+//! The scheme, the analyser and the hash, as the index itself records them in its schema. An
+//! index that was built with another version of any of them is refused: its fingerprints would
+//! not be found.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::hash::{HASH_VERSION, hash_bytes};
+use crate::scheme::{self, Fingerprint, Scheme};
+use crate::segment::FORMAT_VERSION;
+use crate::text::{Analyzer, Tokens};
+
+/// The configuration of an index, fixed when it is created.
+#[derive(Debug)]
+pub struct Config {
+    /// Tokens in, signature out.
+    pub scheme: Box<dyn Scheme>,
+    /// Text in, tokens out.
+    pub analyzer: Analyzer,
+    /// Whether the texts are stored; passages need them.
+    pub store_text: bool,
+}
+
+impl Config {
+    /// The configuration with these specifications.
+    ///
+    /// # Errors
+    /// When a specification cannot be used.
+    pub fn new(scheme: &str, analyzer: &str, store_text: bool) -> Result<Config> {
+        Ok(Config {
+            scheme: scheme::parse(scheme)?,
+            analyzer: analyzer.parse()?,
+            store_text,
+        })
+    }
+
+    /// The signature of a text, and the number of its tokens.
+    ///
+    /// # Errors
+    /// When the text is too large to be analysed.
+    pub fn sign(&self, text: &str) -> Result<(u32, Vec<Fingerprint>)> {
+        let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
+        self.analyzer.analyze(text, &mut tokens)?;
+        self.scheme.sign(&tokens, &mut signature);
+        Ok((tokens.hashes.len() as u32, signature))
+    }
+
+    /// The configuration as the schema of the index records it.
+    pub(super) fn to_params(&self) -> Value {
+        json!({
+            "format": FORMAT_VERSION,
+            "hash": HASH_VERSION,
+            "scheme": self.scheme.to_string(),
+            "key_bits": self.scheme.key_bits(),
+            "analyzer": self.analyzer.to_string(),
+            "analyzer_digest": format!("{:016x}", self.analyzer.digest()),
+            "text": self.store_text,
+        })
+    }
+
+    /// The configuration that the index at `path` records as `params`.
+    pub(super) fn from_params(path: &Path, params: &Value) -> Result<Config> {
+        let text = |name: &str| params[name].as_str().unwrap_or("");
+        let format = params["format"].as_u64();
+        if format != Some(u64::from(FORMAT_VERSION)) {
+            let what = format!(
+                "format version {}, but this cento reads version {FORMAT_VERSION}; use the cento \
+                 that wrote the index, or build the index again",
+                params["format"]
+            );
+            return Err(Error::index(path, what));
+        }
+        let config = Config::new(
+            text("scheme"),
+            text("analyzer"),
+            params["text"] == Value::Bool(true),
+        )?;
+        let now = config.to_params();
+        let differs = [
+            "hash",
+            "key_bits",
+            "analyzer_digest",
+            "scheme",
+            "analyzer",
+            "text",
+        ]
+        .into_iter()
+        .find(|&name| now[name] != params[name]);
+        if let Some(name) = differs {
+            let what = format!(
+                "it was built with {name} {}, but this cento has {}, so that its fingerprints \
+                 would not be found; use the cento that built it, or create a new index and add \
+                 the documents again",
+                params[name], now[name]
+            );
+            return Err(Error::index(path, what));
+        }
+        Ok(config)
+    }
+
+    /// Identifies the configuration in each segment.
+    pub(super) fn digest(&self) -> u64 {
+        hash_bytes(self.to_params().to_string().as_bytes())
+    }
+}

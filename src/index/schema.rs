@@ -1,0 +1,83 @@
+//! Which fields does a document have in tantivy's eyes?
+
+use tantivy::schema::{
+    DateOptions, FAST, Field, FieldType, INDEXED, IndexRecordOption, JsonObjectOptions, STORED,
+    STRING, Schema, TextFieldIndexing, TextOptions,
+};
+
+use super::Config;
+use crate::segment::plugin;
+
+/// The fields of the schema; segments-format.md, "The directory", says what each holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Fields {
+    /// The caller's id.
+    pub id: Field,
+    /// The text; `None` in an index that keeps no text.
+    pub text: Option<Field>,
+    /// What the caller knows of the document, for filters.
+    pub meta: Field,
+    /// The digest of the text.
+    pub digest: Field,
+    /// The meta object as JSON, for answers.
+    pub meta_json: Field,
+    /// When the document was added.
+    pub added: Field,
+    /// What the plugin makes the `.sig` file of.
+    pub signature: Field,
+}
+
+/// The name of the field with the meta object as JSON.
+pub const META_JSON: &str = "meta_json";
+
+/// The schema of an index with this configuration.
+pub fn build(config: &Config) -> Schema {
+    let mut schema = Schema::builder();
+    schema.add_text_field("id", STRING | STORED | FAST);
+    if config.store_text {
+        schema.add_text_field("text", TextOptions::default().set_stored());
+    }
+    let words = TextFieldIndexing::default()
+        .set_tokenizer("default")
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let meta = JsonObjectOptions::default()
+        .set_fast("raw")
+        .set_indexing_options(words)
+        .set_expand_dots_enabled();
+    schema.add_json_field("meta", meta);
+    // Not in the store: a hit's meta is part of every answer, and a column costs a microsecond
+    // where a block of texts to decompress costs a hundred.
+    schema.add_bytes_field(META_JSON, FAST);
+    schema.add_u64_field(plugin::DIGEST_FIELD, INDEXED | FAST);
+    schema.add_date_field(
+        "added",
+        DateOptions::default().set_indexed().set_fast().set_stored(),
+    );
+    schema.add_custom_field(plugin::FIELD, plugin::FIELD_TYPE, config.to_params());
+    schema.build()
+}
+
+/// The fields of a schema; `None` if it is not one of cento's.
+pub fn fields(schema: &Schema) -> Option<Fields> {
+    let field = |name| schema.get_field(name).ok();
+    Some(Fields {
+        id: field("id")?,
+        text: field("text"),
+        meta: field("meta")?,
+        digest: field(plugin::DIGEST_FIELD)?,
+        meta_json: field(META_JSON)?,
+        added: field("added")?,
+        signature: field(plugin::FIELD)?,
+    })
+}
+
+/// The configuration that a schema records.
+pub fn params(schema: &Schema) -> Option<&serde_json::Value> {
+    let field = schema.get_field(plugin::FIELD).ok()?;
+    match schema.get_field_entry(field).field_type() {
+        FieldType::Custom(options) if options.type_name() == plugin::FIELD_TYPE => {
+            Some(options.params())
+        }
+        _ => None,
+    }
+}

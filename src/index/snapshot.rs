@@ -1,0 +1,273 @@
+//! What does the index hold, as of one commit?
+//!
+//! A snapshot does not change; commits, merges and deletions that come later do not touch it, in
+//! this process or another. It may be shared by any number of threads.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tantivy::columnar::{BytesColumn, Column, StrColumn};
+use tantivy::fastfield::AliveBitSet;
+use tantivy::schema::Value as _;
+use tantivy::{ReloadPolicy, Searcher, TantivyDocument, Term};
+
+use super::schema::META_JSON;
+use super::{Config, Index};
+use crate::error::{Corruption, Error, Result};
+use crate::hash::hash_bytes;
+use crate::segment::SegmentReader;
+use crate::segment::plugin::{self, DIGEST_FIELD};
+
+/// A document of a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocAddress {
+    /// The segment's place in [`Snapshot::segments`].
+    pub segment: u32,
+    /// The document's ordinal in the segment.
+    pub doc: u32,
+}
+
+/// The state of an index after one of its commits.
+#[derive(Clone)]
+pub struct Snapshot {
+    index: Index,
+    searcher: Searcher,
+    segments: Arc<[SegmentView]>,
+}
+
+/// One segment of a snapshot.
+pub struct SegmentView {
+    /// The signatures.
+    pub signatures: SegmentReader,
+    alive: Option<AliveBitSet>,
+    live_documents: u32,
+    ids: StrColumn,
+    digests: Column<u64>,
+    meta_json: Option<BytesColumn>,
+}
+
+/// A document as it was added.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredDocument {
+    /// The caller's id.
+    pub id: String,
+    /// The text; `None` in an index that keeps no text.
+    pub text: Option<String>,
+    /// What the caller knows of the document.
+    pub meta: Map<String, Value>,
+}
+
+impl Index {
+    /// The index as the last commit left it.
+    ///
+    /// # Errors
+    /// When a segment is missing or damaged.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let searcher = self
+            .tantivy()
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .doc_store_cache_num_blocks(16)
+            .try_into()
+            .map_err(|e| self.error("open the segments of", e))?
+            .searcher();
+        let config = self.config().digest();
+        let views = searcher.segment_readers().iter().map(|segment| {
+            SegmentView::open(segment, config).map_err(|e| match e {
+                OpenError::Own(error) => error,
+                OpenError::Tantivy(error) => self.error("open the segments of", error),
+            })
+        });
+        let segments = views.collect::<Result<_>>()?;
+        Ok(Snapshot {
+            index: self.clone(),
+            searcher,
+            segments,
+        })
+    }
+}
+
+enum OpenError {
+    Own(Error),
+    Tantivy(tantivy::TantivyError),
+}
+
+impl SegmentView {
+    fn open(
+        segment: &tantivy::SegmentReader,
+        config: u64,
+    ) -> std::result::Result<SegmentView, OpenError> {
+        let signatures = plugin::open_signatures(segment, config).map_err(OpenError::Own)?;
+        let fast = segment.fast_fields();
+        let open = || {
+            let missing = || tantivy::TantivyError::FieldNotFound("id".into());
+            Ok(SegmentView {
+                signatures,
+                alive: segment.alive_bitset().cloned(),
+                live_documents: segment.num_docs(),
+                ids: fast.str("id")?.ok_or_else(missing)?,
+                digests: fast.u64(DIGEST_FIELD)?,
+                meta_json: fast.bytes(META_JSON)?,
+            })
+        };
+        open().map_err(OpenError::Tantivy)
+    }
+
+    /// Whether the document `doc` has not been removed or replaced.
+    #[inline]
+    pub fn is_alive(&self, doc: u32) -> bool {
+        self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
+    }
+
+    /// The number of documents that have not been removed or replaced.
+    pub fn live_documents(&self) -> u32 {
+        self.live_documents
+    }
+
+    /// The digest of the text of document `doc`.
+    pub fn digest(&self, doc: u32) -> u64 {
+        self.digests.first(doc).unwrap_or(0)
+    }
+}
+
+impl Snapshot {
+    /// The index.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// How its documents were turned into signatures.
+    pub fn config(&self) -> &Config {
+        self.index.config()
+    }
+
+    /// The segments.
+    pub fn segments(&self) -> &[SegmentView] {
+        &self.segments
+    }
+
+    /// The tantivy searcher over the same segments, in the same order.
+    pub fn tantivy(&self) -> &Searcher {
+        &self.searcher
+    }
+
+    /// The number of documents.
+    pub fn documents(&self) -> u64 {
+        self.segments
+            .iter()
+            .map(|segment| u64::from(segment.live_documents))
+            .sum()
+    }
+
+    /// The id of a document.
+    ///
+    /// # Errors
+    /// When the id cannot be read.
+    pub fn id(&self, address: DocAddress) -> Result<String> {
+        let ids = &self.segments[address.segment as usize].ids;
+        let mut id = String::new();
+        let found = ids
+            .ords()
+            .first(address.doc)
+            .map(|ord| ids.ord_to_str(ord, &mut id));
+        match found {
+            Some(Ok(true)) => Ok(id),
+            _ => Err(self.damaged(address, "fast", "a document without an id")),
+        }
+    }
+
+    /// The document with this id, if it is in the index.
+    ///
+    /// # Errors
+    /// When the dictionary of ids cannot be read.
+    pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
+        let term = Term::from_field_text(self.index.fields().id, id);
+        let failed = |e| self.index.error("look up an id in", e);
+        for (segment, reader) in (0u32..).zip(self.searcher.segment_readers()) {
+            let inverted = reader.inverted_index(term.field()).map_err(failed)?;
+            let record = tantivy::schema::IndexRecordOption::Basic;
+            let postings = inverted
+                .read_postings(&term, record)
+                .map_err(|e| failed(e.into()))?;
+            let Some(mut postings) = postings else {
+                continue;
+            };
+            use tantivy::DocSet;
+            while postings.doc() != tantivy::TERMINATED {
+                let doc = postings.doc();
+                if self.segments[segment as usize].is_alive(doc) {
+                    return Ok(Some(DocAddress { segment, doc }));
+                }
+                postings.advance();
+            }
+        }
+        Ok(None)
+    }
+
+    /// A document as it was added, checked against its digests.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not what was added.
+    pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
+        let fields = *self.index.fields();
+        let damaged = |what: &str| self.damaged(address, "store", what);
+        let tantivy_address = tantivy::DocAddress::new(address.segment, address.doc);
+        // tantivy checks no checksum of a block of its store; damaged bytes may make it panic.
+        let read =
+            std::panic::AssertUnwindSafe(|| self.searcher.doc::<TantivyDocument>(tantivy_address));
+        let stored = std::panic::catch_unwind(read)
+            .map_err(|_| damaged("a block that cannot be decoded"))?
+            .map_err(|e| damaged(&e.to_string()))?;
+        let text_of = |field| stored.get_first(field).and_then(|value| value.as_str());
+        let id = text_of(fields.id).unwrap_or("").to_owned();
+        let text = fields
+            .text
+            .map(|field| text_of(field).unwrap_or("").to_owned());
+        let digest = self.segments[address.segment as usize].digest(address.doc);
+        let text_fits = text
+            .as_ref()
+            .is_none_or(|text| hash_bytes(text.as_bytes()) == digest);
+        if !text_fits || id != self.id(address)? {
+            return Err(damaged("a document that does not fit its digest"));
+        }
+        Ok(StoredDocument {
+            id,
+            text,
+            meta: self.meta(address)?,
+        })
+    }
+
+    /// What the caller knows of a document.
+    ///
+    /// # Errors
+    /// When the column cannot be read.
+    pub fn meta(&self, address: DocAddress) -> Result<Map<String, Value>> {
+        let json = self.meta_json(address)?;
+        if json.is_empty() {
+            return Ok(Map::new());
+        }
+        serde_json::from_slice(&json)
+            .map_err(|_| self.damaged(address, "fast", "a meta object that is no JSON"))
+    }
+
+    /// The JSON of a document's meta object, keys sorted; empty if it has none.
+    pub(super) fn meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
+        let mut json = Vec::new();
+        let column = &self.segments[address.segment as usize].meta_json;
+        let found = column.as_ref().and_then(|column| {
+            let ord = column.ords().first(address.doc)?;
+            Some(column.ord_to_bytes(ord, &mut json))
+        });
+        match found {
+            None | Some(Ok(true)) => Ok(json),
+            _ => Err(self.damaged(address, "fast", "a meta object that cannot be read")),
+        }
+    }
+
+    fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {
+        let segment = self.searcher.segment_reader(address.segment).segment_id();
+        let file = format!("{}.{extension}", segment.uuid_string());
+        let what = format!("document {}: {what}", address.doc);
+        Corruption::new(file, "documents", 0, what).into()
+    }
+}

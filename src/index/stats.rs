@@ -1,0 +1,97 @@
+//! How large is the index, and what is in it?
+
+use serde::Serialize;
+
+use super::{Index, Snapshot};
+use crate::error::{Error, Result};
+use crate::segment::plugin::EXTENSION;
+
+/// The size of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Documents.
+    pub documents: u64,
+    /// Removed or replaced documents that still take space.
+    pub deleted: u64,
+    /// Segments.
+    pub segments: usize,
+    /// Distinct fingerprints, added up over the segments.
+    pub terms: u64,
+    /// Pairs of a fingerprint and a document that holds it, deleted documents included.
+    pub postings: u64,
+    /// Stored occurrences of fingerprints, deleted documents included.
+    pub fingerprints: u64,
+    /// Tokens, deleted documents included.
+    pub tokens: u64,
+    /// The specification of the scheme.
+    pub scheme: String,
+    /// The specification of the analyser.
+    pub analyzer: String,
+    /// Bytes on disk.
+    pub bytes: Bytes,
+}
+
+/// Bytes on disk, by what they hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Bytes {
+    /// All `.sig` files.
+    pub signatures: u64,
+    /// The stored documents, if texts are stored.
+    pub text: u64,
+    /// Everything else.
+    pub other: u64,
+}
+
+impl Snapshot {
+    /// The size of the index.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn stats(&self) -> Result<Stats> {
+        let counts = || {
+            self.segments()
+                .iter()
+                .map(|segment| segment.signatures.counts())
+        };
+        let all: u64 = self
+            .tantivy()
+            .segment_readers()
+            .iter()
+            .map(|s| u64::from(s.max_doc()))
+            .sum();
+        Ok(Stats {
+            documents: self.documents(),
+            deleted: all - self.documents(),
+            segments: self.segments().len(),
+            terms: counts().map(|c| c.terms).sum(),
+            postings: counts().map(|c| c.postings).sum(),
+            fingerprints: counts().map(|c| c.occurrences).sum(),
+            tokens: counts().map(|c| c.tokens).sum(),
+            scheme: self.config().scheme.to_string(),
+            analyzer: self.config().analyzer.to_string(),
+            bytes: self.index().bytes()?,
+        })
+    }
+}
+
+impl Index {
+    fn bytes(&self) -> Result<Bytes> {
+        let failed = |e| Error::io("read", self.path(), e);
+        let mut bytes = Bytes::default();
+        for entry in std::fs::read_dir(self.path()).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            // A file may be collected by a writer between the two calls.
+            let Ok(metadata) = entry.metadata() else {
+                continue;
+            };
+            let path = entry.path();
+            let kind = match path.extension().and_then(|extension| extension.to_str()) {
+                Some(EXTENSION) => &mut bytes.signatures,
+                Some("store") if self.config().store_text => &mut bytes.text,
+                _ => &mut bytes.other,
+            };
+            *kind += metadata.len();
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,300 @@
+//! How do documents get into the index and out of it?
+//!
+//! Changes are seen by nobody before [`Writer::commit`], and by everybody who looks after it. A
+//! writer that is dropped forgets what it has not committed. After a failed commit a writer
+//! refuses everything: what is on disk is then the last commit, and only reopening tells.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tantivy::merge_policy::NoMergePolicy;
+use tantivy::schema::OwnedValue;
+use tantivy::{DateTime, IndexWriter, TantivyDocument, Term};
+
+use super::pipeline::Signed;
+use super::policy::TieredMergePolicy;
+use super::{Index, Snapshot};
+use crate::error::{Error, Result};
+use crate::hash::{hash_bytes, mix64};
+use crate::segment::plugin::{Backlog, Payload};
+
+/// How much a writer may use.
+#[derive(Debug, Clone, Copy)]
+pub struct WriterOptions {
+    /// The memory for documents on their way into a segment; at least 32 MiB are used.
+    pub memory_bytes: usize,
+    /// Merge segments in the background as they come.
+    pub merge: bool,
+}
+
+impl Default for WriterOptions {
+    fn default() -> WriterOptions {
+        WriterOptions {
+            memory_bytes: 256 << 20,
+            merge: true,
+        }
+    }
+}
+
+/// tantivy takes no less.
+const SEGMENT_BYTES_MIN: usize = 16 << 20;
+/// tantivy takes no more.
+const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
+
+/// A commit is made at the latest after so many changes, so that the memory for what has changed
+/// since the last one stays below about 100 MiB.
+pub const UNCOMMITTED_MAX: usize = 2_000_000;
+
+/// What adding a document did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// There was no document with its id.
+    Added,
+    /// It took the place of another version.
+    Replaced,
+    /// The same text and meta were there under its id.
+    Unchanged,
+}
+
+/// The only writer of an index.
+pub struct Writer {
+    index: Index,
+    inner: IndexWriter,
+    committed: Snapshot,
+    /// By the hash of its id, what has become of each document since the last commit.
+    changed: HashMap<u64, Change>,
+    backlog: Arc<Backlog>,
+    backlog_bytes_max: usize,
+    failed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Removed,
+    /// Added, with this hash of its digests.
+    Added(u64),
+}
+
+impl Index {
+    /// The writer of the index.
+    ///
+    /// # Errors
+    /// At once when another process or thread has it, or when the index is damaged.
+    pub fn writer(&self, options: WriterOptions) -> Result<Writer> {
+        // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
+        // indexing thread: segments then hold the documents in the order in which they were
+        // added, whatever the timing.
+        let segment_bytes =
+            (options.memory_bytes / 3 * 2).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+        let inner = self
+            .tantivy()
+            .writer_with_num_threads(1, segment_bytes)
+            .map_err(|e| self.error("write to", e))?;
+        if options.merge {
+            inner.set_merge_policy(Box::new(TieredMergePolicy));
+        } else {
+            inner.set_merge_policy(Box::new(NoMergePolicy));
+        }
+        self.inner.backlog.clear();
+        Ok(Writer {
+            index: self.clone(),
+            inner,
+            // Under the lock: what another process committed a moment ago is seen.
+            committed: self.snapshot()?,
+            changed: HashMap::new(),
+            backlog: self.inner.backlog.clone(),
+            backlog_bytes_max: options.memory_bytes / 3,
+            failed: false,
+        })
+    }
+}
+
+impl Writer {
+    /// The index.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// The number of changes since the last commit.
+    pub fn uncommitted(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// Adds a document, in place of the one with the same id if there is one.
+    ///
+    /// # Errors
+    /// When the document cannot be written.
+    pub fn add(&mut self, signed: Signed) -> Result<Outcome> {
+        self.check_usable()?;
+        let id_hash = hash_bytes(signed.document.id.as_bytes());
+        let meta = canonical_json(&Value::Object(signed.document.meta.clone()));
+        let content = content_hash(signed.digest, meta.as_bytes());
+        let before = self.content_of(id_hash, &signed.document.id)?;
+        if before == Some(content) {
+            return Ok(Outcome::Unchanged);
+        }
+        if before.is_some() {
+            self.inner.delete_term(self.id_term(&signed.document.id));
+        }
+        let bytes = signed.document.text.len() + 32 * signed.signature.len() + 1024;
+        let document = self.document_of(&signed, &meta, bytes as u64);
+        drop(signed);
+        self.backlog.push(bytes, self.backlog_bytes_max);
+        let added = self.inner.add_document(document);
+        added.map_err(|e| self.failure("add a document to", e))?;
+        self.changed.insert(id_hash, Change::Added(content));
+        if self.changed.len() >= UNCOMMITTED_MAX {
+            self.commit()?;
+        }
+        Ok(if before.is_some() {
+            Outcome::Replaced
+        } else {
+            Outcome::Added
+        })
+    }
+
+    /// Removes the document with this id; false if there is none.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn remove(&mut self, id: &str) -> Result<bool> {
+        self.check_usable()?;
+        let id_hash = hash_bytes(id.as_bytes());
+        if self.content_of(id_hash, id)?.is_none() {
+            return Ok(false);
+        }
+        self.inner.delete_term(self.id_term(id));
+        self.changed.insert(id_hash, Change::Removed);
+        Ok(true)
+    }
+
+    /// Makes all changes visible and durable, or none.
+    ///
+    /// # Errors
+    /// When the changes could not be made durable. The writer is then of no more use: open the
+    /// index again to see its last commit.
+    pub fn commit(&mut self) -> Result<()> {
+        self.check_usable()?;
+        if self.changed.is_empty() {
+            return Ok(());
+        }
+        let committed = self.inner.commit();
+        committed.map_err(|e| self.failure("commit to", e))?;
+        self.changed.clear();
+        self.backlog.clear();
+        self.committed = self.index.snapshot()?;
+        Ok(())
+    }
+
+    /// Commits, then waits for merges in the background to end.
+    ///
+    /// # Errors
+    /// When the commit or a merge fails.
+    pub fn finish(mut self) -> Result<()> {
+        self.commit()?;
+        let Writer { index, inner, .. } = self;
+        inner
+            .wait_merging_threads()
+            .map_err(|e| index.error("merge segments of", e))
+    }
+
+    pub(super) fn tantivy_writer(&mut self) -> &mut IndexWriter {
+        &mut self.inner
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.failed {
+            let what = "an earlier write failed; open the index again, it is as its last commit \
+                        left it";
+            return Err(Error::index(self.index.path(), what));
+        }
+        Ok(())
+    }
+
+    fn failure(&mut self, action: &'static str, error: tantivy::TantivyError) -> Error {
+        self.failed = true;
+        self.index.error(action, error)
+    }
+
+    /// The hash of the digests of the document with this id, as of now.
+    fn content_of(&self, id_hash: u64, id: &str) -> Result<Option<u64>> {
+        match self.changed.get(&id_hash) {
+            Some(Change::Removed) => return Ok(None),
+            Some(&Change::Added(content)) => return Ok(Some(content)),
+            None => {}
+        }
+        let Some(address) = self.committed.find(id)? else {
+            return Ok(None);
+        };
+        let segment = &self.committed.segments()[address.segment as usize];
+        let meta = self.committed.meta_json(address)?;
+        Ok(Some(content_hash(segment.digest(address.doc), &meta)))
+    }
+
+    fn id_term(&self, id: &str) -> Term {
+        Term::from_field_text(self.index.fields().id, id)
+    }
+
+    fn document_of(&self, signed: &Signed, meta: &str, backlog_bytes: u64) -> TantivyDocument {
+        let fields = self.index.fields();
+        let mut document = TantivyDocument::new();
+        document.add_text(fields.id, &signed.document.id);
+        if let Some(text) = fields.text {
+            document.add_text(text, &signed.document.text);
+        }
+        if !signed.document.meta.is_empty() {
+            document.add_object(fields.meta, object_of(&signed.document.meta));
+            document.add_bytes(fields.meta_json, meta.as_bytes());
+        }
+        document.add_u64(fields.digest, signed.digest);
+        document.add_date(
+            fields.added,
+            DateTime::from_utc(std::time::SystemTime::now().into()),
+        );
+        let payload = Payload {
+            digest: signed.digest,
+            tokens: signed.token_count,
+            backlog_bytes,
+            signature: &signed.signature,
+        };
+        document.add_custom(fields.signature, &payload.encode());
+        document
+    }
+}
+
+/// One number for text and meta together.
+fn content_hash(digest: u64, meta: &[u8]) -> u64 {
+    mix64(digest) ^ hash_bytes(if meta.is_empty() { b"{}" } else { meta })
+}
+
+/// The JSON of `value` with sorted keys and no spaces: equal values have equal JSON.
+fn canonical_json(value: &Value) -> String {
+    match value {
+        Value::Object(object) => {
+            let mut members: Vec<(&String, &Value)> = object.iter().collect();
+            members.sort_unstable_by_key(|member| member.0);
+            let members = members.into_iter().map(|(key, value)| {
+                format!("{}:{}", Value::String(key.clone()), canonical_json(value))
+            });
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(values) => {
+            format!(
+                "[{}]",
+                values
+                    .iter()
+                    .map(canonical_json)
+                    .collect::<Vec<_>>()
+                    .join(",")
+            )
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
+    meta.iter()
+        .map(|(key, value)| (key.clone(), OwnedValue::from(value.clone())))
+        .collect()
+}

@@ -1,0 +1,128 @@
+//! Which documents share fingerprints with the query, and how many?
+//!
+//! Counting by list: every document of every posting list of the query gets one, in a dense
+//! counter per segment. Lists of stop-fingerprints come last and count only for documents that
+//! have been met already, so they cost no candidates.
+
+use std::collections::HashSet;
+
+use tantivy::collector::DocSetCollector;
+use tantivy::query::QueryParser;
+
+use super::Allowed;
+use crate::error::{Error, Result};
+use crate::index::{DocAddress, SegmentView, Snapshot};
+use crate::segment::Term;
+
+/// The documents that share fingerprints with a query.
+pub struct Candidates {
+    /// The number of stop-fingerprints of the query.
+    pub stopped: u32,
+    /// Each live document that shares a fingerprint which is no stop-fingerprint.
+    pub counted: Vec<Counted>,
+}
+
+/// A document and how many fingerprints it shares with the query.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    /// The document.
+    pub address: DocAddress,
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+}
+
+/// The candidates for the distinct, ascending `keys`; only those in `allowed` if there is a
+/// filter.
+pub fn find(
+    snapshot: &Snapshot,
+    keys: &[u64],
+    max_df: u64,
+    allowed: Option<&[HashSet<u32>]>,
+) -> Result<Candidates> {
+    let segments = snapshot.segments();
+    // All dictionaries first: whether a fingerprint is stopped depends on its df in the whole
+    // index. A limit for each segment would lose most hits of an index with several.
+    let mut dfs = vec![0u64; keys.len()];
+    let mut terms: Vec<Vec<(usize, Term<'_>)>> = Vec::with_capacity(segments.len());
+    for segment in segments {
+        let mut found = Vec::new();
+        for (i, &key) in keys.iter().enumerate() {
+            if let Some(term) = segment.signatures.find(key)? {
+                dfs[i] += u64::from(term.df());
+                found.push((i, term));
+            }
+        }
+        terms.push(found);
+    }
+    let is_stopped = |i: usize| dfs[i] > max_df;
+    let mut counted = Vec::new();
+    for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(&terms)) {
+        let counts = count(segment, terms, is_stopped)?;
+        counted.extend(counts.into_iter().filter_map(|(doc, overlap)| {
+            let passes = allowed.is_none_or(|allowed| allowed[at as usize].contains(&doc));
+            let address = DocAddress { segment: at, doc };
+            (passes && segment.is_alive(doc)).then_some(Counted { address, overlap })
+        }));
+    }
+    let stopped = (0..keys.len()).filter(|&i| is_stopped(i)).count() as u32;
+    Ok(Candidates { stopped, counted })
+}
+
+/// The documents of one segment that hold a term which is not stopped, and how many terms.
+fn count(
+    segment: &SegmentView,
+    terms: &[(usize, Term<'_>)],
+    is_stopped: impl Fn(usize) -> bool,
+) -> Result<Vec<(u32, u32)>> {
+    let mut counters = vec![0u32; segment.signatures.header().documents as usize];
+    let (mut touched, mut docs) = (Vec::new(), Vec::new());
+    for (_, term) in terms.iter().filter(|(i, _)| !is_stopped(*i)) {
+        docs.clear();
+        segment.signatures.documents_of(term, &mut docs)?;
+        for &doc in &docs {
+            let counter = &mut counters[doc as usize];
+            if *counter == 0 {
+                touched.push(doc);
+            }
+            *counter += 1;
+        }
+    }
+    if !touched.is_empty() {
+        for (_, term) in terms.iter().filter(|(i, _)| is_stopped(*i)) {
+            docs.clear();
+            segment.signatures.documents_of(term, &mut docs)?;
+            for &doc in &docs {
+                let counter = &mut counters[doc as usize];
+                *counter += u32::from(*counter > 0);
+            }
+        }
+    }
+    Ok(touched
+        .into_iter()
+        .map(|doc| (doc, counters[doc as usize]))
+        .collect())
+}
+
+/// The documents that match a tantivy query; a bare word or field is one of `meta`.
+pub fn filter(snapshot: &Snapshot, filter: &str) -> Result<Allowed> {
+    let refused = |why: String| Error::Query {
+        what: format!("the filter `{filter}` cannot be used: {why}"),
+    };
+    let searcher = snapshot.tantivy();
+    let schema = searcher.schema();
+    let meta = schema
+        .get_field("meta")
+        .map_err(|e| refused(e.to_string()))?;
+    let parser = QueryParser::for_index(searcher.index(), vec![meta]);
+    let query = parser
+        .parse_query(filter)
+        .map_err(|e| refused(e.to_string()))?;
+    let matches = searcher
+        .search(&query, &DocSetCollector)
+        .map_err(|e| refused(e.to_string()))?;
+    let mut allowed = vec![HashSet::new(); snapshot.segments().len()];
+    for address in matches {
+        allowed[address.segment_ord as usize].insert(address.doc_id);
+    }
+    Ok(allowed)
+}
