@@ -73,7 +73,7 @@ pub enum Error {
 }
 
 /// A place in a file that does not hold what its writer must have written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Corruption {
     /// The file, as a name inside the index directory or as a path.
     pub file: String,

@@ -3,6 +3,7 @@
 //! Layers, each knowing only those to its right:
 //! `cli` -> `search` -> `index` -> `segment`, `source` -> `scheme` -> `text`.
 
+pub mod cli;
 pub mod error;
 pub mod hash;
 pub mod index;

@@ -7,7 +7,7 @@ use super::{Index, WriterOptions};
 use crate::error::Result;
 
 /// What a compaction did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Compaction {
     /// Segments before.
     pub segments_before: usize,

@@ -8,6 +8,7 @@ mod check;
 mod compact;
 mod config;
 mod directory;
+mod ingest;
 
 pub mod pipeline;
 mod policy;
@@ -28,6 +29,7 @@ pub use check::CheckReport;
 pub use compact::Compaction;
 pub use config::Config;
 
+pub use ingest::{AddOptions, AddReport, Event, add};
 pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
 pub use writer::{Outcome, Writer, WriterOptions};

@@ -17,6 +17,7 @@ use crate::error::{Corruption, Error, Result};
 use crate::hash::hash_bytes;
 use crate::segment::SegmentReader;
 use crate::segment::plugin::{self, DIGEST_FIELD};
+use crate::source::Document;
 
 /// A document of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -204,6 +205,20 @@ impl Snapshot {
         Ok(None)
     }
 
+    /// Whether the document is in the index with the same text, which has this digest, and the
+    /// same meta object.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn holds(&self, document: &Document, digest: u64) -> Result<bool> {
+        let Some(address) = self.find(&document.id)? else {
+            return Ok(false);
+        };
+        let same_text = self.segments[address.segment as usize].digest(address.doc) == digest;
+        let meta = canonical_json(&document.meta);
+        Ok(same_text && self.meta_json(address)? == meta.as_bytes())
+    }
+
     /// A document as it was added, checked against its digests.
     ///
     /// # Errors
@@ -269,5 +284,37 @@ impl Snapshot {
         let file = format!("{}.{extension}", segment.uuid_string());
         let what = format!("document {}: {what}", address.doc);
         Corruption::new(file, "documents", 0, what).into()
+    }
+}
+
+/// The JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON. That
+/// of an empty object is empty, as that of a document without one.
+pub(super) fn canonical_json(meta: &Map<String, Value>) -> String {
+    if meta.is_empty() {
+        String::new()
+    } else {
+        object_json(meta)
+    }
+}
+
+fn object_json(object: &Map<String, Value>) -> String {
+    let mut members: Vec<(&String, &Value)> = object.iter().collect();
+    members.sort_unstable_by_key(|member| member.0);
+    let members = members
+        .into_iter()
+        .map(|(key, value)| format!("{}:{}", Value::String(key.clone()), value_json(value)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
+fn value_json(value: &Value) -> String {
+    match value {
+        Value::Object(object) => object_json(object),
+        Value::Array(values) => {
+            format!(
+                "[{}]",
+                values.iter().map(value_json).collect::<Vec<_>>().join(",")
+            )
+        }
+        scalar => scalar.to_string(),
     }
 }

@@ -14,10 +14,12 @@ use tantivy::{DateTime, IndexWriter, TantivyDocument, Term};
 
 use super::pipeline::Signed;
 use super::policy::TieredMergePolicy;
+use super::snapshot::canonical_json;
 use super::{Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::hash::{hash_bytes, mix64};
 use crate::segment::plugin::{Backlog, Payload};
+use crate::source::Document;
 
 /// How much a writer may use.
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +118,22 @@ impl Writer {
         &self.index
     }
 
+    /// The index as of the last commit.
+    pub fn committed(&self) -> &Snapshot {
+        &self.committed
+    }
+
+    /// Whether the document is in the index as of now, uncommitted changes included, with the same
+    /// text, which has this digest, and the same meta object.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn holds(&self, document: &Document, digest: u64) -> Result<bool> {
+        let content = content_hash(digest, canonical_json(&document.meta).as_bytes());
+        let id_hash = hash_bytes(document.id.as_bytes());
+        Ok(self.content_of(id_hash, &document.id)? == Some(content))
+    }
+
     /// The number of changes since the last commit.
     pub fn uncommitted(&self) -> usize {
         self.changed.len()
@@ -128,7 +146,7 @@ impl Writer {
     pub fn add(&mut self, signed: Signed) -> Result<Outcome> {
         self.check_usable()?;
         let id_hash = hash_bytes(signed.document.id.as_bytes());
-        let meta = canonical_json(&Value::Object(signed.document.meta.clone()));
+        let meta = canonical_json(&signed.document.meta);
         let content = content_hash(signed.digest, meta.as_bytes());
         let before = self.content_of(id_hash, &signed.document.id)?;
         if before == Some(content) {
@@ -265,32 +283,7 @@ impl Writer {
 
 /// One number for text and meta together.
 fn content_hash(digest: u64, meta: &[u8]) -> u64 {
-    mix64(digest) ^ hash_bytes(if meta.is_empty() { b"{}" } else { meta })
-}
-
-/// The JSON of `value` with sorted keys and no spaces: equal values have equal JSON.
-fn canonical_json(value: &Value) -> String {
-    match value {
-        Value::Object(object) => {
-            let mut members: Vec<(&String, &Value)> = object.iter().collect();
-            members.sort_unstable_by_key(|member| member.0);
-            let members = members.into_iter().map(|(key, value)| {
-                format!("{}:{}", Value::String(key.clone()), canonical_json(value))
-            });
-            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-        }
-        Value::Array(values) => {
-            format!(
-                "[{}]",
-                values
-                    .iter()
-                    .map(canonical_json)
-                    .collect::<Vec<_>>()
-                    .join(",")
-            )
-        }
-        scalar => scalar.to_string(),
-    }
+    mix64(digest) ^ hash_bytes(meta)
 }
 
 fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {

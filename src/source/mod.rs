@@ -1,12 +1,167 @@
 //! Where do documents come from?
+//!
+//! Files, directories, JSON lines, standard input, each plain or compressed. Reading is
+//! sequential and cheap ([`read`]); making documents of what was read is pure and done by many
+//! threads at once ([`Chunk::documents`]). A record that is no document is told with its place
+//! and does not disturb its neighbours.
+
+mod compressed;
+mod jsonl;
+mod walk;
+
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
-/// A document.
+
+pub use walk::read;
+
+use crate::error::{Error, Result};
+use crate::text::charset;
+
+/// A document, as its source has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The caller's id.
+    /// The caller's id: not empty, at most [`ID_BYTES_MAX`], no control characters.
     pub id: String,
     /// The text.
     pub text: String,
-    /// What the caller knows of it.
+    /// What the caller knows of the document: at most [`META_BYTES_MAX`] as JSON.
     pub meta: Map<String, Value>,
+}
+
+/// The longest id.
+pub const ID_BYTES_MAX: usize = 1024;
+
+/// The longest meta object, as JSON.
+pub const META_BYTES_MAX: usize = 64 << 10;
+
+/// How sources are read.
+#[derive(Debug, Clone)]
+pub struct SourceOptions {
+    /// The field of a JSON line with the id: a string or a whole number.
+    pub id_field: String,
+    /// The field of a JSON line with the text: a string.
+    pub text_field: String,
+    /// The field of a JSON line with the meta object.
+    pub meta_field: String,
+    /// The encoding of files that are not JSON lines; found for each file if `None`.
+    pub encoding: Option<String>,
+    /// Longer lines and files are refused.
+    pub record_bytes_max: usize,
+    /// In directories, also read hidden files and those that `.gitignore` and its like exclude.
+    pub read_ignored: bool,
+}
+
+impl Default for SourceOptions {
+    fn default() -> SourceOptions {
+        SourceOptions {
+            id_field: "id".into(),
+            text_field: "text".into(),
+            meta_field: "meta".into(),
+            encoding: None,
+            record_bytes_max: 64 << 20,
+            read_ignored: false,
+        }
+    }
+}
+
+/// What reading comes upon.
+#[derive(Debug)]
+pub enum Item {
+    /// Bytes that hold documents.
+    Chunk(Chunk),
+    /// A file that is left out for a good reason: it is binary, empty, or no file at all.
+    Skipped {
+        /// The path.
+        place: String,
+        /// The reason, as a clause.
+        why: &'static str,
+    },
+    /// Something that should have been read and could not be.
+    Failed(Error),
+}
+
+/// Bytes that hold one document or many.
+#[derive(Debug)]
+pub struct Chunk {
+    /// The path that they come from.
+    pub path: Arc<str>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What the bytes are.
+    pub kind: ChunkKind,
+}
+
+/// What the bytes of a chunk are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkKind {
+    /// Whole lines, each a JSON object.
+    Lines {
+        /// The number of the first line in its file, counted from 1.
+        first_line: u64,
+    },
+    /// A whole file of text.
+    File,
+}
+
+impl Chunk {
+    /// The documents of the chunk, in order; an error for each record that is none.
+    pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
+        match self.kind {
+            ChunkKind::File => each(self.file(options)),
+            ChunkKind::Lines { first_line } => {
+                for (number, line) in (first_line..).zip(self.bytes.split(|&byte| byte == b'\n')) {
+                    if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                        let place = || format!("{}:{number}", self.path);
+                        let document = match line.len() > options.record_bytes_max {
+                            true => Err(too_long(options)),
+                            false => jsonl::parse(line, options, place).and_then(check),
+                        };
+                        each(document.map_err(|what| Error::input(place(), what)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn file(&self, options: &SourceOptions) -> Result<Document> {
+        let decoded = charset::decode(&self.bytes, options.encoding.as_deref())?;
+        let document = Document {
+            id: self.path.to_string(),
+            text: decoded.text.into_owned(),
+            meta: Map::new(),
+        };
+        check(document).map_err(|what| Error::input(&*self.path, what))
+    }
+}
+
+fn too_long(options: &SourceOptions) -> String {
+    let max = options.record_bytes_max;
+    format!("longer than {max} bytes; --max-record-bytes sets the limit")
+}
+
+/// Refuses a document that the index cannot hold, with the reason as a clause.
+fn check(document: Document) -> std::result::Result<Document, String> {
+    let Document { id, meta, .. } = &document;
+    if id.is_empty() {
+        return Err("the id is empty".into());
+    }
+    if id.len() > ID_BYTES_MAX {
+        return Err(format!(
+            "an id of {} bytes; the longest has {ID_BYTES_MAX}",
+            id.len()
+        ));
+    }
+    if id.chars().any(char::is_control) {
+        return Err(format!("the id {id:?} has a control character"));
+    }
+    if !meta.is_empty() {
+        let len = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());
+        if len > META_BYTES_MAX {
+            return Err(format!(
+                "a meta object of {len} bytes; the longest has {META_BYTES_MAX}"
+            ));
+        }
+    }
+    Ok(document)
 }

@@ -1,0 +1,182 @@
+//! `cento add`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::create::ConfigArgs;
+use super::output::{self, Format, parse_bytes};
+use super::progress::{AddProgress, stop_flag, summary};
+use super::{Outcome, Result};
+use crate::error::Error;
+use crate::index::{self, AddOptions, Index};
+use crate::scheme::DEFAULT_SPEC;
+use crate::source::SourceOptions;
+
+/// Add documents, in place of those with the same id.
+///
+/// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
+/// path as id. All may be compressed as .gz or .zst. A document that is there already, with the
+/// same text and meta, is left as it is: a run that was stopped can simply be repeated.
+#[derive(Debug, Args)]
+pub struct Add {
+    /// The directory of the index; it is created if there is none.
+    index: PathBuf,
+    /// Files, directories, or - for standard input.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    config: NewConfigArgs,
+    /// Memory for what is on its way into the index.
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
+    memory: usize,
+    /// Threads that read and fingerprint; as many as there are processors if not given.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Commit after so many documents, not only at the end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    commit_every: Option<u64>,
+    /// Stop at the first record that is no document.
+    #[arg(long)]
+    strict: bool,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// How documents are read.
+#[derive(Debug, Clone, Args)]
+pub struct SourceArgs {
+    /// The field of a JSON line with the id.
+    #[arg(long, value_name = "FIELD", default_value = "id")]
+    id_field: String,
+    /// The field of a JSON line with the text.
+    #[arg(long, value_name = "FIELD", default_value = "text")]
+    text_field: String,
+    /// The field of a JSON line with an object that filters can look at.
+    #[arg(long, value_name = "FIELD", default_value = "meta")]
+    meta_field: String,
+    /// The encoding of text files; found for each file if not given.
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
+    /// Longer lines and files are refused.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
+    max_record_bytes: usize,
+    /// In directories, also read hidden files and what .gitignore excludes.
+    #[arg(long)]
+    all: bool,
+}
+
+impl SourceArgs {
+    /// The options.
+    pub fn options(&self) -> SourceOptions {
+        SourceOptions {
+            id_field: self.id_field.clone(),
+            text_field: self.text_field.clone(),
+            meta_field: self.meta_field.clone(),
+            encoding: self.encoding.clone(),
+            record_bytes_max: self.max_record_bytes,
+            read_ignored: self.all,
+        }
+    }
+}
+
+/// What an index that does not exist yet is created with.
+#[derive(Debug, Clone, Args)]
+struct NewConfigArgs {
+    /// If the index is created: how fingerprints are chosen.
+    #[arg(long, value_name = "SPEC")]
+    scheme: Option<String>,
+    /// If the index is created: how text is cut into tokens.
+    #[arg(long, value_name = "SPEC")]
+    analyzer: Option<String>,
+    /// If the index is created: keep no text.
+    #[arg(long)]
+    no_text: bool,
+}
+
+impl Add {
+    pub(super) fn run(self) -> Result {
+        for path in &self.paths {
+            if path != Path::new("-") {
+                path.symlink_metadata()
+                    .map_err(|e| Error::io("read", path, e))?;
+            }
+        }
+        let index = self.open_or_create()?;
+        let defaults = AddOptions::default();
+        let options = AddOptions {
+            threads: self.threads.unwrap_or(defaults.threads),
+            memory_bytes: self.memory,
+            commit_every: self.commit_every.map(|every| every as usize),
+            strict: self.strict,
+            source: self.source.options(),
+        };
+        let progress = AddProgress::new();
+        let stop = stop_flag();
+        let added = index::add(&index, &self.paths, &options, &stop, &mut |event| {
+            progress.tell(event);
+        });
+        progress.finish();
+        let report = added?;
+        match self.format {
+            Format::Json => output::print_json(&report)?,
+            Format::Human => {
+                let speed = report.bytes as f64 / report.seconds.max(1e-9) / 1e6;
+                let seconds = report.seconds;
+                eprintln!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(&report));
+            }
+        }
+        let landed = report.added + report.replaced + report.unchanged;
+        Ok(if landed == 0 && report.failed > 0 {
+            Outcome::Bad
+        } else {
+            Outcome::Found
+        })
+    }
+
+    fn open_or_create(&self) -> crate::Result<Index> {
+        let NewConfigArgs {
+            scheme,
+            analyzer,
+            no_text,
+        } = self.config.clone();
+        if !self.index.join("meta.json").exists() {
+            let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
+            let analyzer = analyzer.unwrap_or_else(|| "words".into());
+            let config = ConfigArgs {
+                scheme,
+                analyzer,
+                no_text,
+            };
+            return Index::create(&self.index, config.config()?);
+        }
+        let index = Index::open(&self.index)?;
+        let config = index.config();
+        let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
+        let wanted = ConfigArgs {
+            scheme: scheme.unwrap_or_else(|| own_scheme.clone()),
+            analyzer: analyzer.unwrap_or_else(|| own_analyzer.clone()),
+            no_text: no_text || !config.store_text,
+        }
+        .config()?;
+        if wanted.scheme.to_string() != own_scheme
+            || wanted.analyzer.to_string() != own_analyzer
+            || wanted.store_text != config.store_text
+        {
+            let text = if config.store_text {
+                "text is kept"
+            } else {
+                "no text is kept"
+            };
+            let what = format!(
+                "the index was created with --scheme {own_scheme} --analyzer {own_analyzer} \
+                 ({text}), which cannot be changed; leave the options away, or create another index"
+            );
+            return Err(Error::index(&self.index, what));
+        }
+        Ok(index)
+    }
+}

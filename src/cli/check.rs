@@ -1,0 +1,63 @@
+//! `cento check`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{self, Format};
+use super::{Outcome, Result};
+use crate::error::{Corruption, Error};
+use crate::index::{CheckReport, Index};
+
+/// Read a whole index and report everything that is damaged.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The directory of the index.
+    index: PathBuf,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    ok: bool,
+    segments: usize,
+    problems: &'a [Corruption],
+}
+
+impl Check {
+    pub(super) fn run(self) -> Result {
+        let checked = Index::open(&self.index).and_then(|index| index.check());
+        let CheckReport { segments, problems } = match checked {
+            Err(Error::Corrupt(problem)) => CheckReport {
+                segments: 0,
+                problems: vec![problem],
+            },
+            other => other?,
+        };
+        let ok = problems.is_empty();
+        match self.format {
+            Format::Json => output::print_json(&Report {
+                ok,
+                segments,
+                problems: &problems,
+            })?,
+            Format::Human => {
+                let mut out = io::stdout().lock();
+                for problem in &problems {
+                    writeln!(out, "{problem}")?;
+                }
+                let verdict = if ok { "no problems" } else { "damaged" };
+                writeln!(out, "{segments} segments: {verdict}")?;
+                if !ok {
+                    let advice = "add the documents to a new index, or restore a copy of this one";
+                    writeln!(out, "{advice}")?;
+                }
+            }
+        }
+        Ok(if ok { Outcome::Found } else { Outcome::Bad })
+    }
+}

@@ -1,0 +1,38 @@
+//! `cento compact`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::output::{self, Format};
+use super::{Outcome, Result};
+use crate::index::Index;
+
+/// Merge segments and give back the space of removed documents.
+#[derive(Debug, Args)]
+pub struct Compact {
+    /// The directory of the index.
+    index: PathBuf,
+    /// Leave at most so many segments.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    segments: u32,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+impl Compact {
+    pub(super) fn run(self) -> Result {
+        let done = Index::open(&self.index)?.compact(self.segments as usize)?;
+        match self.format {
+            Format::Json => output::print_json(&done)?,
+            Format::Human => eprintln!(
+                "{} segments became {}; the space of {} removed documents came back",
+                done.segments_before,
+                done.segments_after,
+                output::count(done.purged)
+            ),
+        }
+        Ok(Outcome::Found)
+    }
+}

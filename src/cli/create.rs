@@ -1,0 +1,47 @@
+//! `cento create`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Outcome, Result};
+use crate::index::{Config, Index};
+use crate::scheme::DEFAULT_SPEC;
+
+/// Create an empty index.
+#[derive(Debug, Args)]
+pub struct Create {
+    /// The directory of the index; it does not exist or is empty.
+    index: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// What an index is created with.
+#[derive(Debug, Clone, Args)]
+pub struct ConfigArgs {
+    /// How fingerprints are chosen: winnow(k,w), kgram(k) or mod(k,p).
+    #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
+    pub scheme: String,
+    /// How text is cut into tokens: words(nfkc,fold,cjk).
+    #[arg(long, value_name = "SPEC", default_value = "words")]
+    pub analyzer: String,
+    /// Keep no text: smaller, and nobody can read the documents out of the index; passages are
+    /// then ranges of tokens.
+    #[arg(long)]
+    pub no_text: bool,
+}
+
+impl ConfigArgs {
+    /// The configuration.
+    pub fn config(&self) -> crate::Result<Config> {
+        Config::new(&self.scheme, &self.analyzer, !self.no_text)
+    }
+}
+
+impl Create {
+    pub(super) fn run(self) -> Result {
+        Index::create(&self.index, self.config.config()?)?;
+        Ok(Outcome::Found)
+    }
+}

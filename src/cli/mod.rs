@@ -1,0 +1,117 @@
+//! What does the user ask for, and how is the answer shown?
+//!
+//! One file a verb. Data goes to standard output, progress and messages to standard error. The
+//! exit status is that of grep: 0 found, 1 nothing found, 2 error.
+
+mod add;
+mod check;
+mod compact;
+mod create;
+mod demo;
+mod fingerprint;
+mod generate;
+mod output;
+mod progress;
+mod remove;
+mod search;
+mod stats;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+/// Find near-duplicate and reused text.
+///
+/// cento keeps an index of documents on disk and tells which of them are near-duplicates of a
+/// given document, or share passages with it.
+#[derive(Debug, Parser)]
+#[command(name = "cento", version, max_term_width = 100)]
+pub struct Cento {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Create(create::Create),
+    Add(add::Add),
+    Search(search::Search),
+    Remove(remove::Remove),
+    Compact(compact::Compact),
+    Stats(stats::Stats),
+    Check(check::Check),
+    Fingerprint(fingerprint::Fingerprint),
+    Demo(demo::Demo),
+    Completions(generate::Completions),
+    Man(generate::Man),
+}
+
+/// What a verb came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// What was asked for was found or done.
+    Found,
+    /// Nothing was found.
+    Nothing,
+    /// Something is wrong, and has been reported.
+    Bad,
+}
+
+/// What keeps a verb from its end.
+#[derive(Debug)]
+enum Failure {
+    Cento(Error),
+    /// Nobody reads the output any more, or it cannot be written.
+    Output(io::Error),
+}
+
+type Result<T = Outcome> = std::result::Result<T, Failure>;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Cento(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let outcome = match Cento::parse().verb {
+        Verb::Create(verb) => verb.run(),
+        Verb::Add(verb) => verb.run(),
+        Verb::Search(verb) => verb.run(),
+        Verb::Remove(verb) => verb.run(),
+        Verb::Compact(verb) => verb.run(),
+        Verb::Stats(verb) => verb.run(),
+        Verb::Check(verb) => verb.run(),
+        Verb::Fingerprint(verb) => verb.run(),
+        Verb::Demo(verb) => verb.run(),
+        Verb::Completions(verb) => verb.run(),
+        Verb::Man(verb) => verb.run(),
+    };
+    match outcome {
+        Ok(Outcome::Found) => ExitCode::SUCCESS,
+        Ok(Outcome::Nothing) => ExitCode::from(1),
+        Ok(Outcome::Bad) => ExitCode::from(2),
+        // The reader has seen enough, as in `cento search ... | head`.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(Failure::Output(error)) => {
+            eprintln!("cento: cannot write the output: {error}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Cento(error)) => {
+            eprintln!("cento: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! How far is it, and does the user want to stop?
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::output;
+use crate::index::{AddReport, Event};
+
+/// Set once the user or the system asks the process to stop; a second time ends it at once.
+pub fn stop_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    let handler = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("cento: stopping; what has been committed stays");
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        log::warn!("Ctrl-C ends the process at once: {error}");
+    }
+    stop
+}
+
+/// Tells on standard error how documents are added: a line that moves on a terminal, and one line
+/// for each record that is no document.
+pub struct AddProgress {
+    bar: ProgressBar,
+}
+
+impl AddProgress {
+    /// Nothing told so far.
+    pub fn new() -> AddProgress {
+        let bar = if std::io::stderr().is_terminal() {
+            let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+            let bar = ProgressBar::new_spinner();
+            bar.set_style(style.expect("the template is right"));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        } else {
+            ProgressBar::hidden()
+        };
+        AddProgress { bar }
+    }
+
+    /// Tells what has happened.
+    pub fn tell(&self, event: Event<'_>) {
+        match event {
+            Event::Skipped(place, why) => log::info!("{place}: left out, {why}"),
+            Event::Failed(error) => self.bar.suspend(|| eprintln!("cento: {error}; skipped")),
+            Event::Progress(report) => {
+                let documents = report.added + report.replaced + report.unchanged;
+                if documents.is_multiple_of(64) {
+                    self.bar.set_message(summary(report));
+                }
+            }
+        }
+    }
+
+    /// Takes the moving line away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// One line of what has been added.
+pub fn summary(report: &AddReport) -> String {
+    let AddReport {
+        added,
+        replaced,
+        unchanged,
+        skipped,
+        failed,
+        bytes,
+        ..
+    } = report;
+    let mut parts = vec![format!("{} added", output::count(*added))];
+    for (number, what) in [
+        (*replaced, "replaced"),
+        (*unchanged, "unchanged"),
+        (*skipped, "left out"),
+        (*failed, "failed"),
+    ] {
+        if number > 0 {
+            parts.push(format!("{} {what}", output::count(number)));
+        }
+    }
+    format!("{}; {} of text", parts.join(", "), output::bytes(*bytes))
+}

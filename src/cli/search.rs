@@ -1,0 +1,221 @@
+//! `cento search`
+
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::add::SourceArgs;
+use super::fingerprint;
+use super::output::{self, Format};
+use super::{Failure, Outcome, Result};
+use crate::error::Error;
+use crate::index::Index;
+use crate::search::{Answer, MaxDf, Query, Searcher, Subject};
+use crate::source::{self, Item};
+use crate::text::charset;
+
+/// Find the documents that share text with a given one.
+///
+/// The best hits come first: those with the most fingerprints in common. `containment` is how
+/// much of the query is in the hit, `in query` how much of the hit is in the query.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// The directory of the index.
+    index: PathBuf,
+    /// Files to search for, or - for standard input; of a .jsonl or .ndjson file, each line.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Search for this text.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["files", "id", "signature"])]
+    text: Option<String>,
+    /// Search for documents like the stored one with this id.
+    #[arg(long, conflicts_with_all = ["files", "signature"])]
+    id: Option<String>,
+    /// Search for a signature made by `cento fingerprint --format json`.
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    signature: Option<PathBuf>,
+    /// Only hits that hold at least this share of the query, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_containment: f64,
+    /// Only hits with at least this resemblance, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_resemblance: f64,
+    /// Only hits with at least so many fingerprints in common.
+    #[arg(long, value_name = "N", default_value = "1")]
+    min_overlap: u32,
+    /// At most so many hits.
+    #[arg(long, short = 'n', value_name = "N", default_value = "10")]
+    limit: usize,
+    /// Only documents that match, such as 'lang:de AND year:[2019 TO *]'.
+    #[arg(long, value_name = "QUERY")]
+    filter: Option<String>,
+    /// Fingerprints in more documents than this find nothing by themselves: a number of
+    /// documents, or a share of them such as 0.01. Default: 1000, or a thousandth of all if that
+    /// is more.
+    #[arg(long, value_name = "N|F")]
+    max_df: Option<MaxDf>,
+    /// Standard input holds a document a line, as a .jsonl file does.
+    #[arg(long)]
+    jsonl: bool,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// The form of the answer.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+fn parse_share(text: &str) -> std::result::Result<f64, String> {
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1".into())
+}
+
+impl Search {
+    pub(super) fn run(self) -> Result {
+        let searcher = Searcher::new(Index::open(&self.index)?.snapshot()?);
+        let mut found = false;
+        self.for_each_query(&searcher, |id, subject| {
+            let mut answer = searcher.search(&self.query(subject))?;
+            answer.query.id = answer.query.id.or(id);
+            found |= !answer.hits.is_empty();
+            match self.format {
+                Format::Json => output::print_json(&answer)?,
+                Format::Human => print_human(&answer)?,
+            }
+            Ok(())
+        })?;
+        Ok(if found {
+            Outcome::Found
+        } else {
+            Outcome::Nothing
+        })
+    }
+
+    fn query(&self, subject: Subject) -> Query {
+        Query {
+            min_containment: self.min_containment,
+            min_resemblance: self.min_resemblance,
+            min_overlap: self.min_overlap,
+            limit: self.limit,
+            filter: self.filter.clone(),
+            max_df: self.max_df,
+            ..Query::new(subject)
+        }
+    }
+
+    /// Calls `each` with all that is to be searched for, and its id if it has one.
+    fn for_each_query(
+        &self,
+        searcher: &Searcher,
+        mut each: impl FnMut(Option<String>, Subject) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(text) = &self.text {
+            return each(None, Subject::Text(text.clone()));
+        }
+        if let Some(id) = &self.id {
+            return each(None, Subject::Id(id.clone()));
+        }
+        if let Some(path) = &self.signature {
+            let subject = fingerprint::read(path, searcher.snapshot().config())?;
+            return each(None, subject);
+        }
+        let stdin = [PathBuf::from("-")];
+        for path in if self.files.is_empty() {
+            &stdin[..]
+        } else {
+            &self.files
+        } {
+            if path == Path::new("-") && !self.jsonl {
+                let mut bytes = Vec::new();
+                let read = io::stdin().lock().read_to_end(&mut bytes);
+                read.map_err(|e| Error::io("read", "standard input", e))?;
+                let encoding = self.source.options().encoding;
+                let decoded = charset::decode(&bytes, encoding.as_deref())?;
+                each(None, Subject::Text(decoded.text.into_owned()))?;
+            } else {
+                self.for_each_document(path, &mut each)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the documents of a file; those of JSON lines have ids.
+    fn for_each_document(
+        &self,
+        path: &Path,
+        each: &mut impl FnMut(Option<String>, Subject) -> Result<()>,
+    ) -> Result<()> {
+        let options = self.source.options();
+        let mut failure: Option<Failure> = None;
+        source::read(&[path.to_owned()], &options, &mut |item| {
+            let chunk = match item {
+                Item::Chunk(chunk) => chunk,
+                Item::Skipped { place, why } => {
+                    failure = Some(Error::input(place, format!("{why}; give a text")).into());
+                    return ControlFlow::Break(());
+                }
+                Item::Failed(error) => {
+                    failure = Some(error.into());
+                    return ControlFlow::Break(());
+                }
+            };
+            let has_ids = chunk.kind != source::ChunkKind::File;
+            chunk.documents(&options, |document| {
+                if failure.is_none() {
+                    failure = document
+                        .map_err(Failure::from)
+                        .and_then(|d| each(has_ids.then_some(d.id), Subject::Text(d.text)))
+                        .err();
+                }
+            });
+            if failure.is_some() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+fn print_human(answer: &Answer) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let query = &answer.query;
+    let name = query.id.as_deref().unwrap_or("query");
+    let stopped = match query.stopped {
+        0 => String::new(),
+        stopped => format!(", {} of them stopped", output::count(stopped.into())),
+    };
+    writeln!(
+        out,
+        "{name}: {} tokens, {} fingerprints{stopped}; {} in {} us",
+        output::count(query.tokens.into()),
+        output::count(query.fingerprints.into()),
+        if answer.hits.len() == 1 {
+            "1 hit".into()
+        } else {
+            format!("{} hits", answer.hits.len())
+        },
+        answer.took_us,
+    )?;
+    if answer.hits.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "{:>11} {:>9} {:>11} {:>8}  id",
+        "containment", "in query", "resemblance", "overlap"
+    )?;
+    for hit in &answer.hits {
+        writeln!(
+            out,
+            "{:>11.3} {:>9.3} {:>11.3} {:>8}  {}",
+            hit.containment, hit.containment_in_query, hit.resemblance, hit.overlap, hit.id
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! Which document is this line, and where does the next line begin?
+
+use std::fmt;
+use std::io::{self, Read};
+use std::mem;
+use std::ops::ControlFlow;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::{Document, SourceOptions};
+
+/// Lines are handed on in chunks of about so many bytes.
+const CHUNK_BYTES: u64 = 256 << 10;
+
+/// The document in a line; what is wrong with it, as a clause, if it is none.
+pub fn parse(
+    line: &[u8],
+    options: &SourceOptions,
+    place: impl Fn() -> String,
+) -> Result<Document, String> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let mut deserializer = serde_json::Deserializer::from_slice(line);
+    let no_json = |e: serde_json::Error| {
+        let what = e.to_string();
+        // The line of the error is that of the record: it says nothing.
+        let what = what.split(" at line ").next().unwrap_or_default();
+        format!("{what} at column {}", e.column())
+    };
+    let record = Fields(options)
+        .deserialize(&mut deserializer)
+        .map_err(no_json)?;
+    deserializer.end().map_err(no_json)?;
+    let id = match record.id {
+        None | Some(Value::Null) => place(),
+        Some(Value::String(id)) => id,
+        Some(Value::Number(id)) if !id.is_f64() => id.to_string(),
+        Some(_) => {
+            return Err(format!(
+                "`{}` is neither a string nor a whole number",
+                options.id_field
+            ));
+        }
+    };
+    let text = match record.text {
+        Some(Value::String(text)) => text,
+        Some(_) => return Err(format!("`{}` is not a string", options.text_field)),
+        None => return Err(format!("there is no `{}`", options.text_field)),
+    };
+    let meta = match record.meta {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(meta)) => meta,
+        Some(_) => return Err(format!("`{}` is not an object", options.meta_field)),
+    };
+    Ok(Document { id, text, meta })
+}
+
+/// The values of a line that make a document; of a repeated field the last.
+#[derive(Default)]
+struct Record {
+    id: Option<Value>,
+    text: Option<Value>,
+    meta: Option<Value>,
+}
+
+/// Reads the fields that the options name and passes over all others.
+struct Fields<'a>(&'a SourceOptions);
+
+impl<'de> DeserializeSeed<'de> for Fields<'_> {
+    type Value = Record;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Fields<'_> {
+    type Value = Record;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record, A::Error> {
+        let mut record = Record::default();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.0.text_field {
+                record.text = Some(map.next_value()?);
+            } else if key == self.0.id_field {
+                record.id = Some(map.next_value()?);
+            } else if key == self.0.meta_field {
+                record.meta = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(record)
+    }
+}
+
+/// What reading lines comes upon.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// Whole lines, the first of this number.
+    Whole {
+        /// The number of the first line, counted from 1.
+        first_line: u64,
+        /// The lines, each but perhaps the last with its end.
+        bytes: Vec<u8>,
+    },
+    /// The line of this number is longer than allowed, and has been passed over.
+    TooLong(u64),
+}
+
+/// Cuts a stream into chunks of whole lines, looking at nothing but their ends, until `emit`
+/// breaks off. A line much longer than `line_bytes_max` is passed over without being held.
+///
+/// # Errors
+/// When the stream cannot be read on. The lines that came whole before have been emitted.
+pub fn read_lines(
+    mut inner: impl Read,
+    line_bytes_max: usize,
+    mut emit: impl FnMut(Lines) -> ControlFlow<()>,
+) -> io::Result<ControlFlow<()>> {
+    let mut buffer = Vec::new();
+    let mut first_line = 1;
+    let mut is_skipping = false;
+    loop {
+        let mut start = buffer.len();
+        let outcome = (&mut inner).take(CHUNK_BYTES).read_to_end(&mut buffer);
+        let is_at_end = outcome.as_ref().map_or(true, |&len| len == 0);
+        if is_skipping {
+            let end = memchr::memchr(b'\n', &buffer);
+            is_skipping = end.is_none();
+            first_line += u64::from(!is_skipping);
+            buffer.drain(..end.map_or(buffer.len(), |end| end + 1));
+            start = 0;
+        }
+        if let Some(end) = memchr::memrchr(b'\n', &buffer[start..]) {
+            let rest = buffer.split_off(start + end + 1);
+            let bytes = mem::replace(&mut buffer, rest);
+            let count = memchr::memchr_iter(b'\n', &bytes).count() as u64;
+            if emit(Lines::Whole { first_line, bytes }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            first_line += count;
+        } else if buffer.len() > line_bytes_max {
+            buffer.clear();
+            is_skipping = true;
+            if emit(Lines::TooLong(first_line)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        if is_at_end {
+            outcome?;
+            if buffer.is_empty() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            return Ok(emit(Lines::Whole {
+                first_line,
+                bytes: buffer,
+            }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parsed(line: &str) -> Result<Document, String> {
+        parse(line.as_bytes(), &SourceOptions::default(), || {
+            "f.jsonl:7".into()
+        })
+    }
+
+    #[test]
+    fn a_line_is_a_document() {
+        let document = parsed(r#"{"x":[1,{}],"id":"a","text":"b\u00e9","meta":{"y":2}}"#).unwrap();
+        assert_eq!(
+            (document.id.as_str(), document.text.as_str()),
+            ("a", "b\u{e9}")
+        );
+        assert_eq!(Value::Object(document.meta), serde_json::json!({"y": 2}));
+        assert_eq!(
+            parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id,
+            "12"
+        );
+        assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
+        assert_eq!(parsed(r#"{"text":"b","text":"c"}"#).unwrap().text, "c");
+    }
+
+    #[test]
+    fn fields_may_have_other_names() {
+        let options = SourceOptions {
+            id_field: "url".into(),
+            text_field: "body".into(),
+            meta_field: "info".into(),
+            ..SourceOptions::default()
+        };
+        let line = br#"{"id":1,"text":2,"meta":3,"url":"u","body":"b","info":{"n":1}}"#;
+        let document = parse(line, &options, String::new).unwrap();
+        assert_eq!((document.id.as_str(), document.text.as_str()), ("u", "b"));
+    }
+
+    #[test]
+    fn a_line_that_is_no_document_is_refused_with_the_reason() {
+        let deep = "[".repeat(100_000);
+        for (line, reason) in [
+            ("{", "EOF while parsing an object at column 1"),
+            ("[]", "expected a JSON object"),
+            (r#"{"id":"a"}"#, "there is no `text`"),
+            (r#"{"text":5}"#, "`text` is not a string"),
+            (
+                r#"{"id":1.5,"text":""}"#,
+                "neither a string nor a whole number",
+            ),
+            (r#"{"text":"","meta":[]}"#, "`meta` is not an object"),
+            (r#"{"text":"\ud800"}"#, "column"),
+            (r#"{"text":""} x"#, "trailing characters"),
+            (&format!("{{\"x\":{deep}"), "recursion limit"),
+        ] {
+            let error = parsed(line).unwrap_err();
+            assert!(
+                error.contains(reason),
+                "{}: {error}",
+                &line[..line.len().min(60)]
+            );
+        }
+        let options = SourceOptions::default();
+        assert!(parse(b"{\"text\":\"\xff\"}", &options, String::new).is_err());
+    }
+
+    /// All lines with their numbers, and the numbers of those too long.
+    fn lines_of(inner: impl Read, max: usize) -> (Vec<(u64, Vec<u8>)>, Vec<u64>) {
+        let (mut lines, mut too_long) = (Vec::new(), Vec::new());
+        let end = read_lines(inner, max, |read| {
+            match read {
+                Lines::TooLong(number) => too_long.push(number),
+                Lines::Whole { first_line, bytes } => {
+                    let split = bytes.split_inclusive(|&byte| byte == b'\n');
+                    lines.extend((first_line..).zip(split.map(<[u8]>::to_vec)));
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(end.unwrap().is_continue());
+        (lines, too_long)
+    }
+
+    proptest! {
+        #[test]
+        fn lines_come_whole_and_numbered(
+            lines in proptest::collection::vec((0usize..200_000, any::<u8>()), 0..12), ends: bool,
+        ) {
+            let lines: Vec<Vec<u8>> = lines
+                .into_iter()
+                .map(|(len, byte)| [vec![byte.max(b' '); len], vec![b'\n']].concat())
+                .collect();
+            let mut all = lines.concat();
+            if !ends {
+                all.pop();
+            }
+            let (found, too_long) = lines_of(all.as_slice(), 1 << 20);
+            let joined: Vec<u8> = found.iter().flat_map(|(_, line)| line.clone()).collect();
+            prop_assert_eq!(joined, all);
+            prop_assert!(found.iter().zip(1..).all(|((number, _), expected)| *number == expected));
+            prop_assert!(too_long.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_endless_line_is_passed_over_without_being_held() {
+        let long = 300 << 20;
+        let stream = b"a\n"
+            .chain(io::repeat(b'x').take(long))
+            .chain(&b"\nb\nc"[..]);
+        let (lines, too_long) = lines_of(stream, 1 << 20);
+        assert_eq!(too_long, [2]);
+        let expected = [
+            (1, b"a\n".to_vec()),
+            (3, b"b\n".to_vec()),
+            (4, b"c".to_vec()),
+        ];
+        assert_eq!(lines, expected);
+    }
+}
