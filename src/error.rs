@@ -93,23 +93,13 @@ impl Corruption {
         offset: u64,
         what: impl Into<String>,
     ) -> Corruption {
-        Corruption {
-            file: file.into(),
-            section,
-            offset,
-            what: what.into(),
-        }
+        Corruption { file: file.into(), section, offset, what: what.into() }
     }
 }
 
 impl fmt::Display for Corruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Corruption {
-            file,
-            section,
-            offset,
-            what,
-        } = self;
+        let Corruption { file, section, offset, what } = self;
         write!(f, "{file}: {section} at byte {offset}: {what}")
     }
 }
@@ -119,35 +109,22 @@ impl StdError for Corruption {}
 impl Error {
     /// An I/O failure while doing `action` ("read", "create", ...) to `path`.
     pub fn io(action: &'static str, path: impl AsRef<Path>, source: io::Error) -> Error {
-        Error::Io {
-            action,
-            path: path.as_ref().to_owned(),
-            source,
-        }
+        Error::Io { action, path: path.as_ref().to_owned(), source }
     }
 
     /// A specification that cannot be used.
     pub fn spec(spec: impl Into<String>, what: impl Into<String>) -> Error {
-        Error::Spec {
-            spec: spec.into(),
-            what: what.into(),
-        }
+        Error::Spec { spec: spec.into(), what: what.into() }
     }
 
     /// An index that cannot be opened or created as asked.
     pub fn index(path: impl AsRef<Path>, what: impl Into<String>) -> Error {
-        Error::Index {
-            path: path.as_ref().to_owned(),
-            what: what.into(),
-        }
+        Error::Index { path: path.as_ref().to_owned(), what: what.into() }
     }
 
     /// Input at `place` that cannot be taken as a document.
     pub fn input(place: impl Into<String>, what: impl Into<String>) -> Error {
-        Error::Input {
-            place: place.into(),
-            what: what.into(),
-        }
+        Error::Input { place: place.into(), what: what.into() }
     }
 }
 
@@ -160,11 +137,7 @@ impl From<Corruption> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Io {
-                action,
-                path,
-                source,
-            } => {
+            Error::Io { action, path, source } => {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
             Error::Corrupt(corruption) => {
@@ -177,11 +150,7 @@ impl fmt::Display for Error {
                 "{}: another process is writing to this index; wait for it to finish, or stop it",
                 path.display()
             ),
-            Error::Store {
-                action,
-                path,
-                source,
-            } => {
+            Error::Store { action, path, source } => {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
             Error::Input { place, what } => write!(f, "{place}: {what}"),

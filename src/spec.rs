@@ -40,17 +40,11 @@ impl<'a> Spec<'a> {
         let (name, rest) = match text.split_once('(') {
             None => (text.trim(), ""),
             Some((name, rest)) => {
-                let inner = rest
-                    .trim_end()
-                    .strip_suffix(')')
-                    .ok_or_else(|| refused(form))?;
+                let inner = rest.trim_end().strip_suffix(')').ok_or_else(|| refused(form))?;
                 (name.trim(), inner)
             }
         };
-        if name.is_empty()
-            || !name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
         {
             return Err(refused(form));
         }
@@ -61,11 +55,7 @@ impl<'a> Spec<'a> {
                 parameters.push((key.trim(), value.trim()));
             }
         }
-        Ok(Spec {
-            text,
-            name,
-            parameters,
-        })
+        Ok(Spec { text, name, parameters })
     }
 
     /// The values of `known`, in its order.
@@ -77,18 +67,12 @@ impl<'a> Spec<'a> {
         for &(key, value) in &self.parameters {
             let Some(at) = known.iter().position(|parameter| parameter.key == key) else {
                 let keys: Vec<_> = known.iter().map(|parameter| parameter.key).collect();
-                let what = format!(
-                    "`{}` has no parameter `{key}`; it has {}",
-                    self.name,
-                    keys.join(", ")
-                );
+                let what =
+                    format!("`{}` has no parameter `{key}`; it has {}", self.name, keys.join(", "));
                 return Err(Error::spec(self.text, what));
             };
             let Parameter { min, max, .. } = known[at];
-            let number = value
-                .parse()
-                .ok()
-                .filter(|number| (min..=max).contains(number));
+            let number = value.parse().ok().filter(|number| (min..=max).contains(number));
             let Some(number) = number else {
                 let what = format!("`{key}` is a whole number from {min} to {max}, not `{value}`");
                 return Err(Error::spec(self.text, what));
@@ -103,11 +87,7 @@ impl<'a> Spec<'a> {
 
     /// The error that says which names there are.
     pub fn unknown(&self, what: &str, names: &[&str]) -> Error {
-        let what = format!(
-            "there is no {what} `{}`; there are {}",
-            self.name,
-            names.join(", ")
-        );
+        let what = format!("there is no {what} `{}`; there are {}", self.name, names.join(", "));
         Error::spec(self.text, what)
     }
 }
@@ -132,24 +112,12 @@ mod tests {
     use super::*;
 
     const KNOWN: [Parameter; 2] = [
-        Parameter {
-            key: "k",
-            default: 5,
-            min: 1,
-            max: 9,
-        },
-        Parameter {
-            key: "w",
-            default: 10,
-            min: 1,
-            max: 99,
-        },
+        Parameter { key: "k", default: 5, min: 1, max: 9 },
+        Parameter { key: "w", default: 10, min: 1, max: 99 },
     ];
 
     fn values(text: &str) -> std::result::Result<[u32; 2], String> {
-        Spec::parse(text)
-            .and_then(|spec| spec.values(&KNOWN))
-            .map_err(|e| e.to_string())
+        Spec::parse(text).and_then(|spec| spec.values(&KNOWN)).map_err(|e| e.to_string())
     }
 
     #[test]

@@ -14,12 +14,7 @@ type Doc = (u32, Vec<Fingerprint>);
 const KEY_BITS: u8 = 40;
 
 fn header(documents: usize) -> Header {
-    Header {
-        key_bits: KEY_BITS,
-        documents: documents as u32,
-        config: 7,
-        owner: 9,
-    }
+    Header { key_bits: KEY_BITS, documents: documents as u32, config: 7, owner: 9 }
 }
 
 fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
@@ -27,10 +22,7 @@ fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
     for (tokens, signature) in docs {
         builder.push(*tokens, signature);
     }
-    let header = Header {
-        key_bits,
-        ..header(docs.len())
-    };
+    let header = Header { key_bits, ..header(docs.len()) };
     builder.write(Vec::new(), header, None).unwrap().1
 }
 
@@ -46,10 +38,7 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
         assert_eq!(&reader.signature(doc as u32).unwrap(), signature);
         let distinct: BTreeSet<u64> = signature.iter().map(|f| f.key).collect();
         let row = reader.document(doc as u32).unwrap();
-        assert_eq!(
-            (row.tokens, row.distinct as usize),
-            (*tokens, distinct.len())
-        );
+        assert_eq!((row.tokens, row.distinct as usize), (*tokens, distinct.len()));
         assert_eq!(reader.distinct().unwrap().get(doc as u32), row.distinct);
         for key in distinct {
             expected.entry(key).or_default().insert(doc as u32);
@@ -57,14 +46,8 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
     }
     let counts = reader.counts();
     assert_eq!(counts.terms as usize, expected.len());
-    assert_eq!(
-        counts.postings as usize,
-        expected.values().map(BTreeSet::len).sum::<usize>()
-    );
-    assert_eq!(
-        counts.occurrences as usize,
-        docs.iter().map(|d| d.1.len()).sum::<usize>()
-    );
+    assert_eq!(counts.postings as usize, expected.values().map(BTreeSet::len).sum::<usize>());
+    assert_eq!(counts.occurrences as usize, docs.iter().map(|d| d.1.len()).sum::<usize>());
     let heavy: Vec<(u64, u32)> = expected
         .iter()
         .filter(|(_, docs)| docs.len() >= 64)
@@ -72,23 +55,14 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
         .collect();
     assert_eq!(reader.heavy().unwrap().collect::<Vec<_>>(), heavy);
     for (ordinal, (&key, docs)) in expected.iter().enumerate() {
-        let term = reader
-            .find(key)
-            .unwrap()
-            .expect("the key is in the segment");
+        let term = reader.find(key).unwrap().expect("the key is in the segment");
         let mut found = Vec::new();
         reader.documents_of(&term, &mut found).unwrap();
         assert!(found.iter().eq(docs), "the documents of {key}");
-        assert_eq!(
-            (term.ordinal as usize, term.df() as usize),
-            (ordinal, docs.len())
-        );
+        assert_eq!((term.ordinal as usize, term.df() as usize), (ordinal, docs.len()));
         assert_eq!(reader.key_at(term.ordinal).unwrap(), key);
         for absent in [key.wrapping_add(1), key.wrapping_sub(1)] {
-            assert_eq!(
-                reader.find(absent).unwrap().is_some(),
-                expected.contains_key(&absent)
-            );
+            assert_eq!(reader.find(absent).unwrap().is_some(), expected.contains_key(&absent));
         }
     }
     assert!(reader.key_at(expected.len() as u32).is_err());
@@ -160,29 +134,15 @@ proptest! {
 }
 
 fn fingerprints(keys: impl IntoIterator<Item = u64>) -> Vec<Fingerprint> {
-    keys.into_iter()
-        .zip(0..)
-        .map(|(key, position)| Fingerprint { key, position })
-        .collect()
+    keys.into_iter().zip(0..).map(|(key, position)| Fingerprint { key, position }).collect()
 }
 
 #[test]
 fn a_list_long_enough_for_a_bitmap_survives_a_merge() {
-    let docs: Vec<Doc> = (0..700)
-        .map(|i| (3, fingerprints([1, 2 + i % 2, 1000 + i])))
-        .collect();
-    let halves = [
-        open(build(&docs[..300], KEY_BITS)),
-        open(build(&docs[300..], KEY_BITS)),
-    ];
-    halves
-        .iter()
-        .zip([&docs[..300], &docs[300..]])
-        .for_each(|(half, docs)| check(half, docs));
-    let sources = halves.iter().map(|reader| MergeSource {
-        reader,
-        alive: None,
-    });
+    let docs: Vec<Doc> = (0..700).map(|i| (3, fingerprints([1, 2 + i % 2, 1000 + i]))).collect();
+    let halves = [open(build(&docs[..300], KEY_BITS)), open(build(&docs[300..], KEY_BITS))];
+    halves.iter().zip([&docs[..300], &docs[300..]]).for_each(|(half, docs)| check(half, docs));
+    let sources = halves.iter().map(|reader| MergeSource { reader, alive: None });
     let sources: Vec<_> = sources.collect();
     let (_, merged) = merge(&sources, header(docs.len()), Vec::new(), None).unwrap();
     check(&open(merged), &docs);
@@ -190,9 +150,8 @@ fn a_list_long_enough_for_a_bitmap_survives_a_merge() {
 
 #[test]
 fn a_damaged_byte_is_an_error_or_harmless() {
-    let docs: Vec<Doc> = (0..90)
-        .map(|i| (40, fingerprints([1, 2, 3 + i % 5, 100 + i / 2, i << 30])))
-        .collect();
+    let docs: Vec<Doc> =
+        (0..90).map(|i| (40, fingerprints([1, 2, 3 + i % 5, 100 + i / 2, i << 30]))).collect();
     let whole = build(&docs, KEY_BITS);
     let answers = |reader: &SegmentReader| -> cento::Result<Vec<Vec<Fingerprint>>> {
         let mut found = Vec::new();
@@ -210,25 +169,15 @@ fn a_damaged_byte_is_an_error_or_harmless() {
             let mut bytes = whole.clone();
             bytes[at] ^= flip;
             let opened = SegmentReader::open("test.sig", OwnedBytes::new(bytes));
-            match opened
-                .map_err(cento::Error::from)
-                .and_then(|reader| answers(&reader))
-            {
+            match opened.map_err(cento::Error::from).and_then(|reader| answers(&reader)) {
                 Ok(found) => assert_eq!(found, expected, "byte {at}"),
                 Err(_) => detected += 1,
             }
         }
     }
-    assert_eq!(
-        detected,
-        3 * whole.len(),
-        "no byte of a .sig file is without a check"
-    );
+    assert_eq!(detected, 3 * whole.len(), "no byte of a .sig file is without a check");
     for len in 0..whole.len() {
         let cut = OwnedBytes::new(whole[..len].to_vec());
-        assert!(
-            SegmentReader::open("test.sig", cut).is_err(),
-            "cut to {len} bytes"
-        );
+        assert!(SegmentReader::open("test.sig", cut).is_err(), "cut to {len} bytes");
     }
 }

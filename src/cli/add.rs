@@ -101,8 +101,7 @@ impl Add {
     pub(super) fn run(self) -> Result {
         for path in &self.paths {
             if path != Path::new("-") {
-                path.symlink_metadata()
-                    .map_err(|e| Error::io("read", path, e))?;
+                path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
             }
         }
         let index = self.open_or_create()?;
@@ -130,27 +129,15 @@ impl Add {
             }
         }
         let landed = report.added + report.replaced + report.unchanged;
-        Ok(if landed == 0 && report.failed > 0 {
-            Outcome::Bad
-        } else {
-            Outcome::Found
-        })
+        Ok(if landed == 0 && report.failed > 0 { Outcome::Bad } else { Outcome::Found })
     }
 
     fn open_or_create(&self) -> crate::Result<Index> {
-        let NewConfigArgs {
-            scheme,
-            analyzer,
-            no_text,
-        } = self.config.clone();
+        let NewConfigArgs { scheme, analyzer, no_text } = self.config.clone();
         if !self.index.join("meta.json").exists() {
             let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
             let analyzer = analyzer.unwrap_or_else(|| "words".into());
-            let config = ConfigArgs {
-                scheme,
-                analyzer,
-                no_text,
-            };
+            let config = ConfigArgs { scheme, analyzer, no_text };
             return Index::create(&self.index, config.config()?);
         }
         let index = Index::open(&self.index)?;
@@ -166,11 +153,7 @@ impl Add {
             || wanted.analyzer.to_string() != own_analyzer
             || wanted.store_text != config.store_text
         {
-            let text = if config.store_text {
-                "text is kept"
-            } else {
-                "no text is kept"
-            };
+            let text = if config.store_text { "text is kept" } else { "no text is kept" };
             let what = format!(
                 "the index was created with --scheme {own_scheme} --analyzer {own_analyzer} \
                  ({text}), which cannot be changed; leave the options away, or create another index"

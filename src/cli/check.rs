@@ -32,19 +32,12 @@ impl Check {
     pub(super) fn run(self) -> Result {
         let checked = Index::open(&self.index).and_then(|index| index.check());
         let CheckReport { segments, problems } = match checked {
-            Err(Error::Corrupt(problem)) => CheckReport {
-                segments: 0,
-                problems: vec![problem],
-            },
+            Err(Error::Corrupt(problem)) => CheckReport { segments: 0, problems: vec![problem] },
             other => other?,
         };
         let ok = problems.is_empty();
         match self.format {
-            Format::Json => output::print_json(&Report {
-                ok,
-                segments,
-                problems: &problems,
-            })?,
+            Format::Json => output::print_json(&Report { ok, segments, problems: &problems })?,
             Format::Human => {
                 let mut out = io::stdout().lock();
                 for problem in &problems {

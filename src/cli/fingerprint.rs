@@ -76,20 +76,11 @@ pub fn read(path: &Path, config: &Config) -> crate::Result<Subject> {
     for (key, position) in signature.fingerprints {
         let fits = |key: &u64| signature.key_bits == 64 || key >> signature.key_bits == 0;
         let Some(number) = key.parse().ok().filter(fits) else {
-            return Err(refused(format!(
-                "`{key}` is no key of {} bits",
-                signature.key_bits
-            )));
+            return Err(refused(format!("`{key}` is no key of {} bits", signature.key_bits)));
         };
-        fingerprints.push(scheme::Fingerprint {
-            key: number,
-            position,
-        });
+        fingerprints.push(scheme::Fingerprint { key: number, position });
     }
-    Ok(Subject::Signature {
-        tokens: signature.tokens,
-        fingerprints,
-    })
+    Ok(Subject::Signature { tokens: signature.tokens, fingerprints })
 }
 
 impl Fingerprint {
@@ -132,10 +123,6 @@ impl Fingerprint {
             }
             out.flush()?;
         }
-        Ok(if fingerprints.is_empty() {
-            Outcome::Nothing
-        } else {
-            Outcome::Found
-        })
+        Ok(if fingerprints.is_empty() { Outcome::Nothing } else { Outcome::Found })
     }
 }

@@ -40,9 +40,7 @@ pub fn bytes(bytes: u64) -> String {
 
 /// The number of bytes that a text such as `512MiB`, `1GB` or `4096` names.
 pub fn parse_bytes(text: &str) -> Result<usize, String> {
-    let digits = text
-        .trim_end_matches(|c: char| c.is_ascii_alphabetic())
-        .trim_end();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
     let unit = text[digits.len()..].trim().to_ascii_lowercase();
     let shift = match unit.as_str() {
         "" | "b" => 1,
@@ -54,12 +52,8 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
         "gb" => 1_000_000_000,
         _ => return Err("give a number of bytes, such as 512MiB or 1GB".into()),
     };
-    let number: usize = digits
-        .parse()
-        .map_err(|_| "give a number of bytes, such as 512MiB")?;
-    number
-        .checked_mul(shift)
-        .ok_or_else(|| "more bytes than there can be".into())
+    let number: usize = digits.parse().map_err(|_| "give a number of bytes, such as 512MiB")?;
+    number.checked_mul(shift).ok_or_else(|| "more bytes than there can be".into())
 }
 
 #[cfg(test)]

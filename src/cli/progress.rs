@@ -69,15 +69,7 @@ impl AddProgress {
 
 /// One line of what has been added.
 pub fn summary(report: &AddReport) -> String {
-    let AddReport {
-        added,
-        replaced,
-        unchanged,
-        skipped,
-        failed,
-        bytes,
-        ..
-    } = report;
+    let AddReport { added, replaced, unchanged, skipped, failed, bytes, .. } = report;
     let mut parts = vec![format!("{} added", output::count(*added))];
     for (number, what) in [
         (*replaced, "replaced"),

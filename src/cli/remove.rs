@@ -42,18 +42,11 @@ impl Remove {
                 _ => std::fs::read_to_string(path),
             };
             let text = text.map_err(|e| Error::io("read", path, e))?;
-            self.ids.extend(
-                text.lines()
-                    .filter(|line| !line.is_empty())
-                    .map(str::to_owned),
-            );
+            self.ids.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
         }
         let index = Index::open(&self.index)?;
         let mut writer = index.writer(WriterOptions::default())?;
-        let mut report = Report {
-            removed: 0,
-            missing: Vec::new(),
-        };
+        let mut report = Report { removed: 0, missing: Vec::new() };
         for id in self.ids {
             match writer.remove(&id)? {
                 true => report.removed += 1,
@@ -70,10 +63,6 @@ impl Remove {
                 eprintln!("{} removed", output::count(report.removed));
             }
         }
-        Ok(if report.removed > 0 {
-            Outcome::Found
-        } else {
-            Outcome::Nothing
-        })
+        Ok(if report.removed > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 }

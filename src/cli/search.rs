@@ -67,10 +67,7 @@ pub struct Search {
 }
 
 fn parse_share(text: &str) -> std::result::Result<f64, String> {
-    let share = text
-        .parse()
-        .ok()
-        .filter(|share| (0.0..=1.0).contains(share));
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "give a number from 0 to 1".into())
 }
 
@@ -88,11 +85,7 @@ impl Search {
             }
             Ok(())
         })?;
-        Ok(if found {
-            Outcome::Found
-        } else {
-            Outcome::Nothing
-        })
+        Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 
     fn query(&self, subject: Subject) -> Query {
@@ -124,11 +117,7 @@ impl Search {
             return each(None, subject);
         }
         let stdin = [PathBuf::from("-")];
-        for path in if self.files.is_empty() {
-            &stdin[..]
-        } else {
-            &self.files
-        } {
+        for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
                 let mut bytes = Vec::new();
                 let read = io::stdin().lock().read_to_end(&mut bytes);
@@ -172,11 +161,7 @@ impl Search {
                         .err();
                 }
             });
-            if failure.is_some() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         failure.map_or(Ok(()), Err)
     }
@@ -195,11 +180,7 @@ fn print_human(answer: &Answer) -> io::Result<()> {
         "{name}: {} tokens, {} fingerprints{stopped}; {} in {} us",
         output::count(query.tokens.into()),
         output::count(query.fingerprints.into()),
-        if answer.hits.len() == 1 {
-            "1 hit".into()
-        } else {
-            format!("{} hits", answer.hits.len())
-        },
+        if answer.hits.len() == 1 { "1 hit".into() } else { format!("{} hits", answer.hits.len()) },
         answer.took_us,
     )?;
     if answer.hits.is_empty() {

@@ -82,11 +82,7 @@ impl CheckReport {
 
 fn check_segments(snapshot: &Snapshot, report: &mut CheckReport) {
     for segment in snapshot.segments() {
-        segment
-            .signatures
-            .check()
-            .into_iter()
-            .for_each(|problem| report.add(problem));
+        segment.signatures.check().into_iter().for_each(|problem| report.add(problem));
     }
 }
 

@@ -27,10 +27,7 @@ impl Index {
     /// When another process is writing, or a segment is damaged; the index is then as it was.
     pub fn compact(&self, segments: usize) -> Result<Compaction> {
         let failed = |e| self.error("compact", e);
-        let mut writer = self.writer(WriterOptions {
-            merge: false,
-            ..WriterOptions::default()
-        })?;
+        let mut writer = self.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
         let writer = writer.tantivy_writer();
         writer.set_merge_policy(Box::new(NoMergePolicy));
         let metas = self.tantivy().searchable_segment_metas().map_err(failed)?;
@@ -38,20 +35,9 @@ impl Index {
             writer.merge(&group).wait().map_err(failed)?;
         }
         writer.garbage_collect_files().wait().map_err(failed)?;
-        let purged = metas
-            .iter()
-            .map(|meta| u64::from(meta.num_deleted_docs()))
-            .sum();
-        let after = self
-            .tantivy()
-            .searchable_segment_metas()
-            .map_err(failed)?
-            .len();
-        Ok(Compaction {
-            segments_before: metas.len(),
-            segments_after: after,
-            purged,
-        })
+        let purged = metas.iter().map(|meta| u64::from(meta.num_deleted_docs())).sum();
+        let after = self.tantivy().searchable_segment_metas().map_err(failed)?.len();
+        Ok(Compaction { segments_before: metas.len(), segments_after: after, purged })
     }
 }
 
@@ -62,10 +48,7 @@ fn groups(metas: &[SegmentMeta], count: usize) -> Vec<Vec<SegmentId>> {
     by_size.sort_by_key(|meta| (std::cmp::Reverse(meta.num_docs()), meta.id()));
     let mut groups: Vec<(u64, Vec<&SegmentMeta>)> = vec![(0, Vec::new()); count];
     for meta in by_size {
-        let smallest = groups
-            .iter_mut()
-            .min_by_key(|group| group.0)
-            .expect("count is not 0");
+        let smallest = groups.iter_mut().min_by_key(|group| group.0).expect("count is not 0");
         smallest.0 += u64::from(meta.num_docs()).max(1);
         smallest.1.push(meta);
     }

@@ -31,11 +31,7 @@ impl Config {
     /// # Errors
     /// When a specification cannot be used.
     pub fn new(scheme: &str, analyzer: &str, store_text: bool) -> Result<Config> {
-        Ok(Config {
-            scheme: scheme::parse(scheme)?,
-            analyzer: analyzer.parse()?,
-            store_text,
-        })
+        Ok(Config { scheme: scheme::parse(scheme)?, analyzer: analyzer.parse()?, store_text })
     }
 
     /// The signature of a text, and the number of its tokens.
@@ -74,22 +70,12 @@ impl Config {
             );
             return Err(Error::index(path, what));
         }
-        let config = Config::new(
-            text("scheme"),
-            text("analyzer"),
-            params["text"] == Value::Bool(true),
-        )?;
+        let config =
+            Config::new(text("scheme"), text("analyzer"), params["text"] == Value::Bool(true))?;
         let now = config.to_params();
-        let differs = [
-            "hash",
-            "key_bits",
-            "analyzer_digest",
-            "scheme",
-            "analyzer",
-            "text",
-        ]
-        .into_iter()
-        .find(|&name| now[name] != params[name]);
+        let differs = ["hash", "key_bits", "analyzer_digest", "scheme", "analyzer", "text"]
+            .into_iter()
+            .find(|&name| now[name] != params[name]);
         if let Some(name) = differs {
             let what = format!(
                 "it was built with {name} {}, but this cento has {}, so that its fingerprints \

@@ -38,10 +38,7 @@ pub struct IndexDirectory {
 impl IndexDirectory {
     /// A layer over `inner`.
     pub fn new(inner: Box<dyn Directory>) -> IndexDirectory {
-        IndexDirectory {
-            inner,
-            verified: Arc::default(),
-        }
+        IndexDirectory { inner, verified: Arc::default() }
     }
 
     fn verify(&self, path: &Path, handle: &Arc<dyn FileHandle>) -> io::Result<()> {
@@ -58,31 +55,21 @@ impl IndexDirectory {
 /// Compares a component's body with the CRC-32 in tantivy's footer.
 fn verify_component(path: &Path, file: FileSlice) -> io::Result<()> {
     let damage = |what: String| {
-        io::Error::other(Corruption::new(
-            path.display().to_string(),
-            "component",
-            0,
-            what,
-        ))
+        io::Error::other(Corruption::new(path.display().to_string(), "component", 0, what))
     };
     let (footer, body) = Footer::extract_footer(file).map_err(|e| damage(e.to_string()))?;
     let found = crc32fast::hash(&body.read_bytes()?);
     if found != footer.crc {
-        return Err(damage(format!(
-            "checksum {found:08x}, but {:08x} was written",
-            footer.crc
-        )));
+        return Err(damage(format!("checksum {found:08x}, but {:08x} was written", footer.crc)));
     }
     Ok(())
 }
 
 /// Adds to the JSON object `json` a last member with the CRC-32 of all the rest.
 fn seal(json: &[u8]) -> Vec<u8> {
+    let json = json.trim_ascii_end();
     let crc = crc32fast::hash(json);
-    let open = json
-        .trim_ascii_end()
-        .strip_suffix(b"}")
-        .expect("meta.json is a JSON object");
+    let open = json.strip_suffix(b"}").expect("meta.json is a JSON object");
     [open, format!(",\"cento_crc32\":{crc}}}").as_bytes()].concat()
 }
 
@@ -90,9 +77,7 @@ fn seal(json: &[u8]) -> Vec<u8> {
 fn unseal(sealed: &[u8]) -> Result<Vec<u8>, Corruption> {
     const MEMBER: &[u8] = b",\"cento_crc32\":";
     let damage = |what| Corruption::new(META, "list of segments", 0, what);
-    let at = sealed
-        .windows(MEMBER.len())
-        .rposition(|window| window == MEMBER);
+    let at = sealed.windows(MEMBER.len()).rposition(|window| window == MEMBER);
     let at = at.ok_or_else(|| damage("its checksum is missing"))?;
     let json = [&sealed[..at], b"}"].concat();
     if seal(&json) != sealed {
@@ -170,7 +155,7 @@ mod tests {
     #[test]
     fn a_sealed_object_is_json_and_is_given_back() {
         let json = br#"{"segments":[],"opstamp":3}"#;
-        let sealed = seal(json);
+        let sealed = seal(&[json.as_slice(), b"\n"].concat());
         let value: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
         assert_eq!(value["opstamp"], 3);
         assert_eq!(unseal(&sealed).unwrap(), json);

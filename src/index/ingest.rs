@@ -85,10 +85,7 @@ pub fn add(
     // Half for the writer, a quarter for the pipeline; the rest is what sorting, compressing and
     // merging take for a while.
     let memory_bytes = options.memory_bytes / 2;
-    let mut writer = index.writer(WriterOptions {
-        memory_bytes,
-        ..WriterOptions::default()
-    })?;
+    let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
     let committed = writer.committed().clone();
     let pipeline = PipelineOptions {
         threads: options.threads,
@@ -126,10 +123,7 @@ pub fn add(
             Outcome::Replaced => report.replaced += 1,
             Outcome::Unchanged => report.unchanged += 1,
         }
-        if options
-            .commit_every
-            .is_some_and(|every| writer.uncommitted() >= every)
-        {
+        if options.commit_every.is_some_and(|every| writer.uncommitted() >= every) {
             writer.commit()?;
         }
         on_event(Event::Progress(&report));

@@ -130,13 +130,7 @@ impl Index {
             .map_err(|e| store_error("create the index in", path, e))?;
         let fields = schema::fields(&tantivy.schema()).expect("the schema was just built");
         Ok(Index {
-            inner: Arc::new(Inner {
-                path: path.to_owned(),
-                config,
-                fields,
-                tantivy,
-                backlog,
-            }),
+            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, backlog }),
         })
     }
 
@@ -160,13 +154,7 @@ impl Index {
         let backlog = Arc::<Backlog>::default();
         tantivy.register_plugin(Arc::new(plugin(path, &config, &backlog)));
         Ok(Index {
-            inner: Arc::new(Inner {
-                path: path.to_owned(),
-                config,
-                fields,
-                tantivy,
-                backlog,
-            }),
+            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, backlog }),
         })
     }
 
@@ -210,9 +198,7 @@ fn plugin(path: &Path, config: &Config, backlog: &Arc<Backlog>) -> SignaturePlug
 /// A failure of tantivy, with cento's own error brought back out if one caused it.
 fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
     if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
-        return Error::Locked {
-            path: path.to_owned(),
-        };
+        return Error::Locked { path: path.to_owned() };
     }
     let io = match &error {
         TantivyError::IoError(io) => Some(io),
@@ -227,9 +213,5 @@ fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error 
     {
         return Error::Corrupt(corruption.clone());
     }
-    Error::Store {
-        action,
-        path: path.to_owned(),
-        source: Box::new(error),
-    }
+    Error::Store { action, path: path.to_owned(), source: Box::new(error) }
 }

@@ -42,12 +42,7 @@ impl Signed {
     pub fn new(document: Document, config: &Config) -> Result<Signed> {
         let digest = hash_bytes(document.text.as_bytes());
         let (token_count, signature) = config.sign(&document.text)?;
-        Ok(Signed {
-            document,
-            digest,
-            token_count,
-            signature,
-        })
+        Ok(Signed { document, digest, token_count, signature })
     }
 }
 
@@ -110,11 +105,7 @@ pub fn run(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (read_rx, done_tx) = (read_rx.clone(), done_tx.clone());
-            let worker = Worker {
-                config,
-                source: &options.source,
-                is_known,
-            };
+            let worker = Worker { config, source: &options.source, is_known };
             scope.spawn(move || worker.run(&read_rx, &done_tx));
         }
         drop((read_rx, done_tx));
@@ -148,15 +139,7 @@ fn spawn_reader(
                 _ => 0,
             };
             let is_open = gate.enter(weight, options.bytes_max);
-            if !is_open
-                || out
-                    .send(Numbered {
-                        number,
-                        weight,
-                        item,
-                    })
-                    .is_err()
-            {
+            if !is_open || out.send(Numbered { number, weight, item }).is_err() {
                 return ControlFlow::Break(());
             }
             number += 1;
@@ -174,25 +157,13 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn run(&self, input: &Receiver<Numbered<Item>>, out: &Sender<Numbered<Vec<Output>>>) {
         let mut tokens = Tokens::default();
-        for Numbered {
-            number,
-            weight,
-            item,
-        } in input
-        {
+        for Numbered { number, weight, item } in input {
             let outputs = match item {
                 Item::Chunk(chunk) => self.chunk(&chunk, &mut tokens),
                 Item::Skipped { place, why } => vec![Output::Skipped { place, why }],
                 Item::Failed(error) => vec![Output::Failed(error)],
             };
-            if out
-                .send(Numbered {
-                    number,
-                    weight,
-                    item: outputs,
-                })
-                .is_err()
-            {
+            if out.send(Numbered { number, weight, item: outputs }).is_err() {
                 return;
             }
         }
@@ -222,12 +193,9 @@ impl Worker<'_> {
             Ok((tokens.hashes.len() as u32, signature))
         }));
         match signed {
-            Ok(Ok((token_count, signature))) => Output::Signed(Signed {
-                document,
-                digest,
-                token_count,
-                signature,
-            }),
+            Ok(Ok((token_count, signature))) => {
+                Output::Signed(Signed { document, digest, token_count, signature })
+            }
             Ok(Err(error)) => Output::Failed(error),
             Err(_) => Output::Failed(Error::input(
                 document.id,
@@ -291,28 +259,19 @@ impl Gate {
     fn enter(&self, bytes: usize, bytes_max: usize) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.bytes > 0 && state.bytes + bytes > bytes_max && !state.is_closed {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.bytes += bytes;
         !state.is_closed
     }
 
     fn leave(&self, bytes: usize) {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .bytes -= bytes;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).bytes -= bytes;
         self.changed.notify_all();
     }
 
     fn close(&self) {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_closed = true;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
         self.changed.notify_all();
     }
 }

@@ -26,25 +26,17 @@ pub struct TieredMergePolicy;
 
 /// Tiers are powers of [`FAN_IN`].
 fn tier(documents: u32) -> u32 {
-    (documents.max(1) / SMALLEST_TIER_DOCUMENTS)
-        .checked_ilog(FAN_IN as u32)
-        .map_or(0, |t| t + 1)
+    (documents.max(1) / SMALLEST_TIER_DOCUMENTS).checked_ilog(FAN_IN as u32).map_or(0, |t| t + 1)
 }
 
 impl MergePolicy for TieredMergePolicy {
     fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
         let sizes: Vec<Size> = segments
             .iter()
-            .map(|s| Size {
-                live: s.num_docs(),
-                deleted: s.num_deleted_docs(),
-            })
+            .map(|s| Size { live: s.num_docs(), deleted: s.num_deleted_docs() })
             .collect();
         let ids = |group: Vec<usize>| group.into_iter().map(|i| segments[i].id()).collect();
-        candidates(&sizes)
-            .into_iter()
-            .map(|group| MergeCandidate(ids(group)))
-            .collect()
+        candidates(&sizes).into_iter().map(|group| MergeCandidate(ids(group))).collect()
     }
 }
 
@@ -57,11 +49,8 @@ struct Size {
 
 /// Groups of segments, by their place in `sizes`, each to become one.
 fn candidates(sizes: &[Size]) -> Vec<Vec<usize>> {
-    let mut by_tier: Vec<(u32, usize)> = sizes
-        .iter()
-        .enumerate()
-        .map(|(i, size)| (tier(size.live), i))
-        .collect();
+    let mut by_tier: Vec<(u32, usize)> =
+        sizes.iter().enumerate().map(|(i, size)| (tier(size.live), i)).collect();
     by_tier.sort_unstable();
     let mut groups = Vec::new();
     for same in by_tier.chunk_by(|a, b| a.0 == b.0) {
@@ -81,10 +70,7 @@ fn candidates(sizes: &[Size]) -> Vec<Vec<usize>> {
             }
         }
         groups.extend(
-            same[taken..]
-                .iter()
-                .filter(|(_, i)| is_wasteful(sizes[*i]))
-                .map(|s| vec![s.1]),
+            same[taken..].iter().filter(|(_, i)| is_wasteful(sizes[*i])).map(|s| vec![s.1]),
         );
     }
     groups
@@ -100,10 +86,7 @@ mod tests {
     use super::*;
 
     fn live(documents: &[u32]) -> Vec<Size> {
-        documents
-            .iter()
-            .map(|&live| Size { live, deleted: 0 })
-            .collect()
+        documents.iter().map(|&live| Size { live, deleted: 0 }).collect()
     }
 
     #[test]
@@ -121,24 +104,12 @@ mod tests {
 
     #[test]
     fn a_segment_with_many_deleted_documents_is_rewritten_alone() {
-        let sizes = [
-            Size {
-                live: 60,
-                deleted: 40,
-            },
-            Size {
-                live: 90,
-                deleted: 10,
-            },
-        ];
+        let sizes = [Size { live: 60, deleted: 40 }, Size { live: 90, deleted: 10 }];
         assert_eq!(candidates(&sizes), [vec![0]]);
     }
 
     #[test]
     fn a_merge_never_exceeds_the_largest_size() {
-        assert_eq!(
-            candidates(&live(&[20_000_000; 8])),
-            Vec::<Vec<usize>>::new()
-        );
+        assert_eq!(candidates(&live(&[20_000_000; 8])), Vec::<Vec<usize>>::new());
     }
 }

@@ -49,10 +49,7 @@ pub fn build(config: &Config) -> Schema {
     // where a block of texts to decompress costs a hundred.
     schema.add_bytes_field(META_JSON, FAST);
     schema.add_u64_field(plugin::DIGEST_FIELD, INDEXED | FAST);
-    schema.add_date_field(
-        "added",
-        DateOptions::default().set_indexed().set_fast().set_stored(),
-    );
+    schema.add_date_field("added", DateOptions::default().set_indexed().set_fast().set_stored());
     schema.add_custom_field(plugin::FIELD, plugin::FIELD_TYPE, config.to_params());
     schema.build()
 }

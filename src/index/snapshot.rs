@@ -80,11 +80,7 @@ impl Index {
             })
         });
         let segments = views.collect::<Result<_>>()?;
-        Ok(Snapshot {
-            index: self.clone(),
-            searcher,
-            segments,
-        })
+        Ok(Snapshot { index: self.clone(), searcher, segments })
     }
 }
 
@@ -154,10 +150,7 @@ impl Snapshot {
 
     /// The number of documents.
     pub fn documents(&self) -> u64 {
-        self.segments
-            .iter()
-            .map(|segment| u64::from(segment.live_documents))
-            .sum()
+        self.segments.iter().map(|segment| u64::from(segment.live_documents)).sum()
     }
 
     /// The id of a document.
@@ -167,10 +160,7 @@ impl Snapshot {
     pub fn id(&self, address: DocAddress) -> Result<String> {
         let ids = &self.segments[address.segment as usize].ids;
         let mut id = String::new();
-        let found = ids
-            .ords()
-            .first(address.doc)
-            .map(|ord| ids.ord_to_str(ord, &mut id));
+        let found = ids.ords().first(address.doc).map(|ord| ids.ord_to_str(ord, &mut id));
         match found {
             Some(Ok(true)) => Ok(id),
             _ => Err(self.damaged(address, "fast", "a document without an id")),
@@ -187,9 +177,7 @@ impl Snapshot {
         for (segment, reader) in (0u32..).zip(self.searcher.segment_readers()) {
             let inverted = reader.inverted_index(term.field()).map_err(failed)?;
             let record = tantivy::schema::IndexRecordOption::Basic;
-            let postings = inverted
-                .read_postings(&term, record)
-                .map_err(|e| failed(e.into()))?;
+            let postings = inverted.read_postings(&term, record).map_err(|e| failed(e.into()))?;
             let Some(mut postings) = postings else {
                 continue;
             };
@@ -235,21 +223,13 @@ impl Snapshot {
             .map_err(|e| damaged(&e.to_string()))?;
         let text_of = |field| stored.get_first(field).and_then(|value| value.as_str());
         let id = text_of(fields.id).unwrap_or("").to_owned();
-        let text = fields
-            .text
-            .map(|field| text_of(field).unwrap_or("").to_owned());
+        let text = fields.text.map(|field| text_of(field).unwrap_or("").to_owned());
         let digest = self.segments[address.segment as usize].digest(address.doc);
-        let text_fits = text
-            .as_ref()
-            .is_none_or(|text| hash_bytes(text.as_bytes()) == digest);
+        let text_fits = text.as_ref().is_none_or(|text| hash_bytes(text.as_bytes()) == digest);
         if !text_fits || id != self.id(address)? {
             return Err(damaged("a document that does not fit its digest"));
         }
-        Ok(StoredDocument {
-            id,
-            text,
-            meta: self.meta(address)?,
-        })
+        Ok(StoredDocument { id, text, meta: self.meta(address)? })
     }
 
     /// What the caller knows of a document.
@@ -290,11 +270,7 @@ impl Snapshot {
 /// The JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON. That
 /// of an empty object is empty, as that of a document without one.
 pub(super) fn canonical_json(meta: &Map<String, Value>) -> String {
-    if meta.is_empty() {
-        String::new()
-    } else {
-        object_json(meta)
-    }
+    if meta.is_empty() { String::new() } else { object_json(meta) }
 }
 
 fn object_json(object: &Map<String, Value>) -> String {
@@ -310,10 +286,7 @@ fn value_json(value: &Value) -> String {
     match value {
         Value::Object(object) => object_json(object),
         Value::Array(values) => {
-            format!(
-                "[{}]",
-                values.iter().map(value_json).collect::<Vec<_>>().join(",")
-            )
+            format!("[{}]", values.iter().map(value_json).collect::<Vec<_>>().join(","))
         }
         scalar => scalar.to_string(),
     }

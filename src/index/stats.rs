@@ -48,17 +48,9 @@ impl Snapshot {
     /// # Errors
     /// When the directory cannot be read.
     pub fn stats(&self) -> Result<Stats> {
-        let counts = || {
-            self.segments()
-                .iter()
-                .map(|segment| segment.signatures.counts())
-        };
-        let all: u64 = self
-            .tantivy()
-            .segment_readers()
-            .iter()
-            .map(|s| u64::from(s.max_doc()))
-            .sum();
+        let counts = || self.segments().iter().map(|segment| segment.signatures.counts());
+        let all: u64 =
+            self.tantivy().segment_readers().iter().map(|s| u64::from(s.max_doc())).sum();
         Ok(Stats {
             documents: self.documents(),
             deleted: all - self.documents(),

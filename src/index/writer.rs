@@ -32,10 +32,7 @@ pub struct WriterOptions {
 
 impl Default for WriterOptions {
     fn default() -> WriterOptions {
-        WriterOptions {
-            memory_bytes: 256 << 20,
-            merge: true,
-        }
+        WriterOptions { memory_bytes: 256 << 20, merge: true }
     }
 }
 
@@ -165,11 +162,7 @@ impl Writer {
         if self.changed.len() >= UNCOMMITTED_MAX {
             self.commit()?;
         }
-        Ok(if before.is_some() {
-            Outcome::Replaced
-        } else {
-            Outcome::Added
-        })
+        Ok(if before.is_some() { Outcome::Replaced } else { Outcome::Added })
     }
 
     /// Removes the document with this id; false if there is none.
@@ -212,9 +205,7 @@ impl Writer {
     pub fn finish(mut self) -> Result<()> {
         self.commit()?;
         let Writer { index, inner, .. } = self;
-        inner
-            .wait_merging_threads()
-            .map_err(|e| index.error("merge segments of", e))
+        inner.wait_merging_threads().map_err(|e| index.error("merge segments of", e))
     }
 
     pub(super) fn tantivy_writer(&mut self) -> &mut IndexWriter {
@@ -266,10 +257,7 @@ impl Writer {
             document.add_bytes(fields.meta_json, meta.as_bytes());
         }
         document.add_u64(fields.digest, signed.digest);
-        document.add_date(
-            fields.added,
-            DateTime::from_utc(std::time::SystemTime::now().into()),
-        );
+        document.add_date(fields.added, DateTime::from_utc(std::time::SystemTime::now().into()));
         let payload = Payload {
             digest: signed.digest,
             tokens: signed.token_count,
@@ -287,7 +275,5 @@ fn content_hash(digest: u64, meta: &[u8]) -> u64 {
 }
 
 fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
-    meta.iter()
-        .map(|(key, value)| (key.clone(), OwnedValue::from(value.clone())))
-        .collect()
+    meta.iter().map(|(key, value)| (key.clone(), OwnedValue::from(value.clone()))).collect()
 }

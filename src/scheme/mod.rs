@@ -62,13 +62,7 @@ mod tests {
             assert_eq!(parse(text).unwrap().to_string(), text);
         }
         assert_eq!(parse("winnow").unwrap().to_string(), DEFAULT_SPEC);
-        for wrong in [
-            "minnow",
-            "winnow(k=0)",
-            "winnow(p=3)",
-            "mod(p=0)",
-            "kgram(k=1000)",
-        ] {
+        for wrong in ["minnow", "winnow(k=0)", "winnow(p=3)", "mod(p=0)", "kgram(k=1000)"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -15,15 +15,7 @@ use crate::text::Tokens;
 /// The name of the scheme.
 pub const NAME: &str = "mod";
 
-const PARAMETERS: [Parameter; 2] = [
-    K,
-    Parameter {
-        key: "p",
-        default: 6,
-        min: 1,
-        max: 1_000_000,
-    },
-];
+const PARAMETERS: [Parameter; 2] = [K, Parameter { key: "p", default: 6, min: 1, max: 1_000_000 }];
 
 /// 0 mod p.
 #[derive(Debug)]
@@ -77,23 +69,15 @@ mod tests {
 
     fn naive_signature(tokens: &[u64], k: usize, p: u64) -> Vec<Fingerprint> {
         let hashes = naive::hashes(tokens, k);
-        let divisible: Vec<_> = (0..hashes.len())
-            .filter(|&i| hashes[i].is_multiple_of(p))
-            .collect();
+        let divisible: Vec<_> =
+            (0..hashes.len()).filter(|&i| hashes[i].is_multiple_of(p)).collect();
         let selected = if divisible.is_empty() {
             let least = hashes.iter().min();
-            hashes
-                .iter()
-                .rposition(|hash| Some(hash) == least)
-                .into_iter()
-                .collect()
+            hashes.iter().rposition(|hash| Some(hash) == least).into_iter().collect()
         } else {
             divisible
         };
-        selected
-            .into_iter()
-            .map(|i| fingerprint(i, hashes[i]))
-            .collect()
+        selected.into_iter().map(|i| fingerprint(i, hashes[i])).collect()
     }
 
     proptest! {

@@ -12,12 +12,7 @@ use crate::spec::Parameter;
 pub const KEY_BITS: u8 = 40;
 
 /// The parameter `k`: the tokens in a k-gram.
-pub const K: Parameter = Parameter {
-    key: "k",
-    default: 5,
-    min: 1,
-    max: 100,
-};
+pub const K: Parameter = Parameter { key: "k", default: 5, min: 1, max: 100 };
 
 /// The base of the polynomial; odd, so that no token is lost from the low bits.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -49,10 +44,7 @@ pub fn for_each_hash(tokens: &[u64], k: usize, mut each: impl FnMut(usize, u64))
     // `highest` is BASE^k: the token that leaves has been multiplied k - 1 times, and once more
     // with the new one.
     for (i, (&old, &new)) in tokens.iter().zip(&tokens[first..]).enumerate() {
-        sum = sum
-            .wrapping_mul(BASE)
-            .wrapping_add(new)
-            .wrapping_sub(old.wrapping_mul(highest));
+        sum = sum.wrapping_mul(BASE).wrapping_add(new).wrapping_sub(old.wrapping_mul(highest));
         each(i + 1, mix64(sum));
     }
 }
@@ -64,10 +56,7 @@ pub fn for_each_hash(tokens: &[u64], k: usize, mut each: impl FnMut(usize, u64))
 #[inline]
 pub fn fingerprint(position: usize, hash: u64) -> Fingerprint {
     let key = mix64(hash ^ KEY_SALT) >> (64 - u32::from(KEY_BITS));
-    Fingerprint {
-        key,
-        position: position as u32,
-    }
+    Fingerprint { key, position: position as u32 }
 }
 
 #[cfg(test)]
@@ -78,14 +67,9 @@ pub mod naive {
 
     /// The hash of one k-gram, or of a whole text shorter than that.
     pub fn hash(tokens: &[u64], k: usize) -> u64 {
-        let sum = tokens.iter().fold(0u64, |sum, token| {
-            sum.wrapping_mul(BASE).wrapping_add(*token)
-        });
-        if tokens.len() < k {
-            mix64(mix64(sum) ^ tokens.len() as u64)
-        } else {
-            mix64(sum)
-        }
+        let sum =
+            tokens.iter().fold(0u64, |sum, token| sum.wrapping_mul(BASE).wrapping_add(*token));
+        if tokens.len() < k { mix64(mix64(sum) ^ tokens.len() as u64) } else { mix64(sum) }
     }
 
     /// The hashes of all k-grams.
@@ -102,10 +86,7 @@ pub mod naive {
     /// The tokens with these hashes.
     pub fn tokens(hashes: &[u64]) -> crate::text::Tokens {
         let spans = vec![crate::text::Span { start: 0, end: 0 }; hashes.len()];
-        crate::text::Tokens {
-            hashes: hashes.to_vec(),
-            spans,
-        }
+        crate::text::Tokens { hashes: hashes.to_vec(), spans }
     }
 }
 

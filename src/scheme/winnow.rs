@@ -15,15 +15,7 @@ use crate::text::Tokens;
 /// The name of the scheme.
 pub const NAME: &str = "winnow";
 
-const PARAMETERS: [Parameter; 2] = [
-    K,
-    Parameter {
-        key: "w",
-        default: 10,
-        min: 1,
-        max: 1000,
-    },
-];
+const PARAMETERS: [Parameter; 2] = [K, Parameter { key: "w", default: 10, min: 1, max: 1000 }];
 
 /// Winnowing.
 #[derive(Debug)]
@@ -108,23 +100,14 @@ mod tests {
             n => (0..=n - w).map(|start| start..start + w).collect(),
         };
         let rightmost_least = |window: std::ops::Range<usize>| {
-            window
-                .rev()
-                .min_by_key(|&i| hashes[i])
-                .expect("a window is not empty")
+            window.rev().min_by_key(|&i| hashes[i]).expect("a window is not empty")
         };
         let positions: BTreeSet<usize> = windows.into_iter().map(rightmost_least).collect();
-        positions
-            .into_iter()
-            .map(|i| fingerprint(i, hashes[i]))
-            .collect()
+        positions.into_iter().map(|i| fingerprint(i, hashes[i])).collect()
     }
 
     fn keys(signature: &[Fingerprint]) -> HashSet<u64> {
-        signature
-            .iter()
-            .map(|fingerprint| fingerprint.key)
-            .collect()
+        signature.iter().map(|fingerprint| fingerprint.key).collect()
     }
 
     proptest! {
@@ -172,10 +155,7 @@ mod tests {
         for w in [4, 10, 50] {
             let density = sign(5, w, &tokens).len() as f64 / tokens.len() as f64;
             let expected = 2.0 / f64::from(w + 1);
-            assert!(
-                (density / expected - 1.0).abs() < 0.03,
-                "w = {w}: {density}"
-            );
+            assert!((density / expected - 1.0).abs() < 0.03, "w = {w}: {density}");
         }
     }
 
@@ -186,17 +166,8 @@ mod tests {
                     finds the stitches: which documents are near-duplicates and which passages.";
         let mut tokens = crate::text::Tokens::default();
         Analyzer::default().analyze(text, &mut tokens).unwrap();
-        let found: Vec<(u64, u32)> = sign(5, 10, &tokens.hashes)
-            .iter()
-            .map(|f| (f.key, f.position))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                (551_719_226_516, 0),
-                (690_115_471_050, 5),
-                (667_817_741_729, 13)
-            ]
-        );
+        let found: Vec<(u64, u32)> =
+            sign(5, 10, &tokens.hashes).iter().map(|f| (f.key, f.position)).collect();
+        assert_eq!(found, [(551_719_226_516, 0), (690_115_471_050, 5), (667_817_741_729, 13)]);
     }
 }

@@ -97,29 +97,19 @@ fn count(
             }
         }
     }
-    Ok(touched
-        .into_iter()
-        .map(|doc| (doc, counters[doc as usize]))
-        .collect())
+    Ok(touched.into_iter().map(|doc| (doc, counters[doc as usize])).collect())
 }
 
 /// The documents that match a tantivy query; a bare word or field is one of `meta`.
 pub fn filter(snapshot: &Snapshot, filter: &str) -> Result<Allowed> {
-    let refused = |why: String| Error::Query {
-        what: format!("the filter `{filter}` cannot be used: {why}"),
-    };
+    let refused =
+        |why: String| Error::Query { what: format!("the filter `{filter}` cannot be used: {why}") };
     let searcher = snapshot.tantivy();
     let schema = searcher.schema();
-    let meta = schema
-        .get_field("meta")
-        .map_err(|e| refused(e.to_string()))?;
+    let meta = schema.get_field("meta").map_err(|e| refused(e.to_string()))?;
     let parser = QueryParser::for_index(searcher.index(), vec![meta]);
-    let query = parser
-        .parse_query(filter)
-        .map_err(|e| refused(e.to_string()))?;
-    let matches = searcher
-        .search(&query, &DocSetCollector)
-        .map_err(|e| refused(e.to_string()))?;
+    let query = parser.parse_query(filter).map_err(|e| refused(e.to_string()))?;
+    let matches = searcher.search(&query, &DocSetCollector).map_err(|e| refused(e.to_string()))?;
     let mut allowed = vec![HashSet::new(); snapshot.segments().len()];
     for address in matches {
         allowed[address.segment_ord as usize].insert(address.doc_id);

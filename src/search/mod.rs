@@ -95,25 +95,16 @@ impl Searcher {
         let mut keys: Vec<u64> = subject.signature.iter().map(|f| f.key).collect();
         keys.sort_unstable();
         keys.dedup();
-        let max_df = query
-            .max_df
-            .unwrap_or_default()
-            .limit(self.snapshot.documents());
+        let max_df = query.max_df.unwrap_or_default().limit(self.snapshot.documents());
         let allowed = match &query.filter {
             None => None,
             Some(filter) => Some(candidates::filter(&self.snapshot, filter)?),
         };
         let found = candidates::find(&self.snapshot, &keys, max_df, allowed.as_deref())?;
-        let Candidates {
-            stopped,
-            mut counted,
-        } = found;
+        let Candidates { stopped, mut counted } = found;
         counted.retain(|candidate| Some(candidate.address) != subject.address);
         let scored = score::best(&self.snapshot, counted, keys.len() as u32, query)?;
-        let hits = scored
-            .into_iter()
-            .map(|scored| self.hit(scored))
-            .collect::<Result<_>>()?;
+        let hits = scored.into_iter().map(|scored| self.hit(scored)).collect::<Result<_>>()?;
         Ok(Answer {
             query: QueryInfo {
                 id: subject.id,
@@ -130,17 +121,9 @@ impl Searcher {
         match subject {
             Subject::Text(text) => {
                 let (tokens, signature) = self.snapshot.config().sign(text)?;
-                Ok(Resolved {
-                    id: None,
-                    address: None,
-                    tokens,
-                    signature,
-                })
+                Ok(Resolved { id: None, address: None, tokens, signature })
             }
-            Subject::Signature {
-                tokens,
-                fingerprints,
-            } => Ok(Resolved {
+            Subject::Signature { tokens, fingerprints } => Ok(Resolved {
                 id: None,
                 address: None,
                 tokens: *tokens,
@@ -148,9 +131,7 @@ impl Searcher {
             }),
             Subject::Id(id) => {
                 let Some(address) = self.snapshot.find(id)? else {
-                    return Err(Error::Query {
-                        what: format!("no document has the id `{id}`"),
-                    });
+                    return Err(Error::Query { what: format!("no document has the id `{id}`") });
                 };
                 let segment = &self.snapshot.segments()[address.segment as usize].signatures;
                 Ok(Resolved {

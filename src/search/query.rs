@@ -106,11 +106,7 @@ impl FromStr for MaxDf {
 
     /// A whole number is a count of documents; a number with a point is a share of them.
     fn from_str(text: &str) -> Result<MaxDf, Error> {
-        let share = || {
-            text.parse()
-                .ok()
-                .filter(|share| (0.0..=1.0).contains(share))
-        };
+        let share = || text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
         if let Ok(documents) = text.parse() {
             return Ok(MaxDf::Documents(documents));
         }
@@ -137,11 +133,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_count_or_a_share() {
-        let limit = |text: &str| {
-            text.parse::<MaxDf>()
-                .map(|max_df| max_df.limit(50_000))
-                .ok()
-        };
+        let limit = |text: &str| text.parse::<MaxDf>().map(|max_df| max_df.limit(50_000)).ok();
         assert_eq!(limit("7"), Some(7));
         assert_eq!(limit("1"), Some(1));
         assert_eq!(limit("1.0"), Some(50_000));

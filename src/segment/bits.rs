@@ -24,10 +24,7 @@ pub fn get(bytes: &[u8], index: usize, width: u32) -> u64 {
     let bit = index * width as usize;
     let (first, shift) = (bit / 8, (bit % 8) as u32);
     let mask = u64::MAX >> (64 - width);
-    if let Some(word) = bytes
-        .get(first..first + 8)
-        .and_then(|eight| eight.try_into().ok())
-    {
+    if let Some(word) = bytes.get(first..first + 8).and_then(|eight| eight.try_into().ok()) {
         let mut value = u64::from_le_bytes(word) >> shift;
         if shift + width > 64 {
             value |= u64::from(bytes.get(first + 8).copied().unwrap_or(0)) << (64 - shift);
@@ -56,11 +53,7 @@ pub struct BitWriter<'a> {
 impl<'a> BitWriter<'a> {
     /// A writer whose first value starts at the present end of `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>) -> BitWriter<'a> {
-        BitWriter {
-            bytes,
-            pending: 0,
-            pending_bits: 0,
-        }
+        BitWriter { bytes, pending: 0, pending_bits: 0 }
     }
 
     /// Appends the low `width` bits of `value`, which has no others.
@@ -85,8 +78,7 @@ impl<'a> BitWriter<'a> {
     /// Pads the column with zero bits to a whole byte.
     pub fn finish(self) {
         let len = self.pending_bits.div_ceil(8) as usize;
-        self.bytes
-            .extend_from_slice(&self.pending.to_le_bytes()[..len]);
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes()[..len]);
     }
 }
 
@@ -141,10 +133,7 @@ pub fn take_array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 /// The unsigned little-endian integer in `bytes`, which are at most eight.
 #[inline]
 pub fn uint_le(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .rev()
-        .fold(0, |value, &byte| value << 8 | u64::from(byte))
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

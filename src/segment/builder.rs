@@ -39,14 +39,9 @@ impl SegmentBuilder {
 
     /// Appends a document: its tokens and its signature, positions not descending.
     pub fn push(&mut self, tokens: u32, signature: &[Fingerprint]) {
-        self.documents.push(Row {
-            start: self.keys.len() as u64,
-            tokens,
-        });
-        self.keys
-            .extend(signature.iter().map(|fingerprint| fingerprint.key));
-        self.positions
-            .extend(signature.iter().map(|fingerprint| fingerprint.position));
+        self.documents.push(Row { start: self.keys.len() as u64, tokens });
+        self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
+        self.positions.extend(signature.iter().map(|fingerprint| fingerprint.position));
     }
 
     /// The number of documents.
@@ -78,11 +73,7 @@ impl SegmentBuilder {
         header: Header,
         spool_dir: Option<&Path>,
     ) -> io::Result<(Counts, W)> {
-        assert_eq!(
-            header.documents,
-            self.documents(),
-            "the header counts the documents"
-        );
+        assert_eq!(header.documents, self.documents(), "the header counts the documents");
         let mut terms = TermSink {
             writer: SegmentWriter::new(out, header, Spool::new(spool_dir))?,
             ordinals: vec![0; self.keys.len()],
@@ -97,12 +88,7 @@ impl SegmentBuilder {
         } else {
             write_wide(keys, &mut terms)?;
         }
-        let TermSink {
-            writer,
-            ordinals,
-            distinct,
-            ..
-        } = terms;
+        let TermSink { writer, ordinals, distinct, .. } = terms;
         let mut forward = writer.end_terms()?;
         for (doc, row) in self.documents.iter().enumerate() {
             let range = occurrences(&self.documents, doc, self.positions.len());
@@ -115,9 +101,7 @@ impl SegmentBuilder {
 }
 
 fn occurrences(documents: &[Row], doc: usize, total: usize) -> Range<usize> {
-    let end = documents
-        .get(doc + 1)
-        .map_or(total, |next| next.start as usize);
+    let end = documents.get(doc + 1).map_or(total, |next| next.start as usize);
     documents[doc].start as usize..end
 }
 
@@ -131,9 +115,7 @@ fn write_packed<W: Write>(
     for (occurrence, key) in keys.iter_mut().enumerate() {
         *key = *key << shift | occurrence as u64;
     }
-    keys.radix_sort_builder()
-        .with_single_threaded_tuner()
-        .sort();
+    keys.radix_sort_builder().with_single_threaded_tuner().sort();
     let mask = (1u64 << shift) - 1;
     for group in keys.chunk_by(|a, b| a >> shift == b >> shift) {
         let key = group[0] >> shift;
@@ -143,11 +125,8 @@ fn write_packed<W: Write>(
 }
 
 fn write_wide<W: Write>(keys: Vec<u64>, terms: &mut TermSink<W>) -> io::Result<()> {
-    let mut pairs: Vec<(u64, usize)> = keys
-        .into_iter()
-        .enumerate()
-        .map(|(occurrence, key)| (key, occurrence))
-        .collect();
+    let mut pairs: Vec<(u64, usize)> =
+        keys.into_iter().enumerate().map(|(occurrence, key)| (key, occurrence)).collect();
     pairs.sort_unstable();
     for group in pairs.chunk_by(|a, b| a.0 == b.0) {
         terms.push(group[0].0, group.iter().map(|pair| pair.1))?;
@@ -180,10 +159,8 @@ impl<W: Write> TermSink<W> {
                 self.distinct[doc as usize] += 1;
             }
         }
-        self.next_ordinal = self
-            .next_ordinal
-            .checked_add(1)
-            .expect("a segment has less than 2^32 terms");
+        self.next_ordinal =
+            self.next_ordinal.checked_add(1).expect("a segment has less than 2^32 terms");
         self.writer.push_term(key, &self.docs)
     }
 }
@@ -204,11 +181,7 @@ impl DocOf {
             }
             at_stride.push(doc as u32);
         }
-        let starts = documents
-            .iter()
-            .map(|row| row.start)
-            .chain([total as u64])
-            .collect();
+        let starts = documents.iter().map(|row| row.start).chain([total as u64]).collect();
         DocOf { starts, at_stride }
     }
 

@@ -21,18 +21,10 @@ impl SegmentReader {
         for offset in self.file().damaged_pages() {
             let section = self.file().section_at(offset as u64);
             let what = "the page that begins here does not fit its checksum";
-            problems.push(Corruption::new(
-                self.file().name(),
-                section,
-                offset as u64,
-                what,
-            ));
+            problems.push(Corruption::new(self.file().name(), section, offset as u64, what));
         }
         if problems.is_empty() {
-            let mut checker = Checker {
-                reader: self,
-                problems: &mut problems,
-            };
+            let mut checker = Checker { reader: self, problems: &mut problems };
             if let Err(problem) = checker.run() {
                 problems.push(problem);
             }
@@ -58,17 +50,14 @@ struct Story {
 impl Story {
     fn add(&mut self, ordinal: u32, doc: u32) {
         self.postings += 1;
-        self.pairs = self
-            .pairs
-            .wrapping_add(mix64(u64::from(ordinal) << 32 | u64::from(doc)));
+        self.pairs = self.pairs.wrapping_add(mix64(u64::from(ordinal) << 32 | u64::from(doc)));
     }
 }
 
 impl Checker<'_> {
     fn problem(&mut self, section: Section, what: String) {
         if self.problems.len() < PROBLEMS_MAX {
-            self.problems
-                .push(self.reader.file().corruption(section, 0, what));
+            self.problems.push(self.reader.file().corruption(section, 0, what));
         }
     }
 
@@ -113,10 +102,7 @@ impl Checker<'_> {
                 }
                 let ascend = docs.windows(2).all(|pair| pair[0] < pair[1]);
                 if !ascend || docs[docs.len() - 1] >= file.header.documents {
-                    self.problem(
-                        Section::Postings,
-                        format!("the list of key {key} is no list"),
-                    );
+                    self.problem(Section::Postings, format!("the list of key {key} is no list"));
                 }
                 if docs.len() >= HEAVY_DF_MIN as usize
                     && heavy.next() != Some((key, docs.len() as u32))
@@ -131,14 +117,9 @@ impl Checker<'_> {
         if heavy.next().is_some() {
             self.problem(Section::Heavy, "more keys than there are long lists".into());
         }
-        let Counts {
-            terms, postings, ..
-        } = *self.reader.counts();
+        let Counts { terms, postings, .. } = *self.reader.counts();
         if (u64::from(ordinal), story.postings) != (terms, postings) {
-            self.problem(
-                Section::Terms,
-                "not as many terms and postings as counted".into(),
-            );
+            self.problem(Section::Terms, "not as many terms and postings as counted".into());
         }
         Ok(story)
     }
@@ -155,10 +136,7 @@ impl Checker<'_> {
             let in_text = positions.iter().all(|&position| position < row.tokens);
             let in_order = positions.windows(2).all(|pair| pair[0] <= pair[1]);
             if !in_text || !in_order {
-                self.problem(
-                    Section::Forward,
-                    format!("document {doc} has impossible positions"),
-                );
+                self.problem(Section::Forward, format!("document {doc} has impossible positions"));
             }
             ordinals.sort_unstable();
             ordinals.dedup();

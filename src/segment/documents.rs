@@ -21,43 +21,24 @@ pub struct Document {
 pub fn encode(documents: &[Document]) -> (Vec<u8>, Widths) {
     let width =
         |of: fn(&Document) -> u64| documents.iter().map(of).map(width_of).max().unwrap_or(0);
-    let columns: [fn(&Document) -> u64; 3] = [
-        |d| u64::from(d.distinct),
-        |d| u64::from(d.tokens),
-        |d| d.forward_at,
-    ];
+    let columns: [fn(&Document) -> u64; 3] =
+        [|d| u64::from(d.distinct), |d| u64::from(d.tokens), |d| d.forward_at];
     let mut bytes = Vec::new();
     for column in columns {
         put_column(&mut bytes, documents.iter().map(column), width(column));
     }
     let [distinct, tokens, forward] = columns.map(|column| width(column) as u8);
-    (
-        bytes,
-        Widths {
-            ordinal: 0,
-            distinct,
-            tokens,
-            forward,
-        },
-    )
+    (bytes, Widths { ordinal: 0, distinct, tokens, forward })
 }
 
 fn widths(file: &SigFile) -> [u32; 3] {
-    let Widths {
-        distinct,
-        tokens,
-        forward,
-        ..
-    } = file.footer.widths;
+    let Widths { distinct, tokens, forward, .. } = file.footer.widths;
     [distinct, tokens, forward].map(u32::from)
 }
 
 /// The length that the section has by its counts.
 pub fn section_bytes(file: &SigFile) -> usize {
-    widths(file)
-        .iter()
-        .map(|&width| column_bytes(file.header.documents as usize, width))
-        .sum()
+    widths(file).iter().map(|&width| column_bytes(file.header.documents as usize, width)).sum()
 }
 
 /// The row of document `doc`.
@@ -77,11 +58,7 @@ pub fn read(file: &SigFile, doc: u32) -> Result<Document, Corruption> {
         start += column_bytes(documents, width);
     }
     let [distinct, tokens, forward_at] = row;
-    Ok(Document {
-        distinct: distinct as u32,
-        tokens: tokens as u32,
-        forward_at,
-    })
+    Ok(Document { distinct: distinct as u32, tokens: tokens as u32, forward_at })
 }
 
 /// One value of the column that begins at byte `start` of the section.
@@ -93,11 +70,7 @@ fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, C
     let mut word = [0; 16];
     word[..len].copy_from_slice(bytes);
     let value = (u128::from_le_bytes(word) >> (bit % 8)) as u64;
-    Ok(if width == 64 {
-        value
-    } else {
-        value & ((1 << width) - 1)
-    })
+    Ok(if width == 64 { value } else { value & ((1 << width) - 1) })
 }
 
 /// The column of distinct fingerprints, for readers that look at many documents.
@@ -107,10 +80,7 @@ fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, C
 pub fn distinct_column(file: &SigFile) -> Result<DistinctColumn<'_>, Corruption> {
     let [width, ..] = widths(file);
     let len = column_bytes(file.header.documents as usize, width);
-    Ok(DistinctColumn {
-        bytes: file.read(Section::Documents, 0, len)?,
-        width,
-    })
+    Ok(DistinctColumn { bytes: file.read(Section::Documents, 0, len)?, width })
 }
 
 /// The number of distinct fingerprints of each document.

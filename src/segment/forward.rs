@@ -16,11 +16,7 @@ pub fn put_list(
     positions: &[u32],
     ordinal_bits: u32,
 ) {
-    assert_eq!(
-        ordinals.len(),
-        positions.len(),
-        "an ordinal for each position"
-    );
+    assert_eq!(ordinals.len(), positions.len(), "an ordinal for each position");
     put_varint(bytes, positions.len() as u64);
     if positions.is_empty() {
         return;
@@ -81,25 +77,14 @@ impl<'a> ForwardList<'a> {
                 at,
             });
         }
-        let delta_bits = head
-            .first()
-            .copied()
-            .map(u32::from)
-            .filter(|&bits| bits <= 32);
+        let delta_bits = head.first().copied().map(u32::from).filter(|&bits| bits <= 32);
         let delta_bits = delta_bits.ok_or_else(|| damage("positions wider than 32 bits"))?;
         let start = at + (before - head.len()) + 1;
         let ordinals_len = column_bytes(len, ordinal_bits);
         let deltas_len = column_bytes(len, delta_bits);
         let columns = file.read(Section::Forward, start, ordinals_len + deltas_len)?;
         let (ordinals, deltas) = columns.split_at(ordinals_len);
-        Ok(ForwardList {
-            len,
-            ordinal_bits,
-            delta_bits,
-            ordinals,
-            deltas,
-            at,
-        })
+        Ok(ForwardList { len, ordinal_bits, delta_bits, ordinals, deltas, at })
     }
 
     /// Clears and fills `ordinals` and `positions`.

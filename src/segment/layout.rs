@@ -118,10 +118,7 @@ impl Header {
         }
         let key_bits = bytes[10];
         if !(1..=64).contains(&key_bits) {
-            return Err(damage(
-                10,
-                format!("keys of {key_bits} bits; 1 to 64 are possible"),
-            ));
+            return Err(damage(10, format!("keys of {key_bits} bits; 1 to 64 are possible")));
         }
         if bytes[11] != 0 || bytes[32..HEADER_BYTES].iter().any(|&byte| byte != 0) {
             return Err(damage(11, "reserved bytes that are not zero".into()));
@@ -179,13 +176,7 @@ pub struct Footer {
 impl Footer {
     /// The footer's bytes.
     pub fn encode(&self) -> [u8; FOOTER_BYTES] {
-        let Counts {
-            terms,
-            postings,
-            occurrences,
-            tokens,
-            heavy,
-        } = self.counts;
+        let Counts { terms, postings, occurrences, tokens, heavy } = self.counts;
         let mut bytes = Vec::with_capacity(FOOTER_BYTES);
         for (offset, len) in self.sections {
             bytes.extend_from_slice(&offset.to_le_bytes());
@@ -194,12 +185,7 @@ impl Footer {
         for count in [terms, postings, occurrences, tokens, heavy] {
             bytes.extend_from_slice(&count.to_le_bytes());
         }
-        let Widths {
-            ordinal,
-            distinct,
-            tokens,
-            forward,
-        } = self.widths;
+        let Widths { ordinal, distinct, tokens, forward } = self.widths;
         bytes.extend_from_slice(&[ordinal, distinct, tokens, forward]);
         bytes.extend_from_slice(&[super::terms::BLOCK_TERMS as u8, 0]);
         bytes.extend_from_slice(&(super::postings::VARINT_DF_MAX as u16).to_le_bytes());
@@ -209,9 +195,7 @@ impl Footer {
         bytes.extend_from_slice(&crc.to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&END_MAGIC);
-        bytes
-            .try_into()
-            .expect("the fields of the footer add up to its size")
+        bytes.try_into().expect("the fields of the footer add up to its size")
     }
 
     fn decode(file: &str, bytes: &[u8], at: u64) -> Result<Footer, Corruption> {
@@ -225,11 +209,7 @@ impl Footer {
             return Err(damage("its checksum does not fit"));
         }
         let mut rest = fields;
-        let mut number = || {
-            take_array(&mut rest)
-                .map(u64::from_le_bytes)
-                .ok_or_else(cut)
-        };
+        let mut number = || take_array(&mut rest).map(u64::from_le_bytes).ok_or_else(cut);
         let mut sections = [(0, 0); 7];
         for section in &mut sections {
             *section = (number()?, number()?);
@@ -241,50 +221,21 @@ impl Footer {
             tokens: number()?,
             heavy: number()?,
         };
-        let [
-            ordinal,
-            distinct,
-            tokens,
-            forward,
-            block_terms,
-            reserved,
-            a,
-            b,
-            c,
-            d,
-            e,
-            f,
-        ] = take_array(&mut rest).ok_or_else(cut)?;
+        let [ordinal, distinct, tokens, forward, block_terms, reserved, a, b, c, d, e, f] =
+            take_array(&mut rest).ok_or_else(cut)?;
         if usize::from(block_terms) != super::terms::BLOCK_TERMS
             || reserved != 0
             || u64::from(u16::from_le_bytes([a, b])) != super::postings::VARINT_DF_MAX as u64
             || u32::from_le_bytes([c, d, e, f]) != super::HEAVY_DF_MIN
         {
-            return Err(damage(
-                "thresholds that this version of the format does not have",
-            ));
+            return Err(damage("thresholds that this version of the format does not have"));
         }
-        if [ordinal, distinct, tokens, forward]
-            .iter()
-            .any(|&width| width > 64)
-        {
+        if [ordinal, distinct, tokens, forward].iter().any(|&width| width > 64) {
             return Err(damage("a column wider than 64 bits"));
         }
-        let checksums_crc = take_array(&mut rest)
-            .map(u32::from_le_bytes)
-            .ok_or_else(cut)?;
-        let widths = Widths {
-            ordinal,
-            distinct,
-            tokens,
-            forward,
-        };
-        Ok(Footer {
-            sections,
-            counts,
-            widths,
-            checksums_crc,
-        })
+        let checksums_crc = take_array(&mut rest).map(u32::from_le_bytes).ok_or_else(cut)?;
+        let widths = Widths { ordinal, distinct, tokens, forward };
+        Ok(Footer { sections, counts, widths, checksums_crc })
     }
 }
 
@@ -324,24 +275,12 @@ impl SigFile {
             || crc32fast::hash(checksums) != footer.checksums_crc
         {
             let what = "the checksums themselves are damaged";
-            return Err(Corruption::new(
-                file,
-                Section::Checksums.name(),
-                covered,
-                what,
-            ));
+            return Err(Corruption::new(file, Section::Checksums.name(), covered, what));
         }
-        let checksums = checksums
-            .chunks_exact(4)
-            .map(|crc| uint_le(crc) as u32)
-            .collect();
+        let checksums = checksums.chunks_exact(4).map(|crc| uint_le(crc) as u32).collect();
         let bytes = CheckedBytes::new(file, bytes, covered as usize, checksums);
         bytes.read("header", 0, HEADER_BYTES)?;
-        Ok(SigFile {
-            header,
-            footer,
-            bytes,
-        })
+        Ok(SigFile { header, footer, bytes })
     }
 
     /// The length of a section in bytes.
@@ -357,10 +296,7 @@ impl SigFile {
     pub fn read(&self, section: Section, start: usize, len: usize) -> Result<&[u8], Corruption> {
         let (offset, section_len) = self.footer.sections[section as usize];
         let offset = offset as usize;
-        if start
-            .checked_add(len)
-            .is_none_or(|end| end > section_len as usize)
-        {
+        if start.checked_add(len).is_none_or(|end| end > section_len as usize) {
             let what = "something in it points past its end";
             return Err(self.corruption(section, start.min(section_len as usize), what));
         }
@@ -392,16 +328,8 @@ impl SigFile {
 
     /// The section that holds the byte `offset` of the file.
     pub fn section_at(&self, offset: u64) -> &'static str {
-        let holds = |(start, len): (u64, u64)| {
-            Range {
-                start,
-                end: start + len,
-            }
-            .contains(&offset)
-        };
-        let found = Section::ALL
-            .iter()
-            .find(|&&s| holds(self.footer.sections[s as usize]));
+        let holds = |(start, len): (u64, u64)| Range { start, end: start + len }.contains(&offset);
+        let found = Section::ALL.iter().find(|&&s| holds(self.footer.sections[s as usize]));
         found.map_or("header", |section| section.name())
     }
 
@@ -424,7 +352,6 @@ impl SigFile {
         what: impl Into<String>,
     ) -> Corruption {
         let (offset, _) = self.footer.sections[section as usize];
-        self.bytes
-            .corruption(section.name(), offset as usize + start, what)
+        self.bytes.corruption(section.name(), offset as usize + start, what)
     }
 }

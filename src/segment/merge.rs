@@ -30,9 +30,7 @@ pub struct MergeSource<'a> {
 impl MergeSource<'_> {
     /// The number of documents that the merged segment gets from this one.
     pub fn documents(&self) -> u32 {
-        self.alive
-            .as_ref()
-            .map_or(self.reader.header().documents, |alive| alive.len() as u32)
+        self.alive.as_ref().map_or(self.reader.header().documents, |alive| alive.len() as u32)
     }
 }
 
@@ -48,15 +46,8 @@ pub fn merge<W: Write>(
     out: W,
     spool_dir: Option<&Path>,
 ) -> Result<(Counts, W)> {
-    let kept: u64 = sources
-        .iter()
-        .map(|source| u64::from(source.documents()))
-        .sum();
-    assert_eq!(
-        u64::from(header.documents),
-        kept,
-        "the header counts the kept documents"
-    );
+    let kept: u64 = sources.iter().map(|source| u64::from(source.documents())).sum();
+    assert_eq!(u64::from(header.documents), kept, "the header counts the kept documents");
     let wrote = |source: io::Error| Error::io("write", "the merged .sig file", source);
     let mut writer = SegmentWriter::new(out, header, Spool::new(spool_dir)).map_err(wrote)?;
     let maps = merge_terms(sources, &mut writer)?;
@@ -72,9 +63,7 @@ pub fn merge<W: Write>(
             let row = source.reader.document(doc)?;
             source.reader.forward(doc, &mut ordinals, &mut positions)?;
             let ordinals = ordinals.iter().map(|&ordinal| map.get(ordinal));
-            forward
-                .push_document(row.tokens, row.distinct, ordinals, &positions)
-                .map_err(wrote)?;
+            forward.push_document(row.tokens, row.distinct, ordinals, &positions).map_err(wrote)?;
         }
     }
     forward.finish().map_err(wrote)
@@ -272,11 +261,7 @@ impl OrdinalMap {
             return;
         };
         let width = width_of(u64::from(last - first));
-        self.stretches.push(Stretch {
-            first,
-            width: width as u8,
-            at: self.packed.len() as u64,
-        });
+        self.stretches.push(Stretch { first, width: width as u8, at: self.packed.len() as u64 });
         let mut writer = BitWriter::new(&mut self.packed);
         for &new in &self.pending {
             writer.put(u64::from(new - first), width);

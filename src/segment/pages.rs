@@ -96,11 +96,7 @@ impl CheckedBytes {
     ///
     /// `covered` is the number of bytes that the checksums cover and at most the file's length.
     pub fn new(file: String, bytes: OwnedBytes, covered: usize, checksums: Vec<u32>) -> Self {
-        assert_eq!(
-            covered.div_ceil(PAGE_BYTES),
-            checksums.len(),
-            "one checksum a page"
-        );
+        assert_eq!(covered.div_ceil(PAGE_BYTES), checksums.len(), "one checksum a page");
         let words = checksums.len().div_ceil(64);
         CheckedBytes {
             file,
@@ -126,10 +122,7 @@ impl CheckedBytes {
         start: usize,
         len: usize,
     ) -> Result<&[u8], Corruption> {
-        let Some(bytes) = start
-            .checked_add(len)
-            .and_then(|end| self.bytes.get(start..end))
-        else {
+        let Some(bytes) = start.checked_add(len).and_then(|end| self.bytes.get(start..end)) else {
             return Err(self.corruption(section, start, "it ends before its content does"));
         };
         if len > 0 {
@@ -199,11 +192,7 @@ mod tests {
         let len = bytes.len();
         let checked = CheckedBytes::new("f".into(), OwnedBytes::new(bytes), len, checksums);
         assert!(checked.read("terms", 0, PAGE_BYTES).is_ok());
-        assert!(
-            checked
-                .read("terms", 2 * PAGE_BYTES, PAGE_BYTES + 10)
-                .is_ok()
-        );
+        assert!(checked.read("terms", 2 * PAGE_BYTES, PAGE_BYTES + 10).is_ok());
         let damage = checked.read("terms", PAGE_BYTES - 1, 2).unwrap_err();
         assert_eq!(damage.offset, PAGE_BYTES as u64);
         assert_eq!(checked.damaged_pages(), [PAGE_BYTES]);

@@ -67,10 +67,7 @@ impl Backlog {
     pub fn push(&self, bytes: usize, bytes_max: usize) {
         let mut queue = self.lock();
         while queue.bytes > 0 && queue.bytes + bytes > bytes_max && !queue.is_broken {
-            queue = self
-                .changed
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
         queue.bytes += bytes;
     }
@@ -161,9 +158,7 @@ pub fn open_signatures(segment: &tantivy::SegmentReader, config: u64) -> Result<
     let header = reader.header();
     let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
     if header.config != config {
-        return Err(foreign(
-            "it was written with another scheme or analyser than its index has",
-        ));
+        return Err(foreign("it was written with another scheme or analyser than its index has"));
     }
     if header.documents != segment.max_doc() || header.owner != owner_of(segment)? {
         return Err(foreign("it belongs to another segment"));
@@ -176,9 +171,7 @@ fn owner_of(segment: &tantivy::SegmentReader) -> Result<u64> {
         let name = format!("{}.fast", segment.segment_id().uuid_string());
         Error::from(Corruption::new(name, "fast fields", 0, e.to_string()))
     })?;
-    Ok(owner(segment.max_doc(), |doc| {
-        digests.first(doc).unwrap_or(0)
-    }))
+    Ok(owner(segment.max_doc(), |doc| digests.first(doc).unwrap_or(0)))
 }
 
 fn to_tantivy(error: impl Into<Error>) -> tantivy::TantivyError {
@@ -213,24 +206,15 @@ impl SegmentPlugin for SignaturePlugin {
         for reader in ctx.readers {
             readers.push(open_signatures(reader, self.config).map_err(to_tantivy)?);
             let column = reader.fast_fields().u64(DIGEST_FIELD)?;
-            digests.extend(
-                reader
-                    .doc_ids_alive()
-                    .map(|doc| column.first(doc).unwrap_or(0)),
-            );
+            digests.extend(reader.doc_ids_alive().map(|doc| column.first(doc).unwrap_or(0)));
         }
         let alive = |segment: &tantivy::SegmentReader| {
-            segment
-                .has_deletes()
-                .then(|| segment.doc_ids_alive().collect())
+            segment.has_deletes().then(|| segment.doc_ids_alive().collect())
         };
         let sources: Vec<MergeSource<'_>> = readers
             .iter()
             .zip(ctx.readers)
-            .map(|(reader, segment)| MergeSource {
-                reader,
-                alive: alive(segment),
-            })
+            .map(|(reader, segment)| MergeSource { reader, alive: alive(segment) })
             .collect();
         let documents = digests.len() as u32;
         let header = Header {
@@ -239,9 +223,7 @@ impl SegmentPlugin for SignaturePlugin {
             config: self.config,
             owner: owner(documents, |doc| digests[doc as usize]),
         };
-        let out = ctx
-            .target_segment
-            .open_write(SegmentComponent::Custom(EXTENSION.into()))?;
+        let out = ctx.target_segment.open_write(SegmentComponent::Custom(EXTENSION.into()))?;
         let (_, mut out) =
             merge(&sources, header, out, self.spool_dir.as_deref()).map_err(to_tantivy)?;
         out.flush()?;
@@ -281,13 +263,10 @@ impl PluginWriter for SignatureWriter {
             .as_any()
             .downcast_ref::<TantivyDocument>()
             .expect("cento hands tantivy only documents of its own type");
-        let payload = document
-            .get_first(self.field)
-            .and_then(|value| value.as_custom());
+        let payload = document.get_first(self.field).and_then(|value| value.as_custom());
         let mut rest = payload.expect("every document of cento carries its signature");
         let cut = "a signature is encoded whole";
-        self.digests
-            .push(u64::from_le_bytes(take_array(&mut rest).expect(cut)));
+        self.digests.push(u64::from_le_bytes(take_array(&mut rest).expect(cut)));
         let backlog_bytes = u64::from_le_bytes(take_array(&mut rest).expect(cut));
         let tokens = u32::from_le_bytes(take_array(&mut rest).expect(cut));
         self.signature.clear();
@@ -314,9 +293,7 @@ impl PluginWriter for SignatureWriter {
             config: self.config,
             owner: owner(documents, |doc| self.digests[doc as usize]),
         };
-        let out = segment
-            .clone()
-            .open_write(SegmentComponent::Custom(EXTENSION.into()))?;
+        let out = segment.clone().open_write(SegmentComponent::Custom(EXTENSION.into()))?;
         let builder = std::mem::take(&mut self.builder);
         let (_, mut out) = builder.write(out, header, self.spool_dir.as_deref())?;
         out.flush()?;

@@ -64,20 +64,13 @@ impl Spool {
             Some(dir) => tempfile::spooled_tempfile_in(SPOOL_BYTES_MAX, dir),
             None => tempfile::spooled_tempfile(SPOOL_BYTES_MAX),
         };
-        Spool {
-            file,
-            written: 0,
-            scratch: Vec::new(),
-        }
+        Spool { file, written: 0, scratch: Vec::new() }
     }
 
     /// Appends the list of `docs`, which are strictly ascending and more than
     /// [`INLINE_DF_MAX`]; its place.
     pub fn push(&mut self, docs: &[u32]) -> io::Result<(Encoding, u64)> {
-        assert!(
-            docs.len() > INLINE_DF_MAX,
-            "short lists are held in the term's value"
-        );
+        assert!(docs.len() > INLINE_DF_MAX, "short lists are held in the term's value");
         let at = self.written;
         self.scratch.clear();
         put_varint(&mut self.scratch, docs.len() as u64);
@@ -161,19 +154,10 @@ impl<'a> List<'a> {
                 let len = take_varint(&mut head);
                 let len = len.ok_or_else(|| damage("a bitmap without a length"))?;
                 let start = start + (before - head.len());
-                file.read(
-                    Section::Postings,
-                    start,
-                    usize::try_from(len).unwrap_or(usize::MAX),
-                )?
+                file.read(Section::Postings, start, usize::try_from(len).unwrap_or(usize::MAX))?
             }
         };
-        Ok(List {
-            df: df as u32,
-            encoding,
-            bytes,
-            at,
-        })
+        Ok(List { df: df as u32, encoding, bytes, at })
     }
 
     /// Appends the documents of the list, in ascending order, to `docs`.
@@ -187,9 +171,7 @@ impl<'a> List<'a> {
             Encoding::Roaring => docs.extend(self.bitmap(file)?.iter()),
         }
         let decoded = &docs[before..];
-        let last_fits = decoded
-            .last()
-            .is_some_and(|&doc| doc < file.header.documents);
+        let last_fits = decoded.last().is_some_and(|&doc| doc < file.header.documents);
         if decoded.len() != self.df as usize || !last_fits {
             return Err(self.damage(file, "a list that does not hold the documents it counts"));
         }
@@ -204,10 +186,7 @@ impl<'a> List<'a> {
             let Some(delta) = take_varint(&mut rest) else {
                 return;
             };
-            let Some(doc) = next
-                .checked_add(delta)
-                .and_then(|doc| u32::try_from(doc).ok())
-            else {
+            let Some(doc) = next.checked_add(delta).and_then(|doc| u32::try_from(doc).ok()) else {
                 return;
             };
             docs.push(doc);
@@ -240,12 +219,7 @@ mod tests {
     fn check_deltas(docs: &[u32]) {
         let mut bytes = Vec::new();
         put_deltas(&mut bytes, docs);
-        let list = List {
-            df: docs.len() as u32,
-            encoding: Encoding::Varint,
-            bytes: &bytes,
-            at: 0,
-        };
+        let list = List { df: docs.len() as u32, encoding: Encoding::Varint, bytes: &bytes, at: 0 };
         let mut decoded = Vec::new();
         list.decode_deltas(&mut decoded);
         assert_eq!(decoded, docs);

@@ -69,9 +69,7 @@ impl SegmentReader {
 
     /// The bytes of each section.
     pub fn section_lens(&self) -> impl Iterator<Item = (Section, usize)> + '_ {
-        Section::ALL
-            .into_iter()
-            .map(|section| (section, self.file.len(section)))
+        Section::ALL.into_iter().map(|section| (section, self.file.len(section)))
     }
 
     /// The term with this key.
@@ -110,14 +108,8 @@ impl SegmentReader {
     }
 
     fn block_with(&self, ordinal: u32) -> Result<(Block<'_>, usize), Corruption> {
-        let (block_at, index) = (
-            ordinal as usize / BLOCK_TERMS,
-            ordinal as usize % BLOCK_TERMS,
-        );
-        let damage = || {
-            self.file
-                .corruption(Section::Terms, 0, format!("no term {ordinal}"))
-        };
+        let (block_at, index) = (ordinal as usize / BLOCK_TERMS, ordinal as usize % BLOCK_TERMS);
+        let damage = || self.file.corruption(Section::Terms, 0, format!("no term {ordinal}"));
         if block_at >= self.index.blocks() {
             return Err(damage());
         }
@@ -193,10 +185,7 @@ impl SegmentReader {
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
         self.forward(doc, &mut ordinals, &mut positions)?;
         let fingerprint = |(&ordinal, &position): (&u32, &u32)| {
-            Ok(Fingerprint {
-                key: self.key_at(ordinal)?,
-                position,
-            })
+            Ok(Fingerprint { key: self.key_at(ordinal)?, position })
         };
         ordinals.iter().zip(&positions).map(fingerprint).collect()
     }
@@ -208,10 +197,7 @@ impl SegmentReader {
     /// When the section is damaged.
     pub fn heavy(&self) -> Result<impl Iterator<Item = (u64, u32)> + '_, Corruption> {
         let key_bytes = self.file.header.key_bytes();
-        let entries = self
-            .file
-            .read_all(Section::Heavy)?
-            .chunks_exact(key_bytes + 4);
+        let entries = self.file.read_all(Section::Heavy)?.chunks_exact(key_bytes + 4);
         Ok(entries.map(move |entry| {
             let (key, df) = entry.split_at(key_bytes);
             (uint_le(key), uint_le(df) as u32)

@@ -75,10 +75,7 @@ impl TermsWriter {
         if self.keys.len() == BLOCK_TERMS {
             self.flush(out)?;
         }
-        debug_assert!(
-            self.keys.last().is_none_or(|&last| last < key),
-            "keys ascend"
-        );
+        debug_assert!(self.keys.last().is_none_or(|&last| last < key), "keys ascend");
         self.keys.push(key);
         match *docs {
             [] => unreachable!("a term occurs in a document"),
@@ -108,20 +105,14 @@ impl TermsWriter {
             self.flush(out)?;
         }
         let index = self.index.into_inner().map_err(io::Error::other)?;
-        Ok(TermsEnd {
-            index,
-            spool: self.spool,
-            terms: self.terms,
-        })
+        Ok(TermsEnd { index, spool: self.spool, terms: self.terms })
     }
 
     fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         let first = self.keys[0];
         let key_bytes = self.header.key_bytes();
         let separator = separator(self.last_key, first, key_bytes);
-        self.index
-            .insert(&separator, self.written)
-            .map_err(io::Error::other)?;
+        self.index.insert(&separator, self.written).map_err(io::Error::other)?;
 
         let key_count = self.keys.len();
         let range = self.keys[key_count - 1] - first;
@@ -130,10 +121,7 @@ impl TermsWriter {
         let gaps = self.twos.iter().map(|&(a, b)| u64::from(b - a - 1));
         let gap_bits = gaps.map(width_of).max().unwrap_or(0);
         let lists_base = self.lists.first().copied().unwrap_or(0);
-        let list_bits = self
-            .lists
-            .last()
-            .map_or(0, |&last| width_of(last - lists_base));
+        let list_bits = self.lists.last().map_or(0, |&last| width_of(last - lists_base));
 
         let block = &mut self.block;
         block.clear();
@@ -149,11 +137,7 @@ impl TermsWriter {
             block[upper_at + bit / 8] |= 1 << (bit % 8);
         }
         let low_mask = (1u64 << low_bits) - 1;
-        put_column(
-            block,
-            self.keys.iter().map(|key| (key - first) & low_mask),
-            low_bits,
-        );
+        put_column(block, self.keys.iter().map(|key| (key - first) & low_mask), low_bits);
         put_column(block, self.tags.iter().copied(), 2);
         let doc_bits = self.header.doc_bits();
         put_column(block, self.ones.iter().map(|&doc| u64::from(doc)), doc_bits);
@@ -163,11 +147,7 @@ impl TermsWriter {
             pairs.put(u64::from(b - a - 1), gap_bits);
         }
         pairs.finish();
-        put_column(
-            block,
-            self.lists.iter().map(|at| at - lists_base),
-            list_bits,
-        );
+        put_column(block, self.lists.iter().map(|at| at - lists_base), list_bits);
 
         out.write_all(block)?;
         self.written += block.len() as u64;
@@ -290,9 +270,7 @@ impl<'a> Block<'a> {
 
     #[inline]
     fn upper_bit(&self, bit: usize) -> bool {
-        self.upper
-            .get(bit / 8)
-            .is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+        self.upper.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
     /// The key of the term `index`, which is in the block.
@@ -391,11 +369,7 @@ impl<'a> Block<'a> {
                 Postings::Two(first as u32, (first + gap + 1) as u32)
             }
             _ => {
-                let encoding = if tag == TAG_VARINT {
-                    Encoding::Varint
-                } else {
-                    Encoding::Roaring
-                };
+                let encoding = if tag == TAG_VARINT { Encoding::Varint } else { Encoding::Roaring };
                 Postings::List(
                     encoding,
                     self.lists_base + get(columns[2], ranks[2], self.list_bits),
@@ -451,9 +425,7 @@ impl TermIndex {
         if !ascends || offsets[0] != if blocks == 0 { terms_len } else { 0 } {
             return Err(damage("blocks that are not in order"));
         }
-        let prefix_bits = width_of(blocks as u64)
-            .min(u32::from(file.header.key_bits))
-            .min(24);
+        let prefix_bits = width_of(blocks as u64).min(u32::from(file.header.key_bits)).min(24);
         let prefix_shift = u32::from(file.header.key_bits) - prefix_bits;
         let mut by_prefix = vec![0; (1 << prefix_bits) + 1];
         for &separator in &separators {
@@ -462,12 +434,7 @@ impl TermIndex {
         for i in 1..by_prefix.len() {
             by_prefix[i] += by_prefix[i - 1];
         }
-        Ok(TermIndex {
-            separators,
-            offsets,
-            by_prefix,
-            prefix_shift,
-        })
+        Ok(TermIndex { separators, offsets, by_prefix, prefix_shift })
     }
 
     /// The number of blocks.
@@ -530,12 +497,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn header(key_bits: u8, documents: u32) -> Header {
-        Header {
-            key_bits,
-            documents,
-            config: 0,
-            owner: 0,
-        }
+        Header { key_bits, documents, config: 0, owner: 0 }
     }
 
     /// The blocks of `terms`, each parsed again.
@@ -550,10 +512,7 @@ mod tests {
         let blocks = terms.len().div_ceil(BLOCK_TERMS);
         let (_, mut offsets) = stream(&end.index, &header, blocks).unwrap();
         offsets.push(out.len());
-        offsets
-            .windows(2)
-            .map(|pair| out[pair[0]..pair[1]].to_vec())
-            .collect()
+        offsets.windows(2).map(|pair| out[pair[0]..pair[1]].to_vec()).collect()
     }
 
     proptest! {

@@ -22,11 +22,7 @@ struct Sections {
 
 impl Sections {
     fn begin<W: Write>(&mut self, section: Section, out: &PageWriter<W>) {
-        assert_eq!(
-            self.starts.len(),
-            section as usize,
-            "sections are written in order"
-        );
+        assert_eq!(self.starts.len(), section as usize, "sections are written in order");
         self.starts.push(out.written());
     }
 }
@@ -65,10 +61,8 @@ impl<W: Write> SegmentWriter<W> {
         self.counts.postings += docs.len() as u64;
         if docs.len() >= HEAVY_DF_MIN as usize {
             self.counts.heavy += 1;
-            self.heavy
-                .extend_from_slice(&key.to_le_bytes()[..self.header.key_bytes()]);
-            self.heavy
-                .extend_from_slice(&(docs.len() as u32).to_le_bytes());
+            self.heavy.extend_from_slice(&key.to_le_bytes()[..self.header.key_bytes()]);
+            self.heavy.extend_from_slice(&(docs.len() as u32).to_le_bytes());
         }
         self.terms.push(&mut self.out, key, docs)
     }
@@ -123,11 +117,7 @@ impl<W: Write> ForwardWriter<W> {
         positions: &[u32],
     ) -> io::Result<()> {
         let forward_at = self.out.written() - self.start + self.buffer.len() as u64;
-        self.documents.push(Document {
-            distinct,
-            tokens,
-            forward_at,
-        });
+        self.documents.push(Document { distinct, tokens, forward_at });
         self.counts.tokens += u64::from(tokens);
         self.counts.occurrences += positions.len() as u64;
         forward::put_list(&mut self.buffer, ordinals, positions, self.ordinal_bits);
@@ -156,15 +146,9 @@ impl<W: Write> ForwardWriter<W> {
         let checksums: Vec<u8> = checksums.into_iter().flat_map(u32::to_le_bytes).collect();
         out.write_all(&checksums)?;
         let starts = self.sections.starts;
-        let ends = starts[1..]
-            .iter()
-            .copied()
-            .chain([covered + checksums.len() as u64]);
-        let table: Vec<_> = starts
-            .iter()
-            .zip(ends)
-            .map(|(&start, end)| (start, end - start))
-            .collect();
+        let ends = starts[1..].iter().copied().chain([covered + checksums.len() as u64]);
+        let table: Vec<_> =
+            starts.iter().zip(ends).map(|(&start, end)| (start, end - start)).collect();
         let footer = Footer {
             sections: table.try_into().expect("all sections have been begun"),
             counts: self.counts,

@@ -100,10 +100,7 @@ mod tests {
 
     #[test]
     fn the_ending_of_a_name_tells() {
-        assert_eq!(
-            Compression::of_name("a.jsonl.gz"),
-            (Compression::Gzip, "a.jsonl")
-        );
+        assert_eq!(Compression::of_name("a.jsonl.gz"), (Compression::Gzip, "a.jsonl"));
         assert_eq!(Compression::of_name("a.zst"), (Compression::Zstd, "a"));
         assert_eq!(Compression::of_name("a.txt"), (Compression::None, "a.txt"));
         assert_eq!(Compression::of_name(".gz"), (Compression::None, ".gz"));

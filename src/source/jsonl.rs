@@ -27,19 +27,14 @@ pub fn parse(
         let what = what.split(" at line ").next().unwrap_or_default();
         format!("{what} at column {}", e.column())
     };
-    let record = Fields(options)
-        .deserialize(&mut deserializer)
-        .map_err(no_json)?;
+    let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
     let id = match record.id {
         None | Some(Value::Null) => place(),
         Some(Value::String(id)) => id,
         Some(Value::Number(id)) if !id.is_f64() => id.to_string(),
         Some(_) => {
-            return Err(format!(
-                "`{}` is neither a string nor a whole number",
-                options.id_field
-            ));
+            return Err(format!("`{}` is neither a string nor a whole number", options.id_field));
         }
     };
     let text = match record.text {
@@ -156,10 +151,7 @@ pub fn read_lines(
             if buffer.is_empty() {
                 return Ok(ControlFlow::Continue(()));
             }
-            return Ok(emit(Lines::Whole {
-                first_line,
-                bytes: buffer,
-            }));
+            return Ok(emit(Lines::Whole { first_line, bytes: buffer }));
         }
     }
 }
@@ -170,23 +162,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn parsed(line: &str) -> Result<Document, String> {
-        parse(line.as_bytes(), &SourceOptions::default(), || {
-            "f.jsonl:7".into()
-        })
+        parse(line.as_bytes(), &SourceOptions::default(), || "f.jsonl:7".into())
     }
 
     #[test]
     fn a_line_is_a_document() {
         let document = parsed(r#"{"x":[1,{}],"id":"a","text":"b\u00e9","meta":{"y":2}}"#).unwrap();
-        assert_eq!(
-            (document.id.as_str(), document.text.as_str()),
-            ("a", "b\u{e9}")
-        );
+        assert_eq!((document.id.as_str(), document.text.as_str()), ("a", "b\u{e9}"));
         assert_eq!(Value::Object(document.meta), serde_json::json!({"y": 2}));
-        assert_eq!(
-            parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id,
-            "12"
-        );
+        assert_eq!(parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id, "12");
         assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
         assert_eq!(parsed(r#"{"text":"b","text":"c"}"#).unwrap().text, "c");
     }
@@ -212,21 +196,14 @@ mod tests {
             ("[]", "expected a JSON object"),
             (r#"{"id":"a"}"#, "there is no `text`"),
             (r#"{"text":5}"#, "`text` is not a string"),
-            (
-                r#"{"id":1.5,"text":""}"#,
-                "neither a string nor a whole number",
-            ),
+            (r#"{"id":1.5,"text":""}"#, "neither a string nor a whole number"),
             (r#"{"text":"","meta":[]}"#, "`meta` is not an object"),
             (r#"{"text":"\ud800"}"#, "column"),
             (r#"{"text":""} x"#, "trailing characters"),
             (&format!("{{\"x\":{deep}"), "recursion limit"),
         ] {
             let error = parsed(line).unwrap_err();
-            assert!(
-                error.contains(reason),
-                "{}: {error}",
-                &line[..line.len().min(60)]
-            );
+            assert!(error.contains(reason), "{}: {error}", &line[..line.len().min(60)]);
         }
         let options = SourceOptions::default();
         assert!(parse(b"{\"text\":\"\xff\"}", &options, String::new).is_err());
@@ -273,16 +250,10 @@ mod tests {
     #[test]
     fn an_endless_line_is_passed_over_without_being_held() {
         let long = 300 << 20;
-        let stream = b"a\n"
-            .chain(io::repeat(b'x').take(long))
-            .chain(&b"\nb\nc"[..]);
+        let stream = b"a\n".chain(io::repeat(b'x').take(long)).chain(&b"\nb\nc"[..]);
         let (lines, too_long) = lines_of(stream, 1 << 20);
         assert_eq!(too_long, [2]);
-        let expected = [
-            (1, b"a\n".to_vec()),
-            (3, b"b\n".to_vec()),
-            (4, b"c".to_vec()),
-        ];
+        let expected = [(1, b"a\n".to_vec()), (3, b"b\n".to_vec()), (4, b"c".to_vec())];
         assert_eq!(lines, expected);
     }
 }

@@ -147,10 +147,7 @@ fn check(document: Document) -> std::result::Result<Document, String> {
         return Err("the id is empty".into());
     }
     if id.len() > ID_BYTES_MAX {
-        return Err(format!(
-            "an id of {} bytes; the longest has {ID_BYTES_MAX}",
-            id.len()
-        ));
+        return Err(format!("an id of {} bytes; the longest has {ID_BYTES_MAX}", id.len()));
     }
     if id.chars().any(char::is_control) {
         return Err(format!("the id {id:?} has a control character"));
@@ -158,9 +155,7 @@ fn check(document: Document) -> std::result::Result<Document, String> {
     if !meta.is_empty() {
         let len = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());
         if len > META_BYTES_MAX {
-            return Err(format!(
-                "a meta object of {len} bytes; the longest has {META_BYTES_MAX}"
-            ));
+            return Err(format!("a meta object of {len} bytes; the longest has {META_BYTES_MAX}"));
         }
     }
     Ok(document)

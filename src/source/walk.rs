@@ -53,10 +53,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
-        (self.emit)(Item::Skipped {
-            place: place.to_owned(),
-            why,
-        })
+        (self.emit)(Item::Skipped { place: place.to_owned(), why })
     }
 
     fn fail(&mut self, error: Error) -> ControlFlow<()> {
@@ -121,11 +118,7 @@ impl Reader<'_> {
             emit(match lines {
                 Lines::Whole { first_line, bytes } => {
                     let kind = ChunkKind::Lines { first_line };
-                    Item::Chunk(Chunk {
-                        path: place.clone(),
-                        bytes,
-                        kind,
-                    })
+                    Item::Chunk(Chunk { path: place.clone(), bytes, kind })
                 }
                 Lines::TooLong(line) => {
                     Item::Failed(Error::input(format!("{place}:{line}"), too_long(options)))
@@ -140,10 +133,7 @@ impl Reader<'_> {
         let max = self.options.record_bytes_max;
         let mut stream = stream.take(max as u64 + 1);
         let mut bytes = Vec::new();
-        let start = stream
-            .by_ref()
-            .take(PEEK_BYTES as u64)
-            .read_to_end(&mut bytes);
+        let start = stream.by_ref().take(PEEK_BYTES as u64).read_to_end(&mut bytes);
         if start.is_ok() && self.options.encoding.is_none() && looks_binary(&bytes) {
             return self.skip(place, "it is binary");
         }
@@ -156,10 +146,6 @@ impl Reader<'_> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return self.skip(place, "it is empty");
         }
-        (self.emit)(Item::Chunk(Chunk {
-            path: place.clone(),
-            bytes,
-            kind: ChunkKind::File,
-        }))
+        (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind: ChunkKind::File }))
     }
 }

@@ -31,24 +31,9 @@ pub struct Analyzer {
 const NAME: &str = "words";
 
 const PARAMETERS: [Parameter; 3] = [
-    Parameter {
-        key: "nfkc",
-        default: 1,
-        min: 0,
-        max: 1,
-    },
-    Parameter {
-        key: "fold",
-        default: 1,
-        min: 0,
-        max: 1,
-    },
-    Parameter {
-        key: "cjk",
-        default: 2,
-        min: 1,
-        max: 2,
-    },
+    Parameter { key: "nfkc", default: 1, min: 0, max: 1 },
+    Parameter { key: "fold", default: 1, min: 0, max: 1 },
+    Parameter { key: "cjk", default: 2, min: 1, max: 2 },
 ];
 
 /// A text in many scripts. Its tokens tell whether two builds of cento analyse alike.
@@ -62,10 +47,7 @@ impl Analyzer {
     pub fn analyze(&self, text: &str, tokens: &mut Tokens) -> Result<()> {
         tokens.clear();
         if u32::try_from(text.len()).is_err() {
-            let what = format!(
-                "{} bytes of text; a document has less than 4 GiB",
-                text.len()
-            );
+            let what = format!("{} bytes of text; a document has less than 4 GiB", text.len());
             return Err(Error::input("document", what));
         }
         self.tokenizer.run(text, tokens);
@@ -78,19 +60,14 @@ impl Analyzer {
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
         self.tokenizer.run(SAMPLE, &mut tokens);
-        let spans = tokens
-            .spans
-            .iter()
-            .map(|s| u64::from(s.start) << 32 | u64::from(s.end));
+        let spans = tokens.spans.iter().map(|s| u64::from(s.start) << 32 | u64::from(s.end));
         let start = hash_bytes(self.to_string().as_bytes());
         tokens
             .hashes
             .iter()
             .copied()
             .zip(spans)
-            .fold(start, |digest, (hash, span)| {
-                mix64(mix64(digest ^ hash) ^ span)
-            })
+            .fold(start, |digest, (hash, span)| mix64(mix64(digest ^ hash) ^ span))
     }
 }
 
@@ -109,25 +86,14 @@ impl FromStr for Analyzer {
             return Err(spec.unknown("analyser", &[NAME]));
         }
         let [nfkc, fold, unit_chars] = spec.values(&PARAMETERS)?;
-        let normalization = Normalization {
-            nfkc: nfkc == 1,
-            fold: fold == 1,
-        };
-        Ok(Analyzer {
-            tokenizer: Tokenizer {
-                normalization,
-                unit_chars,
-            },
-        })
+        let normalization = Normalization { nfkc: nfkc == 1, fold: fold == 1 };
+        Ok(Analyzer { tokenizer: Tokenizer { normalization, unit_chars } })
     }
 }
 
 impl fmt::Display for Analyzer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tokenizer {
-            normalization: Normalization { nfkc, fold },
-            unit_chars,
-        } = self.tokenizer;
+        let Tokenizer { normalization: Normalization { nfkc, fold }, unit_chars } = self.tokenizer;
         spec::write(f, NAME, &PARAMETERS, [nfkc.into(), fold.into(), unit_chars])
     }
 }

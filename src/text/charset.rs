@@ -32,19 +32,12 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>
     let encoding = match (Encoding::for_bom(bytes), declared) {
         (Some((encoding, _)), _) => encoding,
         (None, Some(label)) => Encoding::for_label(label.as_bytes()).ok_or_else(|| {
-            Error::spec(
-                label,
-                "there is no encoding of this name; see the WHATWG list",
-            )
+            Error::spec(label, "there is no encoding of this name; see the WHATWG list")
         })?,
         (None, None) => detect(bytes),
     };
     let (text, encoding, has_replacements) = encoding.decode(bytes);
-    Ok(Decoded {
-        text,
-        charset: encoding.name(),
-        has_replacements,
-    })
+    Ok(Decoded { text, charset: encoding.name(), has_replacements })
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {
@@ -64,14 +57,7 @@ fn detect(bytes: &[u8]) -> &'static Encoding {
 fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let probe = &bytes[..bytes.len().min(PROBE_BYTES) & !1];
     let pairs = probe.len() / 2;
-    let zeros = |at: usize| {
-        probe
-            .iter()
-            .skip(at)
-            .step_by(2)
-            .filter(|&&byte| byte == 0)
-            .count()
-    };
+    let zeros = |at: usize| probe.iter().skip(at).step_by(2).filter(|&&byte| byte == 0).count();
     let (even, odd) = (zeros(0), zeros(1));
     if pairs >= 2 && odd * 10 >= pairs * 7 && even * 20 <= pairs {
         return Some(UTF_16LE);
@@ -107,12 +93,7 @@ mod tests {
     #[test]
     fn a_byte_order_mark_decides() {
         check(b"\xef\xbb\xbfabc", Some("latin1"), "abc", "UTF-8");
-        check(
-            &utf16("\u{feff}ab\u{e9}", u16::to_le_bytes),
-            None,
-            "ab\u{e9}",
-            "UTF-16LE",
-        );
+        check(&utf16("\u{feff}ab\u{e9}", u16::to_le_bytes), None, "ab\u{e9}", "UTF-16LE");
         check(
             &utf16("\u{feff}ab\u{e9}", |unit| unit.swap_bytes().to_le_bytes()),
             None,
@@ -124,12 +105,7 @@ mod tests {
     #[test]
     fn a_declared_encoding_comes_before_a_guess() {
         check(b"caf\xe9", Some("iso-8859-1"), "caf\u{e9}", "windows-1252");
-        check(
-            b"caf\xc3\xa9",
-            Some("latin1"),
-            "caf\u{c3}\u{a9}",
-            "windows-1252",
-        );
+        check(b"caf\xc3\xa9", Some("latin1"), "caf\u{c3}\u{a9}", "windows-1252");
         assert!(decode(b"abc", Some("no such")).is_err());
     }
 
@@ -143,21 +119,13 @@ mod tests {
             "Le caf\u{e9} est tr\u{e8}s \u{e0} c\u{f4}t\u{e9} du ch\u{e2}teau",
             "windows-1252",
         );
-        check(
-            &utf16("plain text", u16::to_le_bytes),
-            None,
-            "plain text",
-            "UTF-16LE",
-        );
+        check(&utf16("plain text", u16::to_le_bytes), None, "plain text", "UTF-16LE");
     }
 
     #[test]
     fn bytes_that_stand_for_nothing_are_replaced_and_told() {
         let decoded = decode(b"a\xffb", Some("utf-8")).unwrap();
-        assert_eq!(
-            (decoded.text.as_ref(), decoded.has_replacements),
-            ("a\u{fffd}b", true)
-        );
+        assert_eq!((decoded.text.as_ref(), decoded.has_replacements), ("a\u{fffd}b", true));
     }
 
     #[test]
@@ -166,9 +134,6 @@ mod tests {
         assert!(!looks_binary(b"text"));
         assert!(!looks_binary(b""));
         assert!(!looks_binary(&utf16("plain text", u16::to_le_bytes)));
-        assert!(!looks_binary(&utf16(
-            "\u{feff}\u{4e00}\0",
-            u16::to_le_bytes
-        )));
+        assert!(!looks_binary(&utf16("\u{feff}\u{4e00}\0", u16::to_le_bytes)));
     }
 }

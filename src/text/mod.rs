@@ -39,9 +39,6 @@ impl Tokens {
     #[inline]
     fn push(&mut self, hash: u64, start: usize, end: usize) {
         self.hashes.push(hash);
-        self.spans.push(Span {
-            start: start as u32,
-            end: end as u32,
-        });
+        self.spans.push(Span { start: start as u32, end: end as u32 });
     }
 }

@@ -25,23 +25,13 @@ impl Normalization {
     pub fn run(self, piece: &str, start: usize, mut emit: impl FnMut(char, Span)) {
         for (at, group) in groups(piece) {
             let from = start + at;
-            let span = Span {
-                start: from as u32,
-                end: (from + group.len()) as u32,
-            };
+            let span = Span { start: from as u32, end: (from + group.len()) as u32 };
             match (self.nfkc, self.fold) {
                 (false, false) => group.chars().for_each(|c| emit(c, span)),
-                (false, true) => group
-                    .chars()
-                    .default_case_fold()
-                    .for_each(|c| emit(c, span)),
+                (false, true) => group.chars().default_case_fold().for_each(|c| emit(c, span)),
                 (true, false) => group.nfkc().for_each(|c| emit(c, span)),
                 (true, true) => {
-                    group
-                        .nfkc()
-                        .default_case_fold()
-                        .nfkc()
-                        .for_each(|c| emit(c, span));
+                    group.nfkc().default_case_fold().nfkc().for_each(|c| emit(c, span));
                 }
             }
         }
@@ -54,9 +44,7 @@ fn groups(piece: &str) -> impl Iterator<Item = (usize, &str)> {
     std::iter::from_fn(move || {
         let mut chars = rest.char_indices();
         chars.next()?;
-        let end = chars
-            .find(|&(_, c)| begins_group(c))
-            .map_or(rest.len(), |(at, _)| at);
+        let end = chars.find(|&(_, c)| begins_group(c)).map_or(rest.len(), |(at, _)| at);
         let at = piece.len() - rest.len();
         let (group, tail) = rest.split_at(end);
         rest = tail;
@@ -84,10 +72,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const BOTH: Normalization = Normalization {
-        nfkc: true,
-        fold: true,
-    };
+    const BOTH: Normalization = Normalization { nfkc: true, fold: true };
 
     fn normalized(normalization: Normalization, text: &str) -> String {
         let mut out = String::new();

@@ -68,9 +68,7 @@ impl Tokenizer {
             while class != SEPARATOR {
                 seen |= class;
                 at += 1;
-                class = bytes
-                    .get(at)
-                    .map_or(SEPARATOR, |&byte| CLASSES[byte as usize]);
+                class = bytes.get(at).map_or(SEPARATOR, |&byte| CLASSES[byte as usize]);
             }
             if seen & OTHER != 0 {
                 words.run(&text[start..at], start, tokens);
@@ -128,10 +126,7 @@ fn kind(c: char) -> Kind {
         let is_word = CLASSES[c as usize] != SEPARATOR;
         return if is_word { Kind::Word } else { Kind::Separator };
     }
-    if matches!(
-        c,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
-    ) {
+    if matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}') {
         return Kind::Ignored;
     }
     match c.general_category_group() {
@@ -191,10 +186,7 @@ impl Piece {
     fn append(&mut self, c: char, span: Span) {
         self.text.push(c);
         let start = self.span.map_or(span.start, |whole| whole.start);
-        self.span = Some(Span {
-            start,
-            end: span.end,
-        });
+        self.span = Some(Span { start, end: span.end });
     }
 
     fn clear(&mut self) {
@@ -205,11 +197,7 @@ impl Piece {
     /// Makes a token of the piece, unless it is empty, and clears it.
     fn emit(&mut self, tokens: &mut Tokens) {
         if let Some(Span { start, end }) = self.span {
-            tokens.push(
-                hash_bytes(self.text.as_bytes()),
-                start as usize,
-                end as usize,
-            );
+            tokens.push(hash_bytes(self.text.as_bytes()), start as usize, end as usize);
         }
         self.clear();
     }
@@ -265,10 +253,7 @@ impl Words {
         }
         if let Some(Span { start, .. }) = self.last_unit.span {
             self.last_unit.text.push_str(&self.unit.text);
-            self.last_unit.span = Some(Span {
-                start,
-                end: span.end,
-            });
+            self.last_unit.span = Some(Span { start, end: span.end });
             self.last_unit.emit(tokens);
             self.is_paired = true;
         }
@@ -292,13 +277,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const DEFAULT: Tokenizer = Tokenizer {
-        normalization: Normalization {
-            nfkc: true,
-            fold: true,
-        },
-        unit_chars: 2,
-    };
+    const DEFAULT: Tokenizer =
+        Tokenizer { normalization: Normalization { nfkc: true, fold: true }, unit_chars: 2 };
 
     fn tokens(tokenizer: Tokenizer, text: &str) -> Tokens {
         let mut tokens = Tokens::default();
@@ -307,10 +287,7 @@ mod tests {
     }
 
     fn hashes(words: &[&str]) -> Vec<u64> {
-        words
-            .iter()
-            .map(|word| hash_bytes(word.as_bytes()))
-            .collect()
+        words.iter().map(|word| hash_bytes(word.as_bytes())).collect()
     }
 
     fn check(text: &str, words: &[&str]) {
@@ -342,28 +319,19 @@ mod tests {
         ] {
             check(word, &["caf\u{e9}"]);
         }
-        check(
-            "STRASSE stra\u{df}e \u{fb01}n",
-            &["strasse", "strasse", "fin"],
-        );
+        check("STRASSE stra\u{df}e \u{fb01}n", &["strasse", "strasse", "fin"]);
         check("\u{3a3}\u{3b9}\u{3c2}", &["\u{3c3}\u{3b9}\u{3c3}"]);
     }
 
     #[test]
     fn scripts_without_spaces_are_cut_into_pairs() {
-        check(
-            "\u{6771}\u{4eac}\u{90fd}",
-            &["\u{6771}\u{4eac}", "\u{4eac}\u{90fd}"],
-        );
+        check("\u{6771}\u{4eac}\u{90fd}", &["\u{6771}\u{4eac}", "\u{4eac}\u{90fd}"]);
         check("\u{6771}", &["\u{6771}"]);
         check("a\u{6771}\u{4eac}b", &["a", "\u{6771}\u{4eac}", "b"]);
         check("\u{6771}\u{3001}\u{4eac}", &["\u{6771}", "\u{4eac}"]);
         // Half-width kana with a voiced mark are one character each.
         check("\u{ff76}\u{ff9e}\u{ff77}", &["\u{30ac}\u{30ad}"]);
-        let alone = Tokenizer {
-            unit_chars: 1,
-            ..DEFAULT
-        };
+        let alone = Tokenizer { unit_chars: 1, ..DEFAULT };
         let found = tokens(alone, "\u{6771}\u{4eac}").hashes;
         assert_eq!(found, hashes(&["\u{6771}", "\u{4eac}"]));
     }
@@ -384,15 +352,9 @@ mod tests {
     fn spans_are_of_the_original_text() {
         let text = "x \u{fb01}n\u{e9}, Caf\u{e9} \u{6771}\u{4eac}";
         let tokens = tokens(DEFAULT, text);
-        let pieces: Vec<&str> = tokens
-            .spans
-            .iter()
-            .map(|s| &text[s.start as usize..s.end as usize])
-            .collect();
-        assert_eq!(
-            pieces,
-            ["x", "\u{fb01}n\u{e9}", "Caf\u{e9}", "\u{6771}\u{4eac}"]
-        );
+        let pieces: Vec<&str> =
+            tokens.spans.iter().map(|s| &text[s.start as usize..s.end as usize]).collect();
+        assert_eq!(pieces, ["x", "\u{fb01}n\u{e9}", "Caf\u{e9}", "\u{6771}\u{4eac}"]);
     }
 
     /// The definition, on the whole normalised text: no pieces, no table, no spans.
@@ -404,10 +366,7 @@ mod tests {
             match run.first().map(|first| first.0) {
                 Some(Kind::Word) => words.push(run.iter().map(|part| part.1.as_str()).collect()),
                 Some(_) if run.len() == 1 => words.push(run[0].1.clone()),
-                _ => words.extend(
-                    run.windows(2)
-                        .map(|pair| format!("{}{}", pair[0].1, pair[1].1)),
-                ),
+                _ => words.extend(run.windows(2).map(|pair| format!("{}{}", pair[0].1, pair[1].1))),
             }
             run.clear();
         };
@@ -425,10 +384,7 @@ mod tests {
             }
         }
         flush(&mut run);
-        words
-            .iter()
-            .map(|word: &String| hash_bytes(word.as_bytes()))
-            .collect()
+        words.iter().map(|word: &String| hash_bytes(word.as_bytes())).collect()
     }
 
     fn text() -> impl Strategy<Value = String> {
