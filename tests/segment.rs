@@ -1,5 +1,7 @@
 //! A segment against a model: what is written is found again, also after a merge.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use cento::scheme::Fingerprint;

@@ -1,13 +1,213 @@
 //! `cento demo`
 
-use super::{Outcome, Result};
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-/// placeholder
-#[derive(Debug, clap::Args)]
-pub struct Demo {}
+use clap::Args;
+use ignore::WalkBuilder;
+
+use super::output::{bytes, count, parse_bytes};
+use super::progress::{AddProgress, stop_flag};
+use super::{Outcome, Result};
+use crate::error::Error;
+use crate::index::{self, AddOptions, Config, DocAddress, Index, Snapshot};
+use crate::scheme::DEFAULT_SPEC;
+use crate::search::{Query, Searcher};
+
+/// Show on text that is already there what cento does.
+///
+/// Without a directory it takes the sources that Cargo has downloaded: READMEs, licences,
+/// changelogs and code. The index is temporary.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// A directory with text.
+    dir: Option<PathBuf>,
+    /// Take so much of it.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
+    bytes: usize,
+}
+
+/// Files that Cargo's sources are asked for.
+const TEXT_EXTENSIONS: [&str; 4] = ["md", "txt", "rs", "toml"];
+
+/// Documents whose near-duplicates are looked for.
+const SAMPLE_DOCUMENTS: usize = 3000;
+
+/// Pairs that are shown.
+const PAIRS_SHOWN: usize = 6;
+
+/// Words of the passage that is searched for.
+const PASSAGE_WORDS: usize = 60;
 
 impl Demo {
     pub(super) fn run(self) -> Result {
+        let Some(root) = self.dir.clone().or_else(cargo_sources) else {
+            eprintln!(
+                "cento: Cargo has downloaded no sources on this machine; name a directory with \
+                 text, as in `cento demo ~/Documents`"
+            );
+            return Ok(Outcome::Bad);
+        };
+        let mut out = io::stdout().lock();
+        let files = files(&root, self.bytes);
+        writeln!(out, "Reading {} files below {}", count(files.len() as u64), root.display())?;
+        let temporary = tempfile::tempdir().map_err(|e| Error::io("create", "a directory", e))?;
+        let index = Index::create(
+            temporary.path().join("index"),
+            Config::new(DEFAULT_SPEC, "words", true)?,
+        )?;
+        let progress = AddProgress::new();
+        let options = AddOptions::default();
+        let report = index::add(&index, &files, &options, &stop_flag(), &mut |event| {
+            progress.tell(event);
+        });
+        progress.finish();
+        let report = report?;
+        let snapshot = index.snapshot()?;
+        let stats = snapshot.stats()?;
+        writeln!(
+            out,
+            "{} documents, {} of text, indexed in {:.1} s: {} fingerprints in {}, texts in {}\n",
+            count(stats.documents),
+            bytes(report.bytes),
+            report.seconds,
+            count(stats.fingerprints),
+            bytes(stats.bytes.signatures),
+            bytes(stats.bytes.text),
+        )?;
+        let searcher = Searcher::new(snapshot);
+        let pairs = striking_pairs(&searcher, &root)?;
+        if pairs.is_empty() {
+            writeln!(out, "No two of them are near-duplicates.")?;
+            return Ok(Outcome::Nothing);
+        }
+        writeln!(out, "Near-duplicates in different directories, not identical:\n")?;
+        writeln!(out, "  resemblance  shared fingerprints")?;
+        for pair in &pairs {
+            let (a, b) = (shown(&pair.a, &root), shown(&pair.b, &root));
+            writeln!(out, "  {:>11.2}  {:>19}  {a}\n{:36}{b}", pair.resemblance, pair.overlap, "")?;
+        }
+        search_passage(&searcher, &pairs[0].a, &root, &mut out)?;
         Ok(Outcome::Found)
     }
+}
+
+/// Where Cargo keeps the sources of packages.
+fn cargo_sources() -> Option<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
+        let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
+        Some(Path::new(&home).join(".cargo"))
+    })?;
+    let sources = home.join("registry").join("src");
+    let has_entries = sources.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    has_entries.then_some(sources)
+}
+
+/// The text files below `root`, in the order of their names, up to `bytes_max`.
+fn files(root: &Path, bytes_max: usize) -> Vec<PathBuf> {
+    let mut taken = 0;
+    let mut files = Vec::new();
+    for entry in
+        WalkBuilder::new(root).git_ignore(false).sort_by_file_path(Path::cmp).build().flatten()
+    {
+        let path = entry.path();
+        let is_text = match path.extension().and_then(|extension| extension.to_str()) {
+            Some(extension) => TEXT_EXTENSIONS.contains(&extension),
+            None => true,
+        };
+        let len =
+            entry.metadata().ok().filter(|metadata| metadata.is_file()).map(|m| m.len() as usize);
+        if let (true, Some(len)) = (is_text, len) {
+            taken += len;
+            if taken > bytes_max {
+                break;
+            }
+            files.push(entry.into_path());
+        }
+    }
+    files
+}
+
+struct Pair {
+    a: String,
+    b: String,
+    overlap: u32,
+    resemblance: f64,
+}
+
+/// The pairs that share most, one for each pair of directories, identical texts left out.
+fn striking_pairs(searcher: &Searcher, root: &Path) -> crate::Result<Vec<Pair>> {
+    let addresses = addresses(searcher.snapshot());
+    let step = addresses.len().div_ceil(SAMPLE_DOCUMENTS).max(1);
+    let mut pairs = Vec::new();
+    for &address in addresses.iter().step_by(step) {
+        let id = searcher.snapshot().id(address)?;
+        let query = Query { min_resemblance: 0.3, min_overlap: 10, ..Query::id(&id) };
+        for hit in searcher.search(&query)?.hits {
+            if hit.resemblance < 0.98 && package(&hit.id, root) != package(&id, root) {
+                let (overlap, resemblance) = (hit.overlap, hit.resemblance);
+                pairs.push(Pair { a: id.clone(), b: hit.id, overlap, resemblance });
+            }
+        }
+    }
+    pairs.sort_by(|a, b| b.overlap.cmp(&a.overlap).then_with(|| (&a.a, &a.b).cmp(&(&b.a, &b.b))));
+    let mut seen = HashSet::new();
+    pairs.retain(|pair| {
+        let mut packages = [package(&pair.a, root), package(&pair.b, root)];
+        packages.sort();
+        seen.insert(packages)
+    });
+    pairs.truncate(PAIRS_SHOWN);
+    Ok(pairs)
+}
+
+fn addresses(snapshot: &Snapshot) -> Vec<DocAddress> {
+    let mut addresses = Vec::new();
+    for (segment, view) in (0u32..).zip(snapshot.segments()) {
+        let documents = 0..view.signatures.header().documents;
+        addresses.extend(
+            documents.filter(|&doc| view.is_alive(doc)).map(|doc| DocAddress { segment, doc }),
+        );
+    }
+    addresses
+}
+
+/// The directory of a file: for Cargo's sources the package without its version.
+fn package(id: &str, root: &Path) -> String {
+    let path = shown(id, root);
+    let mut parts = path.split('/');
+    let first = parts.next().unwrap_or_default();
+    // Below `registry/src` the first directory is that of the registry.
+    let name = if first.contains("crates.io") { parts.next().unwrap_or(first) } else { first };
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || ".+-".contains(c)).to_owned()
+}
+
+/// An id as it is shown: the path below `root`.
+fn shown(id: &str, root: &Path) -> String {
+    let path = Path::new(id);
+    let path = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    match path.split_once('/') {
+        Some((registry, rest)) if registry.contains("crates.io") => rest.to_owned(),
+        _ => path,
+    }
+}
+
+/// Searches for a passage from the middle of a document.
+fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Write) -> Result<()> {
+    let Some(address) = searcher.snapshot().find(id)? else { return Ok(()) };
+    let text = searcher.snapshot().document(address)?.text.unwrap_or_default();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let middle = words.len().saturating_sub(PASSAGE_WORDS) / 2;
+    let passage: Vec<&str> = words.into_iter().skip(middle).take(PASSAGE_WORDS).collect();
+    let passage = passage.join(" ");
+    let start: String = passage.chars().take(70).collect();
+    let answer = searcher.search(&Query { limit: 5, ..Query::text(&passage) })?;
+    writeln!(out, "\nWho has this passage of {PASSAGE_WORDS} words, \"{start}...\"?\n")?;
+    writeln!(out, "  containment")?;
+    for hit in &answer.hits {
+        writeln!(out, "  {:>11.2}  {}", hit.containment, shown(&hit.id, root))?;
+    }
+    writeln!(out, "\nAnswered in {} us.", answer.took_us)?;
+    Ok(())
 }

@@ -3,13 +3,14 @@
 //! A snapshot does not change; commits, merges and deletions that come later do not touch it, in
 //! this process or another. It may be shared by any number of threads.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tantivy::columnar::{BytesColumn, Column, StrColumn};
 use tantivy::fastfield::AliveBitSet;
 use tantivy::schema::Value as _;
-use tantivy::{ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::{IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
 use super::schema::META_JSON;
 use super::{Config, Index};
@@ -64,14 +65,16 @@ impl Index {
     /// # Errors
     /// When a segment is missing or damaged.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let searcher = self
-            .tantivy()
-            .reader_builder()
-            .reload_policy(ReloadPolicy::Manual)
-            .doc_store_cache_num_blocks(16)
-            .try_into()
-            .map_err(|e| self.error("open the segments of", e))?
-            .searcher();
+        let open = || -> tantivy::Result<Searcher> {
+            let reader = self.tantivy().reader_builder().reload_policy(ReloadPolicy::Manual);
+            let reader: IndexReader = reader.doc_store_cache_num_blocks(16).try_into()?;
+            Ok(reader.searcher())
+        };
+        // tantivy reads the index at the end of a store without a check; damaged bytes there may
+        // make it panic.
+        let searcher = catch_unwind(AssertUnwindSafe(open))
+            .map_err(|_| Corruption::new("a .store file", "index", 0, "it cannot be opened"))?
+            .map_err(|e| self.error("open the segments of", e))?;
         let config = self.config().digest();
         let views = searcher.segment_readers().iter().map(|segment| {
             SegmentView::open(segment, config).map_err(|e| match e {
@@ -216,9 +219,8 @@ impl Snapshot {
         let damaged = |what: &str| self.damaged(address, "store", what);
         let tantivy_address = tantivy::DocAddress::new(address.segment, address.doc);
         // tantivy checks no checksum of a block of its store; damaged bytes may make it panic.
-        let read =
-            std::panic::AssertUnwindSafe(|| self.searcher.doc::<TantivyDocument>(tantivy_address));
-        let stored = std::panic::catch_unwind(read)
+        let read = AssertUnwindSafe(|| self.searcher.doc::<TantivyDocument>(tantivy_address));
+        let stored = catch_unwind(read)
             .map_err(|_| damaged("a block that cannot be decoded"))?
             .map_err(|e| damaged(&e.to_string()))?;
         let text_of = |field| stored.get_first(field).and_then(|value| value.as_str());

@@ -96,7 +96,7 @@ mod tests {
         let hashes = naive::hashes(tokens, k);
         let windows: Vec<std::ops::Range<usize>> = match hashes.len() {
             0 => Vec::new(),
-            n if n < w => vec![0..n],
+            n if n < w => std::iter::once(0..n).collect(),
             n => (0..=n - w).map(|start| start..start + w).collect(),
         };
         let rightmost_least = |window: std::ops::Range<usize>| {
@@ -164,7 +164,7 @@ mod tests {
         // Indexes hold these keys: a change makes them unreadable without saying so.
         let text = "A cento is a poem stitched together from lines of other poems, the engine \
                     finds the stitches: which documents are near-duplicates and which passages.";
-        let mut tokens = crate::text::Tokens::default();
+        let mut tokens = Tokens::default();
         Analyzer::default().analyze(text, &mut tokens).unwrap();
         let found: Vec<(u64, u32)> =
             sign(5, 10, &tokens.hashes).iter().map(|f| (f.key, f.position)).collect();

@@ -74,20 +74,15 @@ impl Query {
 
 /// The document frequency above which a fingerprint is a stop-fingerprint (Seo & Croft 2008,
 /// section 4).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum MaxDf {
     /// So many documents.
     Documents(u64),
     /// This share of all documents, 0 to 1.
     Share(f64),
     /// The larger of 1,000 documents and a thousandth of all.
+    #[default]
     Default,
-}
-
-impl Default for MaxDf {
-    fn default() -> MaxDf {
-        MaxDf::Default
-    }
 }
 
 impl MaxDf {

@@ -1,1 +1,3 @@
+//! Tools for those who work on cento.
+
 fn main() {}

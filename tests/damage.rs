@@ -1,0 +1,131 @@
+//! Damaged bytes in any file of an index: an error, or the same answers.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cento::index::{Index, WriterOptions};
+use cento::search::{Query, Searcher};
+use common::{add, config, words};
+
+fn small_index(path: &Path) {
+    let index = Index::create(path, config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for doc in 0..6 {
+        let text = format!("{} {}", words(doc, 40), words(100, 25));
+        add(&mut writer, &format!("doc{doc}"), &text).unwrap();
+    }
+    writer.commit().unwrap();
+    writer.remove("doc5").unwrap();
+    writer.finish().unwrap();
+}
+
+/// Everything a reader can learn: hits, ids, texts, signatures.
+fn answers(path: &Path) -> cento::Result<String> {
+    let index = Index::open(path)?;
+    let snapshot = index.snapshot()?;
+    let searcher = Searcher::new(snapshot.clone());
+    let mut all = String::new();
+    for doc in 0..6 {
+        let mut answer = searcher.search(&Query::text(words(doc, 40)))?;
+        answer.took_us = 0;
+        all += &format!("{answer:?}\n");
+        let Some(address) = snapshot.find(&format!("doc{doc}"))? else { continue };
+        all += &format!("{:?}\n", snapshot.document(address)?);
+        let segment = &snapshot.segments()[address.segment as usize].signatures;
+        all += &format!("{:?}\n", segment.signature(address.doc)?);
+    }
+    Ok(all)
+}
+
+/// The files of an index that hold what was committed.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_none_or(|extension| extension != "lock"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_flipped_byte_anywhere_is_an_error_or_harmless() {
+    let dir = tempfile::tempdir().unwrap();
+    small_index(dir.path());
+    let expected = answers(dir.path()).unwrap();
+    // Panics inside the store are caught and become errors; their messages are noise.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut wrong = Vec::new();
+    for file in files(dir.path()) {
+        let whole = fs::read(&file).unwrap();
+        let mut detected = 0;
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= if at % 2 == 0 { 0x01 } else { 0x80 };
+            fs::write(&file, &bytes).unwrap();
+            match std::panic::catch_unwind(|| answers(dir.path())) {
+                Ok(Ok(found)) if found == expected => {}
+                Ok(Ok(_)) => wrong.push(format!("{} byte {at}: wrong answer", file.display())),
+                Ok(Err(_)) => detected += 1,
+                Err(_) => wrong.push(format!("{} byte {at}: panic", file.display())),
+            }
+        }
+        fs::write(&file, &whole).unwrap();
+        let is_sig = file.extension().is_some_and(|extension| extension == "sig");
+        assert!(!is_sig || detected > whole.len() / 2, "{detected} of {} noticed", whole.len());
+    }
+    let _ = std::panic::take_hook();
+    assert!(wrong.is_empty(), "{} bytes: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
+    assert_eq!(answers(dir.path()).unwrap(), expected);
+}
+
+#[test]
+fn check_names_the_damaged_file() {
+    let dir = tempfile::tempdir().unwrap();
+    small_index(dir.path());
+    assert_eq!(Index::open(dir.path()).unwrap().check().unwrap().problems, []);
+    for file in files(dir.path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let whole = fs::read(&file).unwrap();
+        let mut bytes = whole.clone();
+        let middle = bytes.len() / 3;
+        bytes[middle] ^= 0x10;
+        fs::write(&file, &bytes).unwrap();
+        let problems = match Index::open(dir.path()).and_then(|index| index.check()) {
+            Ok(report) => report.problems,
+            Err(cento::Error::Corrupt(problem)) => vec![problem],
+            Err(_) if name == ".managed.json" => Vec::new(),
+            Err(error) => panic!("{name}: {error}"),
+        };
+        // The list of files to collect says nothing about documents.
+        let named = problems.iter().any(|problem| problem.file.contains(&name));
+        assert!(named || name == ".managed.json", "{name}: {problems:?}");
+        fs::write(&file, &whole).unwrap();
+    }
+}
+
+#[test]
+fn a_file_of_another_segment_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for commit in 0..2 {
+        add(&mut writer, &format!("doc{commit}"), &words(commit, 40)).unwrap();
+        writer.commit().unwrap();
+    }
+    writer.finish().unwrap();
+    let sigs: Vec<PathBuf> = files(dir.path())
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sig"))
+        .collect();
+    assert_eq!(sigs.len(), 2);
+    let bytes = sigs.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
+    fs::write(&sigs[0], &bytes[1]).unwrap();
+    fs::write(&sigs[1], &bytes[0]).unwrap();
+    let error = Index::open(dir.path()).unwrap().snapshot().err().unwrap().to_string();
+    assert!(error.contains("belongs to another segment"), "{error}");
+}
