@@ -1,7 +1,6 @@
 //! How does the index get rid of deleted documents and small segments?
 
 use tantivy::index::{SegmentId, SegmentMeta};
-use tantivy::merge_policy::NoMergePolicy;
 
 use super::{Index, WriterOptions};
 use crate::error::Result;
@@ -29,7 +28,6 @@ impl Index {
         let failed = |e| self.error("compact", e);
         let mut writer = self.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
         let writer = writer.tantivy_writer();
-        writer.set_merge_policy(Box::new(NoMergePolicy));
         let metas = self.tantivy().searchable_segment_metas().map_err(failed)?;
         for group in groups(&metas, segments.max(1)) {
             writer.merge(&group).wait().map_err(failed)?;

@@ -59,7 +59,8 @@ pub enum Outcome {
 /// The only writer of an index.
 pub struct Writer {
     index: Index,
-    inner: IndexWriter,
+    /// Always there but in `finish` and `drop`, which consume it.
+    inner: Option<IndexWriter>,
     committed: Snapshot,
     /// By the hash of its id, what has become of each document since the last commit.
     changed: HashMap<u64, Change>,
@@ -98,7 +99,7 @@ impl Index {
         self.inner.backlog.clear();
         Ok(Writer {
             index: self.clone(),
-            inner,
+            inner: Some(inner),
             // Under the lock: what another process committed a moment ago is seen.
             committed: self.snapshot()?,
             changed: HashMap::new(),
@@ -150,13 +151,14 @@ impl Writer {
             return Ok(Outcome::Unchanged);
         }
         if before.is_some() {
-            self.inner.delete_term(self.id_term(&signed.document.id));
+            let term = self.id_term(&signed.document.id);
+            self.tantivy_writer().delete_term(term);
         }
         let bytes = signed.document.text.len() + 32 * signed.signature.len() + 1024;
         let document = self.document_of(&signed, &meta, bytes as u64);
         drop(signed);
         self.backlog.push(bytes, self.backlog_bytes_max);
-        let added = self.inner.add_document(document);
+        let added = self.tantivy_writer().add_document(document);
         added.map_err(|e| self.failure("add a document to", e))?;
         self.changed.insert(id_hash, Change::Added(content));
         if self.changed.len() >= UNCOMMITTED_MAX {
@@ -175,7 +177,8 @@ impl Writer {
         if self.content_of(id_hash, id)?.is_none() {
             return Ok(false);
         }
-        self.inner.delete_term(self.id_term(id));
+        let term = self.id_term(id);
+        self.tantivy_writer().delete_term(term);
         self.changed.insert(id_hash, Change::Removed);
         Ok(true)
     }
@@ -190,7 +193,7 @@ impl Writer {
         if self.changed.is_empty() {
             return Ok(());
         }
-        let committed = self.inner.commit();
+        let committed = self.tantivy_writer().commit();
         committed.map_err(|e| self.failure("commit to", e))?;
         self.changed.clear();
         self.backlog.clear();
@@ -204,12 +207,17 @@ impl Writer {
     /// When the commit or a merge fails.
     pub fn finish(mut self) -> Result<()> {
         self.commit()?;
-        let Writer { index, inner, .. } = self;
-        inner.wait_merging_threads().map_err(|e| index.error("merge segments of", e))
+        self.close().map_err(|e| self.index.error("merge segments of", e))
+    }
+
+    /// Waits for tantivy's threads to end, and only then gives up the lock: a merge that ended
+    /// under the next writer would take its segments away.
+    fn close(&mut self) -> tantivy::Result<()> {
+        self.inner.take().map_or(Ok(()), IndexWriter::wait_merging_threads)
     }
 
     pub(super) fn tantivy_writer(&mut self) -> &mut IndexWriter {
-        &mut self.inner
+        self.inner.as_mut().expect("a writer is used before it is closed")
     }
 
     fn check_usable(&self) -> Result<()> {
@@ -266,6 +274,14 @@ impl Writer {
         };
         document.add_custom(fields.signature, &payload.encode());
         document
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            log::warn!("a merge in the background failed: {error}");
+        }
     }
 }
 

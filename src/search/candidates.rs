@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use tantivy::collector::DocSetCollector;
 use tantivy::query::QueryParser;
+use tantivy::query_grammar::{UserInputAst, UserInputLeaf, parse_query};
 
 use super::Allowed;
 use crate::error::{Error, Result};
@@ -100,19 +101,50 @@ fn count(
     Ok(touched.into_iter().map(|doc| (doc, counters[doc as usize])).collect())
 }
 
-/// The documents that match a tantivy query; a bare word or field is one of `meta`.
+/// The documents that match a tantivy query; a field that the index does not have is one of
+/// `meta`.
 pub fn filter(snapshot: &Snapshot, filter: &str) -> Result<Allowed> {
     let refused =
         |why: String| Error::Query { what: format!("the filter `{filter}` cannot be used: {why}") };
     let searcher = snapshot.tantivy();
     let schema = searcher.schema();
-    let meta = schema.get_field("meta").map_err(|e| refused(e.to_string()))?;
+    let meta = schema.get_field(META).map_err(|e| refused(e.to_string()))?;
+    let mut ast = parse_query(filter).map_err(|_| refused("it is no query".into()))?;
+    qualify(&mut ast, &|field| {
+        let name = field.split('.').next().unwrap_or(field);
+        schema.get_field(name).is_err()
+    });
     let parser = QueryParser::for_index(searcher.index(), vec![meta]);
-    let query = parser.parse_query(filter).map_err(|e| refused(e.to_string()))?;
+    let query = parser.build_query_from_user_input_ast(ast).map_err(|e| refused(e.to_string()))?;
     let matches = searcher.search(&query, &DocSetCollector).map_err(|e| refused(e.to_string()))?;
     let mut allowed = vec![HashSet::new(); snapshot.segments().len()];
     for address in matches {
         allowed[address.segment_ord as usize].insert(address.doc_id);
     }
     Ok(allowed)
+}
+
+/// The field with what the caller knows of a document.
+const META: &str = "meta";
+
+/// Puts `meta.` before the fields of a query that the index does not have.
+fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool) {
+    let leaf = match ast {
+        UserInputAst::Clause(clauses) => {
+            return clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown));
+        }
+        UserInputAst::Boost(inner, _) => return qualify(inner, is_unknown),
+        UserInputAst::Leaf(leaf) => leaf.as_mut(),
+    };
+    let field = match leaf {
+        UserInputLeaf::Literal(literal) => literal.field_name.as_mut(),
+        UserInputLeaf::Range { field, .. }
+        | UserInputLeaf::Set { field, .. }
+        | UserInputLeaf::Regex { field, .. } => field.as_mut(),
+        UserInputLeaf::Exists { field } => Some(field),
+        UserInputLeaf::All => None,
+    };
+    if let Some(field) = field.filter(|field| is_unknown(field)) {
+        *field = format!("{META}.{field}");
+    }
 }
