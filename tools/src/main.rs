@@ -1,3 +1,40 @@
-//! Tools for those who work on cento.
+//! Tools for those who work on cento: making corpora, and measuring what cento finds in them.
+//!
+//! They know cento only by its command line. Each prints the table that it is for.
 
-fn main() {}
+mod cento;
+mod corpus;
+mod finkel;
+mod lifecycle;
+mod recall;
+
+use clap::{Parser, Subcommand};
+
+/// What can go wrong, with its reason.
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Make corpora and measure what cento finds in them.
+#[derive(Debug, Parser)]
+struct Tools {
+    #[command(subcommand)]
+    tool: Tool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Tool {
+    Plant(corpus::Plant),
+    Repeat(corpus::Repeat),
+    Recall(recall::Recall),
+    Finkel(finkel::Finkel),
+    Lifecycle(lifecycle::Lifecycle),
+}
+
+fn main() -> Result {
+    match Tools::parse().tool {
+        Tool::Plant(tool) => tool.run(),
+        Tool::Repeat(tool) => tool.run(),
+        Tool::Recall(tool) => tool.run(),
+        Tool::Finkel(tool) => tool.run(),
+        Tool::Lifecycle(tool) => tool.run(),
+    }
+}

@@ -1,0 +1,66 @@
+//! Runs the cento command and reads its JSON.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Result;
+
+/// Which cento is measured.
+#[derive(Debug, Clone, Args)]
+pub struct Cento {
+    /// The cento command.
+    #[arg(long, value_name = "PATH", default_value = "target/release/cento")]
+    cento: PathBuf,
+}
+
+impl Cento {
+    /// The JSON lines that a command prints, and the seconds it took. Finding nothing is fine.
+    pub fn json(&self, args: &[&str]) -> Result<(Vec<Value>, f64)> {
+        let started = Instant::now();
+        let output = Command::new(&self.cento)
+            .args(args)
+            .args(["--format", "json"])
+            .stderr(Stdio::inherit())
+            .output()?;
+        let seconds = started.elapsed().as_secs_f64();
+        if !matches!(output.status.code(), Some(0 | 1)) {
+            return Err(format!("cento {} failed: {}", args.join(" "), output.status).into());
+        }
+        let lines = output.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let values = lines.map(serde_json::from_slice).collect::<std::result::Result<_, _>>()?;
+        Ok((values, seconds))
+    }
+
+    /// The one JSON object that a command prints.
+    pub fn object(&self, args: &[&str]) -> Result<Value> {
+        let (mut values, _) = self.json(args)?;
+        values.pop().ok_or_else(|| format!("cento {} printed nothing", args.join(" ")).into())
+    }
+}
+
+/// A document of a corpus.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Document {
+    /// Its id.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The documents of a JSON lines file, which may be compressed with zstd.
+pub fn documents(path: &Path) -> Result<impl Iterator<Item = Result<Document>>> {
+    let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let inner: Box<dyn Read> = match path.extension().is_some_and(|extension| extension == "zst") {
+        true => Box::new(zstd::Decoder::new(file)?),
+        false => Box::new(file),
+    };
+    let lines = BufReader::with_capacity(1 << 20, inner).lines();
+    Ok(lines.map(|line| Ok(serde_json::from_str(&line?)?)))
+}

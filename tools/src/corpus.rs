@@ -1,0 +1,346 @@
+//! Makes corpora of which it is known what is in them.
+//!
+//! `plant` writes a background of unrelated documents, and queries made of them: copies in which
+//! a share of the words is edited, and passages of 50 to 100 words, edited likewise. The queries
+//! are not in the corpus; the truth of each is the document it was made from. `repeat` makes a
+//! corpus larger by copies with edits. Both give the same bytes for the same seed.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use fastrand::Rng;
+use serde::Serialize;
+
+use crate::Result;
+use crate::cento::{Document, documents};
+
+/// Words of the made-up vocabulary.
+const VOCABULARY: usize = 60_000;
+
+/// The shares of edited words of copies, in hundredths.
+pub const COPY_LEVELS: [u32; 4] = [2, 5, 10, 20];
+/// The shares of edited words of passages, in hundredths.
+pub const PASSAGE_LEVELS: [u32; 4] = [0, 5, 10, 20];
+
+/// Make a corpus, and queries with known sources.
+#[derive(Debug, Args)]
+pub struct Plant {
+    /// The corpus: a JSON lines file.
+    #[arg(long)]
+    out: PathBuf,
+    /// The queries: a JSON lines file; each has its kind, its level and the id of its source.
+    #[arg(long)]
+    queries: PathBuf,
+    /// Take the background from this corpus instead of making it up.
+    #[arg(long)]
+    base: Option<PathBuf>,
+    /// Bytes of background text.
+    #[arg(long, default_value = "120000000")]
+    bytes: usize,
+    /// Queries of each kind and level.
+    #[arg(long, default_value = "250")]
+    each: usize,
+    /// The seed.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// A query with its truth.
+#[derive(Debug, Serialize, serde::Deserialize)]
+pub struct Planted {
+    /// `kind-level-number`.
+    pub id: String,
+    /// The edited text.
+    pub text: String,
+    /// `copy`, `passage`, or `quoting`: a passage in a text of its own.
+    pub kind: String,
+    /// Edited words, in hundredths.
+    pub level: u32,
+    /// The document that it was made from.
+    pub source: String,
+}
+
+impl Plant {
+    pub(crate) fn run(self) -> Result {
+        let mut rng = Rng::with_seed(self.seed);
+        let words = Vocabulary::new(&mut rng);
+        let background = match &self.base {
+            Some(base) => take_bytes(documents(base)?, self.bytes)?,
+            None => made_up(&words, self.bytes, &mut rng),
+        };
+        let mut out = BufWriter::new(File::create(&self.out)?);
+        for document in &background {
+            writeln!(out, "{}", serde_json::to_string(document)?)?;
+        }
+        out.flush()?;
+        let mut queries = BufWriter::new(File::create(&self.queries)?);
+        let kinds =
+            [("copy", COPY_LEVELS), ("passage", PASSAGE_LEVELS), ("quoting", PASSAGE_LEVELS)];
+        for (kind, levels) in kinds {
+            for level in levels {
+                for number in 0..self.each {
+                    let mut planted = plant(kind, level, &background, &words, &mut rng);
+                    planted.id = format!("{kind}-{level}-{number}");
+                    writeln!(queries, "{}", serde_json::to_string(&planted)?)?;
+                }
+            }
+        }
+        queries.flush()?;
+        let bytes: usize = background.iter().map(|document| document.text.len()).sum();
+        println!(
+            "{} documents, {bytes} bytes of text; {} queries",
+            background.len(),
+            12 * self.each
+        );
+        Ok(())
+    }
+}
+
+fn take_bytes(
+    documents: impl Iterator<Item = Result<Document>>,
+    bytes_max: usize,
+) -> Result<Vec<Document>> {
+    let mut taken = Vec::new();
+    let mut bytes = 0;
+    for document in documents {
+        let document = document?;
+        bytes += document.text.len();
+        if bytes > bytes_max {
+            break;
+        }
+        taken.push(document);
+    }
+    Ok(taken)
+}
+
+fn plant(
+    kind: &str,
+    level: u32,
+    background: &[Document],
+    words: &Vocabulary,
+    rng: &mut Rng,
+) -> Planted {
+    // Sources have at least 120 words, so that a passage is a part of them.
+    let (source, text) = loop {
+        let source = rng.choice(background).expect("a corpus has documents");
+        let text: Vec<&str> = source.text.split_whitespace().collect();
+        if text.len() >= 120 {
+            break (source, text);
+        }
+    };
+    let piece = match kind {
+        "copy" => &text[..],
+        _ => {
+            let len = rng.usize(50..=100);
+            let start = rng.usize(0..=text.len() - len);
+            &text[start..start + len]
+        }
+    };
+    let edited = edit(piece, level, words, rng);
+    let text = match kind {
+        "quoting" => {
+            let (before, after) = (words.text(150, rng), words.text(150, rng));
+            format!("{before}\n\n{edited}\n\n{after}")
+        }
+        _ => edited,
+    };
+    Planted { id: String::new(), text, kind: kind.into(), level, source: source.id.clone() }
+}
+
+/// The words with `level` in a hundred substituted, deleted, or followed by a new one, alike often.
+fn edit(text: &[&str], level: u32, words: &Vocabulary, rng: &mut Rng) -> String {
+    let mut edited: Vec<&str> = Vec::with_capacity(text.len());
+    for word in text {
+        if rng.u32(0..100) >= level {
+            edited.push(word);
+            continue;
+        }
+        match rng.u32(0..3) {
+            0 => edited.push(words.draw(rng)),
+            1 => {}
+            _ => edited.extend([*word, words.draw(rng)]),
+        }
+    }
+    edited.join(" ")
+}
+
+/// Words that occur as often as those of a language do (Zipf), each preferring some successors.
+struct Vocabulary {
+    words: Vec<String>,
+    /// The sums of the words' frequencies.
+    sums: Vec<f64>,
+}
+
+impl Vocabulary {
+    fn new(rng: &mut Rng) -> Vocabulary {
+        const ONSETS: [&str; 16] =
+            ["b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr"];
+        const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ea", "io", "ou"];
+        const CODAS: [&str; 6] = ["", "n", "r", "s", "t", "l"];
+        let mut words = Vec::with_capacity(VOCABULARY);
+        let mut seen = std::collections::HashSet::new();
+        while words.len() < VOCABULARY {
+            let syllables = 1 + (words.len() as f64).log10() as usize / 2 + rng.usize(0..2);
+            let mut word = String::new();
+            for _ in 0..syllables {
+                for part in [&ONSETS[..], &VOWELS, &CODAS] {
+                    word += rng.choice(part).expect("no part is empty");
+                }
+            }
+            if seen.insert(word.clone()) {
+                words.push(word);
+            }
+        }
+        let mut sum = 0.0;
+        let sums = (1..=VOCABULARY).map(|rank| {
+            // Mandelbrot's form: the first words are less frequent than Zipf has them.
+            sum += 1.0 / (rank as f64 + 2.7);
+            sum
+        });
+        Vocabulary { sums: sums.collect(), words }
+    }
+
+    fn draw(&self, rng: &mut Rng) -> &str {
+        let at = rng.f64() * self.sums[VOCABULARY - 1];
+        let rank = self.sums.partition_point(|&sum| sum < at);
+        &self.words[rank.min(VOCABULARY - 1)]
+    }
+
+    fn text(&self, count: usize, rng: &mut Rng) -> String {
+        let mut text = String::new();
+        for i in 0..count {
+            text += self.draw(rng);
+            text += match (i % 13, i % 80) {
+                (_, 79) => ".\n",
+                (12, _) => ". ",
+                _ => " ",
+            };
+        }
+        text
+    }
+}
+
+/// Documents of 100 to 3,000 words.
+fn made_up(words: &Vocabulary, bytes: usize, rng: &mut Rng) -> Vec<Document> {
+    let mut documents = Vec::new();
+    let mut made = 0;
+    while made < bytes {
+        let count = (100.0 * 30f64.powf(rng.f64())) as usize;
+        let text = words.text(count, rng);
+        made += text.len();
+        documents.push(Document { id: format!("doc{}", documents.len()), text });
+    }
+    documents
+}
+
+/// Make a corpus larger by copies with edits.
+#[derive(Debug, Args)]
+pub struct Repeat {
+    /// The corpus.
+    #[arg(long)]
+    base: PathBuf,
+    /// The larger corpus: a JSON lines file.
+    #[arg(long)]
+    out: PathBuf,
+    /// Bytes of text.
+    #[arg(long, default_value = "1000000000")]
+    bytes: usize,
+    /// Edited words of a copy, in hundredths.
+    #[arg(long, default_value = "3")]
+    edits: u32,
+    /// The seed.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+impl Repeat {
+    pub(crate) fn run(self) -> Result {
+        let mut rng = Rng::with_seed(self.seed);
+        let words = Vocabulary::new(&mut rng);
+        let mut out = BufWriter::new(File::create(&self.out)?);
+        let (mut bytes, mut count) = (0, 0);
+        for round in 0.. {
+            for document in documents(&self.base)? {
+                let mut document = document?;
+                if round > 0 {
+                    document.id += &format!("~{round}");
+                    document.text = edit_lines(&document.text, self.edits, &words, &mut rng);
+                }
+                bytes += document.text.len();
+                count += 1;
+                writeln!(out, "{}", serde_json::to_string(&document)?)?;
+                if bytes >= self.bytes {
+                    out.flush()?;
+                    println!("{count} documents, {bytes} bytes of text");
+                    return Ok(());
+                }
+            }
+            if bytes == 0 {
+                return Err("the corpus has no text to repeat".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As [`edit`], keeping the lines.
+fn edit_lines(text: &str, level: u32, words: &Vocabulary, rng: &mut Rng) -> String {
+    let lines = text.lines().map(|line| {
+        let indent = line.len() - line.trim_start().len();
+        let pieces: Vec<&str> = line.split_whitespace().collect();
+        format!("{}{}", &line[..indent], edit(&pieces, level, words, rng))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_makes_the_same_corpus() {
+        let make = |seed| {
+            let mut rng = Rng::with_seed(seed);
+            let words = Vocabulary::new(&mut rng);
+            let background = made_up(&words, 50_000, &mut rng);
+            let planted = plant("quoting", 10, &background, &words, &mut rng);
+            (background.into_iter().map(|d| d.text).collect::<String>(), planted.text)
+        };
+        assert_eq!(make(1), make(1));
+        assert_ne!(make(1), make(2));
+    }
+
+    #[test]
+    fn as_many_words_are_edited_as_the_level_says() {
+        let mut rng = Rng::with_seed(3);
+        let words = Vocabulary::new(&mut rng);
+        let text: Vec<String> = (0..20_000).map(|i| format!("x{i}")).collect();
+        let text: Vec<&str> = text.iter().map(String::as_str).collect();
+        for level in [0, 5, 20] {
+            let edited = edit(&text, level, &words, &mut rng);
+            let kept: std::collections::HashSet<&str> = edited.split(' ').collect();
+            let lost = text.iter().filter(|word| !kept.contains(*word)).count() as f64;
+            let new = edited.split(' ').filter(|word| !word.starts_with('x')).count() as f64;
+            // Two edits in three lose a word, and two in three bring a new one.
+            let expected = f64::from(level) / 100.0 * 20_000.0 * 2.0 / 3.0;
+            assert!((lost - expected).abs() <= expected * 0.1, "{level}: {lost}");
+            assert!((new - expected).abs() <= expected * 0.1, "{level}: {new}");
+        }
+    }
+
+    #[test]
+    fn a_passage_is_a_part_of_its_source() {
+        let mut rng = Rng::with_seed(4);
+        let words = Vocabulary::new(&mut rng);
+        let background = made_up(&words, 100_000, &mut rng);
+        for _ in 0..20 {
+            let planted = plant("passage", 0, &background, &words, &mut rng);
+            let source = background.iter().find(|d| d.id == planted.source).expect("it is there");
+            let text = source.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(&planted.text));
+            assert!((50..=100).contains(&planted.text.split(' ').count()));
+        }
+    }
+}
