@@ -200,6 +200,48 @@ fn a_stop_fingerprint_finds_nothing_alone_but_still_counts() {
 }
 
 #[test]
+fn what_is_stopped_does_not_depend_on_deleted_documents() {
+    // The dfs of a segment count deleted documents until it is merged.
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    for doc in 0..20 {
+        add(&mut writer, &format!("doc{doc}"), &words(1, 60)).unwrap();
+    }
+    writer.commit().unwrap();
+    (0..11).for_each(|doc| assert!(writer.remove(&format!("doc{doc}")).unwrap()));
+    writer.finish().unwrap();
+    let search = || {
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let query = Query { max_df: Some(MaxDf::Documents(10)), ..Query::text(words(1, 60)) };
+        let answer = searcher.search(&query).unwrap();
+        (answer.query, answer.hits)
+    };
+    let before = search();
+    assert_eq!((before.0.stopped, before.1.len()), (0, 9));
+    index.compact(1).unwrap();
+    assert_eq!(search(), before);
+}
+
+#[test]
+fn compaction_leaves_only_the_files_of_the_segments_that_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    for doc in 0..3 {
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        add(&mut writer, &format!("doc{doc}"), &words(doc, 60)).unwrap();
+        writer.finish().unwrap();
+    }
+    assert_eq!(index.snapshot().unwrap().segments().len(), 3);
+    let done = index.compact(1).unwrap();
+    assert_eq!((done.segments_before, done.segments_after), (3, 1));
+    let sigs = std::fs::read_dir(dir.path()).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "sig")
+    });
+    assert_eq!(sigs.count(), 1);
+}
+
+#[test]
 fn an_index_of_another_analyser_is_refused_with_advice() {
     let dir = tempfile::tempdir().unwrap();
     Index::create(dir.path(), config()).unwrap();

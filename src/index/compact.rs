@@ -27,15 +27,19 @@ impl Index {
     pub fn compact(&self, segments: usize) -> Result<Compaction> {
         let failed = |e| self.error("compact", e);
         let mut writer = self.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
+        let (groups, segments_before, purged) = {
+            // Held no longer than this: files are collected only when nobody holds their meta.
+            let metas = self.tantivy().searchable_segment_metas().map_err(failed)?;
+            let purged = metas.iter().map(|meta| u64::from(meta.num_deleted_docs())).sum();
+            (groups(&metas, segments.max(1)), metas.len(), purged)
+        };
         let writer = writer.tantivy_writer();
-        let metas = self.tantivy().searchable_segment_metas().map_err(failed)?;
-        for group in groups(&metas, segments.max(1)) {
+        for group in groups {
             writer.merge(&group).wait().map_err(failed)?;
         }
         writer.garbage_collect_files().wait().map_err(failed)?;
-        let purged = metas.iter().map(|meta| u64::from(meta.num_deleted_docs())).sum();
-        let after = self.tantivy().searchable_segment_metas().map_err(failed)?.len();
-        Ok(Compaction { segments_before: metas.len(), segments_after: after, purged })
+        let segments_after = self.tantivy().searchable_segment_ids().map_err(failed)?.len();
+        Ok(Compaction { segments_before, segments_after, purged })
     }
 }
 

@@ -124,6 +124,11 @@ impl SegmentView {
         self.live_documents
     }
 
+    /// The number of documents that have been removed or replaced and still take space.
+    pub fn deleted_documents(&self) -> u32 {
+        self.signatures.header().documents - self.live_documents
+    }
+
     /// The digest of the text of document `doc`.
     pub fn digest(&self, doc: u32) -> u64 {
         self.digests.first(doc).unwrap_or(0)

@@ -55,6 +55,7 @@ pub fn find(
         }
         terms.push(found);
     }
+    leave_out_deleted(segments, &terms, max_df, &mut dfs)?;
     let is_stopped = |i: usize| dfs[i] > max_df;
     let mut counted = Vec::new();
     for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(&terms)) {
@@ -67,6 +68,29 @@ pub fn find(
     }
     let stopped = (0..keys.len()).filter(|&i| is_stopped(i)).count() as u32;
     Ok(Candidates { stopped, counted })
+}
+
+/// Takes deleted documents out of the dfs for which that decides whether they exceed `max_df`.
+///
+/// So what is stopped depends on the documents in the index, not on when it was compacted.
+fn leave_out_deleted(
+    segments: &[SegmentView],
+    terms: &[Vec<(usize, Term<'_>)>],
+    max_df: u64,
+    dfs: &mut [u64],
+) -> Result<()> {
+    let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
+    let is_close = |df: u64| df > max_df && df.saturating_sub(deleted) <= max_df;
+    let close: Vec<bool> = dfs.iter().map(|&df| is_close(df)).collect();
+    let mut docs = Vec::new();
+    for (segment, terms) in segments.iter().zip(terms).filter(|(s, _)| s.deleted_documents() > 0) {
+        for (i, term) in terms.iter().filter(|(i, _)| close[*i]) {
+            docs.clear();
+            segment.signatures.documents_of(term, &mut docs)?;
+            dfs[*i] -= docs.iter().filter(|&&doc| !segment.is_alive(doc)).count() as u64;
+        }
+    }
+    Ok(())
 }
 
 /// The documents of one segment that hold a term which is not stopped, and how many terms.
