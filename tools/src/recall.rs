@@ -28,7 +28,7 @@ pub struct Recall {
     #[arg(long)]
     queries: PathBuf,
     /// Hits of a copy have at least this containment.
-    #[arg(long, default_value = "0.1")]
+    #[arg(long, default_value = "0.05")]
     copy_containment: f64,
     /// Hits of a passage have at least so many fingerprints in common.
     #[arg(long, default_value = "1")]
