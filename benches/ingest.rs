@@ -3,7 +3,7 @@
 //! `floor` runs the same pipeline with the same threads into nothing: read, parse, tokenise,
 //! hash, winnow. Set CENTO_BENCH_CORPUS to a JSON lines file; a made-up one is used without it.
 
-#![expect(clippy::unwrap_used, missing_docs, reason = "a benchmark fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::io::Write;
 use std::path::PathBuf;

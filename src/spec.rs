@@ -1,147 +1,248 @@
-//! How are schemes and analysers written down?
+//! How are a scheme and an analyser written down?
 //!
-//! As `name(key=value,key=value)`, where every value is a whole number and every key that is left
-//! out has its default. What is printed has every key, so that equal specifications print alike.
+//! As `name(key=value,key=value)`: a name and whole numbers. Spaces are tolerated, parameters come
+//! in any order, and one left out takes its default; what is printed is canonical: every parameter,
+//! in the order of the grammar, no space. So two specifications mean the same exactly when they
+//! print the same, which is what an index compares.
+//!
+//! This module knows the syntax only; [`crate::scheme`] and [`crate::text::analyzer`] own the
+//! names.
 
+use crate::{Error, Result};
 use std::fmt;
 
-use crate::error::{Error, Result};
+/// The specifications that can be written for one purpose.
+#[derive(Debug)]
+pub struct Grammar {
+    /// What a specification describes, as in "no such {noun}".
+    pub noun: &'static str,
+    /// The names allowed, and what each takes.
+    pub families: &'static [Family],
+}
 
-/// A parameter that a specification may set.
-#[derive(Debug, Clone, Copy)]
+/// A name and the parameters it takes.
+#[derive(Debug)]
+pub struct Family {
+    /// The name before the parenthesis.
+    pub name: &'static str,
+    /// The parameters, in canonical order.
+    pub parameters: &'static [Parameter],
+}
+
+/// A whole number with a name, a default and bounds.
+#[derive(Debug)]
 pub struct Parameter {
-    /// Its key.
-    pub key: &'static str,
-    /// Its value if it is not given.
+    /// The name before the equals sign.
+    pub name: &'static str,
+    /// The value of a parameter left out.
     pub default: u32,
-    /// Its smallest value.
+    /// The least value allowed.
     pub min: u32,
-    /// Its largest value.
+    /// The greatest value allowed.
     pub max: u32,
 }
 
-/// A specification taken apart, not yet compared with what there is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spec<'a> {
-    text: &'a str,
-    /// What stands before the parameters.
-    pub name: &'a str,
-    parameters: Vec<(&'a str, &'a str)>,
+/// A specification with every parameter known and within its bounds.
+///
+/// It prints in the canonical form, which parses to an equal specification.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    family: &'static Family,
+    values: Vec<u32>,
 }
 
-impl<'a> Spec<'a> {
-    /// Takes a specification apart.
+impl Spec {
+    /// Reads `text` as one of the specifications of `grammar`.
     ///
     /// # Errors
-    /// When `text` is not of the form `name` or `name(key=value,...)`.
-    pub fn parse(text: &'a str) -> Result<Spec<'a>> {
-        let refused = |what: &str| Error::spec(text, what);
-        let form = "write it as name(key=number,...)";
-        let (name, rest) = match text.split_once('(') {
-            None => (text.trim(), ""),
-            Some((name, rest)) => {
-                let inner = rest.trim_end().strip_suffix(')').ok_or_else(|| refused(form))?;
-                (name.trim(), inner)
-            }
-        };
-        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
-        {
-            return Err(refused(form));
-        }
-        let mut parameters = Vec::new();
-        if !rest.trim().is_empty() {
-            for pair in rest.split(',') {
-                let (key, value) = pair.split_once('=').ok_or_else(|| refused(form))?;
-                parameters.push((key.trim(), value.trim()));
-            }
-        }
-        Ok(Spec { text, name, parameters })
-    }
-
-    /// The values of `known`, in its order.
     ///
-    /// # Errors
-    /// When a parameter is unknown, given twice, no number, or out of its range.
-    pub fn values<const N: usize>(&self, known: &[Parameter; N]) -> Result<[u32; N]> {
-        let mut given = [None; N];
-        for &(key, value) in &self.parameters {
-            let Some(at) = known.iter().position(|parameter| parameter.key == key) else {
-                let keys: Vec<_> = known.iter().map(|parameter| parameter.key).collect();
-                let what =
-                    format!("`{}` has no parameter `{key}`; it has {}", self.name, keys.join(", "));
-                return Err(Error::spec(self.text, what));
-            };
-            let Parameter { min, max, .. } = known[at];
-            let number = value.parse().ok().filter(|number| (min..=max).contains(number));
-            let Some(number) = number else {
-                let what = format!("`{key}` is a whole number from {min} to {max}, not `{value}`");
-                return Err(Error::spec(self.text, what));
-            };
-            if given[at].replace(number).is_some() {
-                return Err(Error::spec(self.text, format!("`{key}` is given twice")));
-            }
-        }
-        let value_of = |at: usize| given[at].unwrap_or(known[at].default);
-        Ok(std::array::from_fn(value_of))
+    /// [`Error::Spec`], naming what is allowed, when the syntax is wrong, a name is unknown, or a
+    /// parameter is unknown, given twice, not a whole number, or out of its bounds.
+    pub fn parse(text: &str, grammar: &Grammar) -> Result<Spec> {
+        parse(text, grammar).map_err(|what| Error::spec(text, what))
     }
 
-    /// The error that says which names there are.
-    pub fn unknown(&self, what: &str, names: &[&str]) -> Error {
-        let what = format!("there is no {what} `{}`; there are {}", self.name, names.join(", "));
-        Error::spec(self.text, what)
+    /// The name before the parenthesis.
+    pub fn name(&self) -> &'static str {
+        self.family.name
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Panics
+    ///
+    /// When the family has no parameter of this name.
+    pub fn get(&self, name: &str) -> u32 {
+        let index = self.family.parameters.iter().position(|p| p.name == name);
+        self.values[index.expect("the family has the parameters its owner asks for")]
     }
 }
 
-/// Prints a specification with all its parameters.
-pub fn write<const N: usize>(
+impl PartialEq for Spec {
+    fn eq(&self, other: &Spec) -> bool {
+        self.family.name == other.family.name && self.values == other.values
+    }
+}
+
+impl Eq for Spec {}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_spec(f, self.family, self.values.iter().copied())
+    }
+}
+
+/// The family with its defaults, as it is shown to someone who mistyped a specification.
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_spec(f, self, self.parameters.iter().map(|p| p.default))
+    }
+}
+
+fn write_spec(
     f: &mut fmt::Formatter<'_>,
-    name: &str,
-    known: &[Parameter; N],
-    values: [u32; N],
+    family: &Family,
+    values: impl Iterator<Item = u32>,
 ) -> fmt::Result {
-    write!(f, "{name}(")?;
-    for (i, (parameter, value)) in known.iter().zip(values).enumerate() {
-        let comma = if i == 0 { "" } else { "," };
-        write!(f, "{comma}{}={value}", parameter.key)?;
+    write!(f, "{}(", family.name)?;
+    let mut comma = "";
+    for (parameter, value) in family.parameters.iter().zip(values) {
+        write!(f, "{comma}{}={value}", parameter.name)?;
+        comma = ",";
     }
     f.write_str(")")
+}
+
+/// As [`Spec::parse`], with the error as a clause.
+fn parse(text: &str, grammar: &Grammar) -> std::result::Result<Spec, String> {
+    let text = text.trim();
+    let (name, list) = match text.split_once('(') {
+        None => (text, ""),
+        Some((name, rest)) => match rest.strip_suffix(')') {
+            Some(list) => (name.trim_end(), list.trim()),
+            None => return Err("it must end with `)`, as in `name(key=value,key=value)`".into()),
+        },
+    };
+    let Some(family) = grammar.families.iter().find(|f| f.name == name) else {
+        let names = grammar.families.iter().map(Family::to_string);
+        let names = names.collect::<Vec<_>>().join(", ");
+        return Err(format!("no such {}; allowed: {names}", grammar.noun));
+    };
+    let mut given = vec![None; family.parameters.len()];
+    if !list.is_empty() {
+        for item in list.split(',') {
+            let (index, value) = parse_item(item.trim(), family)?;
+            if given[index].replace(value).is_some() {
+                let name = family.parameters[index].name;
+                return Err(format!("`{name}` is given twice"));
+            }
+        }
+    }
+    let values = family.parameters.iter().zip(given);
+    let values = values.map(|(p, value)| value.unwrap_or(p.default)).collect();
+    Ok(Spec { family, values })
+}
+
+/// Reads `key=value`; gives the parameter's index and its value.
+fn parse_item(item: &str, family: &Family) -> std::result::Result<(usize, u32), String> {
+    let Some((key, value)) = item.split_once('=') else {
+        return Err(format!("`{item}` is not `key=value`; allowed: {family}"));
+    };
+    let (key, value) = (key.trim(), value.trim());
+    let Some(index) = family.parameters.iter().position(|p| p.name == key) else {
+        return Err(format!("no parameter `{key}`; allowed: {family}"));
+    };
+    let Parameter { min, max, .. } = family.parameters[index];
+    // Digits only: `u32::from_str` would also take a plus sign.
+    let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+    match value.parse::<u32>() {
+        Ok(number) if digits && (min..=max).contains(&number) => Ok((index, number)),
+        _ => Err(format!("`{key}` must be a whole number from {min} to {max}, not `{value}`")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KNOWN: [Parameter; 2] = [
-        Parameter { key: "k", default: 5, min: 1, max: 9 },
-        Parameter { key: "w", default: 10, min: 1, max: 99 },
-    ];
+    static GRAMMAR: Grammar = Grammar {
+        noun: "shape",
+        families: &[
+            Family {
+                name: "box",
+                parameters: &[
+                    Parameter { name: "w", default: 3, min: 1, max: 9 },
+                    Parameter { name: "h", default: 4, min: 0, max: u32::MAX },
+                ],
+            },
+            Family { name: "dot", parameters: &[] },
+        ],
+    };
 
-    fn values(text: &str) -> std::result::Result<[u32; 2], String> {
-        Spec::parse(text).and_then(|spec| spec.values(&KNOWN)).map_err(|e| e.to_string())
+    fn check(text: &str, canonical: &str) {
+        let spec = Spec::parse(text, &GRAMMAR).unwrap();
+        assert_eq!(spec.to_string(), canonical, "{text}");
+        assert_eq!(Spec::parse(canonical, &GRAMMAR).unwrap(), spec, "{text}");
+    }
+
+    #[track_caller]
+    fn check_error(text: &str, clause: &str) {
+        let error = Spec::parse(text, &GRAMMAR).unwrap_err();
+        assert!(matches!(error, Error::Spec { .. }), "{text}: {error:?}");
+        assert_eq!(error.to_string(), format!("`{text}`: {clause}"));
     }
 
     #[test]
-    fn what_is_left_out_has_its_default() {
-        assert_eq!(values("x"), Ok([5, 10]));
-        assert_eq!(values("x()"), Ok([5, 10]));
-        assert_eq!(values("x(w=3)"), Ok([5, 3]));
-        assert_eq!(values(" x ( w = 3 , k=9 ) "), Ok([9, 3]));
+    fn every_spelling_prints_canonically() {
+        check("box", "box(w=3,h=4)");
+        check("box()", "box(w=3,h=4)");
+        check("box(h=0)", "box(w=3,h=0)");
+        check("box(h=4294967295,w=9)", "box(w=9,h=4294967295)");
+        check(" box ( w = 1 , h = 07 ) ", "box(w=1,h=7)");
+        check("dot", "dot()");
+        check("dot( )", "dot()");
     }
 
     #[test]
-    fn what_cannot_be_used_is_refused_with_the_reason() {
-        let refused = |text: &str, reason: &str| {
-            let error = values(text).unwrap_err();
-            assert!(error.contains(reason), "{text}: {error}");
-        };
-        refused("x(k=5", "name(key=number,...)");
-        refused("(k=5)", "name(key=number,...)");
-        refused("x(5)", "name(key=number,...)");
-        refused("", "name(key=number,...)");
-        refused("x(q=5)", "it has k, w");
-        refused("x(k=0)", "from 1 to 9");
-        refused("x(k=five)", "not `five`");
-        refused("x(k=-1)", "from 1 to 9");
-        refused("x(k=5,k=5)", "given twice");
+    fn parameters_are_read_by_name() {
+        let spec = Spec::parse("box(h=8)", &GRAMMAR).unwrap();
+        assert_eq!((spec.name(), spec.get("w"), spec.get("h")), ("box", 3, 8));
+    }
+
+    #[test]
+    fn a_wrong_name_is_told_the_right_ones() {
+        let clause = "no such shape; allowed: box(w=3,h=4), dot()";
+        for text in ["", "ball", "Box", "box w=1", "(w=1)", "w=1"] {
+            check_error(text, clause);
+        }
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_told_what_is_allowed() {
+        check_error("box(d=1)", "no parameter `d`; allowed: box(w=3,h=4)");
+        check_error("dot(w=1)", "no parameter `w`; allowed: dot()");
+        check_error("box(=1)", "no parameter ``; allowed: box(w=3,h=4)");
+        check_error("box(5)", "`5` is not `key=value`; allowed: box(w=3,h=4)");
+        check_error("box(w=1,)", "`` is not `key=value`; allowed: box(w=3,h=4)");
+        check_error("box(w=1,w=1)", "`w` is given twice");
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_the_bounds() {
+        for value in ["0", "10", "-1", "+1", "1.0", "", "x", "4294967297", "\u{661}", "1=1"] {
+            let clause = format!("`w` must be a whole number from 1 to 9, not `{value}`");
+            check_error(&format!("box(w={value})"), &clause);
+        }
+        check_error(
+            "box(h=4294967296)",
+            "`h` must be a whole number from 0 to 4294967295, not `4294967296`",
+        );
+    }
+
+    #[test]
+    fn a_parenthesis_left_open_is_an_error() {
+        for text in ["box(", "box(w=1", "box(w=1)x"] {
+            check_error(text, "it must end with `)`, as in `name(key=value,key=value)`");
+        }
     }
 }

@@ -484,7 +484,11 @@ fn an_index_keeps_the_scheme_it_was_created_with() {
     dir.write("full/file.txt", "x");
     assert_eq!(dir.run(&["create", "full"]).status, 2);
     let refused = dir.run(&["create", "new", "--scheme", "winnow(q=1)"]);
-    assert!(refused.status == 2 && refused.err.contains("it has k, w"), "{}", refused.err);
+    assert!(
+        refused.status == 2 && refused.err.contains("allowed: winnow(k=5,w=10)"),
+        "{}",
+        refused.err
+    );
     assert!(!dir.path("new").exists());
 }
 

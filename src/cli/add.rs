@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::Outcome;
 use super::create::ConfigArgs;
 use super::output::{self, Format, parse_bytes};
 use super::progress::{AddProgress, stop_flag, summary};
-use super::{Outcome, Result};
 use crate::error::Error;
 use crate::index::{self, AddOptions, Index};
 use crate::scheme::DEFAULT_SPEC;
 use crate::source::SourceOptions;
+use crate::text::charset;
 
 /// Add documents, in place of those with the same id.
 ///
@@ -59,7 +60,7 @@ pub struct SourceArgs {
     #[arg(long, value_name = "FIELD", default_value = "meta")]
     meta_field: String,
     /// The encoding of text files; found for each file if not given.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
     /// Longer lines and files are refused.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
@@ -67,6 +68,14 @@ pub struct SourceArgs {
     /// In directories, also read hidden files and what .gitignore excludes.
     #[arg(long)]
     all: bool,
+}
+
+/// The name of an encoding, if there is one of that name.
+pub fn parse_encoding(name: &str) -> Result<String, String> {
+    match charset::is_known(name) {
+        true => Ok(name.to_owned()),
+        false => Err("there is no encoding of this name; see the WHATWG list of labels".into()),
+    }
 }
 
 impl SourceArgs {
@@ -98,7 +107,7 @@ struct NewConfigArgs {
 }
 
 impl Add {
-    pub(super) fn run(self) -> Result {
+    pub(super) fn run(self) -> super::Result {
         for path in &self.paths {
             if path != Path::new("-") {
                 path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use super::add::parse_encoding;
 use super::create::ConfigArgs;
 use super::output::{self, Format};
 use super::{Outcome, Result};
@@ -29,7 +30,7 @@ pub struct Fingerprint {
     #[command(flatten)]
     config: ConfigArgs,
     /// The encoding of the file; found if not given.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
     /// The form of the signature.
     #[arg(long, value_enum, default_value = "human")]
@@ -95,7 +96,7 @@ impl Fingerprint {
             }
         };
         let bytes = read_bytes(&self.file)?;
-        let text = charset::decode(&bytes, self.encoding.as_deref())?.text;
+        let text = charset::decode(&bytes, self.encoding.as_deref()).text;
         let (mut tokens, mut fingerprints) = (Tokens::default(), Vec::new());
         config.analyzer.analyze(&text, &mut tokens)?;
         config.scheme.sign(&tokens, &mut fingerprints);

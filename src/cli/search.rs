@@ -123,7 +123,7 @@ impl Search {
                 let read = io::stdin().lock().read_to_end(&mut bytes);
                 read.map_err(|e| Error::io("read", "standard input", e))?;
                 let encoding = self.source.options().encoding;
-                let decoded = charset::decode(&bytes, encoding.as_deref())?;
+                let decoded = charset::decode(&bytes, encoding.as_deref());
                 each(None, Subject::Text(decoded.text.into_owned()))?;
             } else {
                 self.for_each_document(path, &mut each)?;

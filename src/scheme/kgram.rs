@@ -1,67 +1,44 @@
-//! All k-grams: every run of k tokens (Seo & Croft 2008, section 4.1.1; the overlapping chunks of
-//! Finkel et al. 2002, section 4.1).
+//! What if every k-gram is kept?
+//!
+//! The most accurate scheme, and the largest: one fingerprint a token (Seo and Croft, 4.1.1).
 
+use super::ngram::{self, KEY_BITS, Values};
+use super::{Fingerprint, Scheme};
+use crate::spec::Spec;
+use crate::text::Tokens;
 use std::fmt;
 
-use super::ngram::{self, K, KEY_BITS, fingerprint};
-use super::{Fingerprint, Scheme};
-use crate::error::Result;
-use crate::spec::{self, Spec};
-use crate::text::Tokens;
-
-/// The name of the scheme.
-pub const NAME: &str = "kgram";
-
-/// All k-grams.
+/// `kgram(k)`: all k-grams.
 #[derive(Debug)]
-pub struct KGram {
-    k: u32,
+pub(super) struct Kgram {
+    spec: Spec,
+    k: usize,
 }
 
-impl KGram {
-    /// The scheme with the parameters of `spec`.
-    pub fn from_spec(spec: &Spec<'_>) -> Result<KGram> {
-        let [k] = spec.values(&[K])?;
-        Ok(KGram { k })
+impl Kgram {
+    pub(super) fn new(spec: Spec, k: usize) -> Kgram {
+        Kgram { spec, k }
     }
 }
 
-impl fmt::Display for KGram {
+impl fmt::Display for Kgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        spec::write(f, NAME, &[K], [self.k])
+        self.spec.fmt(f)
     }
 }
 
-impl Scheme for KGram {
+impl Scheme for Kgram {
     fn key_bits(&self) -> u8 {
         KEY_BITS
     }
 
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        ngram::for_each_hash(&tokens.hashes, self.k as usize, |position, hash| {
-            signature.push(fingerprint(position, hash));
-        });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::ngram::naive;
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_signature_is_that_of_the_definition(
-            tokens in proptest::collection::vec(0u64..30, 0..60), k in 1u32..20,
-        ) {
-            let mut signature = Vec::new();
-            KGram { k }.sign(&naive::tokens(&tokens), &mut signature);
-            let hashes = naive::hashes(&tokens, k as usize);
-            let expected: Vec<_> =
-                hashes.into_iter().enumerate().map(|(i, hash)| fingerprint(i, hash)).collect();
-            prop_assert_eq!(signature, expected);
+        if ngram::sign_short(&tokens.hashes, self.k, signature) {
+            return;
         }
+        signature.reserve(tokens.hashes.len() + 1 - self.k);
+        let values = Values::new(&tokens.hashes, self.k).enumerate();
+        signature.extend(values.map(|(position, value)| ngram::fingerprint(value, position)));
     }
 }

@@ -1,40 +1,32 @@
-//! 0 mod p: the k-grams whose hash is divisible by p (Seo & Croft 2008, section 4.1.2).
+//! What if one k-gram in p is kept, chosen by its value alone?
 //!
-//! On average one k-gram in p, wherever it stands; there is no bound on the gap between two. A
-//! document in which no k-gram is divisible would have no fingerprint: it has the rightmost
-//! minimum of all its k-grams instead, as in winnowing, and so finds its exact copy.
+//! Cheaper than winnowing to compute and as small at `p = (w + 1) / 2`, but gaps have no bound:
+//! a quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
 
+use super::ngram::{self, KEY_BITS, Values};
+use super::{Fingerprint, Scheme};
+use crate::spec::Spec;
+use crate::text::Tokens;
 use std::fmt;
 
-use super::ngram::{self, K, KEY_BITS, fingerprint};
-use super::{Fingerprint, Scheme};
-use crate::error::Result;
-use crate::spec::{self, Parameter, Spec};
-use crate::text::Tokens;
-
-/// The name of the scheme.
-pub const NAME: &str = "mod";
-
-const PARAMETERS: [Parameter; 2] = [K, Parameter { key: "p", default: 6, min: 1, max: 1_000_000 }];
-
-/// 0 mod p.
+/// `mod(k,p)`: the k-grams whose value is divisible by `p`; if there is none, the rightmost least.
 #[derive(Debug)]
-pub struct Modulo {
-    k: u32,
-    p: u32,
+pub(super) struct Modulo {
+    spec: Spec,
+    k: usize,
+    divisor: Divisor,
 }
 
 impl Modulo {
-    /// The scheme with the parameters of `spec`.
-    pub fn from_spec(spec: &Spec<'_>) -> Result<Modulo> {
-        let [k, p] = spec.values(&PARAMETERS)?;
-        Ok(Modulo { k, p })
+    pub(super) fn new(spec: Spec, k: usize, p: u32) -> Modulo {
+        let divisor = Divisor::new(p);
+        Modulo { spec, k, divisor }
     }
 }
 
 impl fmt::Display for Modulo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        spec::write(f, NAME, &PARAMETERS, [self.k, self.p])
+        self.spec.fmt(f)
     }
 }
 
@@ -45,50 +37,73 @@ impl Scheme for Modulo {
 
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let p = u64::from(self.p);
-        let mut least: Option<(u64, usize)> = None;
-        ngram::for_each_hash(&tokens.hashes, self.k as usize, |position, hash| {
-            if hash % p == 0 {
-                signature.push(fingerprint(position, hash));
-            }
-            if least.is_none_or(|(least, _)| hash <= least) {
-                least = Some((hash, position));
-            }
-        });
-        if let (true, Some((hash, position))) = (signature.is_empty(), least) {
-            signature.push(fingerprint(position, hash));
+        if ngram::sign_short(&tokens.hashes, self.k, signature) {
+            return;
         }
+        let mut least = (u64::MAX, 0);
+        for (position, value) in Values::new(&tokens.hashes, self.k).enumerate() {
+            if self.divisor.divides(value) {
+                signature.push(ngram::fingerprint(value, position));
+            }
+            if value <= least.0 {
+                least = (value, position);
+            }
+        }
+        if signature.is_empty() {
+            let (value, position) = least;
+            signature.push(ngram::fingerprint(value, position));
+        }
+    }
+}
+
+/// Tests divisibility without dividing: an odd divisor has an inverse modulo 2^64, and the
+/// quotients of its multiples are exactly the small products with it (Granlund and Montgomery,
+/// 1994, section 9). The factor 2^s is tested by rotating it to the top.
+#[derive(Debug, Clone, Copy)]
+struct Divisor {
+    inverse: u64,
+    shift: u32,
+    quotient_max: u64,
+}
+
+impl Divisor {
+    fn new(p: u32) -> Divisor {
+        assert!(p > 0, "the grammar bounds p");
+        let shift = p.trailing_zeros();
+        let odd = u64::from(p >> shift);
+        // Newton's iteration doubles the bits that are right, from 3.
+        let mut inverse = odd;
+        for _ in 0..5 {
+            inverse = inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
+        }
+        Divisor { inverse, shift, quotient_max: u64::MAX / u64::from(p) }
+    }
+
+    #[inline(always)]
+    fn divides(self, value: u64) -> bool {
+        value.wrapping_mul(self.inverse).rotate_right(self.shift) <= self.quotient_max
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::ngram::naive;
     use super::*;
-    use proptest::prelude::*;
+    use crate::hash::mix64;
 
-    fn naive_signature(tokens: &[u64], k: usize, p: u64) -> Vec<Fingerprint> {
-        let hashes = naive::hashes(tokens, k);
-        let divisible: Vec<_> =
-            (0..hashes.len()).filter(|&i| hashes[i].is_multiple_of(p)).collect();
-        let selected = if divisible.is_empty() {
-            let least = hashes.iter().min();
-            hashes.iter().rposition(|hash| Some(hash) == least).into_iter().collect()
-        } else {
-            divisible
-        };
-        selected.into_iter().map(|i| fingerprint(i, hashes[i])).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn the_signature_is_that_of_the_definition(
-            tokens in proptest::collection::vec(0u64..30, 0..60), k in 1u32..20, p in 1u32..40,
-        ) {
-            let mut signature = Vec::new();
-            Modulo { k, p }.sign(&naive::tokens(&tokens), &mut signature);
-            prop_assert_eq!(&signature, &naive_signature(&tokens, k as usize, u64::from(p)));
-            prop_assert_eq!(signature.is_empty(), tokens.is_empty());
+    #[test]
+    fn divisibility_is_that_of_division() {
+        for p in (1..200).chain([255, 256, 6000, 65_535, 1 << 20, (1 << 20) - 1]) {
+            let divisor = Divisor::new(p);
+            let check = |value: u64| {
+                assert_eq!(divisor.divides(value), value.is_multiple_of(p.into()), "{value} / {p}");
+            };
+            for i in 0..50 {
+                check(i);
+                check(u64::MAX - i);
+                let random = mix64(i);
+                check(random);
+                check(random - random % u64::from(p));
+            }
         }
     }
 }

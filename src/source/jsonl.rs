@@ -200,7 +200,8 @@ mod tests {
             (r#"{"text":"","meta":[]}"#, "`meta` is not an object"),
             (r#"{"text":"\ud800"}"#, "column"),
             (r#"{"text":""} x"#, "trailing characters"),
-            (&format!("{{\"x\":{deep}"), "recursion limit"),
+            (&format!("{{\"meta\":{deep}"), "recursion limit"),
+            (&format!("{{\"x\":{deep}"), "EOF while parsing"),
         ] {
             let error = parsed(line).unwrap_err();
             assert!(error.contains(reason), "{}: {error}", &line[..line.len().min(60)]);

@@ -125,7 +125,7 @@ impl Chunk {
     }
 
     fn file(&self, options: &SourceOptions) -> Result<Document> {
-        let decoded = charset::decode(&self.bytes, options.encoding.as_deref())?;
+        let decoded = charset::decode(&self.bytes, options.encoding.as_deref());
         let document = Document {
             id: self.path.to_string(),
             text: decoded.text.into_owned(),

@@ -1,100 +1,123 @@
-//! Which tokens does this text have, by this index's rules?
+//! How is a text analysed, and would another build of cento analyse it the same way?
+//!
+//! An [`Analyzer`] is known by its specification, which an index stores. The specification cannot
+//! say which version of the Unicode tables it runs on, so the index also stores
+//! [`Analyzer::digest`], a hash of what the analyser makes of a fixed text in many scripts.
+//!
+//! It does not guess languages: the same rules hold for every text, so that a quotation is found
+//! in a text of another language.
 
+use super::Tokens;
+use super::normalize::Form;
+use super::tokenize::{UNITS_MAX, tokenize};
+use crate::hash::hash_bytes;
+use crate::spec::{Family, Grammar, Parameter, Spec};
+use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-use super::Tokens;
-use super::normalize::Normalization;
-use super::tokenize::Tokenizer;
-use crate::error::{Error, Result};
-use crate::hash::{hash_bytes, mix64};
-use crate::spec::{self, Parameter, Spec};
-
-/// Text in, tokens out, as a specification such as `words(nfkc=1,fold=1,cjk=2)` says.
+/// Turns texts into tokens, in one of the ways a specification can name.
 ///
-/// `nfkc`: compatibility composition, 0 or 1. `fold`: case folding, 0 or 1. `cjk`: the characters
-/// in a token of a script that is written without spaces, 1 or 2.
+/// `words(nfkc=1,fold=1,cjk=2)`, the default, takes words as they read rather than as they are
+/// encoded: `nfkc=1` makes compatible characters equal (Unicode NFKC), `fold=1` upper and lower
+/// case (full case folding), and `cjk=2` cuts runs of letters of scripts written without spaces
+/// into overlapping pairs; `cjk=0` leaves such runs whole.
 ///
 /// ```
-/// use cento::text::{Analyzer, Tokens};
+/// use cento::text::{Tokens, analyzer::Analyzer};
 ///
+/// let analyzer: Analyzer = "words(cjk=1)".parse()?;
 /// let mut tokens = Tokens::default();
-/// Analyzer::default().analyze("Caf\u{e9} CAFE\u{301}", &mut tokens)?;
+/// analyzer.analyze("Stra\u{df}e, STRASSE", &mut tokens)?;
 /// assert_eq!(tokens.hashes[0], tokens.hashes[1]);
+/// assert_eq!((tokens.spans[0].start, tokens.spans[0].end), (0, 7));
 /// # Ok::<(), cento::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analyzer {
-    tokenizer: Tokenizer,
+    spec: Spec,
 }
 
-const NAME: &str = "words";
+/// The specification of the analyser used when none is named.
+pub const DEFAULT_SPEC: &str = "words(nfkc=1,fold=1,cjk=2)";
 
-const PARAMETERS: [Parameter; 3] = [
-    Parameter { key: "nfkc", default: 1, min: 0, max: 1 },
-    Parameter { key: "fold", default: 1, min: 0, max: 1 },
-    Parameter { key: "cjk", default: 2, min: 1, max: 2 },
-];
+const fn switch(name: &'static str) -> Parameter {
+    Parameter { name, default: 1, min: 0, max: 1 }
+}
 
-/// A text in many scripts. Its tokens tell whether two builds of cento analyse alike.
+static GRAMMAR: Grammar = Grammar {
+    noun: "analyser",
+    families: &[Family {
+        name: "words",
+        parameters: &[
+            switch("nfkc"),
+            switch("fold"),
+            Parameter { name: "cjk", default: 2, min: 0, max: UNITS_MAX as u32 },
+        ],
+    }],
+};
+
+/// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
 const SAMPLE: &str = include_str!("sample.txt");
 
 impl Analyzer {
-    /// Clears and fills `tokens` with the tokens of `text`.
+    /// Replaces the contents of `tokens` by the tokens of `text`, in order.
     ///
     /// # Errors
-    /// When the text is 4 GiB or longer.
+    ///
+    /// [`Error::Input`] when the text or the number of its tokens does not fit in 32 bits.
     pub fn analyze(&self, text: &str, tokens: &mut Tokens) -> Result<()> {
-        tokens.clear();
-        if u32::try_from(text.len()).is_err() {
-            let what = format!("{} bytes of text; a document has less than 4 GiB", text.len());
-            return Err(Error::input("document", what));
-        }
-        self.tokenizer.run(text, tokens);
-        Ok(())
+        tokens.hashes.clear();
+        tokens.spans.clear();
+        check_length(text.len(), "bytes")?;
+        let form = Form { nfkc: self.spec.get("nfkc") == 1, fold: self.spec.get("fold") == 1 };
+        tokenize(text, form, self.spec.get("cjk") as usize, tokens);
+        // A character of three bytes can make four words.
+        check_length(tokens.hashes.len(), "tokens")
     }
 
-    /// Identifies what the analyser does: a hash of its tokens of a fixed multilingual sample.
+    /// The hash of the analyser's output on a fixed multilingual text.
     ///
-    /// It changes when the rules, the Unicode tables behind them or the hash change.
+    /// Two builds with equal digests can be expected to analyse every text in the same way.
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
-        self.tokenizer.run(SAMPLE, &mut tokens);
-        let spans = tokens.spans.iter().map(|s| u64::from(s.start) << 32 | u64::from(s.end));
-        let start = hash_bytes(self.to_string().as_bytes());
-        tokens
-            .hashes
-            .iter()
-            .copied()
-            .zip(spans)
-            .fold(start, |digest, (hash, span)| mix64(mix64(digest ^ hash) ^ span))
+        self.analyze(SAMPLE, &mut tokens).expect("the sample is a few kilobytes long");
+        let mut bytes = Vec::with_capacity(tokens.hashes.len() * 16);
+        for (hash, span) in tokens.hashes.iter().zip(&tokens.spans) {
+            bytes.extend_from_slice(&hash.to_le_bytes());
+            bytes.extend_from_slice(&span.start.to_le_bytes());
+            bytes.extend_from_slice(&span.end.to_le_bytes());
+        }
+        hash_bytes(&bytes)
     }
 }
 
+fn check_length(length: usize, unit: &str) -> Result<()> {
+    if u32::try_from(length).is_ok() {
+        return Ok(());
+    }
+    let what = format!("{length} {unit} are too many for one document; the most is {}", u32::MAX);
+    Err(Error::input("text", what))
+}
+
 impl Default for Analyzer {
+    /// The analyser of [`DEFAULT_SPEC`].
     fn default() -> Analyzer {
-        NAME.parse().expect("every parameter has a default")
+        DEFAULT_SPEC.parse().expect("the default specification is one of the grammar")
     }
 }
 
 impl FromStr for Analyzer {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Analyzer> {
-        let spec = Spec::parse(text)?;
-        if spec.name != NAME {
-            return Err(spec.unknown("analyser", &[NAME]));
-        }
-        let [nfkc, fold, unit_chars] = spec.values(&PARAMETERS)?;
-        let normalization = Normalization { nfkc: nfkc == 1, fold: fold == 1 };
-        Ok(Analyzer { tokenizer: Tokenizer { normalization, unit_chars } })
+    fn from_str(spec: &str) -> Result<Analyzer> {
+        Spec::parse(spec, &GRAMMAR).map(|spec| Analyzer { spec })
     }
 }
 
 impl fmt::Display for Analyzer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tokenizer { normalization: Normalization { nfkc, fold }, unit_chars } = self.tokenizer;
-        spec::write(f, NAME, &PARAMETERS, [nfkc.into(), fold.into(), unit_chars])
+        self.spec.fmt(f)
     }
 }
 
@@ -103,28 +126,58 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_specification_prints_what_it_was_parsed_from() {
-        let default = Analyzer::default();
-        assert_eq!(default.to_string(), "words(nfkc=1,fold=1,cjk=2)");
-        for text in ["words(nfkc=0,fold=1,cjk=2)", "words(nfkc=1,fold=0,cjk=1)"] {
-            assert_eq!(text.parse::<Analyzer>().unwrap().to_string(), text);
-        }
-        assert!("letters".parse::<Analyzer>().is_err());
-    }
-
-    #[test]
-    fn every_option_changes_the_digest() {
-        let specs = ["words", "words(nfkc=0)", "words(fold=0)", "words(cjk=1)"];
-        let digests = specs.map(|spec| spec.parse::<Analyzer>().unwrap().digest());
-        for (i, digest) in digests.iter().enumerate() {
-            assert!(!digests[..i].contains(digest), "{}", specs[i]);
+    fn specifications_print_canonically() {
+        let check = |spec: &str, canonical| {
+            assert_eq!(spec.parse::<Analyzer>().unwrap().to_string(), canonical);
+        };
+        check("words", DEFAULT_SPEC);
+        check("words( cjk = 3, fold=0 )", "words(nfkc=1,fold=0,cjk=3)");
+        assert_eq!(Analyzer::default().to_string(), DEFAULT_SPEC);
+        for spec in ["", "letters", "words(nfkc=2)", "words(cjk=5)", "words(stem=1)"] {
+            assert!(matches!(spec.parse::<Analyzer>(), Err(Error::Spec { .. })), "{spec}");
         }
     }
 
     #[test]
-    fn the_default_analyser_does_what_it_always_did() {
-        // Indexes record this number. If it changes, they can no longer be opened: then the
-        // change needs a new analyser name or a new HASH_VERSION, and a line in CHANGELOG.md.
-        assert_eq!(Analyzer::default().digest(), 18_346_577_176_703_912_669);
+    fn the_digest_tells_the_analysers_apart() {
+        let mut digests = Vec::new();
+        for nfkc in [0, 1] {
+            for fold in [0, 1] {
+                for cjk in 0..=UNITS_MAX {
+                    let spec = format!("words(nfkc={nfkc},fold={fold},cjk={cjk})");
+                    digests.push(spec.parse::<Analyzer>().unwrap().digest());
+                }
+            }
+        }
+        let count = digests.len();
+        digests.sort_unstable();
+        digests.dedup();
+        assert_eq!(digests.len(), count);
+    }
+
+    #[test]
+    fn the_analysis_of_a_text_never_changes() {
+        // Indexes store this number. A new version of a Unicode table may change it, and with it
+        // tokens: then existing indexes are refused, so the change needs a word in CHANGELOG.
+        assert_eq!(Analyzer::default().digest(), 0xf34b_b597_d64e_2608);
+    }
+
+    #[test]
+    fn tokens_are_replaced() {
+        let analyzer = Analyzer::default();
+        let mut tokens = Tokens::default();
+        analyzer.analyze("one two three", &mut tokens).unwrap();
+        analyzer.analyze("two", &mut tokens).unwrap();
+        assert_eq!(tokens.hashes, [hash_bytes(b"two")]);
+        assert_eq!(tokens.spans, [super::super::Span { start: 0, end: 3 }]);
+    }
+
+    #[test]
+    fn what_does_not_fit_in_32_bits_is_an_error() {
+        assert!(check_length(u32::MAX as usize, "bytes").is_ok());
+        let error = check_length(1 << 32, "bytes").unwrap_err().to_string();
+        let expected =
+            "text: 4294967296 bytes are too many for one document; the most is 4294967295";
+        assert_eq!(error, expected);
     }
 }

@@ -1,139 +1,285 @@
 //! Which characters do these bytes stand for?
 //!
-//! A byte order mark decides; then what the caller declares; then UTF-8 if the bytes are; then
-//! what chardetng makes of them. The text that comes out is the original to which all spans refer.
-
-use std::borrow::Cow;
+//! Nobody knows for certain, so evidence is taken in order of strength: a byte order mark, what
+//! the bytes were declared to be, the zero bytes of UTF-16, validity as UTF-8, and at last the
+//! statistics of chardetng. Whatever the bytes, there is a text: what cannot be decoded becomes
+//! U+FFFD, and [`Decoded::lossy`] says so.
+//!
+//! Declarations inside a document (HTML, XML) are for those who read such documents; they pass
+//! what they found as `declared`.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
+use std::borrow::Cow;
 
-use crate::error::{Error, Result};
-
-/// A text and how it was written.
+/// A text and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// The text, without a byte order mark.
+    /// The text, without a byte order mark; borrowed when the bytes were UTF-8.
     pub text: Cow<'a, str>,
-    /// The name of the encoding, as the WHATWG Encoding Standard has it.
+    /// The name of the encoding, as the WHATWG Encoding Standard writes it.
     pub charset: &'static str,
-    /// Whether some bytes stood for no character and were replaced by U+FFFD.
-    pub has_replacements: bool,
+    /// Some bytes stood for no character and were replaced by U+FFFD.
+    pub lossy: bool,
 }
 
-/// Bytes looked at to tell text from data.
-const PROBE_BYTES: usize = 8 << 10;
+/// As much of the beginning as tells what the rest is like.
+const SAMPLE_BYTES: usize = 8 << 10;
 
-/// Decodes `bytes`, which `declared` says are of that encoding.
+/// As much, from the first byte that tells something, as is shown to the detector. It reads some
+/// 10 MB/s, and many pages of text are plenty.
+const DETECTED_BYTES_MAX: usize = 64 << 10;
+
+/// Whether there is an encoding of this name, by the WHATWG Encoding Standard.
+pub fn is_known(label: &str) -> bool {
+    Encoding::for_label_no_replacement(label.as_bytes()).is_some()
+}
+
+/// Reads `bytes` as text, in the encoding `declared` from outside if it is a known label.
 ///
-/// # Errors
-/// When there is no encoding of the declared name.
-pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>> {
-    let encoding = match (Encoding::for_bom(bytes), declared) {
-        (Some((encoding, _)), _) => encoding,
-        (None, Some(label)) => Encoding::for_label(label.as_bytes()).ok_or_else(|| {
-            Error::spec(label, "there is no encoding of this name; see the WHATWG list")
-        })?,
-        (None, None) => detect(bytes),
-    };
-    let (text, encoding, has_replacements) = encoding.decode(bytes);
-    Ok(Decoded { text, charset: encoding.name(), has_replacements })
+/// A byte order mark overrules the declaration, as browsers have it. An unknown label is as none.
+pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
+    if let Some((encoding, mark_length)) = Encoding::for_bom(bytes) {
+        return decode_as(encoding, &bytes[mark_length..]);
+    }
+    let declared = declared.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+    if let Some(encoding) = declared {
+        return decode_as(encoding, bytes);
+    }
+    if let Some(encoding) = detect_utf16(bytes) {
+        return decode_as(encoding, bytes);
+    }
+    match std::str::from_utf8(bytes) {
+        // ISO-2022-JP is made of ASCII bytes, so it is always valid UTF-8.
+        Ok(text) if text.contains('\u{1b}') && text.is_ascii() => {
+            let decoded = decode_as(detect(bytes), bytes);
+            if decoded.charset == ISO_2022_JP.name() && !decoded.lossy {
+                decoded
+            } else {
+                decode_as(UTF_8, bytes)
+            }
+        }
+        Ok(text) => Decoded { text: Cow::Borrowed(text), charset: UTF_8.name(), lossy: false },
+        Err(_) if is_damaged_utf8(bytes) => decode_as(UTF_8, bytes),
+        Err(_) => decode_as(detect(bytes), bytes),
+    }
+}
+
+/// Whether the first 8 KiB hold a NUL that is not half of a UTF-16 character: the test of git and
+/// ripgrep for files that are not text.
+pub fn looks_binary(bytes: &[u8]) -> bool {
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    match Encoding::for_bom(sample) {
+        Some((encoding, mark_length)) if encoding != UTF_8 => {
+            units(&sample[mark_length..], encoding).any(|unit| unit == 0)
+        }
+        _ => sample.contains(&0) && detect_utf16(sample).is_none(),
+    }
+}
+
+fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
+    let (text, lossy) = encoding.decode_without_bom_handling(bytes);
+    Decoded { text, charset: encoding.name(), lossy }
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {
-    // Western UTF-16 is also valid UTF-8, with a zero after every letter: it must come first.
-    if let Some(encoding) = utf16_without_mark(bytes) {
-        return encoding;
-    }
-    if std::str::from_utf8(bytes).is_ok() {
-        return UTF_8;
-    }
+    // What is ASCII, and not an escape, tells nothing. The two bytes before may: they are context.
+    let tells = |&byte: &u8| byte >= 0x80 || byte == 0x1b;
+    let start = bytes.iter().position(tells).unwrap_or(0).saturating_sub(2);
+    let end = bytes.len().min(start + DETECTED_BYTES_MAX);
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(bytes, true);
-    detector.guess(None, Utf8Detection::Allow)
+    detector.feed(&bytes[start..end], end == bytes.len());
+    detector.guess(None, Utf8Detection::Deny)
 }
 
-/// UTF-16 of mostly Western text gives itself away by a zero in every second byte.
-fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    let probe = &bytes[..bytes.len().min(PROBE_BYTES) & !1];
-    let pairs = probe.len() / 2;
-    let zeros = |at: usize| probe.iter().skip(at).step_by(2).filter(|&&byte| byte == 0).count();
-    let (even, odd) = (zeros(0), zeros(1));
-    if pairs >= 2 && odd * 10 >= pairs * 7 && even * 20 <= pairs {
-        return Some(UTF_16LE);
+/// Whether bytes that are not UTF-8 nearly are: a file cut in the middle of a character, or one
+/// foreign quotation. Text in other encodings is hardly ever valid UTF-8 above ASCII; in EUC, the
+/// worst, by chance one character for every six errors.
+fn is_damaged_utf8(bytes: &[u8]) -> bool {
+    let (mut valid, mut invalid) = (0usize, 0usize);
+    for chunk in bytes.utf8_chunks() {
+        valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
     }
-    if pairs >= 2 && even * 10 >= pairs * 7 && odd * 20 <= pairs {
-        return Some(UTF_16BE);
-    }
-    None
+    valid / 4 >= invalid
 }
 
-/// Whether `bytes` are something other than text, as git tells it: there is a zero byte near the
-/// start, and they are no UTF-16.
-pub fn looks_binary(bytes: &[u8]) -> bool {
-    let probe = &bytes[..bytes.len().min(PROBE_BYTES)];
-    probe.contains(&0)
-        && utf16_without_mark(probe).is_none()
-        && Encoding::for_bom(probe).is_none_or(|(encoding, _)| encoding == UTF_8)
+/// The UTF-16 that bytes without a mark evidently are: that of a text in an alphabet, where nearly
+/// every other byte is small, many are zero, and the characters are no controls.
+fn detect_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    if sample.len() < 4 || !bytes.len().is_multiple_of(2) {
+        return None;
+    }
+    let zeros = |from: usize| sample[from..].iter().step_by(2).filter(|&&byte| byte == 0).count();
+    let (encoding, high, zeros, others) = match (zeros(0), zeros(1)) {
+        (even, odd) if odd > even => (UTF_16LE, 1, odd, even),
+        (even, odd) => (UTF_16BE, 0, even, odd),
+    };
+    let pairs = sample.len() / 2;
+    // Alphabets lie below U+1000, where no ASCII text has a byte (a list of names with NUL between
+    // them has none); of their punctuation, some lies above.
+    let small = sample[high..].iter().step_by(2).filter(|&&byte| byte < 0x10).count();
+    // A Russian or Greek text has its only zeros in the spaces and the line ends: one in ten.
+    let evident = small * 10 >= pairs * 9 && zeros * 12 >= pairs && zeros >= others * 4;
+    (evident && is_text(sample, encoding)).then_some(encoding)
+}
+
+/// Whether the UTF-16 units of the beginning of a text pair up and are no controls.
+fn is_text(sample: &[u8], encoding: &'static Encoding) -> bool {
+    let is_text = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\u{c}' | '\r' | '\u{85}');
+    let mut units = char::decode_utf16(units(sample, encoding)).peekable();
+    while let Some(unit) = units.next() {
+        match unit {
+            Ok(c) if is_text(c) && !matches!(c, '\u{fffe}' | '\u{ffff}') => (),
+            // The sample may end between two surrogates.
+            Err(error) if units.peek().is_none() && error.unpaired_surrogate() < 0xdc00 => (),
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn units(bytes: &[u8], encoding: &'static Encoding) -> impl Iterator<Item = u16> {
+    let little = encoding == UTF_16LE;
+    bytes.chunks_exact(2).map(move |pair| {
+        let (low, high) = if little { (0, 1) } else { (1, 0) };
+        u16::from(pair[low]) | u16::from(pair[high]) << 8
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use encoding_rs::{EUC_KR, GBK, KOI8_U, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+    use proptest::prelude::*;
 
-    fn check(bytes: &[u8], declared: Option<&str>, text: &str, charset: &str) {
-        let decoded = decode(bytes, declared).unwrap();
-        assert_eq!((decoded.text.as_ref(), decoded.charset), (text, charset));
+    const ENGLISH: &str = "Call me Ishmael. Some years ago, never mind how long precisely.\n";
+    const FRENCH: &str = "\u{c0} c\u{f4}t\u{e9} de l'\u{e9}glise, un \u{e9}l\u{e8}ve \u{e2}g\u{e9} d\u{e9}j\u{e0} re\u{e7}u. ";
+    const RUSSIAN: &str = "\u{412}\u{441}\u{435} \u{441}\u{447}\u{430}\u{441}\u{442}\u{43b}\u{438}\u{432}\u{44b}\u{435} \u{441}\u{435}\u{43c}\u{44c}\u{438} \u{43f}\u{43e}\u{445}\u{43e}\u{436}\u{438} \u{434}\u{440}\u{443}\u{433} \u{43d}\u{430} \u{434}\u{440}\u{443}\u{433}\u{430}. ";
+    const JAPANESE: &str = "\u{543e}\u{8f29}\u{306f}\u{732b}\u{3067}\u{3042}\u{308b}\u{3002}\u{540d}\u{524d}\u{306f}\u{307e}\u{3060}\u{7121}\u{3044}\u{3002}";
+    const CHINESE: &str = "\u{9053}\u{53ef}\u{9053}\u{ff0c}\u{975e}\u{5e38}\u{9053}\u{3002}\u{540d}\u{53ef}\u{540d}\u{ff0c}\u{975e}\u{5e38}\u{540d}\u{3002}";
+    const KOREAN: &str = "\u{b300}\u{d55c}\u{bbfc}\u{ad6d}\u{c758} \u{c8fc}\u{ad8c}\u{c740} \u{ad6d}\u{bbfc}\u{c5d0}\u{ac8c} \u{c788}\u{ace0}, ";
+
+    fn utf16(text: &str, little: bool) -> Vec<u8> {
+        let bytes = |unit: u16| {
+            if little { unit.to_le_bytes() } else { unit.swap_bytes().to_le_bytes() }
+        };
+        text.encode_utf16().flat_map(bytes).collect()
     }
 
-    fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
-        text.encode_utf16().flat_map(to_bytes).collect()
-    }
-
-    #[test]
-    fn a_byte_order_mark_decides() {
-        check(b"\xef\xbb\xbfabc", Some("latin1"), "abc", "UTF-8");
-        check(&utf16("\u{feff}ab\u{e9}", u16::to_le_bytes), None, "ab\u{e9}", "UTF-16LE");
-        check(
-            &utf16("\u{feff}ab\u{e9}", |unit| unit.swap_bytes().to_le_bytes()),
-            None,
-            "ab\u{e9}",
-            "UTF-16BE",
-        );
-    }
-
-    #[test]
-    fn a_declared_encoding_comes_before_a_guess() {
-        check(b"caf\xe9", Some("iso-8859-1"), "caf\u{e9}", "windows-1252");
-        check(b"caf\xc3\xa9", Some("latin1"), "caf\u{c3}\u{a9}", "windows-1252");
-        assert!(decode(b"abc", Some("no such")).is_err());
+    #[track_caller]
+    fn check(bytes: &[u8], declared: Option<&str>, charset: &str, text: &str) {
+        let decoded = decode(bytes, declared);
+        assert_eq!((decoded.charset, &*decoded.text), (charset, text));
+        assert_eq!(decoded.lossy, text.contains('\u{fffd}'));
     }
 
     #[test]
-    fn an_encoding_is_found() {
-        check(b"plain", None, "plain", "UTF-8");
-        check("na\u{ef}ve".as_bytes(), None, "na\u{ef}ve", "UTF-8");
-        check(
-            b"Le caf\xe9 est tr\xe8s \xe0 c\xf4t\xe9 du ch\xe2teau",
-            None,
-            "Le caf\u{e9} est tr\u{e8}s \u{e0} c\u{f4}t\u{e9} du ch\u{e2}teau",
-            "windows-1252",
-        );
-        check(&utf16("plain text", u16::to_le_bytes), None, "plain text", "UTF-16LE");
+    fn utf8_is_borrowed() {
+        for text in ["", ENGLISH, FRENCH, CHINESE, "\u{1b}[31mred\u{1b}[0m"] {
+            check(text.as_bytes(), None, "UTF-8", text);
+        }
+        let decoded = decode(FRENCH.as_bytes(), None);
+        assert!(matches!(decoded.text, Cow::Borrowed(_)));
     }
 
     #[test]
-    fn bytes_that_stand_for_nothing_are_replaced_and_told() {
-        let decoded = decode(b"a\xffb", Some("utf-8")).unwrap();
-        assert_eq!((decoded.text.as_ref(), decoded.has_replacements), ("a\u{fffd}b", true));
+    fn a_mark_overrules_a_declaration() {
+        let text = format!("\u{feff}{RUSSIAN}");
+        for declared in [None, Some("windows-1251")] {
+            check(text.as_bytes(), declared, "UTF-8", RUSSIAN);
+            check(&utf16(&text, true), declared, "UTF-16LE", RUSSIAN);
+            check(&utf16(&text, false), declared, "UTF-16BE", RUSSIAN);
+        }
     }
 
     #[test]
-    fn data_is_told_from_text() {
-        assert!(looks_binary(b"\x7fELF\x02\x01\x01\0\0\0\0\0"));
-        assert!(!looks_binary(b"text"));
+    fn a_declaration_overrules_detection() {
+        check(b"\xe9", Some(" Latin1 "), "windows-1252", "\u{e9}");
+        check(b"\xe9", Some("koi8-r"), "KOI8-R", "\u{418}");
+        check(b"a\xffb", Some("utf-8"), "UTF-8", "a\u{fffd}b");
+        check(b"abc", Some("no such thing"), "UTF-8", "abc");
+        check(b"abc", Some("iso-2022-kr"), "UTF-8", "abc");
+    }
+
+    #[test]
+    fn utf16_without_a_mark_is_seen_by_its_zeros() {
+        for text in ["hi", ENGLISH, FRENCH, RUSSIAN, &ENGLISH.repeat(500)] {
+            check(&utf16(text, true), None, "UTF-16LE", text);
+            check(&utf16(text, false), None, "UTF-16BE", text);
+            assert!(!looks_binary(&utf16(text, true)), "{text}");
+        }
+        // A surrogate pair across the end of the sample.
+        let text = format!("{}{}", "x".repeat(SAMPLE_BYTES / 2 - 1), "\u{1f44d}");
+        check(&utf16(&text, true), None, "UTF-16LE", &text);
+    }
+
+    #[test]
+    fn old_encodings_are_detected() {
+        let encodings = [
+            (WINDOWS_1252, FRENCH),
+            (WINDOWS_1251, RUSSIAN),
+            (KOI8_U, RUSSIAN),
+            (SHIFT_JIS, JAPANESE),
+            (GBK, CHINESE),
+            (EUC_KR, KOREAN),
+        ];
+        for (encoding, text) in encodings {
+            let text = ENGLISH.to_owned() + &text.repeat(5);
+            let bytes = encoding.encode(&text).0;
+            check(&bytes, None, encoding.name(), &text);
+        }
+        check(b"\x1b$B8cGZ$OG-$G$\"$k\x1b(B", None, "ISO-2022-JP", &JAPANESE[..21]);
+    }
+
+    #[test]
+    fn damaged_utf8_is_still_utf8() {
+        let mut bytes = RUSSIAN.as_bytes().to_vec();
+        bytes.truncate(bytes.len() - 3);
+        let decoded = decode(&bytes, None);
+        assert_eq!((decoded.charset, decoded.lossy), ("UTF-8", true));
+        assert!(decoded.text.starts_with(&RUSSIAN[..RUSSIAN.len() - 4]));
+    }
+
+    #[test]
+    fn a_nul_makes_bytes_binary() {
         assert!(!looks_binary(b""));
-        assert!(!looks_binary(&utf16("plain text", u16::to_le_bytes)));
-        assert!(!looks_binary(&utf16("\u{feff}\u{4e00}\0", u16::to_le_bytes)));
+        assert!(!looks_binary(ENGLISH.as_bytes()));
+        assert!(!looks_binary(b"\xe9\x80\xff"));
+        assert!(looks_binary(b"ab\0c"));
+        assert!(looks_binary(b"file1\0file2\0"));
+        assert!(looks_binary(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0"));
+        assert!(looks_binary(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\0"));
+        assert!(looks_binary(&[0; 5000]));
+        assert!(looks_binary(b"\xff\xfea\0\0\0"));
+        assert!(!looks_binary(&utf16(&format!("\u{feff}{RUSSIAN}"), false)));
+        let numbers: Vec<u8> = (0..2000u16).flat_map(u16::to_le_bytes).collect();
+        assert!(looks_binary(&numbers));
+        // Only the beginning counts.
+        let late = [ENGLISH.repeat(200).as_bytes(), b"\0"].concat();
+        assert!(!looks_binary(&late));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_some_text(
+            bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0), Just(0x1b), Just(b'$')], 0..300),
+            declared in prop::sample::select(vec![None, Some("utf-16"), Some("gb18030"), Some("iso-2022-jp"), Some("")]),
+        ) {
+            let decoded = decode(&bytes, declared);
+            let replaced = decoded.text.contains(char::REPLACEMENT_CHARACTER);
+            prop_assert!(replaced || !decoded.lossy);
+            let known = Encoding::for_label(decoded.charset.as_bytes()).is_some();
+            prop_assert!(known, "{}", decoded.charset);
+            // Bytes without a NUL and without a mark are never binary, the others may be.
+            prop_assert!(bytes.contains(&0) || !looks_binary(&bytes));
+        }
+
+        #[test]
+        fn text_in_utf8_is_read_back(text in any::<String>()) {
+            prop_assume!(!text.contains(['\0', '\u{1b}', '\u{feff}']));
+            prop_assert_eq!(&*decode(text.as_bytes(), None).text, &text);
+        }
     }
 }

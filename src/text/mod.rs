@@ -1,9 +1,8 @@
 //! What are the words of this text, and where do they stand?
 //!
-//! Bytes in, tokens out: the encoding is found, the text normalised, and cut into words. This
-//! module knows neither files nor indexes.
+//! Bytes in, tokens out. This module knows neither files nor indexes.
 
-mod analyzer;
+pub mod analyzer;
 pub mod charset;
 mod normalize;
 mod tokenize;
@@ -28,17 +27,4 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
-}
-
-impl Tokens {
-    fn clear(&mut self) {
-        self.hashes.clear();
-        self.spans.clear();
-    }
-
-    #[inline]
-    fn push(&mut self, hash: u64, start: usize, end: usize) {
-        self.hashes.push(hash);
-        self.spans.push(Span { start: start as u32, end: end as u32 });
-    }
 }

@@ -1,120 +1,367 @@
-//! What do these characters become, and where do they come from?
+//! What does a text say, however its characters are encoded?
 //!
-//! NFKC, full case folding, and NFKC again because folding can undo it. The text is normalised in
-//! *groups*: the shortest pieces that no normalisation joins with their neighbours. So the result
-//! is that of the whole text, and every character of it knows the bytes that it was made from.
-
-use caseless::Caseless;
-use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+//! Two spellings of one word must give one token: composed or not, full-width or not, upper or
+//! lower case. So characters are brought to NFKC, folded by the full Unicode case folding, and
+//! brought to NFKC again, because folding can leave a text that is not normalised (U+0345 becomes a
+//! letter). Characters that are invisible by definition (Default_Ignorable_Code_Point: soft hyphen,
+//! zero-width space and joiners, variation selectors, bidirectional controls, byte order mark) are
+//! dropped first, as Unicode's own NFKC_Casefold does: they are typeset, not read, and they are the
+//! usual way to hide a copy from a comparison.
+//!
+//! Normal forms do not reach across a *segment*: a character that starts a syllable or stands
+//! alone, and the characters after it that may combine with it. So a text is normalised segment by
+//! segment, in bounded memory, and every character of the outcome knows the bytes of the original
+//! text it came from: those of its segment.
+//!
+//! What a word is, is decided by [`super::tokenize`].
 
 use super::Span;
+use caseless::Caseless;
+use std::iter::once;
+use std::sync::OnceLock;
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+use unicode_script::{Script, UnicodeScript};
 
-/// What is done to characters before they are compared.
+/// The equivalences under which characters are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Normalization {
-    /// Compatibility composition: NFKC.
-    pub nfkc: bool,
-    /// Full case folding.
-    pub fold: bool,
+pub(super) struct Form {
+    /// Compatibility and canonical equivalence (NFKC).
+    pub(super) nfkc: bool,
+    /// Full Unicode case folding.
+    pub(super) fold: bool,
 }
 
-impl Normalization {
-    /// Calls `emit` with each character of the normal form of `piece` and the bytes it was made
-    /// from; `piece` begins at byte `start` of its text.
-    pub fn run(self, piece: &str, start: usize, mut emit: impl FnMut(char, Span)) {
-        for (at, group) in groups(piece) {
-            let from = start + at;
-            let span = Span { start: from as u32, end: (from + group.len()) as u32 };
-            match (self.nfkc, self.fold) {
-                (false, false) => group.chars().for_each(|c| emit(c, span)),
-                (false, true) => group.chars().default_case_fold().for_each(|c| emit(c, span)),
-                (true, false) => group.nfkc().for_each(|c| emit(c, span)),
-                (true, true) => {
-                    group.nfkc().default_case_fold().nfkc().for_each(|c| emit(c, span));
+/// What a character does in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Stands between words.
+    Other,
+    /// Is part of a word: letters, numbers, connector punctuation.
+    Word,
+    /// Is a letter of a script written without spaces.
+    Unit,
+    /// Belongs to the character before it.
+    Mark,
+    /// Is not there.
+    Ignorable,
+}
+
+/// Takes the characters of a normalised text, in order.
+pub(super) trait Sink {
+    /// Takes `c`, made from the bytes `span` of the original text.
+    fn accept(&mut self, c: char, class: Class, span: Span);
+}
+
+/// A segment longer than this is cut. Real ones have at most a handful of characters; without a
+/// bound, a text made of a gigabyte of accents would be held in memory several times over.
+/// (The same reason, and nearly the same bound, as the Stream-Safe Text Format of UAX #15.)
+const SEGMENT_CHARS_MAX: usize = 32;
+
+/// Turns texts into their normalised form.
+pub(super) struct Normalizer {
+    table: Table,
+    /// The segment being read, unless it is one settled character so far.
+    segment: [(char, Entry); SEGMENT_CHARS_MAX],
+    length: usize,
+    span: Span,
+    /// The segment is normalised by replacing each character for itself.
+    plain: bool,
+    expanded: Vec<char>,
+}
+
+impl Normalizer {
+    pub(super) fn new(form: Form) -> Normalizer {
+        Normalizer {
+            table: Table::new(form),
+            segment: [('\0', Entry::ABSENT); SEGMENT_CHARS_MAX],
+            length: 0,
+            span: Span { start: 0, end: 0 },
+            plain: true,
+            expanded: Vec::new(),
+        }
+    }
+
+    /// Hands the normalised form of `text`, which begins at byte `offset` of its document, to
+    /// `sink`.
+    #[inline(always)]
+    pub(super) fn normalize(&mut self, text: &str, offset: usize, sink: &mut impl Sink) {
+        // Most segments are one settled character. It is held here, and moved to `self.segment`,
+        // which is slower, only when a character is met that joins it.
+        let mut alone: Option<(Entry, Span)> = None;
+        for (i, c) in text.char_indices() {
+            let start = (offset + i) as u32;
+            let span = Span { start, end: start + c.len_utf8() as u32 };
+            let entry = self.table.entry(c);
+            if entry.flags == Entry::BOUNDARY | Entry::SETTLED {
+                match alone.take() {
+                    Some((entry, span)) => sink.accept(entry.mapped, entry.class, span),
+                    None => self.finish(sink),
                 }
+                alone = Some((entry, span));
+                continue;
             }
+            if entry.class == Class::Ignorable {
+                continue;
+            }
+            if let Some((entry, span)) = alone.take() {
+                let before = &text[span.start as usize - offset..];
+                let c = before.chars().next().expect("a span of the text begins a character");
+                self.join(c, entry, span);
+            }
+            if entry.is(Entry::BOUNDARY) || self.length == SEGMENT_CHARS_MAX {
+                self.finish(sink);
+            }
+            self.join(c, entry, span);
+        }
+        match alone {
+            Some((entry, span)) => sink.accept(entry.mapped, entry.class, span),
+            None => self.finish(sink),
+        }
+    }
+
+    /// Adds a character to the segment.
+    fn join(&mut self, c: char, entry: Entry, span: Span) {
+        // Marks that never compose and stand in canonical order are what they were (the quick
+        // check of UAX #15); so Thai, Arabic and Devanagari seldom need the general algorithm.
+        let before = match self.length {
+            0 => {
+                self.plain = true;
+                self.span.start = span.start;
+                0
+            }
+            length => self.segment[length - 1].1.combining,
+        };
+        let ordered = entry.combining == 0 || entry.combining >= before;
+        self.plain &= entry.is(Entry::SETTLED) && ordered;
+        self.span.end = span.end;
+        self.segment[self.length] = (c, entry);
+        self.length += 1;
+    }
+
+    /// Hands the segment to `sink`.
+    fn finish(&mut self, sink: &mut impl Sink) {
+        if self.plain {
+            for &(_, entry) in &self.segment[..self.length] {
+                sink.accept(entry.mapped, entry.class, self.span);
+            }
+        } else if self.length > 0 {
+            self.expand(sink);
+        }
+        self.length = 0;
+    }
+
+    #[cold]
+    fn expand(&mut self, sink: &mut impl Sink) {
+        let chars = self.segment[..self.length].iter().map(|&(c, _)| c);
+        self.expanded.clear();
+        match self.table.form {
+            #[rustfmt::skip]
+            Form { nfkc: true, fold: true } => {
+                self.expanded.extend(chars.nfkc().default_case_fold().nfkc());
+            }
+            #[rustfmt::skip]
+            Form { nfkc: true, fold: false } => self.expanded.extend(chars.nfkc()),
+            #[rustfmt::skip]
+            Form { nfkc: false, fold: true } => self.expanded.extend(chars.default_case_fold()),
+            #[rustfmt::skip]
+            Form { nfkc: false, fold: false } => self.expanded.extend(chars),
+        }
+        for &c in &self.expanded {
+            sink.accept(c, self.table.entry(c).own_class, self.span);
         }
     }
 }
 
-/// The groups of `piece` and where they begin.
-fn groups(piece: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut rest = piece;
-    std::iter::from_fn(move || {
-        let mut chars = rest.char_indices();
-        chars.next()?;
-        let end = chars.find(|&(_, c)| begins_group(c)).map_or(rest.len(), |(at, _)| at);
-        let at = piece.len() - rest.len();
-        let (group, tail) = rest.split_at(end);
-        rest = tail;
-        Some((at, group))
-    })
+/// What there is to know about a character, under one [`Form`].
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// What the character becomes, if settled.
+    mapped: char,
+    /// The combining class of `mapped`.
+    combining: u8,
+    /// The class of `mapped`; or [`Class::Ignorable`].
+    class: Class,
+    /// The class of the character itself.
+    own_class: Class,
+    /// [`Entry::BOUNDARY`] and [`Entry::SETTLED`]; in a byte, which keeps entries at eight.
+    flags: u8,
 }
 
-/// Whether normalisation never joins `c` with what stands before it.
-fn begins_group(c: char) -> bool {
-    // Below U+0300 nothing combines; nor do the Han ideographs, which are many.
-    if c < '\u{300}' || ('\u{3400}'..='\u{9fff}').contains(&c) {
-        return true;
+impl Entry {
+    /// A segment starts before the character, whatever it follows.
+    const BOUNDARY: u8 = 1;
+    /// It becomes `mapped` before and after any other settled characters in canonical order.
+    const SETTLED: u8 = 2;
+
+    const ABSENT: Entry = Entry {
+        mapped: '\0',
+        combining: 0,
+        class: Class::Other,
+        own_class: Class::Other,
+        flags: 0,
+    };
+
+    #[inline(always)]
+    fn is(self, flag: u8) -> bool {
+        self.flags & flag != 0
     }
-    let mut first = None;
-    decompose_compatible(c, |part| {
-        first.get_or_insert(part);
-    });
-    let first = first.unwrap_or(c);
-    canonical_combining_class(first) == 0
-        && is_nfc_quick(std::iter::once(first)) == IsNormalized::Yes
+
+    fn new(c: char, form: Form) -> Entry {
+        if is_plain_unit(c) {
+            return Entry {
+                mapped: c,
+                combining: 0,
+                class: Class::Unit,
+                own_class: Class::Unit,
+                flags: Entry::BOUNDARY | Entry::SETTLED,
+            };
+        }
+        let own_class = classify(c);
+        let mut entry = Entry { mapped: c, combining: 0, class: own_class, own_class, flags: 0 };
+        if own_class == Class::Ignorable {
+            return entry;
+        }
+        if !form.nfkc || starts_segment(c) {
+            entry.flags |= Entry::BOUNDARY;
+        }
+        if let Some(mapped) = settle(c, form) {
+            entry.mapped = mapped;
+            if mapped != c {
+                entry.class = classify(mapped);
+            }
+            entry.flags |= Entry::SETTLED;
+        }
+        if form.nfkc {
+            entry.combining = canonical_combining_class(entry.mapped);
+        }
+        entry
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
+/// Whether `c` is of the two large blocks of letters that every form leaves as they are. This is
+/// only to save finding it out for each: 12 ms for a Chinese and a Korean text.
+fn is_plain_unit(c: char) -> bool {
+    matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
+}
 
-    const BOTH: Normalization = Normalization { nfkc: true, fold: true };
+/// Whether normalisation never carries anything across the place before `c`.
+fn starts_segment(c: char) -> bool {
+    let first = c.nfkd().next().unwrap_or(c);
+    canonical_combining_class(first) == 0 && never_second(first)
+}
 
-    fn normalized(normalization: Normalization, text: &str) -> String {
-        let mut out = String::new();
-        normalization.run(text, 0, |c, _| out.push(c));
-        out
+/// Whether no composition takes `c` as its second part.
+fn never_second(c: char) -> bool {
+    is_nfkc_quick(once(c)) != IsNormalized::Maybe
+}
+
+/// The one character that `c` becomes, whatever stands around it.
+fn settle(c: char, form: Form) -> Option<char> {
+    let normal = if form.nfkc { only(c.nfkc())? } else { c };
+    let folded = if form.fold { only(once(normal).default_case_fold())? } else { normal };
+    if !form.nfkc {
+        return Some(folded);
+    }
+    let settled = only(folded.nfkc())?;
+    // A mark that folds to something else moves to another place in its segment (U+0345).
+    let keeps_its_place = canonical_combining_class(normal) == 0 || settled == normal;
+    (keeps_its_place && never_second(normal) && never_second(settled)).then_some(settled)
+}
+
+fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
+    let first = chars.next()?;
+    chars.next().is_none().then_some(first)
+}
+
+fn classify(c: char) -> Class {
+    if is_ignorable(c) {
+        return Class::Ignorable;
+    }
+    let category = c.general_category();
+    match c.general_category_group() {
+        GeneralCategoryGroup::Mark => Class::Mark,
+        GeneralCategoryGroup::Letter if is_unspaced(c) => Class::Unit,
+        GeneralCategoryGroup::Letter => Class::Word,
+        // U+3007, the zero of Han numerals, is written among ideographs; decimal digits are not.
+        GeneralCategoryGroup::Number
+            if category == GeneralCategory::LetterNumber && is_unspaced(c) =>
+        {
+            Class::Unit
+        }
+        GeneralCategoryGroup::Number => Class::Word,
+        _ if category == GeneralCategory::ConnectorPunctuation => Class::Word,
+        _ => Class::Other,
+    }
+}
+
+/// Whether `c` has the property Default_Ignorable_Code_Point, which Unicode keeps stable.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether the letter `c` is of a script written without spaces between words: those of Lucene's
+/// CJKBigramFilter (Hangul is spaced, but by phrase), and Thai, Lao, Khmer and Myanmar.
+fn is_unspaced(c: char) -> bool {
+    const SCRIPTS: [Script; 8] = [
+        Script::Han,
+        Script::Hiragana,
+        Script::Katakana,
+        Script::Hangul,
+        Script::Thai,
+        Script::Lao,
+        Script::Khmer,
+        Script::Myanmar,
+    ];
+    // The extension, because the prolonged sound mark U+30FC belongs to two scripts.
+    let scripts = c.script_extension();
+    !scripts.is_common()
+        && !scripts.is_inherited()
+        && SCRIPTS.iter().any(|&script| scripts.contains_script(script))
+}
+
+/// 256 consecutive characters.
+type Page = [Entry; 256];
+
+/// The pages of one form. A page is made when a text first needs it, in a tenth of a millisecond;
+/// all of them would take a quarter of a second, and most texts need two or three.
+type Pages = [OnceLock<Box<Page>>; 0x1100];
+
+/// The entries of all characters under one form.
+#[derive(Clone, Copy)]
+struct Table {
+    form: Form,
+    pages: &'static Pages,
+}
+
+impl Table {
+    fn new(form: Form) -> Table {
+        static PAGES: [Pages; 4] = [const { [const { OnceLock::new() }; 0x1100] }; 4];
+        let pages = &PAGES[usize::from(form.nfkc) * 2 + usize::from(form.fold)];
+        Table { form, pages }
     }
 
-    /// Characters that combine, decompose or fold in every way there is.
-    fn tricky() -> impl Strategy<Value = String> {
-        let special = "aeiAEI<=>09 _.\u{300}\u{301}\u{323}\u{327}\u{338}\u{345}\u{130}\u{131}\u{df}\
-            \u{1e9e}\u{fb01}\u{fdfa}\u{ad}\u{200d}\u{200b}\u{feff}\u{ff76}\u{ff9e}\u{ff21}\u{ac00}\
-            \u{1100}\u{1161}\u{11a8}\u{ffa1}\u{ffc2}\u{3099}\u{304b}\u{9be}\u{9c7}\u{212b}\u{2126}\
-            \u{1f80}\u{3b9}\u{3c2}\u{3a3}\u{4e00}\u{f900}\u{e01}\u{e33}\u{627}\u{653}\u{bd}\u{1d15e}\
-            \u{1f600}\u{a0}\u{2024}\u{b5}\u{13a0}\u{ab70}";
-        let special: Vec<char> = special.chars().collect();
-        let one = prop_oneof![9 => proptest::sample::select(special), 1 => any::<char>()];
-        proptest::collection::vec(one, 0..24).prop_map(|chars| chars.into_iter().collect())
+    #[inline(always)]
+    fn entry(&self, c: char) -> Entry {
+        let code = c as usize;
+        let page = self.pages[code >> 8].get_or_init(|| make_page(code >> 8, self.form));
+        page[code & 0xff]
     }
+}
 
-    proptest! {
-        #[test]
-        fn groups_give_what_the_whole_text_gives(text in tricky()) {
-            let nfkc: String = text.nfkc().collect();
-            let folded: String = nfkc.chars().default_case_fold().nfkc().collect();
-            prop_assert_eq!(normalized(BOTH, &text), folded);
-            prop_assert_eq!(normalized(Normalization { nfkc: true, fold: false }, &text), nfkc);
-            prop_assert_eq!(normalized(Normalization { nfkc: false, fold: false }, &text), text);
-        }
-
-        #[test]
-        fn normalising_twice_changes_nothing(text in tricky()) {
-            let once = normalized(BOTH, &text);
-            prop_assert_eq!(normalized(BOTH, &once), once);
-        }
-
-        #[test]
-        fn spans_cover_the_text_in_order(text in tricky()) {
-            let mut last = Span { start: 0, end: 0 };
-            BOTH.run(&text, 0, |_, span| {
-                assert!(span == last || span.start == last.end, "{span:?} after {last:?}");
-                last = span;
-            });
+#[cold]
+fn make_page(number: usize, form: Form) -> Box<Page> {
+    let mut page = Box::new([Entry::ABSENT; 256]);
+    for (low, entry) in page.iter_mut().enumerate() {
+        if let Some(c) = char::from_u32((number << 8 | low) as u32) {
+            *entry = Entry::new(c, form);
         }
     }
+    page
 }

@@ -1,0 +1,388 @@
+//! The tokeniser against its definition, and what the definition means for particular texts.
+//!
+//! The definition is written down once more below, naively: normalise the whole text, find words
+//! with a regular expression. The tables behind it are those of the regex crate.
+
+use super::*;
+use caseless::Caseless;
+use proptest::prelude::*;
+use regex::Regex;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+const DEFAULT: Form = Form { nfkc: true, fold: true };
+
+const FORMS: [Form; 4] = [
+    DEFAULT,
+    Form { nfkc: true, fold: false },
+    Form { nfkc: false, fold: true },
+    Form { nfkc: false, fold: false },
+];
+
+/// A token: its normalised characters and its span.
+type Token = (String, usize, usize);
+
+fn hashed(tokens: &[Token]) -> Vec<(u64, usize, usize)> {
+    let hashed = |(word, start, end): &Token| (hash_bytes(word.as_bytes()), *start, *end);
+    tokens.iter().map(hashed).collect()
+}
+
+fn actual(text: &str, form: Form, units: usize) -> Vec<(u64, usize, usize)> {
+    let mut tokens = Tokens::default();
+    tokenize(text, form, units, &mut tokens);
+    assert_eq!(tokens.hashes.len(), tokens.spans.len());
+    let spans = tokens.spans.iter();
+    let spans = spans.map(|span| (span.start as usize, span.end as usize));
+    let both = tokens.hashes.iter().zip(spans);
+    both.map(|(&hash, (start, end))| (hash, start, end)).collect()
+}
+
+fn normal(text: &str, form: Form) -> String {
+    match (form.nfkc, form.fold) {
+        (true, true) => text.nfkc().default_case_fold().nfkc().collect(),
+        (true, false) => text.nfkc().collect(),
+        (false, true) => text.chars().default_case_fold().collect(),
+        (false, false) => text.to_owned(),
+    }
+}
+
+/// The characters that are the second part of some composition: found by taking all apart.
+static SECOND: LazyLock<HashSet<char>> = LazyLock::new(|| {
+    let composed = ('\0'..=char::MAX).filter(|&c| c.nfd().nth(1).is_some() && c.nfc().eq([c]));
+    composed.filter_map(|c| c.nfd().last()).collect()
+});
+
+static IGNORABLE: LazyLock<HashSet<char>> =
+    LazyLock::new(|| characters_like(r"\p{Default_Ignorable_Code_Point}"));
+
+/// Characters known to all the tables, which are of different versions of Unicode.
+static ASSIGNED: LazyLock<HashSet<char>> = LazyLock::new(|| characters_like(r"\P{Cn}"));
+
+fn characters_like(pattern: &str) -> HashSet<char> {
+    let all = String::from_iter('\0'..=char::MAX);
+    let pattern = Regex::new(&format!("{pattern}+")).unwrap();
+    pattern.find_iter(&all).flat_map(|found| found.as_str().chars()).collect()
+}
+
+/// Runs of units are captured; a match without the capture is a word.
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    let scripts = "Han Hiragana Katakana Hangul Thai Lao Khmer Myanmar";
+    let scripts: String = scripts.split(' ').map(|s| format!(r"\p{{scx={s}}}")).collect();
+    let unit = format!(r"[[\p{{L}}\p{{Nl}}]&&[{scripts}]]");
+    let other = format!(r"[[\p{{L}}\p{{N}}\p{{Pc}}]--{unit}]");
+    Regex::new(&format!(r"(?<run>(?:{unit}\p{{M}}*)+)|(?:{other}\p{{M}}*)+")).unwrap()
+});
+
+static UNIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\P{M}\p{M}*").unwrap());
+
+/// The normalised text, and for each of its bytes where it comes from.
+///
+/// What follows an ASCII space or sign in its segment may be a letter (a vowel jamo) or fold to one
+/// (U+0345). A word does not come from the space: `for_words`.
+fn map(text: &str, form: Form, for_words: bool) -> (String, Vec<(usize, usize)>) {
+    let mut segments: Vec<(String, usize, usize)> = Vec::new();
+    let mut kept = String::new();
+    for (start, c) in text.char_indices() {
+        if IGNORABLE.contains(&c) {
+            continue;
+        }
+        kept.push(c);
+        let end = start + c.len_utf8();
+        let first = c.nfkd().next().unwrap();
+        let boundary = canonical_combining_class(first) == 0 && !SECOND.contains(&first);
+        match segments.last_mut() {
+            Some(segment) if form.nfkc && !boundary => {
+                if for_words && segment.0.bytes().all(|byte| !is_word_byte(byte)) {
+                    segment.1 = start;
+                }
+                segment.0.push(c);
+                segment.2 = end;
+            }
+            _ => segments.push((c.to_string(), start, end)),
+        }
+    }
+    let mut joined = String::new();
+    let mut sources = Vec::new();
+    for (segment, start, end) in segments {
+        joined += &normal(&segment, form);
+        sources.resize(joined.len(), (start, end));
+    }
+    assert_eq!(joined, normal(&kept, form), "segments can be normalised apart");
+    (joined, sources)
+}
+
+fn reference(original: &str, form: Form, units: usize) -> Vec<Token> {
+    let (text, sources) = map(original, form, true);
+    let token = |start: usize, end: usize| {
+        let word = text[start..end].to_owned();
+        (word, sources[start].0, sources[end - 1].1)
+    };
+    let mut tokens = Vec::new();
+    let mut last_run_end = usize::MAX;
+    for found in WORDS.captures_iter(&text) {
+        let all = found.get(0).unwrap();
+        if units == 0 {
+            // Runs are not told from words, so neighbours are one word.
+            if last_run_end == all.start() {
+                let (word, start, _): Token = tokens.pop().unwrap();
+                tokens.push((word + all.as_str(), start, sources[all.end() - 1].1));
+            } else {
+                tokens.push(token(all.start(), all.end()));
+            }
+            last_run_end = all.end();
+            continue;
+        }
+        let Some(run) = found.name("run") else {
+            tokens.push(token(all.start(), all.end()));
+            continue;
+        };
+        let ranges: Vec<_> = UNIT.find_iter(run.as_str()).map(|unit| unit.range()).collect();
+        for gram in ranges.windows(units.min(ranges.len())) {
+            let (first, last) = (&gram[0], &gram[gram.len() - 1]);
+            tokens.push(token(run.start() + first.start, run.start() + last.end));
+        }
+    }
+    if tokens.is_empty() {
+        let (text, sources) = map(original, form, false);
+        let seen = text.char_indices().filter(|(_, c)| !c.is_whitespace());
+        tokens = seen.map(|(i, c)| (c.to_string(), sources[i].0, sources[i].1)).collect();
+    }
+    tokens
+}
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let tokens = reference(text, DEFAULT, 2);
+    let words: Vec<&str> = tokens.iter().map(|(word, ..)| word.as_str()).collect();
+    assert_eq!(words, expected, "the reference, on {text:?}");
+    assert_eq!(actual(text, DEFAULT, 2), hashed(&tokens), "{text:?}");
+}
+
+/// `expected` are the pieces of the text that the tokens come from.
+#[track_caller]
+fn check_spans(text: &str, expected: &[&str]) {
+    let spans = actual(text, DEFAULT, 2);
+    let pieces: Vec<&str> = spans.iter().map(|&(_, start, end)| &text[start..end]).collect();
+    assert_eq!(pieces, expected, "{text:?}");
+}
+
+#[test]
+fn words_are_letters_numbers_marks_and_underscores() {
+    check("The quick, brown fox!", &["the", "quick", "brown", "fox"]);
+    check(
+        "snake_case x1 1_000 3.14 e-mail",
+        &["snake_case", "x1", "1_000", "3", "14", "e", "mail"],
+    );
+    check("a\tb\r\nc\0d", &["a", "b", "c", "d"]);
+    check("don\u{2019}t", &["don", "t"]);
+    check("one", &["one"]);
+}
+
+#[test]
+fn spellings_of_one_word_are_equal() {
+    check("caf\u{e9} cafe\u{301} CAFE\u{301}", &["caf\u{e9}"; 3]);
+    check("Stra\u{df}e STRASSE \u{1e9e}", &["strasse", "strasse", "ss"]);
+    check("\u{fb01}ne \u{ff26}\u{ff29}\u{ff2e}\u{ff25}", &["fine"; 2]);
+    check("\u{130} i\u{307} I", &["i\u{307}", "i\u{307}", "i"]);
+    check("\u{3a3}\u{3c3}\u{3c2}", &["\u{3c3}\u{3c3}\u{3c3}"]);
+    check("\u{212b} \u{c5} A\u{30a}", &["\u{e5}"; 3]);
+}
+
+#[test]
+fn invisible_characters_are_not_there() {
+    for invisible in
+        ["\u{ad}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}", "\u{feff}", "\u{fe0f}"]
+    {
+        check(&format!("hy{invisible}phen"), &["hyphen"]);
+        check(&format!("e{invisible}\u{301}"), &["\u{e9}"]);
+        check(&format!("{invisible} {invisible}"), &[]);
+    }
+    check_spans("\u{ad}hy\u{ad}phen\u{ad} x", &["hy\u{ad}phen", "x"]);
+}
+
+#[test]
+fn scripts_without_spaces_become_pairs() {
+    check("\u{4e2d}\u{6587}\u{5b57}", &["\u{4e2d}\u{6587}", "\u{6587}\u{5b57}"]);
+    check("\u{4e2d}", &["\u{4e2d}"]);
+    check("iPhone\u{624b}\u{673a}15", &["iphone", "\u{624b}\u{673a}", "15"]);
+    check("\u{ff76}\u{ff9e}\u{30fc}", &["\u{30ac}\u{30fc}"]);
+    check("\u{1112}\u{1161}\u{11ab}\u{ae00}", &["\u{d55c}\u{ae00}"]);
+    // Thai: a tone mark stays with its letter, and the digits are a number.
+    check(
+        "\u{e19}\u{e49}\u{e33}\u{e52}\u{e55}",
+        &["\u{e19}\u{e49}\u{e4d}\u{e32}", "\u{e52}\u{e55}"],
+    );
+    check_spans("\u{4e2d}\u{6587}\u{5b57}", &["\u{4e2d}\u{6587}", "\u{6587}\u{5b57}"]);
+}
+
+#[test]
+fn one_character_can_make_several_words() {
+    let words = ["\u{635}\u{644}\u{649}", "\u{627}\u{644}\u{644}\u{647}"];
+    let more = ["\u{639}\u{644}\u{64a}\u{647}", "\u{648}\u{633}\u{644}\u{645}"];
+    check("\u{fdfa}", &[words, more].concat());
+    check_spans("(\u{fdfa})", &["\u{fdfa}"; 4]);
+    check("a\u{bd}b", &["a1", "2b"]);
+    check_spans("a\u{bd}b", &["a\u{bd}", "\u{bd}b"]);
+}
+
+#[test]
+fn a_mark_without_a_word_is_no_word() {
+    check("a \u{301}b", &["a", "b"]);
+    check("=\u{338}\u{301}x", &["x"]);
+    check("x\u{b4}y", &["x", "y"]);
+}
+
+#[test]
+fn a_text_without_words_is_taken_symbol_by_symbol() {
+    check("!!!", &["!"; 3]);
+    check("? \u{ff01}\n", &["?", "!"]);
+    check("=\u{338}", &["\u{2260}"]);
+    check("\u{1f44d} \u{301}", &["\u{1f44d}", "\u{301}"]);
+    check_spans("\u{1f44d}\u{200d}! ", &["\u{1f44d}", "!"]);
+}
+
+#[test]
+fn a_text_without_anything_to_see_has_no_token() {
+    for text in ["", " ", "\n\t\u{a0}\u{3000}\u{2028}", "\u{feff}", " \u{ad} "] {
+        check(text, &[]);
+    }
+}
+
+#[test]
+fn options_change_what_they_name() {
+    let words = |text, form, units| {
+        let tokens = reference(text, form, units);
+        assert_eq!(actual(text, form, units), hashed(&tokens));
+        tokens.into_iter().map(|(word, ..)| word).collect::<Vec<_>>()
+    };
+    let [_, unfolded, folded, raw] = FORMS;
+    assert_eq!(words("Caf\u{e9} \u{fb01}", unfolded, 2), ["Caf\u{e9}", "fi"]);
+    assert_eq!(words("Cafe\u{301} \u{ff21}\u{df}", folded, 2), ["cafe\u{301}", "\u{ff41}ss"]);
+    assert_eq!(words("Cafe\u{301} \u{fb01}", raw, 2), ["Cafe\u{301}", "\u{fb01}"]);
+    let han = "x\u{4e2d}\u{6587}\u{5b57}y";
+    assert_eq!(words(han, DEFAULT, 0), [han]);
+    assert_eq!(words(han, DEFAULT, 1), ["x", "\u{4e2d}", "\u{6587}", "\u{5b57}", "y"]);
+    assert_eq!(words(han, DEFAULT, 3), ["x", "\u{4e2d}\u{6587}\u{5b57}", "y"]);
+    assert_eq!(words(han, DEFAULT, 4), ["x", "\u{4e2d}\u{6587}\u{5b57}", "y"]);
+}
+
+#[test]
+fn words_may_lie_anywhere_in_a_piece() {
+    // Words of every length that end around the places where pieces and blocks end.
+    for gap in [0, 1, 62, 63, 64, 65, PIECE - 2, PIECE - 1, PIECE, PIECE + 1] {
+        for length in [1, 2, 63, 64, 65, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 3 * PIECE + 7] {
+            for tail in ["", " ", ".z", "\u{e9}", " \u{e9}z"] {
+                let text = format!("{}{}{tail}", " ".repeat(gap), "aB".repeat(length / 2 + 1));
+                let expected = hashed(&reference(&text, DEFAULT, 2));
+                assert_eq!(actual(&text, DEFAULT, 2), expected, "{gap} {length} {tail:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn long_words_and_runs_are_hashed_whole() {
+    let word = "\u{e9}A".repeat(3 * WORD_BYTES_HELD);
+    let expected = hash_bytes(word.to_lowercase().as_bytes());
+    assert_eq!(actual(&word, DEFAULT, 2), [(expected, 0, word.len())]);
+    // The word after a long one does not inherit its bytes.
+    let text = format!("{word} x\u{e9}");
+    let last = (hash_bytes("x\u{e9}".as_bytes()), word.len() + 1, text.len());
+    assert_eq!(actual(&text, DEFAULT, 2)[1], last);
+    assert_eq!(actual(&"\u{4e2d}".repeat(9000), DEFAULT, 2).len(), 8999);
+}
+
+#[test]
+fn a_text_of_nothing_but_marks_is_taken_in_pieces() {
+    let marks = "\u{301}\u{316}".repeat(10_000);
+    assert_eq!(actual(&format!("a{marks}"), DEFAULT, 2).len(), 1);
+    assert_eq!(actual(&format!("\u{4e2d}{marks}"), DEFAULT, 2).len(), 1);
+    assert_eq!(actual(&marks, DEFAULT, 2).len(), 20_000);
+}
+
+#[test]
+fn ignorable_characters_are_those_of_unicode() {
+    let mut normalizer = Normalizer::new(DEFAULT);
+    let mut sink = Seen(0);
+    for c in '\0'..=char::MAX {
+        sink.0 = 0;
+        normalizer.normalize(c.encode_utf8(&mut [0; 4]), 0, &mut sink);
+        assert_eq!(sink.0 == 0, IGNORABLE.contains(&c), "{c:?}");
+    }
+}
+
+struct Seen(usize);
+
+impl Sink for Seen {
+    fn accept(&mut self, _c: char, _class: Class, _span: Span) {
+        self.0 += 1;
+    }
+}
+
+#[test]
+fn every_character_is_tokenised_as_defined() {
+    // The large uniform blocks are sampled.
+    // (That the plain ones among them are plain is another test.)
+    let large = |c| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{17000}'..='\u{18cff}' | '\u{20000}'..);
+    let all = ('\0'..='\u{e01ef}').filter(|&c| !large(c) || (c as u32).is_multiple_of(61));
+    let all: Vec<char> = all.filter(|&c| ASSIGNED.contains(&c)).collect();
+    assert!(all.len() > 40_000, "{}", all.len());
+    for some in all.chunks(512) {
+        let lines = some.iter().map(|c| format!("{c} a{c}b{c}{c}\u{301}{c}\u{345}\u{323}<{c}\n"));
+        let text: String = lines.collect();
+        assert_eq!(
+            actual(&text, DEFAULT, 2),
+            hashed(&reference(&text, DEFAULT, 2)),
+            "{:?} to {:?}",
+            some[0],
+            some[some.len() - 1]
+        );
+    }
+}
+
+#[test]
+fn letters_taken_for_plain_are_plain() {
+    for c in ('\u{4e00}'..='\u{9fff}').chain('\u{ac00}'..='\u{d7a3}') {
+        let mut bytes = [0; 4];
+        let text: &str = c.encode_utf8(&mut bytes);
+        assert!(FORMS.iter().all(|&form| normal(text, form) == text), "{c:?}");
+        assert!(!SECOND.contains(&c), "{c:?}");
+        assert!(WORDS.captures(text).unwrap().name("run").is_some(), "{c:?}");
+    }
+}
+
+fn characters() -> impl Strategy<Value = char> {
+    let pool = |characters: &str| prop::sample::select(characters.chars().collect::<Vec<_>>());
+    prop_oneof![
+        4 => pool("abcxyzABCXYZ019_IisS"),
+        3 => pool(" \t\n.,-=<>!?'\0\u{7f}"),
+        // Marks: composing, reordering, folding to a letter, of other scripts.
+        3 => pool("\u{301}\u{300}\u{308}\u{30a}\u{307}\u{338}\u{323}\u{327}\u{345}\u{3099}\u{309a}\u{e38}\u{e48}\u{64b}\u{654}\u{93c}\u{94d}\u{9be}\u{20e3}\u{1abf}\u{302a}"),
+        2 => pool("\u{e9}\u{c9}\u{df}\u{1e9e}\u{130}\u{131}\u{149}\u{390}\u{3a3}\u{3c2}\u{1fb3}\u{1f80}\u{1c4}\u{401}\u{430}\u{587}\u{17f}\u{212a}\u{10a0}\u{ab70}"),
+        2 => pool("\u{fb01}\u{fb03}\u{ff21}\u{ff11}\u{bd}\u{b2}\u{2474}\u{2160}\u{b4}\u{a8}\u{fdfa}\u{fdf2}\u{fefb}\u{2122}\u{3231}\u{33a1}\u{3000}\u{a0}"),
+        2 => pool("\u{4e2d}\u{6587}\u{fa0e}\u{f900}\u{3007}\u{3005}\u{3042}\u{304b}\u{30ab}\u{30fc}\u{ff76}\u{ff9e}\u{3001}\u{20bb7}"),
+        2 => pool("\u{1100}\u{1161}\u{11a8}\u{ac00}\u{ac01}\u{3131}\u{ffa1}\u{1175}\u{11c2}"),
+        2 => pool("\u{e01}\u{e33}\u{e40}\u{e52}\u{eb3}\u{edc}\u{1780}\u{17d2}\u{1000}\u{102d}\u{1041}\u{915}\u{958}\u{9c7}\u{627}\u{644}\u{661}\u{5e9}\u{fb2a}"),
+        2 => pool("\u{ad}\u{200b}\u{200c}\u{200d}\u{200e}\u{2060}\u{feff}\u{fe0f}\u{34f}\u{115f}\u{3164}\u{ffa0}\u{e0100}"),
+        1 => pool("\u{1f44d}\u{1f3fd}\u{1f1e9}\u{263a}\u{2026}\u{2019}\u{2028}\u{85}\u{e000}\u{fffd}"),
+        1 => any::<char>().prop_filter("assigned", |&c| ASSIGNED.contains(&c)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_text_is_tokenised_as_defined(
+        characters in prop::collection::vec(characters(), 0..60),
+        form in prop::sample::select(&FORMS[..]),
+        units in 0..=UNITS_MAX,
+        padding in prop::sample::select(vec![0, PIECE - 50, PIECE - 7]),
+    ) {
+        let text = ".".repeat(padding) + &String::from_iter(characters);
+        let expected = hashed(&reference(&text, form, units));
+        prop_assert_eq!(actual(&text, form, units), expected);
+    }
+}
