@@ -136,7 +136,7 @@ struct Pair {
     resemblance: f64,
 }
 
-/// The pairs that share most, one for each pair of directories, identical texts left out.
+/// The pairs that share most, identical texts and pairs within a directory left out.
 fn striking_pairs(searcher: &Searcher, root: &Path) -> crate::Result<Vec<Pair>> {
     let addresses = addresses(searcher.snapshot());
     let step = addresses.len().div_ceil(SAMPLE_DOCUMENTS).max(1);
@@ -152,11 +152,15 @@ fn striking_pairs(searcher: &Searcher, root: &Path) -> crate::Result<Vec<Pair>> 
         }
     }
     pairs.sort_by(|a, b| b.overlap.cmp(&a.overlap).then_with(|| (&a.a, &a.b).cmp(&(&b.a, &b.b))));
+    // Each directory once: a licence that all have would fill the table.
     let mut seen = HashSet::new();
     pairs.retain(|pair| {
-        let mut packages = [package(&pair.a, root), package(&pair.b, root)];
-        packages.sort();
-        seen.insert(packages)
+        let packages = [package(&pair.a, root), package(&pair.b, root)];
+        let is_new = packages.iter().all(|package| !seen.contains(package));
+        if is_new {
+            seen.extend(packages);
+        }
+        is_new
     });
     pairs.truncate(PAIRS_SHOWN);
     Ok(pairs)
