@@ -62,7 +62,9 @@ pub fn merge<W: Write>(
         for doc in kept {
             let row = source.reader.document(doc)?;
             source.reader.forward(doc, &mut ordinals, &mut positions)?;
-            let ordinals = ordinals.iter().map(|&ordinal| map.get(ordinal));
+            // A pass of its own, so that the scattered reads do not wait for each other.
+            ordinals.iter_mut().for_each(|ordinal| *ordinal = map.get(*ordinal));
+            let ordinals = ordinals.iter().copied();
             forward.push_document(row.tokens, row.distinct, ordinals, &positions).map_err(wrote)?;
         }
     }
@@ -82,16 +84,22 @@ fn merge_terms<W: Write>(
     }
     let mut docs = Vec::new();
     let mut next_ordinal = 0;
-    // The keys of the cursors, side by side: the least of eight is found without a branch.
+    // The keys of the cursors, side by side.
     let mut heads: Vec<u64> = cursors.iter().map(|cursor| cursor.key).collect();
-    while let Some(&key) = heads.iter().min() {
+    while !heads.is_empty() {
         docs.clear();
         let mut exhausted = false;
-        for (head, cursor) in heads.iter_mut().zip(&mut cursors).filter(|(head, _)| **head == key) {
-            cursor.take(&mut docs)?;
-            maps[cursor.source].push(next_ordinal);
-            exhausted |= !cursor.advance()?;
-            *head = cursor.key;
+        let Least { key, first, count } = least(&heads);
+        // Which source is next cannot be foreseen: going to it costs less than asking each.
+        let which = if count == 1 { first..first + 1 } else { first..heads.len() };
+        for i in which {
+            if heads[i] == key {
+                let cursor = &mut cursors[i];
+                cursor.take(&mut docs)?;
+                maps[cursor.source].push(next_ordinal);
+                exhausted |= !cursor.advance()?;
+                heads[i] = cursor.key;
+            }
         }
         if exhausted {
             cursors.retain(|cursor| !cursor.is_exhausted());
@@ -108,6 +116,26 @@ fn merge_terms<W: Write>(
         map.finish();
     }
     Ok(maps)
+}
+
+/// The least of some keys, where it first stands, and how often.
+struct Least {
+    key: u64,
+    first: usize,
+    count: usize,
+}
+
+/// The least of `keys`, which are not empty; without a branch on them.
+#[inline]
+fn least(keys: &[u64]) -> Least {
+    let mut least = Least { key: keys[0], first: 0, count: 1 };
+    for (i, &key) in keys.iter().enumerate().skip(1) {
+        let is_less = key < least.key;
+        least.first = if is_less { i } else { least.first };
+        least.count = if is_less { 1 } else { least.count + usize::from(key == least.key) };
+        least.key = least.key.min(key);
+    }
+    least
 }
 
 /// A source at one of its terms.

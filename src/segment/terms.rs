@@ -333,17 +333,21 @@ impl<'a> Block<'a> {
     /// The postings of the term `index`, which is in the block.
     #[inline]
     pub fn postings(&self, index: usize) -> Postings {
-        self.postings_at(index, self.ranks(index), self.columns())
+        self.postings_at(self.tag(index), self.ranks(index), self.columns())
     }
 
     /// Appends the postings of all terms, in order.
     pub fn all_postings(&self, postings: &mut Vec<Postings>) {
         let columns = self.columns();
         let mut ranks = [0; 3];
-        for index in 0..self.len {
-            postings.push(self.postings_at(index, ranks, columns));
-            let column = self.tag(index).min(TAG_VARINT) as usize;
-            ranks[column] += 1;
+        for (word, start) in (0..self.len).step_by(32).enumerate() {
+            let mut tags = get(self.tags, word, 64);
+            for _ in start..self.len.min(start + 32) {
+                let tag = tags & 3;
+                tags >>= 2;
+                postings.push(self.postings_at(tag, ranks, columns));
+                ranks[tag.min(TAG_VARINT) as usize] += 1;
+            }
         }
     }
 
@@ -358,8 +362,7 @@ impl<'a> Block<'a> {
     }
 
     #[inline]
-    fn postings_at(&self, index: usize, ranks: [usize; 3], columns: [&[u8]; 3]) -> Postings {
-        let tag = self.tag(index);
+    fn postings_at(&self, tag: u64, ranks: [usize; 3], columns: [&[u8]; 3]) -> Postings {
         match tag {
             TAG_ONE => Postings::One(get(columns[0], ranks[0], self.doc_bits) as u32),
             TAG_TWO => {
