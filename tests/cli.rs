@@ -570,6 +570,31 @@ fn the_demo_needs_no_more_than_a_directory() {
 
 #[cfg(unix)]
 #[test]
+fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
+    let dir = indexed();
+    let before = dir.json(&["stats", "idx"]);
+    let mut command = dir.command(&["add", "idx", "-"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than the pipe and all buffers hold: once it is written, documents are on their way.
+    for i in 0..5000 {
+        stdin.write_all(line(&format!("n{i}"), &words(i, 100), json!({})).as_bytes()).unwrap();
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    // Standard input stays open: the process must not wait for it.
+    let status = child.wait().unwrap();
+    drop(stdin);
+    assert_eq!(status.code(), Some(2));
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], before["documents"]);
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+    dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
+    assert_eq!(dir.json(&["add", "idx", "more.jsonl"])["added"], 1);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_pipe_that_closes_is_no_error() {
     let dir = indexed();
     let mut child =

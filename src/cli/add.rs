@@ -108,6 +108,8 @@ struct NewConfigArgs {
 
 impl Add {
     pub(super) fn run(self) -> super::Result {
+        // Before anything is created, so that the first Ctrl-C already ends in good order.
+        let stop = stop_flag();
         for path in &self.paths {
             if path != Path::new("-") {
                 path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
@@ -123,7 +125,6 @@ impl Add {
             source: self.source.options(),
         };
         let progress = AddProgress::new();
-        let stop = stop_flag();
         let added = index::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);
         });

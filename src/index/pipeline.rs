@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
 
 use super::Config;
 use crate::error::{Error, Result};
@@ -100,19 +100,21 @@ pub fn run(
     let threads = options.threads.max(1);
     let (read_tx, read_rx) = bounded(2 * threads);
     let (done_tx, done_rx) = bounded(2 * threads);
+    // Never sent to: its end tells the workers to stop, even while the reader waits for input.
+    let (work_tx, work_rx) = bounded::<()>(0);
     let gate = Arc::new(Gate::default());
     spawn_reader(inputs.to_vec(), options.clone(), gate.clone(), read_tx);
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            let (read_rx, done_tx) = (read_rx.clone(), done_tx.clone());
+            let (read_rx, work_rx, done_tx) = (read_rx.clone(), work_rx.clone(), done_tx.clone());
             let worker = Worker { config, source: &options.source, is_known };
-            scope.spawn(move || worker.run(&read_rx, &done_tx));
+            scope.spawn(move || worker.run(&read_rx, &work_rx, &done_tx));
         }
         drop((read_rx, done_tx));
         let taken = take_in_order(&done_rx, &gate, stop, sink);
-        // Whatever still waits gives up: the reader at the gate, the workers at their channel.
+        // Whatever still waits gives up: the reader at the gate, the workers at their channels.
         gate.close();
-        drop(done_rx);
+        drop((done_rx, work_tx));
         taken
     })
 }
@@ -155,9 +157,19 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn run(&self, input: &Receiver<Numbered<Item>>, out: &Sender<Numbered<Vec<Output>>>) {
+    fn run(
+        &self,
+        input: &Receiver<Numbered<Item>>,
+        work: &Receiver<()>,
+        out: &Sender<Numbered<Vec<Output>>>,
+    ) {
         let mut tokens = Tokens::default();
-        for Numbered { number, weight, item } in input {
+        loop {
+            let received = select! {
+                recv(input) -> received => received,
+                recv(work) -> _ => return,
+            };
+            let Ok(Numbered { number, weight, item }) = received else { return };
             let outputs = match item {
                 Item::Chunk(chunk) => self.chunk(&chunk, &mut tokens),
                 Item::Skipped { place, why } => vec![Output::Skipped { place, why }],
@@ -273,5 +285,133 @@ impl Gate {
     fn close(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::Scheme;
+    use std::fmt;
+
+    fn config() -> Config {
+        Config::new("winnow(k=5,w=10)", "words", true).unwrap()
+    }
+
+    fn options(threads: usize, bytes_max: usize) -> PipelineOptions {
+        PipelineOptions { threads, bytes_max, source: SourceOptions::default() }
+    }
+
+    /// A JSON lines file of `count` documents.
+    fn corpus(dir: &tempfile::TempDir, count: usize) -> Vec<PathBuf> {
+        let line = |i: usize| {
+            format!("{{\"id\":\"{i}\",\"text\":\"{}\"}}\n", "some words ".repeat(i % 50))
+        };
+        let path = dir.path().join("corpus.jsonl");
+        std::fs::write(&path, (0..count).map(line).collect::<String>()).unwrap();
+        vec![path]
+    }
+
+    fn run_all(config: &Config, options: &PipelineOptions, inputs: &[PathBuf]) -> Vec<String> {
+        let mut taken = Vec::new();
+        let stop = AtomicBool::new(false);
+        run(inputs, config, options, &stop, &|_, _| false, &mut |output| {
+            taken.push(match output {
+                Output::Signed(signed) => {
+                    format!("{} {:?}", signed.document.id, signed.signature)
+                }
+                other => format!("{other:?}"),
+            });
+            Ok(())
+        })
+        .unwrap();
+        taken
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_input_whatever_the_number_of_threads() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let one = run_all(&config(), &options(1, 1 << 30), &inputs);
+        assert_eq!(one.len(), 20_000);
+        assert!(one.iter().enumerate().all(|(i, line)| line.starts_with(&format!("{i} "))));
+        assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
+        // So little that every chunk passes alone.
+        assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
+    }
+
+    #[test]
+    fn a_gate_lets_no_more_in_than_it_holds_but_one_thing_always() {
+        let gate = Gate::default();
+        assert!(gate.enter(100, 10), "alone, whatever its size");
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| gate.enter(5, 10));
+            assert_eq!(gate.state.lock().unwrap().bytes, 100, "the second waits");
+            gate.leave(100);
+            assert!(second.join().unwrap());
+        });
+        assert!(gate.enter(5, 10));
+        gate.close();
+        assert!(!gate.enter(5, 10));
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_ends_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let stop = AtomicBool::new(false);
+        let mut taken = 0;
+        let outcome =
+            run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, &mut |_| {
+                taken += 1;
+                stop.store(true, Ordering::Relaxed);
+                Ok(())
+            });
+        assert!(matches!(outcome, Err(Error::Interrupted)));
+        assert_eq!(taken, 1);
+    }
+
+    #[test]
+    fn the_error_of_the_sink_ends_the_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let stop = AtomicBool::new(false);
+        let refuse = &mut |_| Err(Error::input("here", "no"));
+        let outcome = run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, refuse);
+        assert_eq!(outcome.unwrap_err().to_string(), "here: no");
+    }
+
+    /// Panics at a document of three tokens.
+    #[derive(Debug)]
+    struct Fragile;
+
+    impl fmt::Display for Fragile {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("fragile")
+        }
+    }
+
+    impl Scheme for Fragile {
+        fn key_bits(&self) -> u8 {
+            40
+        }
+
+        fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+            signature.clear();
+            assert_ne!(tokens.hashes.len(), 3, "three tokens");
+        }
+    }
+
+    #[test]
+    fn a_document_that_brings_out_a_defect_takes_no_other_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.jsonl");
+        let lines = ["one two", "one two three", "four"].map(|t| format!("{{\"text\":\"{t}\"}}\n"));
+        std::fs::write(&path, lines.concat()).unwrap();
+        let config = Config { scheme: Box::new(Fragile), ..config() };
+        let taken = run_all(&config, &options(2, 1 << 20), &[path]);
+        assert_eq!(taken.len(), 3);
+        assert!(taken[1].contains("x.jsonl:2") && taken[1].contains("defect"), "{}", taken[1]);
+        assert!(taken[0].contains("x.jsonl:1") && taken[2].contains("x.jsonl:3"));
     }
 }
