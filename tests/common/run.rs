@@ -1,0 +1,111 @@
+//! The real binary, run in a directory of its own.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use super::words;
+use serde_json::{Value, json};
+
+/// A directory to run cento in.
+pub struct Dir {
+    pub dir: tempfile::TempDir,
+}
+
+/// What a run of cento came to.
+pub struct Run {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Run {
+    /// Its output as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {} {}", self.out, self.err))
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        Run {
+            status: output.status.code().expect("cento ends by itself"),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Dir {
+    /// An empty directory.
+    pub fn new() -> Dir {
+        Dir { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// A path below it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Writes a file below it.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// The command, to be run in it.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cento"));
+        command.current_dir(self.dir.path()).args(args);
+        command
+    }
+
+    /// Runs a command without input.
+    pub fn run(&self, args: &[&str]) -> Run {
+        self.command(args).stdin(Stdio::null()).output().unwrap().into()
+    }
+
+    /// Runs a command with input.
+    pub fn run_with(&self, args: &[&str], stdin: &[u8]) -> Run {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // The process may end before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(stdin);
+        child.wait_with_output().unwrap().into()
+    }
+
+    /// Runs a command that is to succeed, and parses its output.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let run = self.run(&[args, &["--format", "json"]].concat());
+        assert_eq!(run.status, 0, "{args:?}: {}", run.err);
+        run.json()
+    }
+}
+
+/// A JSON line.
+pub fn line(id: &str, text: &str, meta: Value) -> String {
+    format!("{}\n", json!({"id": id, "text": text, "meta": meta}))
+}
+
+/// Three documents: `b` has a passage of `a`, `c` shares nothing.
+pub fn corpus() -> String {
+    let a = words(1, 200);
+    let b = format!("{} {}", words(2, 60), words(1, 80));
+    [
+        line("a", &a, json!({"lang": "en", "year": 2019})),
+        line("b", &b, json!({"lang": "de", "year": 2021})),
+        line("c", &words(3, 100), json!({})),
+    ]
+    .concat()
+}
+
+/// A directory with an index `idx` of [`corpus`].
+pub fn indexed() -> Dir {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir
+}
