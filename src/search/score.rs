@@ -55,17 +55,19 @@ pub fn best(
     query: &Query,
 ) -> Result<Vec<Scored>> {
     let mut hits = Vec::with_capacity(candidates.len());
-    for candidate in candidates {
-        let segment = &snapshot.segments()[candidate.address.segment as usize];
-        let in_document = segment.signatures.distinct()?.get(candidate.address.doc);
-        let hit = Scored::new(candidate, in_query, in_document);
-        if hit.overlap >= query.min_overlap.max(1)
+    // They come segment by segment, so that the column of each is looked up once.
+    for same in candidates.chunk_by(|a, b| a.address.segment == b.address.segment) {
+        let segment = &snapshot.segments()[same[0].address.segment as usize];
+        let distinct = segment.signatures.distinct()?;
+        hits.extend(same.iter().map(|&candidate| {
+            Scored::new(candidate, in_query, distinct.get(candidate.address.doc))
+        }));
+    }
+    hits.retain(|hit| {
+        hit.overlap >= query.min_overlap.max(1)
             && hit.containment >= query.min_containment
             && hit.resemblance >= query.min_resemblance
-        {
-            hits.push(hit);
-        }
-    }
+    });
     if query.limit == 0 {
         return Ok(Vec::new());
     }

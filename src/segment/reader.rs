@@ -67,11 +67,6 @@ impl SegmentReader {
         &self.file.footer.counts
     }
 
-    /// The bytes of each section.
-    pub fn section_lens(&self) -> impl Iterator<Item = (Section, usize)> + '_ {
-        Section::ALL.into_iter().map(|section| (section, self.file.len(section)))
-    }
-
     /// The term with this key.
     ///
     /// # Errors
@@ -87,15 +82,6 @@ impl SegmentReader {
         };
         let ordinal = (block_at * BLOCK_TERMS + index) as u32;
         self.term(ordinal, block.postings(index)).map(Some)
-    }
-
-    /// The term with this ordinal.
-    ///
-    /// # Errors
-    /// When the bytes to be read are damaged, or there is no such term.
-    pub fn term_at(&self, ordinal: u32) -> Result<Term<'_>, Corruption> {
-        let (block, index) = self.block_with(ordinal)?;
-        self.term(ordinal, block.postings(index))
     }
 
     /// The key of the term with this ordinal.
