@@ -54,7 +54,7 @@ fn arrows_point_down_only() {
 #[test]
 fn each_outside_format_has_one_door() {
     let doors = [
-        ("tantivy", &["src/index/", "src/segment/plugin.rs", "src/search/candidates.rs"][..]),
+        ("tantivy", &["src/index/", "src/segment/plugin.rs", "src/search/filter.rs"][..]),
         ("fst", &["src/segment/terms.rs"]),
         ("roaring", &["src/segment/postings.rs"]),
         ("clap", &["src/cli/"]),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Outcome, Result};
-use crate::index::{Config, Index};
+use crate::index::{Config, Index, MaxDf};
 use crate::scheme::DEFAULT_SPEC;
 
 /// Create an empty index.
@@ -15,6 +15,11 @@ pub struct Create {
     index: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
+    /// Fingerprints in more documents than this find nothing by themselves, unless a search says
+    /// otherwise: a number of documents, a share of them such as 0.01, or `default`, the larger of
+    /// 1000 and a thousandth of all.
+    #[arg(long, value_name = "N|F", default_value = "default")]
+    max_df: MaxDf,
 }
 
 /// What an index is created with.
@@ -41,7 +46,7 @@ impl ConfigArgs {
 
 impl Create {
     pub(super) fn run(self) -> Result {
-        Index::create(&self.index, self.config.config()?)?;
+        Index::create(&self.index, self.config.config()?.with_max_df(self.max_df))?;
         Ok(Outcome::Found)
     }
 }

@@ -52,10 +52,13 @@ pub struct Search {
     #[arg(long, value_name = "QUERY")]
     filter: Option<String>,
     /// Fingerprints in more documents than this find nothing by themselves: a number of
-    /// documents, or a share of them such as 0.01. Default: 1000, or a thousandth of all if that
-    /// is more.
+    /// documents, or a share of them such as 0.01. Default: what the index was created with.
     #[arg(long, value_name = "N|F")]
     max_df: Option<MaxDf>,
+    /// Read at most so many postings, those of the rarest fingerprints first. The answer may then
+    /// lack hits, and says so; the numbers of those it has are exact.
+    #[arg(long, value_name = "POSTINGS")]
+    budget: Option<u64>,
     /// Standard input holds a document a line, as a .jsonl file does.
     #[arg(long)]
     jsonl: bool,
@@ -96,6 +99,7 @@ impl Search {
             limit: self.limit,
             filter: self.filter.clone(),
             max_df: self.max_df,
+            budget: self.budget,
             ..Query::new(subject)
         }
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::MaxDf;
 use crate::error::{Error, Result};
 use crate::hash::{HASH_VERSION, hash_bytes};
 use crate::scheme::{self, Fingerprint, Scheme};
@@ -23,6 +24,8 @@ pub struct Config {
     pub analyzer: Analyzer,
     /// Whether the texts are stored; passages need them.
     pub store_text: bool,
+    /// Fingerprints in more documents are stop-fingerprints, unless a query says otherwise.
+    pub max_df: MaxDf,
 }
 
 impl Config {
@@ -31,7 +34,17 @@ impl Config {
     /// # Errors
     /// When a specification cannot be used.
     pub fn new(scheme: &str, analyzer: &str, store_text: bool) -> Result<Config> {
-        Ok(Config { scheme: scheme::parse(scheme)?, analyzer: analyzer.parse()?, store_text })
+        Ok(Config {
+            scheme: scheme::parse(scheme)?,
+            analyzer: analyzer.parse()?,
+            store_text,
+            max_df: MaxDf::Default,
+        })
+    }
+
+    /// The same configuration with another limit of document frequency.
+    pub fn with_max_df(self, max_df: MaxDf) -> Config {
+        Config { max_df, ..self }
     }
 
     /// The signature of a text, and the number of its tokens.
@@ -47,6 +60,13 @@ impl Config {
 
     /// The configuration as the schema of the index records it.
     pub(super) fn to_params(&self) -> Value {
+        let mut params = self.identity();
+        params["max_df"] = self.max_df.to_string().into();
+        params
+    }
+
+    /// What decides whether two signatures can be compared.
+    fn identity(&self) -> Value {
         json!({
             "format": FORMAT_VERSION,
             "hash": HASH_VERSION,
@@ -72,7 +92,10 @@ impl Config {
         }
         let config =
             Config::new(text("scheme"), text("analyzer"), params["text"] == Value::Bool(true))?;
-        let now = config.to_params();
+        // An index without the setting was made when there was none.
+        let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
+        let config = config.with_max_df(max_df);
+        let now = config.identity();
         let differs = ["hash", "key_bits", "analyzer_digest", "scheme", "analyzer", "text"]
             .into_iter()
             .find(|&name| now[name] != params[name]);
@@ -90,6 +113,6 @@ impl Config {
 
     /// Identifies the configuration in each segment.
     pub(super) fn digest(&self) -> u64 {
-        hash_bytes(self.to_params().to_string().as_bytes())
+        hash_bytes(self.identity().to_string().as_bytes())
     }
 }

@@ -9,6 +9,7 @@ mod compact;
 mod config;
 mod directory;
 mod ingest;
+mod max_df;
 
 pub mod pipeline;
 mod policy;
@@ -30,6 +31,7 @@ pub use compact::Compaction;
 pub use config::Config;
 
 pub use ingest::{AddOptions, AddReport, Event, add};
+pub use max_df::MaxDf;
 pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
 pub use writer::{Outcome, Writer, WriterOptions};

@@ -4,6 +4,7 @@
 //! this process or another. It may be shared by any number of threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -16,8 +17,8 @@ use super::schema::META_JSON;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::hash_bytes;
-use crate::segment::SegmentReader;
 use crate::segment::plugin::{self, DIGEST_FIELD};
+use crate::segment::{ReadAhead, SegmentReader};
 use crate::source::Document;
 
 /// A document of a snapshot.
@@ -77,7 +78,7 @@ impl Index {
             .map_err(|e| self.error("open the segments of", e))?;
         let config = self.config().digest();
         let views = searcher.segment_readers().iter().map(|segment| {
-            SegmentView::open(segment, config).map_err(|e| match e {
+            SegmentView::open(segment, config, self.path()).map_err(|e| match e {
                 OpenError::Own(error) => error,
                 OpenError::Tantivy(error) => self.error("open the segments of", error),
             })
@@ -96,8 +97,11 @@ impl SegmentView {
     fn open(
         segment: &tantivy::SegmentReader,
         config: u64,
+        path: &Path,
     ) -> std::result::Result<SegmentView, OpenError> {
-        let signatures = plugin::open_signatures(segment, config).map_err(OpenError::Own)?;
+        let mut signatures = plugin::open_signatures(segment, config).map_err(OpenError::Own)?;
+        let name = format!("{}.{}", segment.segment_id().uuid_string(), plugin::EXTENSION);
+        signatures.set_read_ahead(ReadAhead::of(&path.join(name)));
         let fast = segment.fast_fields();
         let open = || {
             let missing = || tantivy::TantivyError::FieldNotFound("id".into());

@@ -1,30 +1,57 @@
 //! Which documents share fingerprints with the query, and how many?
 //!
-//! Counting by list: every document of every posting list of the query gets one, in a dense
-//! counter per segment. Lists of stop-fingerprints come last and count only for documents that
-//! have been met already, so they cost no candidates.
+//! Fingerprints are taken rarest first, by their document frequency in the whole index. Of m
+//! fingerprints of which a hit must have t, it has one at least among the m - t + 1 rarest: only
+//! their posting lists bring up documents (prefix filtering). The other lists, the longest, are
+//! probed for those documents alone (DivideSkip). The limit t is the greatest that the query's
+//! thresholds allow, and rises when the k best found so far cannot be reached any more. Lists of
+//! stop-fingerprints bring up nothing either, but count for documents brought up otherwise. So
+//! every count is exact, and so is the set of documents, but for stop-fingerprints.
+//!
+//! A segment is counted at a time, in dense counters with a list of the documents touched.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-use tantivy::collector::DocSetCollector;
-use tantivy::query::QueryParser;
-use tantivy::query_grammar::{UserInputAst, UserInputLeaf, parse_query};
-
-use super::Allowed;
-use crate::error::{Error, Result};
+use super::filter::Filter;
+use crate::error::Result;
 use crate::index::{DocAddress, SegmentView, Snapshot};
-use crate::segment::Term;
+use crate::segment::{Candidates, SegmentReader, Term};
+
+/// What is asked for.
+pub struct Request<'a> {
+    /// The distinct fingerprints of the query, ascending.
+    pub keys: &'a [u64],
+    /// Documents have at least so many of them; at least 1.
+    pub overlap_min: u32,
+    /// Documents with fewer than the so many-th best may be left out.
+    pub best: usize,
+    /// Fingerprints in more live documents are stop-fingerprints.
+    pub max_df: u64,
+    /// At most so many postings are read.
+    pub budget: u64,
+    /// Documents that do not pass are left out.
+    pub filter: Option<&'a Filter<'a>>,
+    /// A document that is left out.
+    pub except: Option<DocAddress>,
+}
 
 /// The documents that share fingerprints with a query.
-pub struct Candidates {
-    /// The number of stop-fingerprints of the query.
-    pub stopped: u32,
-    /// Each live document that shares a fingerprint which is no stop-fingerprint.
-    pub counted: Vec<Counted>,
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The documents, segment by segment.
+    pub documents: Vec<Counted>,
+    /// The stop-fingerprints, as places among the keys, ascending, with the document frequency.
+    pub stopped: Vec<(u32, u64)>,
+    /// How many fingerprints were not looked at because the budget was used up. If any, counts
+    /// may be too low and documents be missing.
+    pub unread: u32,
+    /// Postings that were read or probed.
+    pub postings: u64,
 }
 
 /// A document and how many fingerprints it shares with the query.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// The document.
     pub address: DocAddress,
@@ -32,42 +59,53 @@ pub struct Counted {
     pub overlap: u32,
 }
 
-/// The candidates for the distinct, ascending `keys`; only those in `allowed` if there is a
-/// filter.
-pub fn find(
-    snapshot: &Snapshot,
-    keys: &[u64],
-    max_df: u64,
-    allowed: Option<&[HashSet<u32>]>,
-) -> Result<Candidates> {
+/// Memory that one query leaves to the next.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// All zero between segments.
+    counts: Vec<u32>,
+    touched: Vec<u32>,
+    docs: Vec<u32>,
+}
+
+/// Finds the documents that have what the request asks for.
+///
+/// # Errors
+/// When a file is damaged.
+pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters) -> Result<Found> {
     let segments = snapshot.segments();
     // All dictionaries first: whether a fingerprint is stopped depends on its df in the whole
     // index. A limit for each segment would lose most hits of an index with several.
-    let mut dfs = vec![0u64; keys.len()];
-    let mut terms: Vec<Vec<(usize, Term<'_>)>> = Vec::with_capacity(segments.len());
+    let mut terms = Vec::with_capacity(segments.len());
+    let mut dfs = vec![0u64; request.keys.len()];
     for segment in segments {
-        let mut found = Vec::new();
-        for (i, &key) in keys.iter().enumerate() {
-            if let Some(term) = segment.signatures.find(key)? {
-                dfs[i] += u64::from(term.df());
-                found.push((i, term));
-            }
+        let found = segment.signatures.find_all(request.keys)?;
+        for (i, term) in &found {
+            dfs[*i as usize] += u64::from(term.df());
         }
         terms.push(found);
     }
-    leave_out_deleted(segments, &terms, max_df, &mut dfs)?;
-    let is_stopped = |i: usize| dfs[i] > max_df;
-    let mut counted = Vec::new();
-    for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(&terms)) {
-        let counts = count(segment, terms, is_stopped)?;
-        counted.extend(counts.into_iter().filter_map(|(doc, overlap)| {
-            let passes = allowed.is_none_or(|allowed| allowed[at as usize].contains(&doc));
-            let address = DocAddress { segment: at, doc };
-            (passes && segment.is_alive(doc)).then_some(Counted { address, overlap })
-        }));
+    leave_out_deleted(segments, &terms, request.max_df, &mut dfs)?;
+    let mut plan = Plan::new(request, &dfs);
+    let mut found = Found { unread: plan.unread(), postings: plan.postings, ..Found::default() };
+    for (i, &df) in (0u32..).zip(&dfs) {
+        if df > request.max_df {
+            found.stopped.push((i, df));
+        }
     }
-    let stopped = (0..keys.len()).filter(|&i| is_stopped(i)).count() as u32;
-    Ok(Candidates { stopped, counted })
+    for (at, (segment, terms)) in segments.iter().zip(terms).enumerate() {
+        let mut ranked: Vec<(u32, Term<'_>)> =
+            terms.into_iter().map(|(i, term)| (plan.ranks[i as usize], term)).collect();
+        ranked.retain(|&(rank, _)| rank < plan.read);
+        ranked.sort_unstable_by_key(|&(rank, _)| rank);
+        plan.count(segment, &ranked, counters)?;
+        let before = found.documents.len();
+        plan.collect(at, segment, counters, &mut found.documents)?;
+        plan.raise(found.documents[before..].iter().map(|counted| counted.overlap));
+    }
+    let reachable = plan.overlap_min();
+    found.documents.retain(|counted| counted.overlap >= reachable);
+    Ok(found)
 }
 
 /// Takes deleted documents out of the dfs for which that decides whether they exceed `max_df`.
@@ -75,100 +113,217 @@ pub fn find(
 /// So what is stopped depends on the documents in the index, not on when it was compacted.
 fn leave_out_deleted(
     segments: &[SegmentView],
-    terms: &[Vec<(usize, Term<'_>)>],
+    terms: &[Vec<(u32, Term<'_>)>],
     max_df: u64,
     dfs: &mut [u64],
 ) -> Result<()> {
     let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
     let is_close = |df: u64| df > max_df && df.saturating_sub(deleted) <= max_df;
+    if !dfs.iter().any(|&df| is_close(df)) {
+        return Ok(());
+    }
     let close: Vec<bool> = dfs.iter().map(|&df| is_close(df)).collect();
     let mut docs = Vec::new();
     for (segment, terms) in segments.iter().zip(terms).filter(|(s, _)| s.deleted_documents() > 0) {
-        for (i, term) in terms.iter().filter(|(i, _)| close[*i]) {
+        for (i, term) in terms.iter().filter(|(i, _)| close[*i as usize]) {
             docs.clear();
             segment.signatures.documents_of(term, &mut docs)?;
-            dfs[*i] -= docs.iter().filter(|&&doc| !segment.is_alive(doc)).count() as u64;
+            dfs[*i as usize] -= docs.iter().filter(|&&doc| !segment.is_alive(doc)).count() as u64;
         }
     }
     Ok(())
 }
 
-/// The documents of one segment that hold a term which is not stopped, and how many terms.
-fn count(
-    segment: &SegmentView,
-    terms: &[(usize, Term<'_>)],
-    is_stopped: impl Fn(usize) -> bool,
-) -> Result<Vec<(u32, u32)>> {
-    let mut counters = vec![0u32; segment.signatures.header().documents as usize];
-    let (mut touched, mut docs) = (Vec::new(), Vec::new());
-    for (_, term) in terms.iter().filter(|(i, _)| !is_stopped(*i)) {
-        docs.clear();
-        segment.signatures.documents_of(term, &mut docs)?;
-        for &doc in &docs {
-            let counter = &mut counters[doc as usize];
-            if *counter == 0 {
-                touched.push(doc);
+/// In which order lists are read, and which of them bring up documents.
+struct Plan<'a> {
+    request: &'a Request<'a>,
+    /// The place of each key in the order of reading.
+    ranks: Vec<u32>,
+    /// The fingerprints in that order that are not stopped.
+    kept: u32,
+    /// The fingerprints in that order that are read at all.
+    read: u32,
+    postings: u64,
+    /// The greatest overlaps found, at most [`Request::best`] of them; unused if all are asked for.
+    best: BinaryHeap<Reverse<u32>>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(request: &'a Request<'a>, dfs: &[u64]) -> Plan<'a> {
+        let mut order: Vec<u32> = (0..dfs.len() as u32).collect();
+        // Equally frequent ones in the order of their keys.
+        order.sort_by_key(|&i| dfs[i as usize]);
+        let (mut ranks, mut postings, mut read) = (vec![0; dfs.len()], 0u64, 0);
+        for (rank, &i) in (0u32..).zip(&order) {
+            ranks[i as usize] = rank;
+            let so_far = postings.saturating_add(dfs[i as usize]);
+            if read == rank && so_far <= request.budget {
+                (postings, read) = (so_far, rank + 1);
             }
-            *counter += 1;
+        }
+        let kept = order.partition_point(|&i| dfs[i as usize] <= request.max_df) as u32;
+        Plan { request, ranks, kept, read, postings, best: BinaryHeap::new() }
+    }
+
+    fn unread(&self) -> u32 {
+        self.ranks.len() as u32 - self.read
+    }
+
+    /// The least overlap of a document that can still be wanted.
+    fn overlap_min(&self) -> u32 {
+        // Within a budget counts are too low, and say nothing about what a document has.
+        if self.unread() > 0 {
+            return 1;
+        }
+        match self.best.peek() {
+            Some(Reverse(least)) if self.best.len() == self.request.best => {
+                self.request.overlap_min.max(*least)
+            }
+            _ => self.request.overlap_min,
         }
     }
-    if !touched.is_empty() {
-        for (_, term) in terms.iter().filter(|(i, _)| is_stopped(*i)) {
+
+    /// Takes note of documents that have been found.
+    fn raise(&mut self, overlaps: impl Iterator<Item = u32>) {
+        if self.request.best == usize::MAX {
+            return;
+        }
+        for overlap in overlaps {
+            if self.best.len() < self.request.best {
+                self.best.push(Reverse(overlap));
+            } else if self.best.peek().is_some_and(|Reverse(least)| *least < overlap) {
+                self.best.pop();
+                self.best.push(Reverse(overlap));
+            }
+        }
+    }
+
+    /// Counts, in one segment, the terms of each document that a rare enough one brings up.
+    fn count(
+        &self,
+        segment: &SegmentView,
+        terms: &[(u32, Term<'_>)],
+        counters: &mut Counters,
+    ) -> Result<()> {
+        let documents = segment.signatures.header().documents as usize;
+        let Counters { counts, touched, docs } = counters;
+        if counts.len() < documents {
+            counts.resize(documents, 0);
+        }
+        let keys = self.ranks.len() as u32;
+        let mut overlap_min = self.overlap_min();
+        let mut looked_at = 4096;
+        let mut rest = terms;
+        while let Some(((rank, term), after)) = rest.split_first() {
+            // A document not met before has none of the rarer fingerprints.
+            if *rank >= self.kept || keys - rank < overlap_min {
+                break;
+            }
+            rest = after;
             docs.clear();
-            segment.signatures.documents_of(term, &mut docs)?;
-            for &doc in &docs {
-                let counter = &mut counters[doc as usize];
-                *counter += u32::from(*counter > 0);
+            let mut touch = |doc: u32| {
+                let count = &mut counts[doc as usize];
+                if *count == 0 {
+                    touched.push(doc);
+                }
+                *count += 1;
+            };
+            if let Some(inline) = term.inline() {
+                inline.for_each(touch);
+            } else {
+                segment.signatures.documents_of(term, docs)?;
+                docs.iter().for_each(|&doc| touch(doc));
+            }
+            if touched.len() > looked_at {
+                looked_at = 2 * touched.len();
+                overlap_min = overlap_min.max(self.reached(segment, counts, touched));
             }
         }
+        self.update(segment, rest, overlap_min, counters)
     }
-    Ok(touched.into_iter().map(|doc| (doc, counters[doc as usize])).collect())
-}
 
-/// The documents that match a tantivy query; a field that the index does not have is one of
-/// `meta`.
-pub fn filter(snapshot: &Snapshot, filter: &str) -> Result<Allowed> {
-    let refused =
-        |why: String| Error::Query { what: format!("the filter `{filter}` cannot be used: {why}") };
-    let searcher = snapshot.tantivy();
-    let schema = searcher.schema();
-    let meta = schema.get_field(META).map_err(|e| refused(e.to_string()))?;
-    let mut ast = parse_query(filter).map_err(|_| refused("it is no query".into()))?;
-    qualify(&mut ast, &|field| {
-        let name = field.split('.').next().unwrap_or(field);
-        schema.get_field(name).is_err()
-    });
-    let parser = QueryParser::for_index(searcher.index(), vec![meta]);
-    let query = parser.build_query_from_user_input_ast(ast).map_err(|e| refused(e.to_string()))?;
-    let matches = searcher.search(&query, &DocSetCollector).map_err(|e| refused(e.to_string()))?;
-    let mut allowed = vec![HashSet::new(); snapshot.segments().len()];
-    for address in matches {
-        allowed[address.segment_ord as usize].insert(address.doc_id);
-    }
-    Ok(allowed)
-}
-
-/// The field with what the caller knows of a document.
-const META: &str = "meta";
-
-/// Puts `meta.` before the fields of a query that the index does not have.
-fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool) {
-    let leaf = match ast {
-        UserInputAst::Clause(clauses) => {
-            return clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown));
+    /// The overlap that as many of the documents touched have reached as are asked for.
+    fn reached(&self, segment: &SegmentView, counts: &[u32], touched: &[u32]) -> u32 {
+        let best = self.request.best;
+        // Who passes a filter is known later; within a budget counts are not known at all.
+        let is_unknown = self.request.filter.is_some() || self.request.except.is_some();
+        if best > touched.len() || best == 0 || is_unknown || self.unread() > 0 {
+            return 0;
         }
-        UserInputAst::Boost(inner, _) => return qualify(inner, is_unknown),
-        UserInputAst::Leaf(leaf) => leaf.as_mut(),
-    };
-    let field = match leaf {
-        UserInputLeaf::Literal(literal) => literal.field_name.as_mut(),
-        UserInputLeaf::Range { field, .. }
-        | UserInputLeaf::Set { field, .. }
-        | UserInputLeaf::Regex { field, .. } => field.as_mut(),
-        UserInputLeaf::Exists { field } => Some(field),
-        UserInputLeaf::All => None,
-    };
-    if let Some(field) = field.filter(|field| is_unknown(field)) {
-        *field = format!("{META}.{field}");
+        let alive = touched.iter().filter(|&&doc| segment.is_alive(doc));
+        let mut reached: Vec<u32> = alive.map(|&doc| counts[doc as usize]).collect();
+        if reached.len() < best {
+            return 0;
+        }
+        *reached.select_nth_unstable_by(best - 1, |a, b| b.cmp(a)).1
+    }
+
+    /// Counts more terms for the documents that have been brought up.
+    fn update(
+        &self,
+        segment: &SegmentView,
+        terms: &[(u32, Term<'_>)],
+        overlap_min: u32,
+        counters: &mut Counters,
+    ) -> Result<()> {
+        let Counters { counts, touched, docs } = counters;
+        let Some(((first, _), _)) = terms.split_first() else { return Ok(()) };
+        let lacking = self.ranks.len() as u32 - first;
+        let is_wanted = |doc: &u32| counts[*doc as usize] + lacking >= overlap_min;
+        let wanted: Vec<u32> = touched.iter().copied().filter(is_wanted).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let len = wanted.len();
+        let mut wanted = Some(wanted);
+        let mut candidates = None;
+        for (_, term) in terms {
+            if SegmentReader::is_probed(term, len) {
+                let candidates = candidates
+                    .get_or_insert_with(|| Candidates::new(wanted.take().unwrap_or_default()));
+                let count = |doc: u32| counts[doc as usize] += 1;
+                segment.signatures.documents_among(term, candidates, count)?;
+            } else {
+                docs.clear();
+                segment.signatures.documents_of(term, docs)?;
+                for &doc in docs.iter() {
+                    let count = &mut counts[doc as usize];
+                    *count += u32::from(*count > 0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves what was counted in segment `at` to `documents`.
+    fn collect(
+        &self,
+        at: usize,
+        segment: &SegmentView,
+        counters: &mut Counters,
+        documents: &mut Vec<Counted>,
+    ) -> Result<()> {
+        let Counters { counts, touched, docs } = counters;
+        let overlap_min = self.overlap_min();
+        let address = |doc| DocAddress { segment: at as u32, doc };
+        docs.clear();
+        docs.extend(touched.iter().copied().filter(|&doc| {
+            counts[doc as usize] >= overlap_min
+                && segment.is_alive(doc)
+                && Some(address(doc)) != self.request.except
+        }));
+        let mut passed = Ok(());
+        if let Some(filter) = self.request.filter {
+            docs.sort_unstable();
+            passed = filter.retain(at, docs);
+        }
+        documents.extend(
+            docs.iter()
+                .map(|&doc| Counted { address: address(doc), overlap: counts[doc as usize] }),
+        );
+        for doc in touched.drain(..) {
+            counts[doc as usize] = 0;
+        }
+        passed
     }
 }

@@ -6,26 +6,49 @@
 //! share of both documents' fingerprints that both have.
 
 mod candidates;
+mod filter;
 mod query;
 mod score;
+mod shared;
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::sync::Arc;
 use std::time::Instant;
 
+use crossbeam::queue::ArrayQueue;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use query::{MaxDf, Query, Subject};
+pub use crate::index::MaxDf;
+pub use query::{Query, Subject};
 
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
-use candidates::Candidates;
+use crate::text::Tokens;
+use candidates::{Counted, Counters, Found, Request};
+use filter::Filter;
+use score::Scored;
+use shared::SharedFingerprints;
 
 /// Answers queries over one snapshot of an index. It may be used by many threads at once.
 #[derive(Clone)]
 pub struct Searcher {
     snapshot: Snapshot,
+    spare: Arc<ArrayQueue<Scratch>>,
+}
+
+/// So many queries at a time find the memory of earlier ones; others allocate their own.
+const SPARE_MAX: usize = 64;
+
+/// Within a budget, so many times the hits asked for are looked at closely.
+const RECOUNTED_PER_HIT: usize = 4;
+
+/// Memory that one query leaves to the next.
+#[derive(Default)]
+struct Scratch {
+    counters: Counters,
+    tokens: Tokens,
 }
 
 /// What a query found.
@@ -35,6 +58,9 @@ pub struct Answer {
     pub query: QueryInfo,
     /// The hits, best first.
     pub hits: Vec<Hit>,
+    /// Whether the search went to its end; if not, because of [`Query::budget`], hits may be
+    /// missing. The numbers of those here are exact in any case.
+    pub complete: bool,
     /// The time it took, in microseconds.
     pub took_us: u64,
 }
@@ -50,6 +76,21 @@ pub struct QueryInfo {
     pub fingerprints: u32,
     /// How many of them are stop-fingerprints, which bring up no document by themselves.
     pub stopped: u32,
+    /// The stop-fingerprints.
+    pub stopped_fingerprints: Vec<Stopped>,
+    /// Postings that were read or probed, of all lists together.
+    pub postings: u64,
+}
+
+/// A stop-fingerprint of a query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stopped {
+    /// Its key, in decimal digits: many readers of JSON round large numbers.
+    pub key: String,
+    /// The first token where the query has it.
+    pub position: u32,
+    /// The number of documents that hold it.
+    pub df: u64,
 }
 
 /// A stored document that shares fingerprints with the query.
@@ -72,7 +113,7 @@ pub struct Hit {
 impl Searcher {
     /// A searcher over `snapshot`.
     pub fn new(snapshot: Snapshot) -> Searcher {
-        Searcher { snapshot }
+        Searcher { snapshot, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
     }
 
     /// The snapshot.
@@ -91,60 +132,94 @@ impl Searcher {
     /// When the query names no stored document, its filter is no query, or a file is damaged.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
-        let subject = self.resolve(&query.subject)?;
-        let mut keys: Vec<u64> = subject.signature.iter().map(|f| f.key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let max_df = query.max_df.unwrap_or_default().limit(self.snapshot.documents());
-        let allowed = match &query.filter {
-            None => None,
-            Some(filter) => Some(candidates::filter(&self.snapshot, filter)?),
+        let mut scratch = self.spare.pop().unwrap_or_default();
+        let subject = self.resolve(&query.subject, &mut scratch)?;
+        let found = self.find(&subject, query, &mut scratch)?;
+        let in_query = subject.keys.len() as u32;
+        let complete = found.unread == 0;
+        let scored = if complete {
+            score::scored(&self.snapshot, &found.documents, in_query, query)?
+        } else {
+            let recounted = self.recount(&subject.keys, found.documents, query.limit)?;
+            score::scored(&self.snapshot, &recounted, in_query, query)?
         };
-        let found = candidates::find(&self.snapshot, &keys, max_df, allowed.as_deref())?;
-        let Candidates { stopped, mut counted } = found;
-        counted.retain(|candidate| Some(candidate.address) != subject.address);
-        let scored = score::best(&self.snapshot, counted, keys.len() as u32, query)?;
-        let hits = scored.into_iter().map(|scored| self.hit(scored)).collect::<Result<_>>()?;
+        let best = score::best(&self.snapshot, scored, query.limit)?;
+        let hits = best.into_iter().map(|scored| self.hit(scored)).collect::<Result<_>>()?;
+        // After an error the counters would not be all zero; then they are not kept.
+        let _ = self.spare.push(scratch);
+        let stopped = found.stopped.iter().map(|&(i, df)| subject.stopped(i, df)).collect();
         Ok(Answer {
             query: QueryInfo {
                 id: subject.id,
                 tokens: subject.tokens,
-                fingerprints: keys.len() as u32,
-                stopped,
+                fingerprints: in_query,
+                stopped: found.stopped.len() as u32,
+                stopped_fingerprints: stopped,
+                postings: found.postings,
             },
             hits,
+            complete,
             took_us: started.elapsed().as_micros() as u64,
         })
     }
 
-    fn resolve(&self, subject: &Subject) -> Result<Resolved> {
+    fn find(&self, subject: &Resolved, query: &Query, scratch: &mut Scratch) -> Result<Found> {
+        let max_df = query.max_df.unwrap_or(self.snapshot.config().max_df);
+        let filter = query.filter.as_deref();
+        let filter = filter.map(|text| Filter::new(&self.snapshot, text)).transpose()?;
+        let request = Request {
+            keys: &subject.keys,
+            overlap_min: score::overlap_min(query, subject.keys.len() as u32),
+            // A document of the best by overlap may still lack resemblance.
+            best: if query.min_resemblance > 0.0 { usize::MAX } else { query.limit },
+            max_df: max_df.limit(self.snapshot.documents()),
+            budget: query.budget.unwrap_or(u64::MAX),
+            filter: filter.as_ref(),
+            except: subject.address,
+        };
+        candidates::find(&self.snapshot, &request, &mut scratch.counters)
+    }
+
+    /// The candidates that look best, with their true overlap: what was counted within a budget
+    /// may be too low.
+    fn recount(&self, keys: &[u64], mut found: Vec<Counted>, limit: usize) -> Result<Vec<Counted>> {
+        // By what was counted, then by place, so that the same ones are taken every time.
+        found.sort_unstable_by_key(|counted| (Reverse(counted.overlap), counted.address));
+        found.truncate(limit.saturating_mul(RECOUNTED_PER_HIT));
+        found.sort_unstable_by_key(|counted| counted.address);
+        let mut shared = SharedFingerprints::default();
+        for counted in &mut found {
+            shared.read(&self.snapshot, keys, counted.address)?;
+            counted.overlap = shared.distinct();
+        }
+        Ok(found)
+    }
+
+    fn resolve(&self, subject: &Subject, scratch: &mut Scratch) -> Result<Resolved> {
+        let config = self.snapshot.config();
         match subject {
             Subject::Text(text) => {
-                let (tokens, signature) = self.snapshot.config().sign(text)?;
-                Ok(Resolved { id: None, address: None, tokens, signature })
+                let mut signature = Vec::new();
+                config.analyzer.analyze(text, &mut scratch.tokens)?;
+                config.scheme.sign(&scratch.tokens, &mut signature);
+                Ok(Resolved::new(scratch.tokens.hashes.len() as u32, signature))
             }
-            Subject::Signature { tokens, fingerprints } => Ok(Resolved {
-                id: None,
-                address: None,
-                tokens: *tokens,
-                signature: fingerprints.clone(),
-            }),
+            Subject::Signature { tokens, fingerprints } => {
+                Ok(Resolved::new(*tokens, fingerprints.clone()))
+            }
             Subject::Id(id) => {
                 let Some(address) = self.snapshot.find(id)? else {
                     return Err(Error::Query { what: format!("no document has the id `{id}`") });
                 };
                 let segment = &self.snapshot.segments()[address.segment as usize].signatures;
-                Ok(Resolved {
-                    id: Some(id.clone()),
-                    address: Some(address),
-                    tokens: segment.document(address.doc)?.tokens,
-                    signature: segment.signature(address.doc)?,
-                })
+                let tokens = segment.document(address.doc)?.tokens;
+                let resolved = Resolved::new(tokens, segment.signature(address.doc)?);
+                Ok(Resolved { id: Some(id.clone()), address: Some(address), ..resolved })
             }
         }
     }
 
-    fn hit(&self, scored: score::Scored) -> Result<Hit> {
+    fn hit(&self, scored: Scored) -> Result<Hit> {
         Ok(Hit {
             meta: self.snapshot.meta(scored.address)?,
             id: scored.id,
@@ -162,7 +237,22 @@ struct Resolved {
     address: Option<DocAddress>,
     tokens: u32,
     signature: Vec<Fingerprint>,
+    /// The distinct keys of the signature, ascending.
+    keys: Vec<u64>,
 }
 
-/// The documents that pass a filter, segment by segment.
-type Allowed = Vec<HashSet<u32>>;
+impl Resolved {
+    fn new(tokens: u32, signature: Vec<Fingerprint>) -> Resolved {
+        let mut keys: Vec<u64> = signature.iter().map(|f| f.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Resolved { id: None, address: None, tokens, signature, keys }
+    }
+
+    fn stopped(&self, i: u32, df: u64) -> Stopped {
+        let key = self.keys[i as usize];
+        let first = self.signature.iter().find(|f| f.key == key);
+        let position = first.map_or(0, |fingerprint| fingerprint.position);
+        Stopped { key: key.to_string(), position, df }
+    }
+}

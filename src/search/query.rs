@@ -1,9 +1,6 @@
 //! What is searched for, and what counts as a hit?
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::Error;
+use crate::index::MaxDf;
 use crate::scheme::Fingerprint;
 
 /// A search.
@@ -27,8 +24,11 @@ pub struct Query {
     pub limit: usize,
     /// Only documents that match this tantivy query on `meta`, `added` and `id`.
     pub filter: Option<String>,
-    /// Fingerprints in more documents are stop-fingerprints; the index's default if `None`.
+    /// Fingerprints in more documents are stop-fingerprints; as the index has it if `None`.
     pub max_df: Option<MaxDf>,
+    /// At most so many postings are read, rarest fingerprints first; then the answer says that it
+    /// is not complete.
+    pub budget: Option<u64>,
 }
 
 /// What is searched for.
@@ -68,75 +68,7 @@ impl Query {
             limit: 10,
             filter: None,
             max_df: None,
+            budget: None,
         }
-    }
-}
-
-/// The document frequency above which a fingerprint is a stop-fingerprint (Seo & Croft 2008,
-/// section 4).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub enum MaxDf {
-    /// So many documents.
-    Documents(u64),
-    /// This share of all documents, 0 to 1.
-    Share(f64),
-    /// The larger of 1,000 documents and a thousandth of all.
-    #[default]
-    Default,
-}
-
-impl MaxDf {
-    /// The limit in an index of `documents` documents.
-    pub fn limit(self, documents: u64) -> u64 {
-        match self {
-            MaxDf::Documents(limit) => limit,
-            MaxDf::Share(share) => (share * documents as f64).ceil() as u64,
-            MaxDf::Default => (documents / 1000).max(1000),
-        }
-    }
-}
-
-impl FromStr for MaxDf {
-    type Err = Error;
-
-    /// A whole number is a count of documents; a number with a point is a share of them.
-    fn from_str(text: &str) -> Result<MaxDf, Error> {
-        let share = || text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-        if let Ok(documents) = text.parse() {
-            return Ok(MaxDf::Documents(documents));
-        }
-        share().map(MaxDf::Share).ok_or_else(|| {
-            let what = "give a whole number of documents, or a share of them from 0.0 to 1.0";
-            Error::spec(text, what)
-        })
-    }
-}
-
-impl fmt::Display for MaxDf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MaxDf::Documents(limit) => write!(f, "{limit}"),
-            MaxDf::Share(share) => write!(f, "{share:?}"),
-            MaxDf::Default => f.write_str("default"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_limit_is_a_count_or_a_share() {
-        let limit = |text: &str| text.parse::<MaxDf>().map(|max_df| max_df.limit(50_000)).ok();
-        assert_eq!(limit("7"), Some(7));
-        assert_eq!(limit("1"), Some(1));
-        assert_eq!(limit("1.0"), Some(50_000));
-        assert_eq!(limit("0.01"), Some(500));
-        assert_eq!(limit("1.5"), None);
-        assert_eq!(limit("-1"), None);
-        assert_eq!(limit("many"), None);
-        assert_eq!(MaxDf::Default.limit(50_000), 1000);
-        assert_eq!(MaxDf::Default.limit(5_000_000), 5000);
     }
 }

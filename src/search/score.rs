@@ -43,14 +43,33 @@ impl Scored {
         let by_overlap = other.overlap.cmp(&self.overlap);
         by_overlap.then(other.resemblance.total_cmp(&self.resemblance))
     }
+
+    /// Better hits first. No two documents are equal.
+    pub fn cmp_rank(&self, other: &Scored) -> Ordering {
+        self.cmp_score(other).then_with(|| self.id.cmp(&other.id))
+    }
 }
 
-/// The best of the candidates that meet the query's thresholds, best first.
+/// The least overlap with which a document can meet the query's thresholds, if the query has
+/// `in_query` distinct fingerprints.
+pub fn overlap_min(query: &Query, in_query: u32) -> u32 {
+    // Resemblance is at most containment, because both sets together are no smaller than one.
+    let share = query.min_containment.max(query.min_resemblance);
+    let mut least = (share * f64::from(in_query)) as u32;
+    // The product may be off by one either way; the test of a hit is the quotient.
+    least = least.saturating_sub(1);
+    while least < in_query && f64::from(least) / f64::from(in_query) < share {
+        least += 1;
+    }
+    least.max(query.min_overlap).max(1)
+}
+
+/// Those of the candidates that meet the query's thresholds, in no order and without their ids.
 ///
 /// `in_query` is the number of the query's distinct fingerprints.
-pub fn best(
+pub fn scored(
     snapshot: &Snapshot,
-    candidates: Vec<Counted>,
+    candidates: &[Counted],
     in_query: u32,
     query: &Query,
 ) -> Result<Vec<Scored>> {
@@ -68,12 +87,17 @@ pub fn best(
             && hit.containment >= query.min_containment
             && hit.resemblance >= query.min_resemblance
     });
-    if query.limit == 0 {
+    Ok(hits)
+}
+
+/// The best `limit` of the hits, best first, with their ids.
+pub fn best(snapshot: &Snapshot, mut hits: Vec<Scored>, limit: usize) -> Result<Vec<Scored>> {
+    if limit == 0 {
         return Ok(Vec::new());
     }
-    if hits.len() > query.limit {
-        hits.select_nth_unstable_by(query.limit - 1, Scored::cmp_score);
-        let last = hits[query.limit - 1].clone();
+    if hits.len() > limit {
+        hits.select_nth_unstable_by(limit - 1, Scored::cmp_score);
+        let last = hits[limit - 1].clone();
         // All that tie with the last: which of them is in depends on the ids alone, not on where
         // the documents happen to be stored.
         hits.retain(|hit| hit.cmp_score(&last) != Ordering::Greater);
@@ -81,7 +105,25 @@ pub fn best(
     for hit in &mut hits {
         hit.id = snapshot.id(hit.address)?;
     }
-    hits.sort_unstable_by(|a, b| a.cmp_score(b).then_with(|| a.id.cmp(&b.id)));
-    hits.truncate(query.limit);
+    hits.sort_unstable_by(Scored::cmp_rank);
+    hits.truncate(limit);
     Ok(hits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_overlap_is_the_first_that_meets_the_threshold() {
+        for in_query in [1, 3, 7, 10, 100, 1241] {
+            for share in [0.0, 0.1, 0.3, 1.0 / 3.0, 0.5, 0.7, 0.8, 0.99, 1.0] {
+                let query = Query { min_containment: share, ..Query::text("") };
+                let least = overlap_min(&query, in_query);
+                let meets = |overlap: u32| f64::from(overlap) / f64::from(in_query) >= share;
+                assert!(meets(least) && least >= 1, "{share} of {in_query}");
+                assert!(least == 1 || !meets(least - 1), "{share} of {in_query}");
+            }
+        }
+    }
 }

@@ -9,6 +9,7 @@ use ownedbytes::OwnedBytes;
 
 use super::bits::{take_array, uint_le, width_of};
 use super::pages::{CheckedBytes, PAGE_BYTES};
+use super::read_ahead::ReadAhead;
 use crate::error::Corruption;
 
 /// The version of the format that this code writes, and the only one that it reads.
@@ -316,6 +317,27 @@ impl SigFile {
     ) -> Result<&[u8], Corruption> {
         let len = self.len(section).saturating_sub(start).min(len_max);
         self.read(section, start, len)
+    }
+
+    /// Starts to fetch these parts of a section, as far as they have not been read yet.
+    pub fn fetch(&self, section: Section, ranges: impl Iterator<Item = Range<usize>>) {
+        let (offset, len) = self.footer.sections[section as usize];
+        let (offset, len) = (offset as usize, len as usize);
+        self.bytes.fetch(ranges.map(|range| Range {
+            start: offset + range.start.min(len),
+            end: offset + range.end.min(len),
+        }));
+    }
+
+    /// Brings byte `start` of a section near; see [`CheckedBytes::touch`].
+    #[inline]
+    pub fn touch(&self, section: Section, start: usize) -> u8 {
+        self.bytes.touch(self.footer.sections[section as usize].0 as usize + start)
+    }
+
+    /// From now on [`fetch`](Self::fetch) asks for pages through `read_ahead`.
+    pub fn set_read_ahead(&mut self, read_ahead: ReadAhead) {
+        self.bytes.set_read_ahead(read_ahead);
     }
 
     /// The bytes of a whole section.

@@ -15,6 +15,7 @@ mod merge;
 mod pages;
 pub mod plugin;
 mod postings;
+mod read_ahead;
 mod reader;
 mod terms;
 mod writer;
@@ -23,6 +24,8 @@ pub use builder::SegmentBuilder;
 pub use documents::{DistinctColumn, Document};
 pub use layout::{Counts, FORMAT_VERSION, Header, Section};
 pub use merge::{MergeSource, merge};
+pub use postings::Candidates;
+pub use read_ahead::ReadAhead;
 pub use reader::{SegmentReader, Term};
 
 /// Terms in so many documents or more are listed in the heavy section, from which the

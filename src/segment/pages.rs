@@ -5,10 +5,12 @@
 //! and no byte is used unchecked. Layout: segments-format.md, "Checksums".
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ownedbytes::OwnedBytes;
 
+use super::read_ahead::ReadAhead;
 use crate::error::Corruption;
 
 /// The bytes that one checksum covers.
@@ -89,6 +91,7 @@ pub struct CheckedBytes {
     checksums: Vec<u32>,
     /// One bit a page; set once the page has been found whole. Two threads may both check a page.
     verified: Vec<AtomicU64>,
+    read_ahead: ReadAhead,
 }
 
 impl CheckedBytes {
@@ -103,7 +106,52 @@ impl CheckedBytes {
             bytes: bytes.slice(0..covered),
             checksums,
             verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            read_ahead: ReadAhead::default(),
         }
+    }
+
+    /// From now on [`fetch`](Self::fetch) asks for pages through `read_ahead`.
+    pub fn set_read_ahead(&mut self, read_ahead: ReadAhead) {
+        self.read_ahead = read_ahead;
+    }
+
+    /// Starts to fetch the pages of these ranges that have not been read yet. Ranges should
+    /// ascend.
+    pub fn fetch(&self, ranges: impl Iterator<Item = Range<usize>>) {
+        let mut wanted: Range<usize> = 0..0;
+        for range in ranges {
+            for page in range.start / PAGE_BYTES..range.end.div_ceil(PAGE_BYTES) {
+                if page < wanted.end && page >= wanted.start || self.is_verified(page) {
+                    continue;
+                }
+                if page != wanted.end {
+                    self.ask(&wanted);
+                    wanted = page..page;
+                }
+                wanted.end = page + 1;
+            }
+        }
+        self.ask(&wanted);
+    }
+
+    fn ask(&self, pages: &Range<usize>) {
+        if !pages.is_empty() {
+            let [start, len] = [pages.start, pages.len()].map(|n| (n * PAGE_BYTES) as u64);
+            self.read_ahead.ask(start, len);
+        }
+    }
+
+    #[inline]
+    fn is_verified(&self, page: usize) -> bool {
+        let word = self.verified.get(page / 64);
+        word.is_none_or(|word| word.load(Ordering::Relaxed) & 1 << (page % 64) != 0)
+    }
+
+    /// Brings the byte at `at` near, unchecked and unseen: loads that do not wait for each other
+    /// overlap, those of a search in a block do not.
+    #[inline]
+    pub fn touch(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(0)
     }
 
     /// The name of the file, for messages.
@@ -127,10 +175,9 @@ impl CheckedBytes {
         };
         if len > 0 {
             for page in start / PAGE_BYTES..=(start + len - 1) / PAGE_BYTES {
-                let bit = 1 << (page % 64);
-                if self.verified[page / 64].load(Ordering::Relaxed) & bit == 0 {
+                if !self.is_verified(page) {
                     self.verify(section, page)?;
-                    self.verified[page / 64].fetch_or(bit, Ordering::Relaxed);
+                    self.verified[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
                 }
             }
         }

@@ -116,6 +116,27 @@ fn put_bitmap(bytes: &mut Vec<u8>, docs: &[u32]) -> io::Result<()> {
     bitmap.serialize_into(bytes)
 }
 
+/// A set of documents of a segment, to be looked for in long lists.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    bitmap: RoaringBitmap,
+}
+
+impl Candidates {
+    /// The set of these documents, in any order.
+    pub fn new(mut docs: Vec<u32>) -> Candidates {
+        docs.sort_unstable();
+        docs.dedup();
+        let bitmap = RoaringBitmap::from_sorted_iter(docs).expect("they were sorted");
+        Candidates { bitmap }
+    }
+
+    /// Whether the set has `doc`.
+    pub fn contains(&self, doc: u32) -> bool {
+        self.bitmap.contains(doc)
+    }
+}
+
 /// A posting list found in a segment, not yet decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct List<'a> {
@@ -176,6 +197,42 @@ impl<'a> List<'a> {
             return Err(self.damage(file, "a list that does not hold the documents it counts"));
         }
         Ok(())
+    }
+
+    /// Whether intersecting with a set of `candidates` documents beats decoding.
+    ///
+    /// Measured: a probe costs about as much as decoding 400 documents, and grows with the
+    /// candidates.
+    #[inline]
+    pub fn is_probed(&self, candidates: usize) -> bool {
+        self.encoding == Encoding::Roaring && self.df as usize > 400 + 4 * candidates
+    }
+
+    /// The documents of the list that are among `candidates`, in ascending order. A bitmap is
+    /// intersected in its serialised form: only containers that both have are looked at.
+    ///
+    /// # Errors
+    /// When the list does not hold what it says.
+    pub fn among(
+        &self,
+        file: &SigFile,
+        candidates: &Candidates,
+    ) -> Result<impl Iterator<Item = u32> + use<>, Corruption> {
+        let found: Vec<u32> = match self.encoding {
+            Encoding::Varint => {
+                let mut docs = Vec::with_capacity(self.df as usize);
+                self.decode(file, &mut docs)?;
+                docs.retain(|&doc| candidates.contains(doc));
+                docs
+            }
+            Encoding::Roaring => candidates
+                .bitmap
+                .intersection_with_serialized_unchecked(Cursor::new(self.bytes))
+                .map_err(|_| self.damage(file, "a bitmap that cannot be read"))?
+                .into_iter()
+                .collect(),
+        };
+        Ok(found.into_iter())
     }
 
     /// Stops early, with fewer documents than `df`, at bytes that are no list.

@@ -9,10 +9,20 @@ use super::bits::uint_le;
 use super::documents::{self, DistinctColumn, Document};
 use super::forward::ForwardList;
 use super::layout::{Counts, Header, Section, SigFile};
-use super::postings::{List, Postings};
+use super::postings::{Candidates, List, Postings};
+use super::read_ahead::ReadAhead;
 use super::terms::{BLOCK_TERMS, Block, TermIndex};
 use crate::error::Corruption;
 use crate::scheme::Fingerprint;
+
+/// In place of a block, for a key less than all of the segment.
+const NO_BLOCK: u32 = u32::MAX;
+
+/// The bytes that come into a processor's cache together.
+const CACHE_LINE_BYTES: usize = 64;
+
+/// Of a posting list that is not in memory, so much is asked for before its length is known.
+const LIST_FETCH_BYTES: usize = 512;
 
 /// An open `.sig` file.
 pub struct SegmentReader {
@@ -84,6 +94,61 @@ impl SegmentReader {
         self.term(ordinal, block.postings(index)).map(Some)
     }
 
+    /// The terms of those of the ascending `keys` that occur in the segment, each with its place
+    /// among `keys`.
+    ///
+    /// Looking up many at once is several times faster than one by one: the memory of all blocks,
+    /// then that of all lists, is fetched at the same time, from the disk too if need be.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged.
+    pub fn find_all(&self, keys: &[u64]) -> Result<Vec<(u32, Term<'_>)>, Corruption> {
+        let blocks: Vec<u32> = keys
+            .iter()
+            .map(|&key| self.index.block_of(key).map_or(NO_BLOCK, |block| block as u32))
+            .collect();
+        let real = || blocks.iter().filter(|&&block| block != NO_BLOCK);
+        let ranges = || real().map(|&block| self.index.range(block as usize));
+        self.file.fetch(Section::Terms, ranges());
+        let near = ranges().fold(0u8, |sum, range| {
+            // The head of a block and its columns of values are lines apart.
+            let end = range.end.saturating_sub(CACHE_LINE_BYTES);
+            sum ^ self.file.touch(Section::Terms, range.start)
+                ^ self.file.touch(Section::Terms, end)
+        });
+        std::hint::black_box(near);
+        let mut found: Vec<(u32, u32, Postings)> = Vec::with_capacity(keys.len());
+        for (i, (&key, &block_at)) in keys.iter().zip(&blocks).enumerate() {
+            if block_at == NO_BLOCK {
+                continue;
+            }
+            let block = self.index.read(&self.file, block_at as usize)?;
+            if let Some(index) = block.find(key) {
+                let ordinal = (block_at as usize * BLOCK_TERMS + index) as u32;
+                found.push((i as u32, ordinal, block.postings(index)));
+            }
+        }
+        let lists = || {
+            found.iter().filter_map(|(_, _, postings)| match postings {
+                Postings::List(_, at) => Some(*at as usize),
+                _ => None,
+            })
+        };
+        self.file.fetch(Section::Postings, lists().map(|at| at..at + LIST_FETCH_BYTES));
+        let near = lists().fold(0, |sum, at| sum ^ self.file.touch(Section::Postings, at));
+        std::hint::black_box(near);
+        let mut terms = Vec::with_capacity(found.len());
+        for (i, ordinal, postings) in found {
+            terms.push((i, self.term(ordinal, postings)?));
+        }
+        Ok(terms)
+    }
+
+    /// From now on [`find_all`](Self::find_all) fetches what it will read through `read_ahead`.
+    pub fn set_read_ahead(&mut self, read_ahead: ReadAhead) {
+        self.file.set_read_ahead(read_ahead);
+    }
+
     /// The key of the term with this ordinal.
     ///
     /// # Errors
@@ -128,6 +193,34 @@ impl SegmentReader {
         match term.postings {
             Found::Inline(postings) => docs.extend(inline_docs(&postings)),
             Found::List(list) => list.decode(&self.file, docs)?,
+        }
+        Ok(())
+    }
+
+    /// Whether the documents of `term` that are in a given set are found faster by
+    /// [`documents_among`](Self::documents_among) than by looking at each, if there are
+    /// `candidates` of them.
+    #[inline]
+    pub fn is_probed(term: &Term<'_>, candidates: usize) -> bool {
+        matches!(term.postings, Found::List(list) if list.is_probed(candidates))
+    }
+
+    /// Calls `each` with the documents of a term that are among `candidates`, in ascending order,
+    /// without decoding the rest of its list (DivideSkip).
+    ///
+    /// # Errors
+    /// When its posting list is damaged.
+    pub fn documents_among(
+        &self,
+        term: &Term<'_>,
+        candidates: &Candidates,
+        each: impl FnMut(u32),
+    ) -> Result<(), Corruption> {
+        match term.postings {
+            Found::Inline(postings) => {
+                inline_docs(&postings).filter(|&doc| candidates.contains(doc)).for_each(each);
+            }
+            Found::List(list) => list.among(&self.file, candidates)?.for_each(each),
         }
         Ok(())
     }
@@ -200,7 +293,7 @@ impl SegmentReader {
 }
 
 /// The documents of postings that are no list.
-pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> {
+pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> + use<> {
     let (first, second) = match *postings {
         Postings::One(doc) => (Some(doc), None),
         Postings::Two(first, second) => (Some(first), Some(second)),
@@ -210,6 +303,15 @@ pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> {
 }
 
 impl Term<'_> {
+    /// The documents, if they are at most two and stand in the dictionary.
+    #[inline]
+    pub fn inline(&self) -> Option<impl Iterator<Item = u32> + use<>> {
+        match &self.postings {
+            Found::Inline(postings) => Some(inline_docs(postings)),
+            Found::List(_) => None,
+        }
+    }
+
     /// The number of documents of the segment, deleted ones included, that hold the fingerprint.
     #[inline]
     pub fn df(&self) -> u32 {

@@ -7,6 +7,7 @@
 //! segments-format.md, "Terms" and "Term index".
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use super::bits::{BitWriter, column_bytes, get, put_column, uint_le, width_of};
 use super::layout::{Header, Section, SigFile};
@@ -455,13 +456,19 @@ impl TermIndex {
         (from + within).checked_sub(1)
     }
 
+    /// Where the block `block` lies in the terms section.
+    #[inline]
+    pub fn range(&self, block: usize) -> Range<usize> {
+        self.offsets[block]..self.offsets[block + 1]
+    }
+
     /// The block `block`.
     ///
     /// # Errors
     /// When its bytes are damaged.
     #[inline]
     pub fn read<'a>(&self, file: &'a SigFile, block: usize) -> Result<Block<'a>, Corruption> {
-        let (start, end) = (self.offsets[block], self.offsets[block + 1]);
+        let Range { start, end } = self.range(block);
         let bytes = file.read(Section::Terms, start, end - start)?;
         Block::parse(bytes, &file.header)
             .ok_or_else(|| file.corruption(Section::Terms, start, "a block that is cut short"))

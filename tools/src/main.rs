@@ -1,10 +1,13 @@
 //! Tools for those who work on cento: making corpora, and measuring what cento finds in them.
 //!
-//! They know cento only by its command line. Each prints the table that it is for.
+//! Most know cento only by its command line; those that measure latency use the library. Each
+//! prints the table that it is for.
 
+mod baseline;
 mod cento;
 mod corpus;
 mod finkel;
+mod latency;
 mod lifecycle;
 mod recall;
 
@@ -27,6 +30,8 @@ enum Tool {
     Recall(recall::Recall),
     Finkel(finkel::Finkel),
     Lifecycle(lifecycle::Lifecycle),
+    Latency(latency::Latency),
+    Baselines(baseline::Baselines),
 }
 
 fn main() -> Result {
@@ -36,5 +41,7 @@ fn main() -> Result {
         Tool::Recall(tool) => tool.run(),
         Tool::Finkel(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),
+        Tool::Latency(tool) => tool.run(),
+        Tool::Baselines(tool) => tool.run(),
     }
 }

@@ -1,0 +1,63 @@
+//! Which fingerprints does a stored document share with the query, and where has it them?
+//!
+//! Read from the document's forward list: for the few documents that matter, not for candidates.
+
+use crate::error::Result;
+use crate::index::{DocAddress, Snapshot};
+
+/// The fingerprints that a query and a document have in common.
+#[derive(Default)]
+pub struct SharedFingerprints {
+    /// Of the segment last looked at, the ordinals of the query's terms and their places among
+    /// the query's keys, ascending.
+    terms: Vec<(u32, u32)>,
+    segment: Option<u32>,
+    ordinals: Vec<u32>,
+    positions: Vec<u32>,
+    /// Each occurrence in the document: the key's place among the query's, and the position.
+    occurrences: Vec<(u32, u32)>,
+}
+
+impl SharedFingerprints {
+    /// Reads what the document at `address` shares with the distinct, ascending `keys`, which are
+    /// the same in every call. Documents of one segment should come together.
+    ///
+    /// # Errors
+    /// When the segment is damaged.
+    pub fn read(&mut self, snapshot: &Snapshot, keys: &[u64], address: DocAddress) -> Result<()> {
+        let signatures = &snapshot.segments()[address.segment as usize].signatures;
+        if self.segment != Some(address.segment) {
+            self.terms.clear();
+            let found = signatures.find_all(keys)?;
+            self.terms.extend(found.into_iter().map(|(i, term)| (term.ordinal, i)));
+            self.segment = Some(address.segment);
+        }
+        signatures.forward(address.doc, &mut self.ordinals, &mut self.positions)?;
+        self.occurrences.clear();
+        for (ordinal, &position) in self.ordinals.iter().zip(&self.positions) {
+            if let Ok(at) = self.terms.binary_search_by_key(ordinal, |term| term.0) {
+                self.occurrences.push((self.terms[at].1, position));
+            }
+        }
+        Ok(())
+    }
+
+    /// Each shared fingerprint of the document, by position: its place among the keys, and the
+    /// position in the document.
+    pub fn occurrences(&self) -> &[(u32, u32)] {
+        &self.occurrences
+    }
+
+    /// The places among the keys of the shared fingerprints, ascending.
+    pub fn keys(&self) -> Vec<u32> {
+        let mut keys: Vec<u32> = self.occurrences.iter().map(|&(key, _)| key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// The number of distinct fingerprints in common.
+    pub fn distinct(&self) -> u32 {
+        self.keys().len() as u32
+    }
+}

@@ -1,0 +1,42 @@
+//! Which parts of a file will be wanted at once?
+//!
+//! A query reads a few bytes in each of a hundred pages. From a disk that is a hundred waits, one
+//! after the other, unless all pages are asked for before the first is read.
+
+use std::path::Path;
+
+#[cfg(target_os = "linux")]
+use rustix::fs::{Advice, fadvise};
+
+/// Asks the system to fetch parts of a file. The default one asks for nothing.
+#[derive(Debug, Default)]
+pub struct ReadAhead {
+    /// The file, opened a second time: advice for a mapping would need unsafe code.
+    #[cfg(target_os = "linux")]
+    file: Option<std::fs::File>,
+}
+
+impl ReadAhead {
+    /// Read-ahead in the file at `path`; none if it cannot be opened, or on a system without it.
+    pub fn of(path: &Path) -> ReadAhead {
+        #[cfg(target_os = "linux")]
+        return ReadAhead { file: std::fs::File::open(path).ok() };
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = path;
+            ReadAhead::default()
+        }
+    }
+
+    /// Asks for `len` bytes from `start`; to the end of the file if `len` is 0.
+    ///
+    /// Only a hint: if it fails the bytes are read when they are needed.
+    pub fn ask(&self, start: u64, len: u64) {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = &self.file {
+            let _ = fadvise(file, start, std::num::NonZeroU64::new(len), Advice::WillNeed);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (start, len);
+    }
+}

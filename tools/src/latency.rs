@@ -1,0 +1,183 @@
+//! How long does a search take, and how does that grow with the corpus?
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cento::index::pipeline::Signed;
+use cento::index::{Index, WriterOptions};
+use cento::search::{Query, Searcher};
+use cento::source;
+use clap::Args;
+use fastrand::Rng;
+
+use crate::Result;
+use crate::baseline::{config, snapshot};
+use crate::cento::{Document, documents};
+
+/// Measure the latency of searches against the size of the corpus and the number of segments.
+#[derive(Debug, Args)]
+pub struct Latency {
+    /// The corpus: a JSON lines file. Smaller ones are made of its first documents.
+    #[arg(long)]
+    corpus: PathBuf,
+    /// A directory for the indexes; those that are there are used again.
+    #[arg(long)]
+    work: PathBuf,
+    /// Megabytes of text.
+    #[arg(long, value_delimiter = ',', default_value = "30,100,300,1000")]
+    sizes: Vec<usize>,
+    /// Numbers of segments.
+    #[arg(long, value_delimiter = ',', default_value = "1,16")]
+    segments: Vec<usize>,
+    /// Queries of each kind, made of the smallest corpus.
+    #[arg(long, default_value = "500")]
+    queries: usize,
+    /// The seed.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+impl Latency {
+    pub(crate) fn run(self) -> Result {
+        std::fs::create_dir_all(&self.work)?;
+        let smallest = self.sizes.iter().min().copied().ok_or("give a size")?;
+        let sample = self.work.join(format!("sample-{smallest}.jsonl"));
+        write_first(&self.corpus, smallest * 1_000_000, &sample)?;
+        let (whole, passages) = queries(&sample, self.queries, self.seed)?;
+        println!(
+            "| MB | segments | documents | kind | p50, us | p99, us | postings a query | hits |"
+        );
+        println!("|---|---|---|---|---|---|---|---|");
+        for &size in &self.sizes {
+            for &segments in &self.segments {
+                let path = self.work.join(format!("{size}-{segments}"));
+                if !path.exists() {
+                    build(&self.corpus, size * 1_000_000, segments, &path)?;
+                }
+                let searcher = Searcher::new(snapshot(&path)?);
+                let found = searcher.snapshot().segments().len();
+                let count = searcher.snapshot().documents();
+                for (kind, texts) in [("whole", &whole), ("passage", &passages)] {
+                    let (mut times, mut postings, mut hits) = (Times::default(), 0, 0);
+                    for round in 0..2 {
+                        for text in texts {
+                            let query = Query::text(text.as_str());
+                            let started = Instant::now();
+                            let answer = searcher.search(&query)?;
+                            if round > 0 {
+                                times.push(started.elapsed());
+                                postings += answer.query.postings;
+                                hits += answer.hits.len();
+                            }
+                        }
+                    }
+                    let mean = |sum: f64| sum / texts.len() as f64;
+                    println!(
+                        "| {size} | {found} | {count} | {kind} | {:.1} | {:.1} | {:.0} | {:.1} |",
+                        times.quantile(0.5),
+                        times.quantile(0.99),
+                        mean(postings as f64),
+                        mean(hits as f64)
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first documents of a corpus, up to so many bytes of text.
+fn first(corpus: &Path, bytes_max: usize) -> Result<impl Iterator<Item = Result<Document>>> {
+    let mut bytes = 0;
+    Ok(documents(corpus)?.take_while(move |document| {
+        let before = bytes;
+        bytes += document.as_ref().map_or(0, |document| document.text.len());
+        before < bytes_max
+    }))
+}
+
+fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
+    use std::io::Write;
+
+    let mut out = std::io::BufWriter::new(std::fs::File::create(out)?);
+    for document in first(corpus, bytes_max)? {
+        writeln!(out, "{}", serde_json::to_string(&document?)?)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// An index of the first bytes of a corpus, in so many segments of equal numbers of documents.
+fn build(corpus: &Path, bytes_max: usize, segments: usize, path: &Path) -> Result {
+    let count = first(corpus, bytes_max)?.count();
+    let index = Index::create(path, config(false)?)?;
+    let options = WriterOptions { merge: false, memory_bytes: 1 << 30 };
+    let mut writer = index.writer(options)?;
+    for (i, document) in first(corpus, bytes_max)?.enumerate() {
+        let Document { id, text } = document?;
+        let document = source::Document { id, text, meta: serde_json::Map::new() };
+        writer.add(Signed::new(document, index.config())?)?;
+        if (i + 1) % count.div_ceil(segments) == 0 {
+            writer.commit()?;
+        }
+    }
+    writer.finish()?;
+    if segments == 1 {
+        index.compact(1)?;
+    }
+    Ok(())
+}
+
+/// Whole documents of a corpus, and passages of 100 words of as many; the same for the same seed.
+pub fn queries(corpus: &Path, count: usize, seed: u64) -> Result<(Vec<String>, Vec<String>)> {
+    let mut rng = Rng::with_seed(seed);
+    let all: Vec<String> =
+        documents(corpus)?.map(|d| Ok(d?.text)).collect::<Result<Vec<String>>>()?;
+    let long = |text: &&String| text.split_whitespace().nth(100).is_some();
+    let all: Vec<&String> = all.iter().filter(long).collect();
+    if all.is_empty() {
+        return Err("the corpus has no document of more than 100 words".into());
+    }
+    let whole = (0..count).map(|_| (*rng.choice(&all).expect("it is not empty")).clone()).collect();
+    let passages = (0..count).map(|_| {
+        let text = rng.choice(&all).expect("it is not empty");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let start = rng.usize(0..=words.len() - 100);
+        words[start..start + 100].join(" ")
+    });
+    Ok((whole, passages.collect()))
+}
+
+/// The times of many queries.
+#[derive(Debug, Clone, Default)]
+pub struct Times {
+    micros: Vec<f64>,
+}
+
+impl Times {
+    /// Adds one.
+    pub fn push(&mut self, time: Duration) {
+        self.micros.push(time.as_secs_f64() * 1e6);
+    }
+
+    /// The time that this share of the queries took at most, in microseconds.
+    pub fn quantile(&mut self, share: f64) -> f64 {
+        self.micros.sort_unstable_by(f64::total_cmp);
+        let last = self.micros.len().saturating_sub(1);
+        self.micros.get((last as f64 * share).round() as usize).copied().unwrap_or(0.0)
+    }
+}
+
+/// The processor time of this process so far, all threads together.
+pub fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The bytes of the files in a directory.
+pub fn directory_bytes(path: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(path)? {
+        bytes += entry?.metadata()?.len();
+    }
+    Ok(bytes)
+}
