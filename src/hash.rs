@@ -4,6 +4,8 @@
 //! version is refused. Tokens are hashed with XXH3 (64 bits, seed 0) over their normalised UTF-8
 //! bytes; numbers are mixed with [`mix64`].
 
+use std::hash::{BuildHasherDefault, Hasher};
+
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// The version of everything in this module; it changes when any output changes.
@@ -44,6 +46,27 @@ impl HashStream {
     /// The hash of all pieces so far.
     pub fn finish(&self) -> u64 {
         self.0.digest()
+    }
+}
+
+/// The hasher of maps whose keys are hashes already: it leaves them as they are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KeyHasher(u64);
+
+/// Builds [`KeyHasher`]s.
+pub type BuildKeyHasher = BuildHasherDefault<KeyHasher>;
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash_bytes(bytes);
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 

@@ -5,6 +5,7 @@
 //! locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
 mod check;
+mod column;
 mod compact;
 mod config;
 mod directory;

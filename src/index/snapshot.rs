@@ -8,11 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tantivy::columnar::{BytesColumn, Column, StrColumn};
+use tantivy::columnar::Column;
 use tantivy::fastfield::AliveBitSet;
 use tantivy::schema::Value as _;
 use tantivy::{IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
 
+use super::column::Strings;
 use super::schema::META_JSON;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
@@ -44,9 +45,9 @@ pub struct SegmentView {
     pub signatures: SegmentReader,
     alive: Option<AliveBitSet>,
     live_documents: u32,
-    ids: StrColumn,
+    ids: Strings,
     digests: Column<u64>,
-    meta_json: Option<BytesColumn>,
+    meta_json: Option<Strings>,
 }
 
 /// A document as it was added.
@@ -109,9 +110,9 @@ impl SegmentView {
                 signatures,
                 alive: segment.alive_bitset().cloned(),
                 live_documents: segment.num_docs(),
-                ids: fast.str("id")?.ok_or_else(missing)?,
+                ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
                 digests: fast.u64(DIGEST_FIELD)?,
-                meta_json: fast.bytes(META_JSON)?,
+                meta_json: fast.bytes(META_JSON)?.map(Strings::new),
             })
         };
         open().map_err(OpenError::Tantivy)
@@ -170,13 +171,9 @@ impl Snapshot {
     /// # Errors
     /// When the id cannot be read.
     pub fn id(&self, address: DocAddress) -> Result<String> {
-        let ids = &self.segments[address.segment as usize].ids;
-        let mut id = String::new();
-        let found = ids.ords().first(address.doc).map(|ord| ids.ord_to_str(ord, &mut id));
-        match found {
-            Some(Ok(true)) => Ok(id),
-            _ => Err(self.damaged(address, "fast", "a document without an id")),
-        }
+        let id = self.segments[address.segment as usize].ids.get(address.doc).ok().flatten();
+        id.and_then(|id| String::from_utf8(id).ok())
+            .ok_or_else(|| self.damaged(address, "fast", "a document without an id"))
     }
 
     /// The document with this id, if it is in the index.
@@ -258,16 +255,10 @@ impl Snapshot {
 
     /// The JSON of a document's meta object, keys sorted; empty if it has none.
     pub(super) fn meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
-        let mut json = Vec::new();
         let column = &self.segments[address.segment as usize].meta_json;
-        let found = column.as_ref().and_then(|column| {
-            let ord = column.ords().first(address.doc)?;
-            Some(column.ord_to_bytes(ord, &mut json))
-        });
-        match found {
-            None | Some(Ok(true)) => Ok(json),
-            _ => Err(self.damaged(address, "fast", "a meta object that cannot be read")),
-        }
+        let json = column.as_ref().map_or(Ok(None), |column| column.get(address.doc));
+        json.map(Option::unwrap_or_default)
+            .map_err(|_| self.damaged(address, "fast", "a meta object that cannot be read"))
     }
 
     fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {

@@ -42,6 +42,9 @@ pub trait Scheme: fmt::Debug + fmt::Display + Send + Sync {
     /// How many bits a key has.
     fn key_bits(&self) -> u8;
 
+    /// How many tokens a fingerprint stands for, at most.
+    fn span(&self) -> usize;
+
     /// Replaces the contents of `signature` by the fingerprints of the document, by position.
     ///
     /// Only a document without tokens has an empty signature: a short one has one fingerprint at

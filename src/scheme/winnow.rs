@@ -40,6 +40,10 @@ impl Scheme for Winnow {
         KEY_BITS
     }
 
+    fn span(&self) -> usize {
+        self.k
+    }
+
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
         signature.clear();
         if ngram::sign_short(&tokens.hashes, self.k, signature) {

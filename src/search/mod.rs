@@ -5,8 +5,11 @@
 //! the share of the query's distinct fingerprints that the document has; resemblance is the
 //! share of both documents' fingerprints that both have.
 
+pub mod align;
 mod candidates;
+mod cover;
 mod filter;
+mod passages;
 mod query;
 mod score;
 mod shared;
@@ -20,6 +23,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use crate::index::MaxDf;
+pub use passages::{Passage, Unit};
 pub use query::{Query, Subject};
 
 use crate::error::{Error, Result};
@@ -28,6 +32,7 @@ use crate::scheme::Fingerprint;
 use crate::text::Tokens;
 use candidates::{Counted, Counters, Found, Request};
 use filter::Filter;
+use passages::Passages;
 use score::Scored;
 use shared::SharedFingerprints;
 
@@ -58,6 +63,9 @@ pub struct Answer {
     pub query: QueryInfo,
     /// The hits, best first.
     pub hits: Vec<Hit>,
+    /// The share of the query's fingerprints that the hits together have, if a cover was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explained: Option<f64>,
     /// Whether the search went to its end; if not, because of [`Query::budget`], hits may be
     /// missing. The numbers of those here are exact in any case.
     pub complete: bool,
@@ -106,8 +114,14 @@ pub struct Hit {
     pub containment_in_query: f64,
     /// How much of both together is in both, 0 to 1.
     pub resemblance: f64,
+    /// Fingerprints of the query that no hit before this one has, if a cover was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adds: Option<u32>,
     /// What the caller knows of the document.
     pub meta: Map<String, Value>,
+    /// The passages in common, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passages: Option<Vec<Passage>>,
 }
 
 impl Searcher {
@@ -143,8 +157,18 @@ impl Searcher {
             let recounted = self.recount(&subject.keys, found.documents, query.limit)?;
             score::scored(&self.snapshot, &recounted, in_query, query)?
         };
-        let best = score::best(&self.snapshot, scored, query.limit)?;
-        let hits = best.into_iter().map(|scored| self.hit(scored)).collect::<Result<_>>()?;
+        let chosen = self.choose(scored, &subject.keys, query)?;
+        let explained = query.cover.then(|| {
+            let added: u32 = chosen.iter().filter_map(|(_, adds)| *adds).sum();
+            f64::from(added) / f64::from(in_query.max(1))
+        });
+        let mut hits = Vec::with_capacity(chosen.len());
+        let mut passages = self.passages(&subject, query)?;
+        for (scored, adds) in chosen {
+            let address = scored.address;
+            let passages = passages.as_mut().map(|passages| passages.of(address)).transpose()?;
+            hits.push(Hit { adds, passages, ..self.hit(scored)? });
+        }
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
         let stopped = found.stopped.iter().map(|&(i, df)| subject.stopped(i, df)).collect();
@@ -158,9 +182,46 @@ impl Searcher {
                 postings: found.postings,
             },
             hits,
+            explained,
             complete,
             took_us: started.elapsed().as_micros() as u64,
         })
+    }
+
+    /// The hits to be shown, with what each adds if a cover is asked for.
+    fn choose(
+        &self,
+        mut hits: Vec<Scored>,
+        keys: &[u64],
+        query: &Query,
+    ) -> Result<Vec<(Scored, Option<u32>)>> {
+        if !query.cover {
+            let best = score::best(&self.snapshot, hits, query.limit)?;
+            return Ok(best.into_iter().map(|scored| (scored, None)).collect());
+        }
+        for hit in &mut hits {
+            hit.id = self.snapshot.id(hit.address)?;
+        }
+        let adds_min = query.min_overlap.max(1);
+        let cover = cover::cover(&self.snapshot, keys, hits, query.limit, adds_min)?;
+        Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
+    }
+
+    fn passages<'a>(
+        &'a self,
+        subject: &'a Resolved,
+        query: &Query,
+    ) -> Result<Option<Passages<'a>>> {
+        if !query.passages {
+            return Ok(None);
+        }
+        let text = match (&query.subject, subject.address) {
+            (Subject::Text(text), _) => Some(text.clone()),
+            (Subject::Id(_), Some(address)) => self.snapshot.document(address)?.text,
+            _ => None,
+        };
+        let Resolved { signature, keys, .. } = subject;
+        Passages::new(&self.snapshot, signature, keys, text).map(Some)
     }
 
     fn find(&self, subject: &Resolved, query: &Query, scratch: &mut Scratch) -> Result<Found> {
@@ -170,8 +231,9 @@ impl Searcher {
         let request = Request {
             keys: &subject.keys,
             overlap_min: score::overlap_min(query, subject.keys.len() as u32),
-            // A document of the best by overlap may still lack resemblance.
-            best: if query.min_resemblance > 0.0 { usize::MAX } else { query.limit },
+            // A document of the best by overlap may still lack resemblance, and one that is not
+            // among them add more to a cover.
+            best: if query.min_resemblance > 0.0 || query.cover { usize::MAX } else { query.limit },
             max_df: max_df.limit(self.snapshot.documents()),
             budget: query.budget.unwrap_or(u64::MAX),
             filter: filter.as_ref(),
@@ -227,6 +289,8 @@ impl Searcher {
             containment: scored.containment,
             containment_in_query: scored.containment_in_query,
             resemblance: scored.resemblance,
+            adds: None,
+            passages: None,
         })
     }
 }

@@ -29,6 +29,10 @@ pub struct Query {
     /// At most so many postings are read, rarest fingerprints first; then the answer says that it
     /// is not complete.
     pub budget: Option<u64>,
+    /// Show the passages that each hit shares with the query.
+    pub passages: bool,
+    /// Instead of the best hits, find the smallest set of documents that explains the query.
+    pub cover: bool,
 }
 
 /// What is searched for.
@@ -69,6 +73,8 @@ impl Query {
             filter: None,
             max_df: None,
             budget: None,
+            passages: false,
+            cover: false,
         }
     }
 }

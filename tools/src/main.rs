@@ -9,6 +9,7 @@ mod corpus;
 mod finkel;
 mod latency;
 mod lifecycle;
+mod pan;
 mod recall;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +33,7 @@ enum Tool {
     Lifecycle(lifecycle::Lifecycle),
     Latency(latency::Latency),
     Baselines(baseline::Baselines),
+    Pan(pan::Pan),
 }
 
 fn main() -> Result {
@@ -43,5 +45,6 @@ fn main() -> Result {
         Tool::Lifecycle(tool) => tool.run(),
         Tool::Latency(tool) => tool.run(),
         Tool::Baselines(tool) => tool.run(),
+        Tool::Pan(tool) => tool.run(),
     }
 }

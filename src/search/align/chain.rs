@@ -1,0 +1,86 @@
+//! Which matches belong together?
+//!
+//! A match is a piece that two texts have in common. Matches that follow each other in both, with
+//! small gaps only, are a chain (Sun et al. 2013, section 5: gaps are bounded). A gap is what was
+//! edited; its bound grows with what has been matched, so that a word in common after a long gap
+//! does not make a passage of two phrases.
+
+use std::ops::Range;
+
+/// A piece of both texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Match {
+    /// Where it begins in the query.
+    pub query: usize,
+    /// Where it begins in the document.
+    pub hit: usize,
+    /// Its length in both.
+    pub len: usize,
+}
+
+/// Matches that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// From the first match to the last, in the query.
+    pub query: Range<usize>,
+    /// From the first match to the last, in the document.
+    pub hit: Range<usize>,
+    /// The places of the query in matches.
+    pub matched: usize,
+}
+
+impl Chain {
+    /// The share of the longer side that is matched.
+    pub fn density(&self) -> f64 {
+        self.matched as f64 / self.query.len().max(self.hit.len()) as f64
+    }
+}
+
+/// A chain is looked for among so many that ended last: more are open only where a text repeats
+/// itself.
+const OPEN_MAX: usize = 64;
+
+/// Chains the `matches`, of which the query's order is ascending; gaps are at most `gap_max`
+/// tokens on either side.
+pub fn chains(matches: &[Match], gap_max: usize) -> Vec<Chain> {
+    let mut open: Vec<Chain> = Vec::new();
+    let mut done = Vec::new();
+    for found in matches {
+        // What ended too far before can grow no more.
+        open.retain(|chain| {
+            let grows = chain.query.end + gap_max >= found.query;
+            if !grows {
+                done.push(chain.clone());
+            }
+            grows
+        });
+        let gap = |chain: &Chain| {
+            // How much of the match is new on both sides; it may overlap the end of the chain.
+            let before = chain.query.end.saturating_sub(found.query);
+            let before = before.max(chain.hit.end.saturating_sub(found.hit));
+            let is_after = found.hit >= chain.hit.start && before < found.len;
+            let gap = |end: usize, start: usize| start.saturating_sub(end);
+            let gaps = (gap(chain.query.end, found.query), gap(chain.hit.end, found.hit));
+            let bound = gap_max.min(chain.matched.max(found.len) * 2);
+            (is_after && gaps.0 <= bound && gaps.1 <= bound).then_some((gaps.0 + gaps.1, before))
+        };
+        let best = open.iter().enumerate().filter_map(|(i, chain)| Some((gap(chain)?, i))).min();
+        if let Some(((_, before), i)) = best {
+            let chain = &mut open[i];
+            chain.query.end = chain.query.end.max(found.query + found.len);
+            chain.hit.end = chain.hit.end.max(found.hit + found.len);
+            chain.matched += found.len - before;
+            continue;
+        }
+        if open.len() == OPEN_MAX {
+            done.push(open.remove(0));
+        }
+        open.push(Chain {
+            query: found.query..found.query + found.len,
+            hit: found.hit..found.hit + found.len,
+            matched: found.len,
+        });
+    }
+    done.append(&mut open);
+    done
+}

@@ -1,0 +1,284 @@
+//! Which passages were rewritten, so that hardly two words in a row are left?
+//!
+//! Sentences are compared as sets of words, weighted by how few sentences of both texts have a word
+//! (tf-isf); pairs that are alike by cosine and by the Dice coefficient are seeds. Seeds with few
+//! sentences between them, in both texts, are clustered; a cluster whose two sides are not alike
+//! as wholes is tried again with smaller gaps. The method and its thresholds are those of
+//! Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text alignment for text reuse
+//! detection at PAN 2014", sections 2.2 and 2.3, without stemming, which would need to know the
+//! language.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::chain::Chain;
+use super::{Side, shared};
+use crate::hash::BuildKeyHasher;
+
+/// Two sentences whose vectors have at least this cosine may be a seed.
+const COSINE_MIN: f64 = 0.3;
+/// Two sentences whose sets of words have at least this Dice coefficient may be a seed.
+const DICE_MIN: f64 = 0.33;
+/// The two sides of a passage have at least this cosine.
+const PASSAGE_COSINE_MIN: f64 = 0.34;
+/// At most so many sentences between two seeds.
+const GAP_SENTENCES_MAX: usize = 4;
+/// A shorter side is chance.
+const PASSAGE_BYTES_MIN: usize = 150;
+/// A sentence of fewer tokens is part of the next.
+const SENTENCE_TOKENS_MIN: usize = 3;
+/// A text without full stops is cut after so many tokens.
+const SENTENCE_TOKENS_MAX: usize = 60;
+/// A copied passage of so many tokens needs no closer look.
+const COPIED_TOKENS_MIN: usize = 40;
+/// Words in more sentences of the document than this, and than a twentieth of them, bring up no
+/// pair of sentences.
+const SENTENCES_OF_WORD_MAX: usize = 20;
+
+/// Rewritten passages of two texts of which it is known what was copied: ranges of tokens of the
+/// query and of the document.
+pub fn passages(
+    query: Side<'_>,
+    document: Side<'_>,
+    copied: &[Chain],
+) -> Vec<(Range<usize>, Range<usize>)> {
+    let (q, d) = (Sentences::new(query), Sentences::new(document));
+    let weights = Weights::new(&q, &d);
+    let is_copied = |sentence: &Range<usize>| {
+        let long = copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN);
+        let covered: usize = long.map(|chain| shared(&chain.query, sentence)).sum();
+        covered * 2 > sentence.len()
+    };
+    let open: Vec<bool> = q.ranges.iter().map(|sentence| !is_copied(sentence)).collect();
+    let seeds = seeds(&q, &d, &weights, &open);
+    let mut found = Vec::new();
+    cluster(seeds, GAP_SENTENCES_MAX, &|seeds| weights.are_alike(&q, &d, seeds), &mut found);
+    let mut kept: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
+    for seeds in found {
+        let (a, b) = extent(&seeds);
+        let (a, b) = (q.tokens(&a), d.tokens(&b));
+        let long = query.bytes(&a) >= PASSAGE_BYTES_MIN && document.bytes(&b) >= PASSAGE_BYTES_MIN;
+        let covered: usize = kept.iter().map(|other| shared(&other.0, &a)).sum();
+        if long && covered * 2 <= a.len() {
+            kept.push((a, b));
+        }
+    }
+    kept
+}
+
+impl Side<'_> {
+    /// The bytes from the first of these tokens to the last.
+    fn bytes(&self, tokens: &Range<usize>) -> usize {
+        let spans = &self.tokens.spans[tokens.clone()];
+        spans.last().map_or(0, |last| (last.end - spans[0].start) as usize)
+    }
+}
+
+/// The sentences of a text.
+struct Sentences {
+    /// Their tokens.
+    ranges: Vec<Range<usize>>,
+    /// The words of each, by their hashes, ascending, with how often it has them.
+    words: Vec<Vec<(u64, u32)>>,
+}
+
+impl Sentences {
+    fn new(side: Side<'_>) -> Sentences {
+        let spans = &side.tokens.spans;
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        let mut start = 0;
+        for end in 1..=spans.len() {
+            let len = end - start;
+            let ends = match spans.get(end) {
+                None => true,
+                Some(next) => {
+                    let between = spans[end - 1].end as usize..(next.start as usize);
+                    len >= SENTENCE_TOKENS_MAX
+                        || len >= SENTENCE_TOKENS_MIN
+                            && side.text.get(between).is_some_and(ends_sentence)
+                }
+            };
+            if ends {
+                ranges.push(start..end);
+                start = end;
+            }
+        }
+        let words = ranges.iter().map(|range| {
+            let mut hashes = side.tokens.hashes[range.clone()].to_vec();
+            hashes.sort_unstable();
+            hashes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
+        });
+        Sentences { words: words.collect(), ranges }
+    }
+
+    /// The tokens of a range of sentences.
+    fn tokens(&self, sentences: &Range<usize>) -> Range<usize> {
+        self.ranges[sentences.start].start..self.ranges[sentences.end - 1].end
+    }
+}
+
+/// Whether what stands between two words is the end of a sentence.
+fn ends_sentence(between: &str) -> bool {
+    let mut last = ' ';
+    let mut lines = 0;
+    for c in between.chars() {
+        // Full stops of scripts without spaces need none after them.
+        if matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{0964}') {
+            return true;
+        }
+        if c.is_whitespace() && matches!(last, '.' | '!' | '?' | '"' | '\u{201d}' | ')') {
+            let mark = between.trim_end().trim_end_matches(['"', '\u{201d}', ')', '\'']);
+            if mark.ends_with(['.', '!', '?']) || between.contains(['.', '!', '?']) {
+                return true;
+            }
+        }
+        lines += u32::from(c == '\n');
+        last = c;
+    }
+    lines > 1
+}
+
+/// How much a word says, and how long the vectors of sentences are.
+struct Weights {
+    /// ln(sentences / sentences with the word), over both texts.
+    rarity: HashMap<u64, f64, BuildKeyHasher>,
+}
+
+impl Weights {
+    fn new(q: &Sentences, d: &Sentences) -> Weights {
+        let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        for &(word, _) in q.words.iter().chain(&d.words).flatten() {
+            *counts.entry(word).or_default() += 1;
+        }
+        let sentences = (q.words.len() + d.words.len()) as f64;
+        let rarity = counts.into_iter().map(|(word, n)| (word, (sentences / f64::from(n)).ln()));
+        Weights { rarity: rarity.collect() }
+    }
+
+    fn weight(&self, (word, count): (u64, u32)) -> f64 {
+        f64::from(count) * self.rarity.get(&word).copied().unwrap_or(0.0)
+    }
+
+    fn norm(&self, words: &[(u64, u32)]) -> f64 {
+        words.iter().map(|&word| self.weight(word).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// The dot product of two vectors, and the number of words in common.
+    fn product(&self, a: &[(u64, u32)], b: &[(u64, u32)]) -> (f64, usize) {
+        let (mut sum, mut common, mut i, mut j) = (0.0, 0, 0, 0);
+        while i < a.len() && j < b.len() {
+            match a[i].0.cmp(&b[j].0) {
+                std::cmp::Ordering::Less => i += 1,
+                std::cmp::Ordering::Greater => j += 1,
+                std::cmp::Ordering::Equal => {
+                    sum += self.weight(a[i]) * self.weight(b[j]);
+                    common += 1;
+                    (i, j) = (i + 1, j + 1);
+                }
+            }
+        }
+        (sum, common)
+    }
+
+    /// Whether the two sides of a passage are alike as wholes.
+    fn are_alike(&self, q: &Sentences, d: &Sentences, seeds: &[Seed]) -> bool {
+        let (a, b) = extent(seeds);
+        let (a, b) = (joined(&q.words[a]), joined(&d.words[b]));
+        self.product(&a, &b).0 >= PASSAGE_COSINE_MIN * self.norm(&a) * self.norm(&b)
+    }
+}
+
+/// The words of several sentences.
+fn joined(sentences: &[Vec<(u64, u32)>]) -> Vec<(u64, u32)> {
+    let mut words: Vec<(u64, u32)> = sentences.iter().flatten().copied().collect();
+    words.sort_unstable();
+    let same = words.chunk_by(|a, b| a.0 == b.0);
+    same.map(|same| (same[0].0, same.iter().map(|word| word.1).sum())).collect()
+}
+
+/// A sentence of the query and one of the document that are alike.
+type Seed = (usize, usize);
+
+/// The pairs of alike sentences, of those of the query that are `open`.
+fn seeds(q: &Sentences, d: &Sentences, weights: &Weights, open: &[bool]) -> Vec<Seed> {
+    let mut sentences_of: HashMap<u64, Vec<u32>, BuildKeyHasher> = HashMap::default();
+    for (at, words) in (0u32..).zip(&d.words) {
+        for &(word, _) in words {
+            sentences_of.entry(word).or_default().push(at);
+        }
+    }
+    let many = SENTENCES_OF_WORD_MAX.max(d.words.len() / 20);
+    let norms: Vec<f64> = d.words.iter().map(|words| weights.norm(words)).collect();
+    let mut seeds = Vec::new();
+    let mut alike: Vec<u32> = Vec::new();
+    for (at, words) in q.words.iter().enumerate().filter(|&(at, _)| open[at]) {
+        alike.clear();
+        for (word, _) in words {
+            let sentences = sentences_of.get(word).filter(|sentences| sentences.len() <= many);
+            alike.extend(sentences.into_iter().flatten());
+        }
+        alike.sort_unstable();
+        alike.dedup();
+        let norm = weights.norm(words);
+        for &other in &alike {
+            let others = &d.words[other as usize];
+            let (product, common) = weights.product(words, others);
+            let dice = 2.0 * common as f64 / (words.len() + others.len()) as f64;
+            if product > COSINE_MIN * norm * norms[other as usize] && dice > DICE_MIN {
+                seeds.push((at, other as usize));
+            }
+        }
+    }
+    seeds
+}
+
+/// The sentences from the first seed to the last, in the query and in the document.
+fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
+    let range = |of: fn(&Seed) -> usize| {
+        let first = seeds.iter().map(of).min().unwrap_or(0);
+        first..seeds.iter().map(of).max().unwrap_or(0) + 1
+    };
+    (range(|seed| seed.0), range(|seed| seed.1))
+}
+
+/// Appends the clusters of `seeds` that are `alike`, with gaps of at most `gap_max` sentences.
+fn cluster(
+    seeds: Vec<Seed>,
+    gap_max: usize,
+    alike: &dyn Fn(&[Seed]) -> bool,
+    found: &mut Vec<Vec<Seed>>,
+) {
+    for group in groups(seeds, gap_max) {
+        if alike(&group) {
+            found.push(group);
+        } else if gap_max > 0 && group.len() > 1 {
+            cluster(group, gap_max - 1, alike, found);
+        }
+    }
+}
+
+/// Seeds with at most `gap_max` sentences between neighbours, in both texts.
+fn groups(seeds: Vec<Seed>, gap_max: usize) -> Vec<Vec<Seed>> {
+    let (mut done, mut open) = (Vec::new(), vec![seeds]);
+    while let Some(mut group) = open.pop() {
+        group.sort_unstable();
+        let mut pieces = cut(&group, |seed| seed.0, gap_max);
+        if pieces.len() == 1 {
+            group.sort_unstable_by_key(|seed| (seed.1, seed.0));
+            pieces = cut(&group, |seed| seed.1, gap_max);
+        }
+        // A cut in one text may open a gap in the other.
+        match pieces.len() {
+            0 => {}
+            1 => done.append(&mut pieces),
+            _ => open.append(&mut pieces),
+        }
+    }
+    done
+}
+
+/// The pieces of sorted seeds between which the gap is too large.
+fn cut(seeds: &[Seed], of: fn(&Seed) -> usize, gap_max: usize) -> Vec<Vec<Seed>> {
+    seeds.chunk_by(|a, b| of(b) - of(a) <= gap_max + 1).map(<[Seed]>::to_vec).collect()
+}

@@ -1,0 +1,189 @@
+//! Which passages does a hit share with the query, as shown to the user?
+//!
+//! With both texts at hand they are aligned. Without, the shared fingerprints are chained: ranges
+//! of tokens, as exact as the fingerprints are dense.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::align::{Aligned, Chain, Match, Side, align, chains};
+use super::shared::SharedFingerprints;
+use crate::error::Result;
+use crate::index::{DocAddress, Snapshot};
+use crate::scheme::Fingerprint;
+use crate::text::Tokens;
+
+/// A passage that the query and a stored document have in common.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Passage {
+    /// Where it stands in the query.
+    pub query: (u32, u32),
+    /// Where it stands in the document.
+    pub hit: (u32, u32),
+    /// What the two ranges, which are half-open, count.
+    #[serde(skip_serializing_if = "Unit::is_bytes")]
+    pub unit: Unit,
+    /// The tokens of the query in it.
+    pub tokens: u32,
+    /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
+    /// number; without text, an estimate from the fingerprints.
+    pub similarity: f64,
+}
+
+/// What a range counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Bytes of the original text.
+    Bytes,
+    /// Tokens, because the index keeps no text or the query has none.
+    Tokens,
+}
+
+impl Unit {
+    fn is_bytes(&self) -> bool {
+        *self == Unit::Bytes
+    }
+}
+
+/// Finds the passages that a query shares with its hits.
+pub struct Passages<'a> {
+    snapshot: &'a Snapshot,
+    signature: &'a [Fingerprint],
+    keys: &'a [u64],
+    text: Option<String>,
+    tokens: Tokens,
+    shared: SharedFingerprints,
+}
+
+impl<'a> Passages<'a> {
+    /// Of a query with this signature and these distinct, ascending keys; `text` if it is known.
+    ///
+    /// # Errors
+    /// When the text cannot be analysed.
+    pub fn new(
+        snapshot: &'a Snapshot,
+        signature: &'a [Fingerprint],
+        keys: &'a [u64],
+        text: Option<String>,
+    ) -> Result<Passages<'a>> {
+        let mut tokens = Tokens::default();
+        if let Some(text) = &text {
+            snapshot.config().analyzer.analyze(text, &mut tokens)?;
+        }
+        let shared = SharedFingerprints::default();
+        Ok(Passages { snapshot, signature, keys, text, tokens, shared })
+    }
+
+    /// The passages shared with the document at `address`, in the order of the query.
+    ///
+    /// # Errors
+    /// When the document cannot be read.
+    pub fn of(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
+        let document = match &self.text {
+            Some(_) if self.snapshot.config().store_text => self.snapshot.document(address)?.text,
+            _ => None,
+        };
+        let (Some(text), Some(document)) = (&self.text, &document) else {
+            return self.of_fingerprints(address);
+        };
+        let mut tokens = Tokens::default();
+        self.snapshot.config().analyzer.analyze(document, &mut tokens)?;
+        let passages =
+            between(Side { text, tokens: &self.tokens }, Side { text: document, tokens: &tokens });
+        if !passages.is_empty() {
+            return Ok(passages);
+        }
+        // Too little to be aligned: what brought the document up is shown.
+        let found = self.of_fingerprints(address)?;
+        let in_bytes = |passage: Passage| Passage {
+            query: bytes(&self.tokens, &tokens_of(passage.query, &self.tokens)),
+            hit: bytes(&tokens, &tokens_of(passage.hit, &tokens)),
+            unit: Unit::Bytes,
+            ..passage
+        };
+        Ok(found.into_iter().map(in_bytes).collect())
+    }
+
+    fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
+        self.shared.read(self.snapshot, self.keys, address)?;
+        let span = self.snapshot.config().scheme.span();
+        Ok(in_fingerprints(self.signature, self.keys, self.shared.occurrences(), span))
+    }
+}
+
+fn tokens_of((start, end): (u32, u32), tokens: &Tokens) -> Range<usize> {
+    let last = tokens.spans.len();
+    (start as usize).min(last)..(end as usize).min(last)
+}
+
+/// The passages of two texts, in the order of the first.
+pub fn between(query: Side<'_>, document: Side<'_>) -> Vec<Passage> {
+    let passage = |aligned: Aligned| Passage {
+        query: bytes(query.tokens, &aligned.query),
+        hit: bytes(document.tokens, &aligned.hit),
+        unit: Unit::Bytes,
+        tokens: aligned.query.len() as u32,
+        similarity: aligned.similarity,
+    };
+    align(query, document).into_iter().map(passage).collect()
+}
+
+/// The bytes from the first of a range of tokens to the last.
+fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
+    let spans = &tokens.spans[range.clone()];
+    spans.first().zip(spans.last()).map_or((0, 0), |(first, last)| (first.start, last.end))
+}
+
+/// Between two fingerprints of one passage lie at most so many tokens.
+const GAP_TOKENS_MAX: usize = 40;
+
+/// The passages that the shared fingerprints alone tell of, as ranges of tokens.
+///
+/// `signature` is the query's, `keys` its distinct keys, `occurrences` those of the document as
+/// places among the keys and positions. A fingerprint stands for `span` tokens.
+fn in_fingerprints(
+    signature: &[Fingerprint],
+    keys: &[u64],
+    occurrences: &[(u32, u32)],
+    span: usize,
+) -> Vec<Passage> {
+    let mut places: Vec<(u32, u32)> = occurrences.to_vec();
+    places.sort_unstable();
+    let mut matches = Vec::new();
+    for fingerprint in signature {
+        let Ok(key) = keys.binary_search(&fingerprint.key) else { continue };
+        let first = places.partition_point(|place| (place.0 as usize) < key);
+        let same = places[first..].iter().take_while(|place| place.0 as usize == key);
+        matches.extend(same.map(|&(_, position)| Match {
+            query: fingerprint.position as usize,
+            hit: position as usize,
+            len: span,
+        }));
+    }
+    matches.sort_unstable();
+    let mut found = chains(&matches, GAP_TOKENS_MAX);
+    let longest = found.iter().map(|chain| chain.matched).max().unwrap_or(0);
+    // One fingerprint alone is evidence only where there is no better.
+    found.retain(|chain| chain.matched > span.min(longest.saturating_sub(1)));
+    found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
+    let count = |positions: &mut dyn Iterator<Item = u32>, range: &Range<usize>| {
+        positions.filter(|&position| range.contains(&(position as usize))).count()
+    };
+    let passage = |chain: Chain| {
+        let in_chain =
+            |found: &&Match| chain.query.contains(&found.query) && chain.hit.contains(&found.hit);
+        let in_query = count(&mut signature.iter().map(|f| f.position), &chain.query);
+        let shared = matches.iter().filter(in_chain).count();
+        let ends = |range: &Range<usize>| (range.start as u32, range.end as u32);
+        Passage {
+            query: ends(&chain.query),
+            hit: ends(&chain.hit),
+            unit: Unit::Tokens,
+            tokens: chain.query.len() as u32,
+            similarity: (shared as f64 / in_query.max(1) as f64).min(1.0),
+        }
+    };
+    found.into_iter().map(passage).collect()
+}

@@ -1,0 +1,278 @@
+//! How well are the boundaries of reused passages found? (PAN, text alignment)
+//!
+//! Each pair of a suspicious and a source document is aligned as `cento compare` does. The
+//! measures are those of Potthast et al. (2010): precision and recall count characters of both
+//! texts, averaged over detections and over cases; granularity is how many detections a detected
+//! case has; plagdet is F1 / log2(1 + granularity). Offsets are Unicode code points.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use cento::search::align::{Side, align};
+use cento::text::{Analyzer, Tokens};
+use clap::Args;
+use serde::Deserialize;
+
+use crate::Result;
+use crate::cento::documents;
+
+/// Measure passages against the PAN 2013 text alignment corpus.
+#[derive(Debug, Args)]
+pub struct Pan {
+    /// The source documents: a JSON lines file.
+    #[arg(long)]
+    sources: PathBuf,
+    /// The suspicious documents: a JSON lines file.
+    #[arg(long)]
+    suspicious: PathBuf,
+    /// The pairs and their cases: a JSON lines file.
+    #[arg(long)]
+    truth: PathBuf,
+    /// Only every n-th pair.
+    #[arg(long, default_value = "1")]
+    every: usize,
+    /// Print the detections, and the cases with none, of this category.
+    #[arg(long)]
+    show: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    cat: String,
+    susp: String,
+    src: String,
+    cases: Vec<CaseRecord>,
+}
+
+#[derive(Deserialize)]
+struct CaseRecord {
+    this_offset: usize,
+    this_length: usize,
+    source_offset: usize,
+    source_length: usize,
+}
+
+/// A piece of the suspicious document and one of the source, in code points.
+#[derive(Debug, Clone)]
+struct Region {
+    this: Range<usize>,
+    source: Range<usize>,
+}
+
+impl Region {
+    fn len(&self) -> usize {
+        self.this.len() + self.source.len()
+    }
+
+    fn detects(&self, case: &Region) -> bool {
+        intersect(&self.this, &case.this).is_some()
+            && intersect(&self.source, &case.source).is_some()
+    }
+}
+
+fn intersect(a: &Range<usize>, b: &Range<usize>) -> Option<Range<usize>> {
+    let range = a.start.max(b.start)..a.end.min(b.end);
+    (!range.is_empty()).then_some(range)
+}
+
+/// The number of places in at least one of the ranges.
+fn union_len(mut ranges: Vec<Range<usize>>) -> usize {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut len, mut end) = (0, 0);
+    for range in ranges {
+        len += range.end.saturating_sub(range.start.max(end));
+        end = end.max(range.end);
+    }
+    len
+}
+
+/// The share of `one`'s characters, of both texts, that those of `others` cover which detect it.
+fn covered(one: &Region, others: &[Region]) -> f64 {
+    let detecting = || others.iter().filter(|other| other.detects(one));
+    let this = detecting().filter_map(|other| intersect(&one.this, &other.this)).collect();
+    let source = detecting().filter_map(|other| intersect(&one.source, &other.source)).collect();
+    (union_len(this) + union_len(source)) as f64 / one.len() as f64
+}
+
+/// Sums over pairs.
+#[derive(Debug, Default, Clone)]
+struct Sums {
+    pairs: usize,
+    cases: usize,
+    detections: usize,
+    recall: f64,
+    precision: f64,
+    detected: usize,
+    detecting: usize,
+    micros: f64,
+}
+
+impl Sums {
+    fn add(&mut self, cases: &[Region], detections: &[Region], micros: f64) {
+        self.pairs += 1;
+        self.micros += micros;
+        self.cases += cases.len();
+        self.detections += detections.len();
+        self.recall += cases.iter().map(|case| covered(case, detections)).sum::<f64>();
+        self.precision += detections.iter().map(|found| covered(found, cases)).sum::<f64>();
+        for case in cases {
+            let count = detections.iter().filter(|found| found.detects(case)).count();
+            self.detected += usize::from(count > 0);
+            self.detecting += count;
+        }
+    }
+
+    fn print(&self, name: &str) {
+        let mean = |sum: f64, count: usize| if count == 0 { 0.0 } else { sum / count as f64 };
+        let precision = mean(self.precision, self.detections);
+        let recall = mean(self.recall, self.cases);
+        let granularity =
+            if self.detected == 0 { 1.0 } else { mean(self.detecting as f64, self.detected) };
+        let f1 = if precision + recall == 0.0 {
+            0.0
+        } else {
+            2.0 * precision * recall / (precision + recall)
+        };
+        println!(
+            "| {name} | {} | {} | {} | {precision:.4} | {recall:.4} | {granularity:.4} | {:.4} | {:.0} |",
+            self.pairs,
+            self.cases,
+            self.detections,
+            f1 / (1.0 + granularity).log2(),
+            self.micros / self.pairs as f64
+        );
+    }
+}
+
+/// A text, its tokens, and what byte is which code point.
+struct Text {
+    text: String,
+    tokens: Tokens,
+    points: Vec<u32>,
+}
+
+impl Text {
+    fn new(text: String, analyzer: &Analyzer) -> Result<Text> {
+        let mut tokens = Tokens::default();
+        analyzer.analyze(&text, &mut tokens)?;
+        let mut points = vec![0; text.len() + 1];
+        let mut point = 0;
+        for (at, c) in text.char_indices() {
+            points[at..at + c.len_utf8()].fill(point);
+            point += 1;
+        }
+        points[text.len()] = point;
+        Ok(Text { text, tokens, points })
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side { text: &self.text, tokens: &self.tokens }
+    }
+
+    fn points(&self, tokens: &Range<usize>) -> Range<usize> {
+        let spans = &self.tokens.spans;
+        let point = |byte: u32| self.points[byte as usize] as usize;
+        point(spans[tokens.start].start)..point(spans[tokens.end - 1].end)
+    }
+}
+
+impl Pan {
+    pub(crate) fn run(self) -> Result {
+        let analyzer = Analyzer::default();
+        let mut texts: HashMap<String, Text> = HashMap::new();
+        for path in [&self.sources, &self.suspicious] {
+            for document in documents(path)? {
+                let document = document?;
+                texts.insert(document.id, Text::new(document.text, &analyzer)?);
+            }
+        }
+        let mut sums: BTreeMap<String, Sums> = BTreeMap::new();
+        let mut all = Sums::default();
+        for line in std::fs::read_to_string(&self.truth)?.lines().step_by(self.every) {
+            let pair: Pair = serde_json::from_str(line)?;
+            let of = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
+            let (this, source) = (of(&pair.susp)?, of(&pair.src)?);
+            let started = Instant::now();
+            let passages = align(this.side(), source.side());
+            let micros = started.elapsed().as_secs_f64() * 1e6;
+            let detections: Vec<Region> = passages
+                .iter()
+                .map(|passage| Region {
+                    this: this.points(&passage.query),
+                    source: source.points(&passage.hit),
+                })
+                .collect();
+            let cases: Vec<Region> = pair
+                .cases
+                .iter()
+                .map(|case| Region {
+                    this: case.this_offset..case.this_offset + case.this_length,
+                    source: case.source_offset..case.source_offset + case.source_length,
+                })
+                .collect();
+            if self.show.as_ref() == Some(&pair.cat) {
+                for (region, passage) in detections.iter().zip(&passages) {
+                    let precision = covered(region, &cases);
+                    let similarity = passage.similarity;
+                    println!(
+                        "{} {}: found {region:?}, similarity {similarity:.2}, precision {precision:.2}",
+                        pair.susp, pair.src
+                    );
+                }
+                for case in &cases {
+                    println!("  case {case:?}: recall {:.2}", covered(case, &detections));
+                }
+            }
+            sums.entry(pair.cat).or_default().add(&cases, &detections, micros);
+            all.add(&cases, &detections, micros);
+        }
+        println!(
+            "| category | pairs | cases | detections | precision | recall | granularity | plagdet | us a pair |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|");
+        for (category, sums) in &sums {
+            sums.print(category);
+        }
+        all.print("all");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(this: Range<usize>, source: Range<usize>) -> Region {
+        Region { this, source }
+    }
+
+    fn check(cases: &[Region], detections: &[Region]) -> (f64, f64, usize, usize) {
+        let mut sums = Sums::default();
+        sums.add(cases, detections, 0.0);
+        let precision = sums.precision / detections.len() as f64;
+        (precision, sums.recall / cases.len() as f64, sums.detecting, sums.detected)
+    }
+
+    #[test]
+    fn a_perfect_detection_is_perfect() {
+        let case = [region(0..10, 20..40)];
+        assert_eq!(check(&case, &case), (1.0, 1.0, 1, 1));
+    }
+
+    #[test]
+    fn a_detection_in_one_text_only_is_none() {
+        let found = check(&[region(0..10, 20..40)], &[region(0..10, 50..60)]);
+        assert_eq!(found, (0.0, 0.0, 0, 0));
+    }
+
+    #[test]
+    fn overlapping_detections_count_once_for_recall_and_twice_for_granularity() {
+        let case = [region(0..10, 0..10)];
+        let found = check(&case, &[region(0..6, 0..6), region(4..10, 4..10)]);
+        assert_eq!(found, (1.0, 1.0, 2, 1));
+        let half = check(&case, &[region(0..20, 0..10)]);
+        assert_eq!(half, (20.0 / 30.0, 1.0, 1, 1));
+    }
+}
