@@ -147,8 +147,8 @@ impl Add {
         if !self.index.join("meta.json").exists() {
             let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
             let analyzer = analyzer.unwrap_or_else(|| "words".into());
-            let config = ConfigArgs { scheme, analyzer, no_text };
-            return Index::create(&self.index, config.config()?);
+            let config = ConfigArgs { scheme, analyzer };
+            return Index::create(&self.index, config.config(!no_text)?);
         }
         let index = Index::open(&self.index)?;
         let config = index.config();
@@ -156,9 +156,8 @@ impl Add {
         let wanted = ConfigArgs {
             scheme: scheme.unwrap_or_else(|| own_scheme.clone()),
             analyzer: analyzer.unwrap_or_else(|| own_analyzer.clone()),
-            no_text: no_text || !config.store_text,
         }
-        .config()?;
+        .config(config.store_text && !no_text)?;
         if wanted.scheme.to_string() != own_scheme
             || wanted.analyzer.to_string() != own_analyzer
             || wanted.store_text != config.store_text

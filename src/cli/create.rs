@@ -15,6 +15,10 @@ pub struct Create {
     index: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
+    /// Keep no text: smaller, and nobody can read the documents out of the index; passages are
+    /// then ranges of tokens.
+    #[arg(long)]
+    no_text: bool,
     /// Fingerprints in more documents than this find nothing by themselves, unless a search says
     /// otherwise: a number of documents, a share of them such as 0.01, or `default`, the larger of
     /// 1000 and a thousandth of all.
@@ -22,7 +26,7 @@ pub struct Create {
     max_df: MaxDf,
 }
 
-/// What an index is created with.
+/// How documents are signed.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
     /// How fingerprints are chosen: winnow(k,w), kgram(k) or mod(k,p).
@@ -31,22 +35,19 @@ pub struct ConfigArgs {
     /// How text is cut into tokens: words(nfkc,fold,cjk).
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
-    /// Keep no text: smaller, and nobody can read the documents out of the index; passages are
-    /// then ranges of tokens.
-    #[arg(long)]
-    pub no_text: bool,
 }
 
 impl ConfigArgs {
-    /// The configuration.
-    pub fn config(&self) -> crate::Result<Config> {
-        Config::new(&self.scheme, &self.analyzer, !self.no_text)
+    /// The configuration of an index that keeps texts or does not.
+    pub fn config(&self, store_text: bool) -> crate::Result<Config> {
+        Config::new(&self.scheme, &self.analyzer, store_text)
     }
 }
 
 impl Create {
     pub(super) fn run(self) -> Result {
-        Index::create(&self.index, self.config.config()?.with_max_df(self.max_df))?;
+        let config = self.config.config(!self.no_text)?.with_max_df(self.max_df);
+        Index::create(&self.index, config)?;
         Ok(Outcome::Found)
     }
 }

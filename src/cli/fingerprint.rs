@@ -48,7 +48,8 @@ struct Signature {
     fingerprints: Vec<(String, u32)>,
 }
 
-fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
+/// The bytes of a file, or of standard input if it is named `-`.
+pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = match path.to_str() {
         Some("-") => io::stdin().lock().read_to_end(&mut bytes),
@@ -91,7 +92,7 @@ impl Fingerprint {
         let config = match &index {
             Some(index) => index.config(),
             None => {
-                own = self.config.config()?;
+                own = self.config.config(false)?;
                 &own
             }
         };

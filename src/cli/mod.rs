@@ -6,6 +6,7 @@
 mod add;
 mod check;
 mod compact;
+mod compare;
 mod create;
 mod demo;
 mod fingerprint;
@@ -14,6 +15,7 @@ mod output;
 mod progress;
 mod remove;
 mod search;
+mod side_by_side;
 mod stats;
 
 use std::io;
@@ -39,6 +41,7 @@ enum Verb {
     Create(create::Create),
     Add(add::Add),
     Search(search::Search),
+    Compare(compare::Compare),
     Remove(remove::Remove),
     Compact(compact::Compact),
     Stats(stats::Stats),
@@ -88,6 +91,7 @@ pub fn main() -> ExitCode {
         Verb::Create(verb) => verb.run(),
         Verb::Add(verb) => verb.run(),
         Verb::Search(verb) => verb.run(),
+        Verb::Compare(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),

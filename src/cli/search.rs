@@ -12,7 +12,7 @@ use super::output::{self, Format};
 use super::{Failure, Outcome, Result};
 use crate::error::Error;
 use crate::index::Index;
-use crate::search::{Answer, MaxDf, Query, Searcher, Subject};
+use crate::search::{Answer, MaxDf, Query, Searcher, Subject, Unit};
 use crate::source::{self, Item};
 use crate::text::charset;
 
@@ -59,6 +59,12 @@ pub struct Search {
     /// lack hits, and says so; the numbers of those it has are exact.
     #[arg(long, value_name = "POSTINGS")]
     budget: Option<u64>,
+    /// Show the passages that the query shares with each hit.
+    #[arg(long)]
+    passages: bool,
+    /// Find the smallest set of documents that explains the query, with what each one adds.
+    #[arg(long)]
+    cover: bool,
     /// Standard input holds a document a line, as a .jsonl file does.
     #[arg(long)]
     jsonl: bool,
@@ -100,6 +106,8 @@ impl Search {
             filter: self.filter.clone(),
             max_df: self.max_df,
             budget: self.budget,
+            passages: self.passages,
+            cover: self.cover,
             ..Query::new(subject)
         }
     }
@@ -187,20 +195,39 @@ fn print_human(answer: &Answer) -> io::Result<()> {
         if answer.hits.len() == 1 { "1 hit".into() } else { format!("{} hits", answer.hits.len()) },
         answer.took_us,
     )?;
+    if !answer.complete {
+        writeln!(out, "the budget was used up: there may be more hits, and better ones")?;
+    }
+    if let Some(explained) = answer.explained {
+        writeln!(out, "together they have {:.1} % of the query", 100.0 * explained)?;
+    }
     if answer.hits.is_empty() {
         return Ok(());
     }
+    let adds = if answer.explained.is_some() { "     adds" } else { "" };
     writeln!(
         out,
-        "{:>11} {:>9} {:>11} {:>8}  id",
+        "{:>11} {:>9} {:>11} {:>8}{adds}  id",
         "containment", "in query", "resemblance", "overlap"
     )?;
     for hit in &answer.hits {
+        let adds = hit.adds.map_or(String::new(), |adds| format!(" {adds:>8}"));
         writeln!(
             out,
-            "{:>11.3} {:>9.3} {:>11.3} {:>8}  {}",
+            "{:>11.3} {:>9.3} {:>11.3} {:>8}{adds}  {}",
             hit.containment, hit.containment_in_query, hit.resemblance, hit.overlap, hit.id
         )?;
+        for passage in hit.passages.iter().flatten() {
+            let ((a, b), (c, d)) = (passage.query, passage.hit);
+            let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
+            writeln!(
+                out,
+                "{:>13} {a}..{b} of the query are {c}..{d} of the hit: {} tokens, similarity {:.3}",
+                unit,
+                output::count(passage.tokens.into()),
+                passage.similarity
+            )?;
+        }
     }
     Ok(())
 }

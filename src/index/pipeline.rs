@@ -396,6 +396,10 @@ mod tests {
             40
         }
 
+        fn span(&self) -> usize {
+            1
+        }
+
         fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
             signature.clear();
             assert_ne!(tokens.hashes.len(), 3, "three tokens");

@@ -7,6 +7,7 @@
 
 pub mod align;
 mod candidates;
+mod compare;
 mod cover;
 mod filter;
 mod passages;
@@ -23,6 +24,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use crate::index::MaxDf;
+pub use compare::{Category, Comparison, compare};
 pub use passages::{Passage, Unit};
 pub use query::{Query, Subject};
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::align::{Aligned, Chain, Match, Side, align, chains};
+use super::align::{Aligned, Chain, Match, Side, align, chains, distinct};
 use super::shared::SharedFingerprints;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
@@ -139,6 +139,9 @@ fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
 /// Between two fingerprints of one passage lie at most so many tokens.
 const GAP_TOKENS_MAX: usize = 40;
 
+/// A fingerprint that the document has more often chains nothing.
+const OCCURRENCES_MAX: usize = 16;
+
 /// The passages that the shared fingerprints alone tell of, as ranges of tokens.
 ///
 /// `signature` is the query's, `keys` its distinct keys, `occurrences` those of the document as
@@ -155,34 +158,39 @@ fn in_fingerprints(
     for fingerprint in signature {
         let Ok(key) = keys.binary_search(&fingerprint.key) else { continue };
         let first = places.partition_point(|place| (place.0 as usize) < key);
-        let same = places[first..].iter().take_while(|place| place.0 as usize == key);
-        matches.extend(same.map(|&(_, position)| Match {
-            query: fingerprint.position as usize,
-            hit: position as usize,
-            len: span,
-        }));
+        let same = places[first..].partition_point(|place| place.0 as usize == key);
+        // What stands everywhere tells nothing about where.
+        if same <= OCCURRENCES_MAX || places.len() <= OCCURRENCES_MAX {
+            matches.extend(places[first..first + same].iter().map(|&(_, position)| Match {
+                query: fingerprint.position as usize,
+                hit: position as usize,
+                len: span,
+            }));
+        }
     }
     matches.sort_unstable();
-    let mut found = chains(&matches, GAP_TOKENS_MAX);
-    let longest = found.iter().map(|chain| chain.matched).max().unwrap_or(0);
+    let mut found = distinct(chains(&matches, GAP_TOKENS_MAX));
     // One fingerprint alone is evidence only where there is no better.
-    found.retain(|chain| chain.matched > span.min(longest.saturating_sub(1)));
+    let longest = found.first().map_or(0, |chain| chain.matched);
+    found.retain(|chain| chain.matched > span.min(longest - 1));
     found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
-    let count = |positions: &mut dyn Iterator<Item = u32>, range: &Range<usize>| {
-        positions.filter(|&position| range.contains(&(position as usize))).count()
-    };
     let passage = |chain: Chain| {
-        let in_chain =
-            |found: &&Match| chain.query.contains(&found.query) && chain.hit.contains(&found.hit);
-        let in_query = count(&mut signature.iter().map(|f| f.position), &chain.query);
-        let shared = matches.iter().filter(in_chain).count();
+        let at = |position: u32| signature.partition_point(|f| f.position < position);
         let ends = |range: &Range<usize>| (range.start as u32, range.end as u32);
+        let (start, end) = ends(&chain.query);
+        let from = matches.partition_point(|found| found.query < chain.query.start);
+        let within = matches[from..].iter().take_while(|found| found.query < chain.query.end);
+        let mut shared: Vec<usize> = within
+            .filter(|found| chain.hit.contains(&found.hit))
+            .map(|found| found.query)
+            .collect();
+        shared.dedup();
         Passage {
-            query: ends(&chain.query),
+            query: (start, end),
             hit: ends(&chain.hit),
             unit: Unit::Tokens,
-            tokens: chain.query.len() as u32,
-            similarity: (shared as f64 / in_query.max(1) as f64).min(1.0),
+            tokens: end - start,
+            similarity: (shared.len() as f64 / (at(end) - at(start)).max(1) as f64).min(1.0),
         }
     };
     found.into_iter().map(passage).collect()

@@ -5,6 +5,7 @@
 //! edited; its bound grows with what has been matched, so that a word in common after a long gap
 //! does not make a passage of two phrases.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A piece of both texts.
@@ -83,4 +84,54 @@ pub fn chains(matches: &[Match], gap_max: usize) -> Vec<Chain> {
     }
     done.append(&mut open);
     done
+}
+
+/// The longest chains that do not say the same: where the document repeats itself, one of the
+/// places is the source of a place of the query.
+pub fn distinct(mut chains: Vec<Chain>) -> Vec<Chain> {
+    chains.sort_unstable_by_key(|chain| {
+        (std::cmp::Reverse(chain.matched), chain.query.start, chain.hit.start)
+    });
+    let mut taken = Taken::default();
+    chains.retain(|chain| taken.take(&chain.query));
+    chains
+}
+
+/// Places of the query that belong to a passage.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Disjoint, by where they begin.
+    ranges: BTreeMap<usize, usize>,
+}
+
+impl Taken {
+    /// Takes a range, unless more than half of it is taken already.
+    pub fn take(&mut self, range: &Range<usize>) -> bool {
+        let is_free = self.covered(range) * 2 <= range.len();
+        if is_free {
+            self.insert(range.clone());
+        }
+        is_free
+    }
+
+    /// How much of a range is taken.
+    pub fn covered(&self, range: &Range<usize>) -> usize {
+        self.touching(range).map(|(start, end)| end.min(range.end) - start.max(range.start)).sum()
+    }
+
+    fn touching(&self, range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + use<'_> {
+        let (from, to) = (range.start, range.end);
+        let before = self.ranges.range(..to).rev().take_while(move |(_, end)| **end > from);
+        before.map(|(&start, &end)| (start, end))
+    }
+
+    fn insert(&mut self, range: Range<usize>) {
+        let touching: Vec<(usize, usize)> = self.touching(&range).collect();
+        let (mut start, mut end) = (range.start, range.end);
+        for (from, to) in touching {
+            self.ranges.remove(&from);
+            (start, end) = (start.min(from), end.max(to));
+        }
+        self.ranges.insert(start, end);
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::chain::{Chain, Match, chains};
-use super::{PASSAGE_TOKENS_MIN, shared};
+use super::PASSAGE_TOKENS_MIN;
+use super::chain::{Chain, Match, chains, distinct};
 use crate::hash::{BuildKeyHasher, mix64};
 
 /// Runs of so many equal tokens are seeds. With 5, as an index has by default, a passage of which
@@ -23,18 +23,7 @@ const DENSITY_MIN: f64 = 0.4;
 pub fn passages(query: &[u64], document: &[u64]) -> Vec<Chain> {
     let mut found = chains(&matches(query, document), GAP_TOKENS_MAX);
     found.retain(|chain| chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN);
-    found.sort_unstable_by_key(|chain| {
-        (std::cmp::Reverse(chain.matched), chain.query.start, chain.hit.start)
-    });
-    // Where the document repeats itself, one of the places is the source.
-    let mut kept: Vec<Chain> = Vec::new();
-    for chain in found {
-        let covered: usize = kept.iter().map(|other| shared(&other.query, &chain.query)).sum();
-        if covered * 2 <= chain.query.len() {
-            kept.push(chain);
-        }
-    }
-    kept
+    distinct(found)
 }
 
 /// The maximal runs of equal tokens, at least [`SEED_TOKENS`] long, in the order of the query.

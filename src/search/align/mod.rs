@@ -18,7 +18,8 @@ use std::ops::Range;
 use crate::hash::BuildKeyHasher;
 use crate::text::Tokens;
 
-pub use chain::{Chain, Match, chains};
+use chain::Taken;
+pub use chain::{Chain, Match, chains, distinct};
 
 /// A text that is compared, with its tokens.
 #[derive(Debug, Clone, Copy)]
@@ -44,32 +45,47 @@ pub struct Aligned {
 /// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row.
 pub const PASSAGE_TOKENS_MIN: usize = 12;
 
+/// Two places less alike are of like content at most.
+const SIMILARITY_MIN: f64 = 0.3;
+
 /// The passages that two texts have in common, in the order of the query.
 ///
-/// A place of the query belongs to one passage at most, the longest; a place of the document may
-/// be copied several times.
+/// Of two passages that share more than half of their places in the query, the better one is
+/// given; a place of the document may be copied several times.
 pub fn align(query: Side<'_>, document: Side<'_>) -> Vec<Aligned> {
     let [q, d] = [&query.tokens.hashes[..], &document.tokens.hashes[..]];
+    let aligned = |query: Range<usize>, hit: Range<usize>| Aligned {
+        similarity: similarity(&q[query.clone()], &d[hit.clone()]),
+        query,
+        hit,
+    };
     let copied = copied::passages(q, d);
-    let rewritten = rewritten::passages(query, document, &copied);
-    // Copied phrases within a rewritten passage are part of it.
-    let mut ranges: Vec<(Range<usize>, Range<usize>)> = copied
+    let mut rewritten: Vec<Aligned> = rewritten::passages(query, document, &copied)
         .into_iter()
-        .map(|chain| (chain.query, chain.hit))
-        .filter(|(a, b)| {
-            !rewritten.iter().any(|(c, d)| shared(a, c) * 2 > a.len() && shared(b, d) * 2 > b.len())
-        })
+        .map(|(query, hit)| aligned(query, hit))
         .collect();
-    ranges.extend(rewritten.iter().cloned());
-    ranges.sort_unstable_by_key(|(query, hit)| (query.start, hit.start, query.end));
-    ranges
-        .into_iter()
-        .map(|(query, hit)| Aligned {
-            similarity: similarity(&q[query.clone()], &d[hit.clone()]),
-            query,
-            hit,
-        })
-        .collect()
+    rewritten.retain(|passage| passage.similarity >= SIMILARITY_MIN);
+    let copied = copied.into_iter().map(|chain| aligned(chain.query, chain.hit));
+    // Copied phrases within a rewritten passage are part of it; a rewritten passage of which most
+    // was copied says nothing new.
+    let (inside, mut passages): (Vec<Aligned>, Vec<Aligned>) =
+        copied.partition(|copied| rewritten.iter().any(|passage| passage.holds(copied)));
+    let mut taken = Taken::default();
+    passages.iter().for_each(|passage| _ = taken.take(&passage.query));
+    for mut later in [rewritten, inside] {
+        later.retain(|passage| taken.take(&passage.query));
+        passages.append(&mut later);
+    }
+    passages.sort_unstable_by_key(|passage| (passage.query.start, passage.hit.start));
+    passages
+}
+
+impl Aligned {
+    /// Whether most of `other` is in this passage, on both sides.
+    fn holds(&self, other: &Aligned) -> bool {
+        shared(&self.query, &other.query) * 2 > other.query.len()
+            && shared(&self.hit, &other.hit) * 2 > other.hit.len()
+    }
 }
 
 /// How many places two ranges share.

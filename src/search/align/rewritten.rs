@@ -23,6 +23,8 @@ const DICE_MIN: f64 = 0.33;
 const PASSAGE_COSINE_MIN: f64 = 0.34;
 /// At most so many sentences between two seeds.
 const GAP_SENTENCES_MAX: usize = 4;
+/// Who rewrites a passage does not make it longer or shorter than so many times.
+const LENGTHS_RATIO_MAX: usize = 4;
 /// A shorter side is chance.
 const PASSAGE_BYTES_MIN: usize = 150;
 /// A sentence of fewer tokens is part of the next.
@@ -36,7 +38,7 @@ const COPIED_TOKENS_MIN: usize = 40;
 const SENTENCES_OF_WORD_MAX: usize = 20;
 
 /// Rewritten passages of two texts of which it is known what was copied: ranges of tokens of the
-/// query and of the document.
+/// query and of the document, those of most seeds first.
 pub fn passages(
     query: Side<'_>,
     document: Side<'_>,
@@ -45,26 +47,26 @@ pub fn passages(
     let (q, d) = (Sentences::new(query), Sentences::new(document));
     let weights = Weights::new(&q, &d);
     let is_copied = |sentence: &Range<usize>| {
-        let long = copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN);
-        let covered: usize = long.map(|chain| shared(&chain.query, sentence)).sum();
-        covered * 2 > sentence.len()
+        let mut long = copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN);
+        // One that is copied in part is where the copied passage ends.
+        long.any(|chain| shared(&chain.query, sentence) > 0)
     };
     let open: Vec<bool> = q.ranges.iter().map(|sentence| !is_copied(sentence)).collect();
     let seeds = seeds(&q, &d, &weights, &open);
     let mut found = Vec::new();
     cluster(seeds, GAP_SENTENCES_MAX, &|seeds| weights.are_alike(&q, &d, seeds), &mut found);
-    let mut kept: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
-    for seeds in found {
+    let ranges = found.into_iter().map(|seeds| {
         let (a, b) = extent(&seeds);
-        let (a, b) = (q.tokens(&a), d.tokens(&b));
-        let long = query.bytes(&a) >= PASSAGE_BYTES_MIN && document.bytes(&b) >= PASSAGE_BYTES_MIN;
-        let covered: usize = kept.iter().map(|other| shared(&other.0, &a)).sum();
-        if long && covered * 2 <= a.len() {
-            kept.push((a, b));
-        }
-    }
-    kept
+        (q.tokens(&a), d.tokens(&b))
+    });
+    ranges
+        .filter(|(a, b)| {
+            let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));
+            long <= short * LENGTHS_RATIO_MAX
+                && query.bytes(a).min(document.bytes(b)) >= PASSAGE_BYTES_MIN
+        })
+        .collect()
 }
 
 impl Side<'_> {

@@ -1,0 +1,101 @@
+//! `cento compare`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::add::parse_encoding;
+use super::create::ConfigArgs;
+use super::fingerprint::read_bytes;
+use super::output::{self, Format, count};
+use super::side_by_side::SideBySide;
+use super::{Outcome, Result};
+use crate::search::{self, Comparison};
+use crate::text::charset;
+
+/// Show the passages that two files have in common, side by side.
+///
+/// Words that only one of the files has are coloured on a terminal, unless NO_COLOR is set.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The first file, or - for standard input.
+    a: PathBuf,
+    /// The second file, or - for standard input.
+    b: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// The encoding of the files; found if not given.
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
+    encoding: Option<String>,
+    /// The form of the answer.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// The answer as JSON, like a line of `cento pairs`.
+#[derive(Serialize)]
+struct Report<'a> {
+    a: String,
+    b: String,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+}
+
+impl Compare {
+    pub(super) fn run(self) -> Result {
+        let config = self.config.config(false)?;
+        let (a, b) = (read_bytes(&self.a)?, read_bytes(&self.b)?);
+        let text = |bytes| charset::decode(bytes, self.encoding.as_deref()).text;
+        let (a, b) = (text(&a), text(&b));
+        let comparison = search::compare(&config, &a, &b)?;
+        let names = [&self.a, &self.b].map(|path| path.display().to_string());
+        if self.format == Format::Json {
+            let [a, b] = names;
+            output::print_json(&Report { a, b, comparison: &comparison })?;
+        } else {
+            print_human(&names, [&a, &b], &comparison)?;
+        }
+        let found = comparison.overlap > 0 || !comparison.passages.is_empty();
+        Ok(if found { Outcome::Found } else { Outcome::Nothing })
+    }
+}
+
+fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let Comparison { overlap, passages, .. } = comparison;
+    let (a, b) = (comparison.containment_a_in_b, comparison.containment_b_in_a);
+    let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
+    writeln!(
+        out,
+        "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} fingerprints in \
+         common{category}; {} passages",
+        names[0],
+        names[1],
+        comparison.resemblance,
+        count((*overlap).into()),
+        passages.len()
+    )?;
+    let columns = SideBySide::new();
+    for passage in passages {
+        let range = |(start, end): (u32, u32)| format!("{start}..{end}");
+        writeln!(
+            out,
+            "\n{} tokens, similarity {:.3}",
+            count(passage.tokens.into()),
+            passage.similarity
+        )?;
+        columns.headings(
+            &mut out,
+            [
+                format!("{} {}", names[0], range(passage.query)),
+                format!("{} {}", names[1], range(passage.hit)),
+            ],
+        )?;
+        let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].into();
+        let pieces: [String; 2] = [cut(texts[0], passage.query), cut(texts[1], passage.hit)];
+        columns.texts(&mut out, &pieces[0], &pieces[1])?;
+    }
+    out.flush()
+}
