@@ -15,3 +15,5 @@ pub mod spec;
 pub mod text;
 
 pub use error::{Corruption, Error, Result};
+/// The tantivy that cento is built on, for queries that compose with [`search::SimilarTo`].
+pub use tantivy;

@@ -21,7 +21,7 @@ pub struct Create {
     no_text: bool,
     /// Fingerprints in more documents than this find nothing by themselves, unless a search says
     /// otherwise: a number of documents, a share of them such as 0.01, or `default`, the larger of
-    /// 1000 and a thousandth of all.
+    /// 10000 and a thousandth of all.
     #[arg(long, value_name = "N|F", default_value = "default")]
     max_df: MaxDf,
 }

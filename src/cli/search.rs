@@ -62,6 +62,10 @@ pub struct Search {
     /// Show the passages that the query shares with each hit.
     #[arg(long)]
     passages: bool,
+    /// Measure hits over all runs of five words of both texts too, and leave out those that then
+    /// miss a threshold.
+    #[arg(long)]
+    verify: bool,
     /// Find the smallest set of documents that explains the query, with what each one adds.
     #[arg(long)]
     cover: bool,
@@ -107,6 +111,7 @@ impl Search {
             max_df: self.max_df,
             budget: self.budget,
             passages: self.passages,
+            verify: self.verify,
             cover: self.cover,
             ..Query::new(subject)
         }
@@ -217,6 +222,10 @@ fn print_human(answer: &Answer) -> io::Result<()> {
             "{:>11.3} {:>9.3} {:>11.3} {:>8}{adds}  {}",
             hit.containment, hit.containment_in_query, hit.resemblance, hit.overlap, hit.id
         )?;
+        if let Some(verified) = hit.verified {
+            let (a, b) = (verified.containment, verified.containment_in_query);
+            writeln!(out, "{a:>11.3} {b:>9.3} {:>11.3} verified", verified.resemblance)?;
+        }
         for passage in hit.passages.iter().flatten() {
             let ((a, b), (c, d)) = (passage.query, passage.hit);
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };

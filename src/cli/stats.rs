@@ -4,26 +4,41 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::output::{self, Format, bytes, count};
 use super::{Outcome, Result};
-use crate::index::Index;
+use crate::index::{self, Frequencies, Index, PASSAGE_TOKENS};
 
 /// Show how large an index is and what is in it.
 #[derive(Debug, Args)]
 pub struct Stats {
     /// The directory of the index.
     index: PathBuf,
+    /// Leave out the distribution of document frequencies, for which all dictionaries are read.
+    #[arg(long)]
+    quick: bool,
     /// The form of the report.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
+/// The report as JSON.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    stats: index::Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequencies: Option<Frequencies>,
+}
+
 impl Stats {
     pub(super) fn run(self) -> Result {
-        let stats = Index::open(&self.index)?.snapshot()?.stats()?;
+        let snapshot = Index::open(&self.index)?.snapshot()?;
+        let stats = snapshot.stats()?;
+        let frequencies = if self.quick { None } else { Some(snapshot.frequencies()?) };
         if self.format == Format::Json {
-            output::print_json(&stats)?;
+            output::print_json(&Report { stats, frequencies })?;
             return Ok(Outcome::Found);
         }
         let mut out = io::stdout().lock();
@@ -44,6 +59,38 @@ impl Stats {
         for (name, value) in rows {
             writeln!(out, "{name:<13} {value}")?;
         }
+        if let Some(frequencies) = frequencies {
+            print_frequencies(&mut out, &frequencies)?;
+        }
         Ok(Outcome::Found)
     }
+}
+
+fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Result<()> {
+    let all: u64 = frequencies.distribution.iter().map(|bucket| bucket.postings).sum();
+    let share = |postings: u64| 100.0 * postings as f64 / all.max(1) as f64;
+    writeln!(out, "\n{:>12} {:>14} {:>14} {:>7}", "df up to", "terms", "postings", "share")?;
+    for bucket in &frequencies.distribution {
+        writeln!(
+            out,
+            "{:>12} {:>14} {:>14} {:>5.1} %",
+            count(bucket.df_max),
+            count(bucket.terms),
+            count(bucket.postings),
+            share(bucket.postings)
+        )?;
+    }
+    let Frequencies { max_df, stopped, .. } = frequencies;
+    writeln!(
+        out,
+        "\nmax-df {}: {} fingerprints are stopped, {:.1} % of the postings. Of {} documents sampled \
+         {:.2} %,\nand of their passages of {PASSAGE_TOKENS} tokens {:.2} %, have no other: copies \
+         of them are not found.",
+        count(*max_df),
+        count(stopped.terms),
+        share(stopped.postings),
+        count(frequencies.sampled_documents),
+        100.0 * frequencies.documents_lost,
+        100.0 * frequencies.passages_lost
+    )
 }

@@ -9,6 +9,7 @@ mod column;
 mod compact;
 mod config;
 mod directory;
+mod frequencies;
 mod ingest;
 mod max_df;
 
@@ -31,6 +32,7 @@ pub use check::CheckReport;
 pub use compact::Compaction;
 pub use config::Config;
 
+pub use frequencies::{Bucket, Frequencies, PASSAGE_TOKENS};
 pub use ingest::{AddOptions, AddReport, Event, add};
 pub use max_df::MaxDf;
 pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};

@@ -74,33 +74,51 @@ impl Category {
 /// # Errors
 /// When a text is too large to be analysed.
 pub fn compare(config: &Config, a: &str, b: &str) -> Result<Comparison> {
-    let (a_tokens, a_keys) = sign(config, a)?;
-    let (b_tokens, b_keys) = sign(config, b)?;
-    let overlap = a_keys.iter().filter(|key| b_keys.binary_search(key).is_ok()).count();
-    let share = |of: usize| if of == 0 { 0.0 } else { overlap as f64 / of as f64 };
-    let (a_in_b, b_in_a) = (share(a_keys.len()), share(b_keys.len()));
+    let (a_signed, b_signed) = (Signed::new(config, a)?, Signed::new(config, b)?);
+    let (overlap, [containment_a_in_b, containment_b_in_a, resemblance]) =
+        shares(&a_signed.keys, &b_signed.keys);
     Ok(Comparison {
-        overlap: overlap as u32,
-        containment_a_in_b: a_in_b,
-        containment_b_in_a: b_in_a,
-        resemblance: share(a_keys.len() + b_keys.len() - overlap),
-        category: Category::of(a_in_b, b_in_a),
+        overlap,
+        containment_a_in_b,
+        containment_b_in_a,
+        resemblance,
+        category: Category::of(containment_a_in_b, containment_b_in_a),
         passages: passages::between(
-            Side { text: a, tokens: &a_tokens },
-            Side { text: b, tokens: &b_tokens },
+            Side { text: a, tokens: &a_signed.tokens },
+            Side { text: b, tokens: &b_signed.tokens },
         ),
     })
 }
 
-/// The tokens of a text and its distinct keys, ascending.
-fn sign(config: &Config, text: &str) -> Result<(Tokens, Vec<u64>)> {
-    let (mut tokens, mut signature): (Tokens, Vec<Fingerprint>) = Default::default();
-    config.analyzer.analyze(text, &mut tokens)?;
-    config.scheme.sign(&tokens, &mut signature);
-    let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    Ok((tokens, keys))
+/// A text, analysed and signed.
+pub struct Signed {
+    /// Its tokens.
+    pub tokens: Tokens,
+    /// Its distinct keys, ascending.
+    pub keys: Vec<u64>,
+}
+
+impl Signed {
+    /// Signs `text` as `config` says.
+    ///
+    /// # Errors
+    /// When it is too large to be analysed.
+    pub fn new(config: &Config, text: &str) -> Result<Signed> {
+        let (mut tokens, mut signature): (Tokens, Vec<Fingerprint>) = Default::default();
+        config.analyzer.analyze(text, &mut tokens)?;
+        config.scheme.sign(&tokens, &mut signature);
+        let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(Signed { tokens, keys })
+    }
+}
+
+/// The overlap of two ascending sets; C(A,B), C(B,A) and resemblance, 0 where they are of nothing.
+pub fn shares(a: &[u64], b: &[u64]) -> (u32, [f64; 3]) {
+    let overlap = a.iter().filter(|key| b.binary_search(key).is_ok()).count();
+    let share = |of: usize| if of == 0 { 0.0 } else { overlap as f64 / of as f64 };
+    (overlap as u32, [share(a.len()), share(b.len()), share(a.len() + b.len() - overlap)])
 }
 
 #[cfg(test)]

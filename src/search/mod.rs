@@ -9,11 +9,14 @@ pub mod align;
 mod candidates;
 mod compare;
 mod cover;
+mod evidence;
 mod filter;
 mod passages;
 mod query;
 mod score;
 mod shared;
+mod similar_to;
+mod verify;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -27,14 +30,16 @@ pub use crate::index::MaxDf;
 pub use compare::{Category, Comparison, compare};
 pub use passages::{Passage, Unit};
 pub use query::{Query, Subject};
+pub use similar_to::SimilarTo;
+pub use verify::{VERIFYING_SCHEME, Verified};
 
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
 use crate::text::Tokens;
 use candidates::{Counted, Counters, Found, Request};
+use evidence::Evidence;
 use filter::Filter;
-use passages::Passages;
 use score::Scored;
 use shared::SharedFingerprints;
 
@@ -121,6 +126,9 @@ pub struct Hit {
     pub adds: Option<u32>,
     /// What the caller knows of the document.
     pub meta: Map<String, Value>,
+    /// The measures over all runs of five words, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
     /// The passages in common, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passages: Option<Vec<Passage>>,
@@ -150,29 +158,28 @@ impl Searcher {
         let started = Instant::now();
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = self.resolve(&query.subject, &mut scratch)?;
-        let found = self.find(&subject, query, &mut scratch)?;
-        let in_query = subject.keys.len() as u32;
-        let complete = found.unread == 0;
-        let scored = if complete {
-            score::scored(&self.snapshot, &found.documents, in_query, query)?
-        } else {
-            let recounted = self.recount(&subject.keys, found.documents, query.limit)?;
-            score::scored(&self.snapshot, &recounted, in_query, query)?
-        };
-        let chosen = self.choose(scored, &subject.keys, query)?;
-        let explained = query.cover.then(|| {
-            let added: u32 = chosen.iter().filter_map(|(_, adds)| *adds).sum();
-            f64::from(added) / f64::from(in_query.max(1))
-        });
-        let mut hits = Vec::with_capacity(chosen.len());
-        let mut passages = self.passages(&subject, query)?;
-        for (scored, adds) in chosen {
-            let address = scored.address;
-            let passages = passages.as_mut().map(|passages| passages.of(address)).transpose()?;
-            hits.push(Hit { adds, passages, ..self.hit(scored)? });
-        }
+        let (found, scored) = self.scored(&subject, query, &mut scratch)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
+        let in_query = subject.keys.len() as u32;
+        let chosen = self.choose(scored, &subject.keys, query)?;
+        let mut hits = Vec::with_capacity(chosen.len());
+        let mut evidence = self.evidence(&subject, query)?;
+        for (scored, adds) in chosen {
+            let address = scored.address;
+            let shown = evidence.as_mut().map(|evidence| evidence.of(address)).transpose()?;
+            let (verified, passages) = shown.unwrap_or_default();
+            if verified.is_none_or(|verified| {
+                verified.containment >= query.min_containment
+                    && verified.resemblance >= query.min_resemblance
+            }) {
+                hits.push(Hit { adds, verified, passages, ..self.hit(scored)? });
+            }
+        }
+        let explained = query.cover.then(|| {
+            let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
+            f64::from(added) / f64::from(in_query.max(1))
+        });
         let stopped = found.stopped.iter().map(|&(i, df)| subject.stopped(i, df)).collect();
         Ok(Answer {
             query: QueryInfo {
@@ -185,9 +192,36 @@ impl Searcher {
             },
             hits,
             explained,
-            complete,
+            complete: found.unread == 0,
             took_us: started.elapsed().as_micros() as u64,
         })
+    }
+
+    /// All documents that meet the query's thresholds, with their containment.
+    fn matches(&self, query: &Query) -> Result<Vec<(DocAddress, f64)>> {
+        let query = Query { limit: usize::MAX, ..query.clone() };
+        let mut scratch = self.spare.pop().unwrap_or_default();
+        let subject = self.resolve(&query.subject, &mut scratch)?;
+        let scored = self.scored(&subject, &query, &mut scratch)?.1;
+        let _ = self.spare.push(scratch);
+        Ok(scored.into_iter().map(|scored| (scored.address, scored.containment)).collect())
+    }
+
+    /// What was found, and of the documents those that meet the thresholds.
+    fn scored(
+        &self,
+        subject: &Resolved,
+        query: &Query,
+        scratch: &mut Scratch,
+    ) -> Result<(Found, Vec<Scored>)> {
+        let mut found = self.find(subject, query, scratch)?;
+        let mut documents = std::mem::take(&mut found.documents);
+        if found.unread > 0 {
+            documents = self.recount(&subject.keys, documents, query.limit)?;
+        }
+        let in_query = subject.keys.len() as u32;
+        let scored = score::scored(&self.snapshot, &documents, in_query, query)?;
+        Ok((found, scored))
     }
 
     /// The hits to be shown, with what each adds if a cover is asked for.
@@ -209,12 +243,12 @@ impl Searcher {
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
     }
 
-    fn passages<'a>(
+    fn evidence<'a>(
         &'a self,
         subject: &'a Resolved,
         query: &Query,
-    ) -> Result<Option<Passages<'a>>> {
-        if !query.passages {
+    ) -> Result<Option<Evidence<'a>>> {
+        if !query.passages && !query.verify {
             return Ok(None);
         }
         let text = match (&query.subject, subject.address) {
@@ -222,8 +256,7 @@ impl Searcher {
             (Subject::Id(_), Some(address)) => self.snapshot.document(address)?.text,
             _ => None,
         };
-        let Resolved { signature, keys, .. } = subject;
-        Passages::new(&self.snapshot, signature, keys, text).map(Some)
+        Evidence::new(&self.snapshot, subject, query, text).map(Some)
     }
 
     fn find(&self, subject: &Resolved, query: &Query, scratch: &mut Scratch) -> Result<Found> {
@@ -292,6 +325,7 @@ impl Searcher {
             containment_in_query: scored.containment_in_query,
             resemblance: scored.resemblance,
             adds: None,
+            verified: None,
             passages: None,
         })
     }

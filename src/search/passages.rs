@@ -8,9 +8,6 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::align::{Aligned, Chain, Match, Side, align, chains, distinct};
-use super::shared::SharedFingerprints;
-use crate::error::Result;
-use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
 use crate::text::Tokens;
 
@@ -41,81 +38,26 @@ pub enum Unit {
     Tokens,
 }
 
+impl Passage {
+    /// The same passage of tokens, in bytes of both texts.
+    pub fn in_bytes(self, query: &Tokens, document: &Tokens) -> Passage {
+        let range = |tokens: &Tokens, (start, end): (u32, u32)| {
+            let last = tokens.spans.len();
+            bytes(tokens, &((start as usize).min(last)..(end as usize).min(last)))
+        };
+        Passage {
+            query: range(query, self.query),
+            hit: range(document, self.hit),
+            unit: Unit::Bytes,
+            ..self
+        }
+    }
+}
+
 impl Unit {
     fn is_bytes(&self) -> bool {
         *self == Unit::Bytes
     }
-}
-
-/// Finds the passages that a query shares with its hits.
-pub struct Passages<'a> {
-    snapshot: &'a Snapshot,
-    signature: &'a [Fingerprint],
-    keys: &'a [u64],
-    text: Option<String>,
-    tokens: Tokens,
-    shared: SharedFingerprints,
-}
-
-impl<'a> Passages<'a> {
-    /// Of a query with this signature and these distinct, ascending keys; `text` if it is known.
-    ///
-    /// # Errors
-    /// When the text cannot be analysed.
-    pub fn new(
-        snapshot: &'a Snapshot,
-        signature: &'a [Fingerprint],
-        keys: &'a [u64],
-        text: Option<String>,
-    ) -> Result<Passages<'a>> {
-        let mut tokens = Tokens::default();
-        if let Some(text) = &text {
-            snapshot.config().analyzer.analyze(text, &mut tokens)?;
-        }
-        let shared = SharedFingerprints::default();
-        Ok(Passages { snapshot, signature, keys, text, tokens, shared })
-    }
-
-    /// The passages shared with the document at `address`, in the order of the query.
-    ///
-    /// # Errors
-    /// When the document cannot be read.
-    pub fn of(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
-        let document = match &self.text {
-            Some(_) if self.snapshot.config().store_text => self.snapshot.document(address)?.text,
-            _ => None,
-        };
-        let (Some(text), Some(document)) = (&self.text, &document) else {
-            return self.of_fingerprints(address);
-        };
-        let mut tokens = Tokens::default();
-        self.snapshot.config().analyzer.analyze(document, &mut tokens)?;
-        let passages =
-            between(Side { text, tokens: &self.tokens }, Side { text: document, tokens: &tokens });
-        if !passages.is_empty() {
-            return Ok(passages);
-        }
-        // Too little to be aligned: what brought the document up is shown.
-        let found = self.of_fingerprints(address)?;
-        let in_bytes = |passage: Passage| Passage {
-            query: bytes(&self.tokens, &tokens_of(passage.query, &self.tokens)),
-            hit: bytes(&tokens, &tokens_of(passage.hit, &tokens)),
-            unit: Unit::Bytes,
-            ..passage
-        };
-        Ok(found.into_iter().map(in_bytes).collect())
-    }
-
-    fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
-        self.shared.read(self.snapshot, self.keys, address)?;
-        let span = self.snapshot.config().scheme.span();
-        Ok(in_fingerprints(self.signature, self.keys, self.shared.occurrences(), span))
-    }
-}
-
-fn tokens_of((start, end): (u32, u32), tokens: &Tokens) -> Range<usize> {
-    let last = tokens.spans.len();
-    (start as usize).min(last)..(end as usize).min(last)
 }
 
 /// The passages of two texts, in the order of the first.
@@ -146,7 +88,7 @@ const OCCURRENCES_MAX: usize = 16;
 ///
 /// `signature` is the query's, `keys` its distinct keys, `occurrences` those of the document as
 /// places among the keys and positions. A fingerprint stands for `span` tokens.
-fn in_fingerprints(
+pub fn in_fingerprints(
     signature: &[Fingerprint],
     keys: &[u64],
     occurrences: &[(u32, u32)],

@@ -31,6 +31,9 @@ pub struct Query {
     pub budget: Option<u64>,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,
+    /// Measure each hit over all runs of five words too, and leave out those that then miss a
+    /// threshold. It needs both texts.
+    pub verify: bool,
     /// Instead of the best hits, find the smallest set of documents that explains the query.
     pub cover: bool,
 }
@@ -74,6 +77,7 @@ impl Query {
             max_df: None,
             budget: None,
             passages: false,
+            verify: false,
             cover: false,
         }
     }

@@ -144,6 +144,35 @@ impl SegmentReader {
         Ok(terms)
     }
 
+    /// The number of blocks of the dictionary.
+    pub fn blocks(&self) -> usize {
+        self.index.blocks()
+    }
+
+    /// Appends the terms of a block, in order: their keys and dfs.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged.
+    pub fn terms_of_block(
+        &self,
+        block: usize,
+        terms: &mut Vec<(u64, u32)>,
+    ) -> Result<(), Corruption> {
+        let block = self.index.read(&self.file, block)?;
+        let (mut keys, mut postings) = (Vec::new(), Vec::new());
+        block.keys(&mut keys);
+        block.all_postings(&mut postings);
+        for (key, postings) in keys.into_iter().zip(postings) {
+            let df = match postings {
+                Postings::One(_) => 1,
+                Postings::Two(..) => 2,
+                Postings::List(encoding, at) => List::open(&self.file, encoding, at)?.df,
+            };
+            terms.push((key, df));
+        }
+        Ok(())
+    }
+
     /// From now on [`find_all`](Self::find_all) fetches what it will read through `read_ahead`.
     pub fn set_read_ahead(&mut self, read_ahead: ReadAhead) {
         self.file.set_read_ahead(read_ahead);

@@ -13,11 +13,12 @@ use cento::index::{AddOptions, Config, Index, Snapshot};
 use cento::search::{Query, Searcher};
 use clap::Args;
 use tantivy::collector::TopDocs;
+use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, TermQuery};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{TantivyDocument, Term};
+use tantivy::{IndexWriter, TantivyDocument, Term};
 
 use crate::Result;
 use crate::cento::{Document, documents};
@@ -137,11 +138,14 @@ impl Baselines {
             writer.add_document(document)?;
         }
         writer.commit()?;
+        writer.wait_merging_threads()?;
         let segments = index.searchable_segment_ids()?;
         if segments.len() > 1 {
+            let mut writer: IndexWriter = index.writer_with_num_threads(1, 64 << 20)?;
+            writer.set_merge_policy(Box::new(NoMergePolicy));
             writer.merge(&segments).wait()?;
+            writer.wait_merging_threads()?;
         }
-        writer.wait_merging_threads()?;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cento::index::pipeline::Signed;
-use cento::index::{Index, WriterOptions};
+use cento::index::{Index, MaxDf, WriterOptions};
 use cento::search::{Query, Searcher};
 use cento::source;
 use clap::Args;
@@ -29,6 +29,9 @@ pub struct Latency {
     /// Numbers of segments.
     #[arg(long, value_delimiter = ',', default_value = "1,16")]
     segments: Vec<usize>,
+    /// Limits of document frequency.
+    #[arg(long, value_delimiter = ',', default_value = "default")]
+    max_df: Vec<MaxDf>,
     /// Queries of each kind, made of the smallest corpus.
     #[arg(long, default_value = "500")]
     queries: usize,
@@ -45,9 +48,9 @@ impl Latency {
         write_first(&self.corpus, smallest * 1_000_000, &sample)?;
         let (whole, passages) = queries(&sample, self.queries, self.seed)?;
         println!(
-            "| MB | segments | documents | kind | p50, us | p99, us | postings a query | hits |"
+            "| MB | segments | documents | max-df | kind | p50, us | p99, us | postings a query | hits |"
         );
-        println!("|---|---|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|---|---|");
         for &size in &self.sizes {
             for &segments in &self.segments {
                 let path = self.work.join(format!("{size}-{segments}"));
@@ -57,11 +60,15 @@ impl Latency {
                 let searcher = Searcher::new(snapshot(&path)?);
                 let found = searcher.snapshot().segments().len();
                 let count = searcher.snapshot().documents();
-                for (kind, texts) in [("whole", &whole), ("passage", &passages)] {
+                let kinds = [("whole", &whole), ("passage", &passages)];
+                for (&max_df, (kind, texts)) in
+                    self.max_df.iter().flat_map(|max_df| kinds.map(|kind| (max_df, kind)))
+                {
                     let (mut times, mut postings, mut hits) = (Times::default(), 0, 0);
                     for round in 0..2 {
                         for text in texts {
-                            let query = Query::text(text.as_str());
+                            let max_df = Some(max_df);
+                            let query = Query { max_df, ..Query::text(text.as_str()) };
                             let started = Instant::now();
                             let answer = searcher.search(&query)?;
                             if round > 0 {
@@ -73,7 +80,7 @@ impl Latency {
                     }
                     let mean = |sum: f64| sum / texts.len() as f64;
                     println!(
-                        "| {size} | {found} | {count} | {kind} | {:.1} | {:.1} | {:.0} | {:.1} |",
+                        "| {size} | {found} | {count} | {max_df} | {kind} | {:.1} | {:.1} | {:.0} | {:.1} |",
                         times.quantile(0.5),
                         times.quantile(0.99),
                         mean(postings as f64),

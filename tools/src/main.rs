@@ -6,6 +6,8 @@
 mod baseline;
 mod cento;
 mod corpus;
+mod estimate;
+mod exact;
 mod finkel;
 mod latency;
 mod lifecycle;
@@ -34,6 +36,8 @@ enum Tool {
     Latency(latency::Latency),
     Baselines(baseline::Baselines),
     Pan(pan::Pan),
+    Exact(exact::Exact),
+    Estimate(estimate::Estimate),
 }
 
 fn main() -> Result {
@@ -46,5 +50,7 @@ fn main() -> Result {
         Tool::Latency(tool) => tool.run(),
         Tool::Baselines(tool) => tool.run(),
         Tool::Pan(tool) => tool.run(),
+        Tool::Exact(tool) => tool.run(),
+        Tool::Estimate(tool) => tool.run(),
     }
 }

@@ -44,17 +44,17 @@ pub fn passages(
     document: Side<'_>,
     copied: &[Chain],
 ) -> Vec<(Range<usize>, Range<usize>)> {
-    let (q, d) = (Sentences::new(query), Sentences::new(document));
-    let weights = Weights::new(&q, &d);
+    let (mut q, mut d) = (Sentences::new(query), Sentences::new(document));
+    weigh(&mut q, &mut d);
     let is_copied = |sentence: &Range<usize>| {
         let mut long = copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN);
         // One that is copied in part is where the copied passage ends.
         long.any(|chain| shared(&chain.query, sentence) > 0)
     };
     let open: Vec<bool> = q.ranges.iter().map(|sentence| !is_copied(sentence)).collect();
-    let seeds = seeds(&q, &d, &weights, &open);
+    let seeds = seeds(&q, &d, &open);
     let mut found = Vec::new();
-    cluster(seeds, GAP_SENTENCES_MAX, &|seeds| weights.are_alike(&q, &d, seeds), &mut found);
+    cluster(seeds, GAP_SENTENCES_MAX, &|seeds| are_alike(&q, &d, seeds), &mut found);
     found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
     let ranges = found.into_iter().map(|seeds| {
         let (a, b) = extent(&seeds);
@@ -81,8 +81,16 @@ impl Side<'_> {
 struct Sentences {
     /// Their tokens.
     ranges: Vec<Range<usize>>,
-    /// The words of each, by their hashes, ascending, with how often it has them.
-    words: Vec<Vec<(u64, u32)>>,
+    /// The words of each, by their hashes, ascending.
+    words: Vec<Vec<Word>>,
+}
+
+/// A word of a sentence, or of a passage.
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    hash: u64,
+    /// How often it occurs; once it is weighed, times how much it says (tf-isf).
+    weight: f64,
 }
 
 impl Sentences {
@@ -109,7 +117,8 @@ impl Sentences {
         let words = ranges.iter().map(|range| {
             let mut hashes = side.tokens.hashes[range.clone()].to_vec();
             hashes.sort_unstable();
-            hashes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
+            let same = hashes.chunk_by(|a, b| a == b);
+            same.map(|same| Word { hash: same[0], weight: same.len() as f64 }).collect()
         });
         Sentences { words: words.collect(), ranges }
     }
@@ -141,91 +150,83 @@ fn ends_sentence(between: &str) -> bool {
     lines > 1
 }
 
-/// How much a word says, and how long the vectors of sentences are.
-struct Weights {
-    /// ln(sentences / sentences with the word), over both texts.
-    rarity: HashMap<u64, f64, BuildKeyHasher>,
+/// Weighs all words: a word says ln(sentences / sentences with the word), over both texts.
+fn weigh(q: &mut Sentences, d: &mut Sentences) {
+    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+    for word in q.words.iter().chain(&d.words).flatten() {
+        *counts.entry(word.hash).or_default() += 1;
+    }
+    let sentences = (q.words.len() + d.words.len()) as f64;
+    for word in q.words.iter_mut().chain(&mut d.words).flatten() {
+        word.weight *= (sentences / f64::from(counts[&word.hash])).ln();
+    }
 }
 
-impl Weights {
-    fn new(q: &Sentences, d: &Sentences) -> Weights {
-        let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        for &(word, _) in q.words.iter().chain(&d.words).flatten() {
-            *counts.entry(word).or_default() += 1;
+/// The length of a vector.
+fn norm(words: &[Word]) -> f64 {
+    words.iter().map(|word| word.weight.powi(2)).sum::<f64>().sqrt()
+}
+
+/// The dot product of two vectors, and the number of words in common.
+fn product(a: &[Word], b: &[Word]) -> (f64, usize) {
+    let (mut sum, mut common, mut i, mut j) = (0.0, 0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (left, right) = (a[i].hash, b[j].hash);
+        if left == right {
+            sum += a[i].weight * b[j].weight;
+            common += 1;
         }
-        let sentences = (q.words.len() + d.words.len()) as f64;
-        let rarity = counts.into_iter().map(|(word, n)| (word, (sentences / f64::from(n)).ln()));
-        Weights { rarity: rarity.collect() }
+        i += usize::from(left <= right);
+        j += usize::from(right <= left);
     }
+    (sum, common)
+}
 
-    fn weight(&self, (word, count): (u64, u32)) -> f64 {
-        f64::from(count) * self.rarity.get(&word).copied().unwrap_or(0.0)
-    }
-
-    fn norm(&self, words: &[(u64, u32)]) -> f64 {
-        words.iter().map(|&word| self.weight(word).powi(2)).sum::<f64>().sqrt()
-    }
-
-    /// The dot product of two vectors, and the number of words in common.
-    fn product(&self, a: &[(u64, u32)], b: &[(u64, u32)]) -> (f64, usize) {
-        let (mut sum, mut common, mut i, mut j) = (0.0, 0, 0, 0);
-        while i < a.len() && j < b.len() {
-            match a[i].0.cmp(&b[j].0) {
-                std::cmp::Ordering::Less => i += 1,
-                std::cmp::Ordering::Greater => j += 1,
-                std::cmp::Ordering::Equal => {
-                    sum += self.weight(a[i]) * self.weight(b[j]);
-                    common += 1;
-                    (i, j) = (i + 1, j + 1);
-                }
-            }
-        }
-        (sum, common)
-    }
-
-    /// Whether the two sides of a passage are alike as wholes.
-    fn are_alike(&self, q: &Sentences, d: &Sentences, seeds: &[Seed]) -> bool {
-        let (a, b) = extent(seeds);
-        let (a, b) = (joined(&q.words[a]), joined(&d.words[b]));
-        self.product(&a, &b).0 >= PASSAGE_COSINE_MIN * self.norm(&a) * self.norm(&b)
-    }
+/// Whether the two sides of a passage are alike as wholes.
+fn are_alike(q: &Sentences, d: &Sentences, seeds: &[Seed]) -> bool {
+    let (a, b) = extent(seeds);
+    let (a, b) = (joined(&q.words[a]), joined(&d.words[b]));
+    product(&a, &b).0 >= PASSAGE_COSINE_MIN * norm(&a) * norm(&b)
 }
 
 /// The words of several sentences.
-fn joined(sentences: &[Vec<(u64, u32)>]) -> Vec<(u64, u32)> {
-    let mut words: Vec<(u64, u32)> = sentences.iter().flatten().copied().collect();
-    words.sort_unstable();
-    let same = words.chunk_by(|a, b| a.0 == b.0);
-    same.map(|same| (same[0].0, same.iter().map(|word| word.1).sum())).collect()
+fn joined(sentences: &[Vec<Word>]) -> Vec<Word> {
+    let mut words: Vec<Word> = sentences.iter().flatten().copied().collect();
+    // Stable, so that equal words are added up in the order of the text, and to the same sum.
+    words.sort_by_key(|word| word.hash);
+    let same = words.chunk_by(|a, b| a.hash == b.hash);
+    let sum = |same: &[Word]| same.iter().map(|word| word.weight).sum();
+    same.map(|same| Word { hash: same[0].hash, weight: sum(same) }).collect()
 }
 
 /// A sentence of the query and one of the document that are alike.
 type Seed = (usize, usize);
 
 /// The pairs of alike sentences, of those of the query that are `open`.
-fn seeds(q: &Sentences, d: &Sentences, weights: &Weights, open: &[bool]) -> Vec<Seed> {
+fn seeds(q: &Sentences, d: &Sentences, open: &[bool]) -> Vec<Seed> {
     let mut sentences_of: HashMap<u64, Vec<u32>, BuildKeyHasher> = HashMap::default();
     for (at, words) in (0u32..).zip(&d.words) {
-        for &(word, _) in words {
-            sentences_of.entry(word).or_default().push(at);
+        for word in words {
+            sentences_of.entry(word.hash).or_default().push(at);
         }
     }
     let many = SENTENCES_OF_WORD_MAX.max(d.words.len() / 20);
-    let norms: Vec<f64> = d.words.iter().map(|words| weights.norm(words)).collect();
+    let norms: Vec<f64> = d.words.iter().map(|words| norm(words)).collect();
     let mut seeds = Vec::new();
     let mut alike: Vec<u32> = Vec::new();
     for (at, words) in q.words.iter().enumerate().filter(|&(at, _)| open[at]) {
         alike.clear();
-        for (word, _) in words {
-            let sentences = sentences_of.get(word).filter(|sentences| sentences.len() <= many);
+        for word in words {
+            let sentences =
+                sentences_of.get(&word.hash).filter(|sentences| sentences.len() <= many);
             alike.extend(sentences.into_iter().flatten());
         }
         alike.sort_unstable();
         alike.dedup();
-        let norm = weights.norm(words);
+        let norm = norm(words);
         for &other in &alike {
             let others = &d.words[other as usize];
-            let (product, common) = weights.product(words, others);
+            let (product, common) = product(words, others);
             let dice = 2.0 * common as f64 / (words.len() + others.len()) as f64;
             if product > COSINE_MIN * norm * norms[other as usize] && dice > DICE_MIN {
                 seeds.push((at, other as usize));

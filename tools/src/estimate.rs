@@ -1,0 +1,134 @@
+//! How near is the similarity that fingerprints estimate to the exact one?
+//!
+//! The truth is the containments and the resemblance of sets of five-word shingles, for pairs of
+//! revisions. The estimates are the measures of the default scheme, and those after verification:
+//! the similarity of the passages over both texts, which `--passages` and `cento compare` show.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use cento::search::compare;
+use clap::Args;
+
+use crate::Result;
+use crate::baseline::config;
+use crate::cento::documents;
+
+/// Compare estimated similarities with exact ones.
+#[derive(Debug, Args)]
+pub struct Estimate {
+    /// The revisions: a JSON lines file.
+    #[arg(long)]
+    corpus: PathBuf,
+    /// Files of exact similarities: tab-separated, with a line of headings.
+    #[arg(long, required = true)]
+    truth: Vec<PathBuf>,
+    /// At most so many pairs of each tenth of similarity.
+    #[arg(long, default_value = "200")]
+    each: usize,
+    /// The seed that chooses them.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// Errors in a tenth of similarity.
+#[derive(Default)]
+struct Row {
+    pairs: usize,
+    /// For each measure, before and after: the sums of absolute and of signed errors.
+    sums: [[(f64, f64); 2]; 2],
+}
+
+/// A pair with its exact similarities.
+struct Truth {
+    a: String,
+    b: String,
+    resemblance: f64,
+    containment: f64,
+}
+
+impl Estimate {
+    pub(crate) fn run(self) -> Result {
+        let mut texts: HashMap<String, String> = HashMap::new();
+        for document in documents(&self.corpus)? {
+            let document = document?;
+            texts.insert(document.id, document.text);
+        }
+        let mut tenths: Vec<Vec<Truth>> = (0..=10).map(|_| Vec::new()).collect();
+        for path in &self.truth {
+            // revisions-dev-SERIES-sims.tsv
+            let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("");
+            let series = name.trim_start_matches("revisions-dev-").trim_end_matches("-sims");
+            for line in std::fs::read_to_string(path)?.lines().skip(1) {
+                let truth = truth(line, series).ok_or_else(|| format!("not a pair: {line}"))?;
+                // The last row is that of equal texts.
+                tenths[(truth.resemblance * 10.0) as usize].push(truth);
+            }
+        }
+        let mut rng = fastrand::Rng::with_seed(self.seed);
+        let winnowed = config(false)?;
+        let exact = cento::index::Config::new(cento::search::VERIFYING_SCHEME, "words", false)?;
+        println!(
+            "| resemblance | pairs | error of resemblance | bias | after verification | bias | \
+             error of containment | bias | after verification | bias |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|---|");
+        let mut all = Row::default();
+        for (tenth, mut pairs) in tenths.into_iter().enumerate() {
+            rng.shuffle(&mut pairs);
+            pairs.truncate(self.each);
+            let mut row = Row::default();
+            for pair in pairs {
+                let text = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
+                let (a, b) = (text(&pair.a)?, text(&pair.b)?);
+                row.pairs += 1;
+                for (after, config) in [&winnowed, &exact].into_iter().enumerate() {
+                    let found = compare(config, a, b)?;
+                    let errors = [
+                        found.resemblance - pair.resemblance,
+                        found.containment_a_in_b - pair.containment,
+                    ];
+                    for (sums, error) in row.sums.iter_mut().zip(errors) {
+                        sums[after].0 += error.abs();
+                        sums[after].1 += error;
+                    }
+                }
+            }
+            row.print(&format!("{:.1} to {:.1}", tenth as f64 / 10.0, (tenth + 1) as f64 / 10.0));
+            all.add(&row);
+        }
+        all.print("all");
+        Ok(())
+    }
+}
+
+fn truth(line: &str, series: &str) -> Option<Truth> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [document, a, b, resemblance, containment, ..] = fields[..] else { return None };
+    let id = |revision: &str| format!("{series}/{document}/{}", revision.trim_end_matches(".txt"));
+    Some(Truth {
+        a: id(a),
+        b: id(b),
+        resemblance: resemblance.parse().ok()?,
+        containment: containment.parse().ok()?,
+    })
+}
+
+impl Row {
+    fn add(&mut self, other: &Row) {
+        self.pairs += other.pairs;
+        for (sums, others) in self.sums.iter_mut().flatten().zip(other.sums.iter().flatten()) {
+            *sums = (sums.0 + others.0, sums.1 + others.1);
+        }
+    }
+
+    fn print(&self, name: &str) {
+        if self.pairs == 0 {
+            return;
+        }
+        let cells = self.sums.iter().flatten().map(|(error, bias)| {
+            format!("{:.4} | {:+.4}", error / self.pairs as f64, bias / self.pairs as f64)
+        });
+        println!("| {name} | {} | {} |", self.pairs, cells.collect::<Vec<_>>().join(" | "));
+    }
+}
