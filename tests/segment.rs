@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{Candidates, Header, MergeSource, SegmentBuilder, SegmentReader, merge};
 use ownedbytes::OwnedBytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -67,8 +67,32 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
             assert_eq!(reader.find(absent).unwrap().is_some(), expected.contains_key(&absent));
         }
     }
+    check_together(reader, &expected);
     assert!(reader.key_at(expected.len() as u32).is_err());
     assert!(reader.document(docs.len() as u32).is_err());
+}
+
+/// Asserts that many keys looked up at once, and lists probed, give what they give alone.
+fn check_together(reader: &SegmentReader, expected: &BTreeMap<u64, BTreeSet<u32>>) {
+    let near = |key: &u64| [key.saturating_sub(1), *key, key.saturating_add(1)];
+    let keys: Vec<u64> =
+        expected.keys().flat_map(near).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut found = Vec::new();
+    for (i, term) in reader.find_all(&keys).unwrap() {
+        let key = keys[i as usize];
+        found.push(key);
+        let docs = &expected[&key];
+        assert_eq!(term.df() as usize, docs.len());
+        assert!(term.inline().is_none_or(|inline| inline.eq(docs.iter().copied())));
+        let wanted: Vec<u32> = (0..reader.header().documents).filter(|doc| doc % 3 == 0).collect();
+        let (among, mut probed) = (Candidates::new(wanted), Vec::new());
+        reader.documents_among(&term, &among, |doc| probed.push(doc)).unwrap();
+        assert!(probed.iter().eq(docs.iter().filter(|doc| *doc % 3 == 0)), "among {key}");
+    }
+    assert!(found.iter().eq(expected.keys()));
+    let mut terms = Vec::new();
+    (0..reader.blocks()).for_each(|block| reader.terms_of_block(block, &mut terms).unwrap());
+    assert!(terms.into_iter().eq(expected.iter().map(|(&key, docs)| (key, docs.len() as u32))));
 }
 
 /// Keys of which few are shared by many documents and most by none.
