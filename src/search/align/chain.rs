@@ -135,3 +135,47 @@ impl Taken {
         self.ranges.insert(start, end);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn found(query: usize, hit: usize, len: usize) -> Match {
+        Match { query, hit, len }
+    }
+
+    #[test]
+    fn gaps_are_bounded_by_the_limit_and_by_what_was_matched() {
+        let count = |matches: &[Match]| chains(matches, 20).len();
+        assert_eq!(count(&[found(0, 0, 10), found(15, 18, 10)]), 1);
+        assert_eq!(count(&[found(0, 0, 10), found(31, 10, 10)]), 2, "beyond the limit");
+        assert_eq!(count(&[found(0, 0, 3), found(12, 12, 3)]), 2, "9 tokens between 3 and 3");
+        assert_eq!(count(&[found(0, 50, 10), found(10, 0, 10)]), 2, "the other way round");
+    }
+
+    #[test]
+    fn a_chain_counts_overlapping_matches_once() {
+        let chains = chains(&[found(0, 0, 5), found(2, 2, 5), found(4, 4, 5)], 20);
+        assert_eq!(chains, [Chain { query: 0..9, hit: 0..9, matched: 9 }]);
+        assert_eq!(chains[0].density(), 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_taken_is_counted_as_by_hand(
+            ranges in proptest::collection::vec((0usize..60, 1usize..20), 0..30),
+        ) {
+            let (mut taken, mut naive) = (Taken::default(), [false; 100]);
+            for (start, len) in ranges {
+                let range = start..start + len;
+                let covered = naive[range.clone()].iter().filter(|&&place| place).count();
+                prop_assert_eq!(taken.covered(&range), covered);
+                prop_assert_eq!(taken.take(&range), covered * 2 <= len);
+                if covered * 2 <= len {
+                    naive[range].fill(true);
+                }
+            }
+        }
+    }
+}

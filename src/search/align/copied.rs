@@ -74,3 +74,45 @@ struct Places {
 fn seeds(tokens: &[u64]) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
     tokens.windows(SEED_TOKENS).map(|run| run.iter().fold(0, |hash, &token| mix64(hash ^ token)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Every maximal run of equal tokens, by definition.
+    fn naive(query: &[u64], document: &[u64]) -> Vec<Match> {
+        let mut found = Vec::new();
+        for at in 0..query.len() {
+            for hit in 0..document.len() {
+                let begins = at == 0 || hit == 0 || query[at - 1] != document[hit - 1];
+                let same = query[at..].iter().zip(&document[hit..]).take_while(|(a, b)| a == b);
+                let len = same.count();
+                if begins && len >= SEED_TOKENS {
+                    found.push(Match { query: at, hit, len });
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn matches_are_the_maximal_runs(
+            query in proptest::collection::vec(0u64..4, 0..40),
+            document in proptest::collection::vec(0u64..4, 0..15),
+        ) {
+            // So short that no seed is too frequent.
+            prop_assert_eq!(matches(&query, &document), naive(&query, &document));
+        }
+    }
+
+    #[test]
+    fn a_run_that_begins_with_a_frequent_seed_is_found_whole() {
+        let mut document: Vec<u64> =
+            (0..SEED_OCCURRENCES_MAX as u64 + 3).flat_map(|i| [1, 2, 3, 100 + i]).collect();
+        document.extend([1, 2, 3, 7, 8, 9]);
+        let found = matches(&[1, 2, 3, 7, 8, 9], &document);
+        assert_eq!(found, [Match { query: 0, hit: document.len() - 6, len: 6 }]);
+    }
+}
