@@ -70,12 +70,15 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     writeln!(
         out,
         "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} fingerprints in \
-         common{category}; {} passages",
+         common{category}; {}",
         names[0],
         names[1],
         comparison.resemblance,
         count((*overlap).into()),
-        passages.len()
+        match passages.len() {
+            1 => "1 passage".into(),
+            count => format!("{count} passages"),
+        }
     )?;
     let columns = SideBySide::new();
     for passage in passages {
