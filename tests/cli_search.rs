@@ -1,5 +1,7 @@
 //! The real binary: passages, covers, verification, comparisons, statistics.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod common;
 
 use common::run::{Dir, line};

@@ -1,5 +1,6 @@
 //! How long does a search take, and how does that grow with the corpus?
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,13 @@ pub struct Latency {
     /// The seed.
     #[arg(long, default_value = "1")]
     seed: u64,
+    /// Draw the medians against the size: an SVG file.
+    #[arg(long)]
+    plot: Option<PathBuf>,
 }
+
+/// The median time of the queries of a kind, against the size of the corpus.
+type Curves = BTreeMap<String, Vec<(f64, f64)>>;
 
 impl Latency {
     pub(crate) fn run(self) -> Result {
@@ -51,6 +58,7 @@ impl Latency {
             "| MB | segments | documents | max-df | kind | p50, us | p99, us | postings a query | hits |"
         );
         println!("|---|---|---|---|---|---|---|---|---|");
+        let mut curves = Curves::new();
         for &size in &self.sizes {
             for &segments in &self.segments {
                 let path = self.work.join(format!("{size}-{segments}"));
@@ -78,6 +86,9 @@ impl Latency {
                             }
                         }
                     }
+                    let plural = if found == 1 { "segment" } else { "segments" };
+                    let curve = curves.entry(format!("{kind}, {found} {plural}")).or_default();
+                    curve.push((size as f64, times.quantile(0.5)));
                     let mean = |sum: f64| sum / texts.len() as f64;
                     println!(
                         "| {size} | {found} | {count} | {max_df} | {kind} | {:.1} | {:.1} | {:.0} | {:.1} |",
@@ -89,8 +100,45 @@ impl Latency {
                 }
             }
         }
-        Ok(())
+        match &self.plot {
+            Some(path) => plot(path, &curves),
+            None => Ok(()),
+        }
     }
+}
+
+/// Draws curves on logarithmic axes, beside a line that grows as the corpus does.
+fn plot(path: &Path, curves: &Curves) -> Result {
+    use plotters::prelude::*;
+
+    let points = || curves.values().flatten();
+    let least = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(f64::MAX, f64::min);
+    let most = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(0.0, f64::max);
+    let (left, right) = (least(|point| point.0), most(|point| point.0));
+    let (bottom, top) = (least(|point| point.1) / 2.0, most(|point| point.1) * 2.0);
+    let area = SVGBackend::new(path, (720, 480)).into_drawing_area();
+    area.fill(&WHITE)?;
+    let axes = ((left..right).log_scale(), (bottom..top).log_scale());
+    let mut chart = ChartBuilder::on(&area)
+        .margin(16)
+        .x_label_area_size(40)
+        .y_label_area_size(60)
+        .build_cartesian_2d(axes.0, axes.1)?;
+    chart.configure_mesh().x_desc("MB of text").y_desc("median, microseconds").draw()?;
+    let colors = [BLUE, RED, GREEN, MAGENTA, CYAN, BLACK];
+    for ((name, points), color) in curves.iter().zip(colors.into_iter().cycle()) {
+        chart
+            .draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(2)))?
+            .label(name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color));
+    }
+    let like_size = [(left, bottom), (right, bottom * right / left)];
+    chart
+        .draw_series(LineSeries::new(like_size, BLACK.mix(0.3)))?
+        .label("as the size")
+        .legend(|(x, y)| PathElement::new([(x, y), (x + 20, y)], BLACK.mix(0.3)));
+    chart.configure_series_labels().background_style(WHITE).border_style(BLACK).draw()?;
+    Ok(area.present()?)
 }
 
 /// The first documents of a corpus, up to so many bytes of text.
