@@ -18,9 +18,6 @@ use crate::scheme::Fingerprint;
 /// In place of a block, for a key less than all of the segment.
 const NO_BLOCK: u32 = u32::MAX;
 
-/// The bytes that come into a processor's cache together.
-const CACHE_LINE_BYTES: usize = 64;
-
 /// Of a posting list that is not in memory, so much is asked for before its length is known.
 const LIST_FETCH_BYTES: usize = 512;
 
@@ -107,14 +104,11 @@ impl SegmentReader {
             .iter()
             .map(|&key| self.index.block_of(key).map_or(NO_BLOCK, |block| block as u32))
             .collect();
-        let real = || blocks.iter().filter(|&&block| block != NO_BLOCK);
-        let ranges = || real().map(|&block| self.index.range(block as usize));
-        self.file.fetch(Section::Terms, ranges());
-        let near = ranges().fold(0u8, |sum, range| {
-            // The head of a block and its columns of values are lines apart.
-            let end = range.end.saturating_sub(CACHE_LINE_BYTES);
-            sum ^ self.file.touch(Section::Terms, range.start)
-                ^ self.file.touch(Section::Terms, end)
+        let real = || keys.iter().zip(&blocks).filter(|(_, block)| **block != NO_BLOCK);
+        self.file.fetch(Section::Terms, real().map(|(_, &block)| self.index.range(block as usize)));
+        let near = real().fold(0, |sum, (&key, &block)| {
+            let places = self.index.places(key, block as usize);
+            places.into_iter().fold(sum, |sum, at| sum ^ self.file.touch(Section::Terms, at))
         });
         std::hint::black_box(near);
         let mut found: Vec<(u32, u32, Postings)> = Vec::with_capacity(keys.len());

@@ -462,6 +462,23 @@ impl TermIndex {
         self.offsets[block]..self.offsets[block + 1]
     }
 
+    /// Where in the terms section a look-up of `key` in its block will read, as far as can be told
+    /// without reading: the head, and about where the key's low bits and its value stand if keys
+    /// are spread evenly.
+    #[inline]
+    pub fn places(&self, key: u64, block: usize) -> [usize; 3] {
+        let Range { start, end } = self.range(block);
+        let first = self.separators[block];
+        let next = self.separators.get(block + 1).map_or(u64::MAX, |&next| next);
+        let (delta, range) = (key - first, next - first);
+        let index = (delta as f32 / range as f32 * BLOCK_TERMS as f32) as usize;
+        let low = start + BLOCK_HEADER_BYTES + 5 + BLOCK_TERMS / 4;
+        let low_bits = low_bits(range, BLOCK_TERMS) as usize;
+        let values = low + (BLOCK_TERMS * low_bits + 2 * BLOCK_TERMS) / 8;
+        let value = values + end.saturating_sub(values) * index / BLOCK_TERMS;
+        [start, (low + index * low_bits / 8).min(end - 1), value.min(end - 1)]
+    }
+
     /// The block `block`.
     ///
     /// # Errors
