@@ -2,6 +2,19 @@
 //!
 //! Layers, each knowing only those to its right:
 //! `cli` -> `search` -> `index` -> `segment`, `source` -> `scheme` -> `text`.
+//!
+//! ```no_run
+//! use cento::index::Index;
+//! use cento::search::{Query, Searcher};
+//!
+//! let searcher = Searcher::new(Index::open("corpus.idx")?.snapshot()?);
+//! let text = std::fs::read_to_string("q.txt")?;
+//! let query = Query { min_containment: 0.3, passages: true, ..Query::text(text) };
+//! for hit in searcher.search(&query)?.hits {
+//!     println!("{} {:.3} {:?}", hit.id, hit.containment, hit.passages);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod cli;
 pub mod error;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,11 +10,12 @@ use ignore::WalkBuilder;
 
 use super::output::{bytes, count, parse_bytes};
 use super::progress::{AddProgress, stop_flag};
+use super::side_by_side::SideBySide;
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::index::{self, AddOptions, Config, DocAddress, Index, Snapshot};
 use crate::scheme::DEFAULT_SPEC;
-use crate::search::{Query, Searcher};
+use crate::search::{self, Query, Searcher};
 
 /// Show on text that is already there what cento does.
 ///
@@ -36,6 +38,9 @@ const SAMPLE_DOCUMENTS: usize = 3000;
 
 /// Pairs that are shown.
 const PAIRS_SHOWN: usize = 6;
+
+/// The length of the passage that is shown with its changes.
+const EDITED_TOKENS: Range<u32> = 30..120;
 
 /// Words of the passage that is searched for.
 const PASSAGE_WORDS: usize = 60;
@@ -88,6 +93,7 @@ impl Demo {
             let (a, b) = (shown(&pair.a, &root), shown(&pair.b, &root));
             writeln!(out, "  {:>11.2}  {:>19}  {a}\n{:36}{b}", pair.resemblance, pair.overlap, "")?;
         }
+        show_edited_passage(&searcher, &pairs, &root, &mut out)?;
         search_passage(&searcher, &pairs[0].a, &root, &mut out)?;
         Ok(Outcome::Found)
     }
@@ -197,6 +203,46 @@ fn shown(id: &str, root: &Path) -> String {
     }
 }
 
+/// Shows what was changed in a passage that a pair has in common.
+fn show_edited_passage(
+    searcher: &Searcher,
+    pairs: &[Pair],
+    root: &Path,
+    out: &mut impl Write,
+) -> Result<()> {
+    let text = |id: &str| -> crate::Result<String> {
+        let address = searcher.snapshot().find(id)?;
+        let document = address.map(|address| searcher.snapshot().document(address)).transpose()?;
+        Ok(document.and_then(|document| document.text).unwrap_or_default())
+    };
+    let mut edited = None;
+    for pair in pairs {
+        let (a, b) = (text(&pair.a)?, text(&pair.b)?);
+        let comparison = search::compare(searcher.snapshot().config(), &a, &b)?;
+        edited = comparison
+            .passages
+            .into_iter()
+            .filter(|passage| EDITED_TOKENS.contains(&passage.tokens))
+            .filter(|passage| (0.6..0.95).contains(&passage.similarity))
+            .max_by_key(|passage| passage.tokens)
+            .map(|passage| (pair, a, b, passage));
+        if edited.is_some() {
+            break;
+        }
+    }
+    let Some((pair, a, b, passage)) = edited else { return Ok(()) };
+    let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].to_owned();
+    writeln!(
+        out,
+        "\nA passage of two of them, {} tokens, similarity {:.2}:\n",
+        passage.tokens, passage.similarity
+    )?;
+    let columns = SideBySide::new();
+    columns.headings(out, [shown(&pair.a, root), shown(&pair.b, root)])?;
+    columns.texts(out, &cut(&a, passage.query), &cut(&b, passage.hit))?;
+    Ok(())
+}
+
 /// Searches for a passage from the middle of a document.
 fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Write) -> Result<()> {
     let Some(address) = searcher.snapshot().find(id)? else { return Ok(()) };
@@ -206,11 +252,15 @@ fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Wri
     let passage: Vec<&str> = words.into_iter().skip(middle).take(PASSAGE_WORDS).collect();
     let passage = passage.join(" ");
     let start: String = passage.chars().take(70).collect();
-    let answer = searcher.search(&Query { limit: 5, ..Query::text(&passage) })?;
+    let answer = searcher.search(&Query { limit: 5, passages: true, ..Query::text(&passage) })?;
     writeln!(out, "\nWho has this passage of {PASSAGE_WORDS} words, \"{start}...\"?\n")?;
     writeln!(out, "  containment")?;
     for hit in &answer.hits {
-        writeln!(out, "  {:>11.2}  {}", hit.containment, shown(&hit.id, root))?;
+        write!(out, "  {:>11.2}  {}", hit.containment, shown(&hit.id, root))?;
+        match hit.passages.iter().flatten().next().map(|passage| passage.hit) {
+            Some((start, end)) => writeln!(out, ", bytes {start} to {end}")?,
+            None => writeln!(out)?,
+        }
     }
     writeln!(out, "\nAnswered in {} us.", answer.took_us)?;
     Ok(())

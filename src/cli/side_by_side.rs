@@ -23,8 +23,13 @@ pub struct SideBySide {
     styles: [Style; 2],
 }
 
-/// Words with whether they stand in this text only.
-type Words<'a> = Vec<(&'a str, bool)>;
+/// A word of both texts, or of one that the other lacks at that place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step<'a> {
+    Both(&'a str, &'a str),
+    Left(&'a str),
+    Right(&'a str),
+}
 
 impl SideBySide {
     /// Columns as wide as the terminal allows.
@@ -41,15 +46,33 @@ impl SideBySide {
         self.line(out, &bold.apply_to(left).to_string(), &bold.apply_to(right).to_string())
     }
 
-    /// The texts, line beside line.
+    /// The texts, line beside line: what is equal stays level.
     pub fn texts(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
-        let (left, right) = compare(left, right);
-        let (left, right) = (self.wrap(&left, 0), self.wrap(&right, 1));
-        for i in 0..left.len().max(right.len()) {
-            let cell = |lines: &[String]| lines.get(i).cloned().unwrap_or_default();
-            self.line(out, &cell(&left), &cell(&right))?;
+        let [left_style, right_style] = &self.styles;
+        let mut lines = [Line::default(), Line::default()];
+        for step in compare(left, right) {
+            let words = match step {
+                Step::Both(left, right) => [Some(left), Some(right)],
+                Step::Left(word) => [Some(word), None],
+                Step::Right(word) => [None, Some(word)],
+            };
+            let words = words.map(|word| word.map(|word| truncate_str(word, self.column, "~")));
+            let fits = lines.iter().zip(&words).all(|(line, word)| {
+                word.as_ref().is_none_or(|word| line.width_with(word) <= self.column)
+            });
+            if !fits {
+                self.line(out, &lines[0].text, &lines[1].text)?;
+                lines = [Line::default(), Line::default()];
+            }
+            for ((line, word), style) in lines.iter_mut().zip(&words).zip([left_style, right_style])
+            {
+                let style = (!matches!(step, Step::Both(..))).then_some(style);
+                if let Some(word) = word {
+                    line.push(word, style);
+                }
+            }
         }
-        Ok(())
+        self.line(out, &lines[0].text, &lines[1].text)
     }
 
     fn line(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
@@ -68,49 +91,52 @@ impl SideBySide {
             }
         }
     }
+}
 
-    fn wrap(&self, words: &Words<'_>, side: usize) -> Vec<String> {
-        let (mut lines, mut line, mut width) = (Vec::new(), String::new(), 0);
-        for &(word, is_only_here) in words {
-            let word = truncate_str(word, self.column, "~");
-            let len = measure_text_width(&word);
-            if width > 0 && width + 1 + len > self.column {
-                lines.push(std::mem::take(&mut line));
-                width = 0;
-            }
-            if width > 0 {
-                line.push(' ');
-                width += 1;
-            }
-            match is_only_here {
-                true => line += &self.styles[side].apply_to(word).to_string(),
-                false => line += &word,
-            }
-            width += len;
+/// A line of one column.
+#[derive(Default)]
+struct Line {
+    text: String,
+    width: usize,
+}
+
+impl Line {
+    /// Its width with another word.
+    fn width_with(&self, word: &str) -> usize {
+        self.width + usize::from(self.width > 0) + measure_text_width(word)
+    }
+
+    fn push(&mut self, word: &str, style: Option<&Style>) {
+        let width = self.width_with(word);
+        if self.width > 0 {
+            self.text.push(' ');
         }
-        if !line.is_empty() {
-            lines.push(line);
+        match style {
+            Some(style) => self.text += &style.apply_to(word).to_string(),
+            None => self.text += word,
         }
-        lines
+        self.width = width;
     }
 }
 
-/// The words of two texts, each with whether the other lacks it at that place.
-fn compare<'a>(left: &'a str, right: &'a str) -> (Words<'a>, Words<'a>) {
+/// The words of two texts, in the order of both.
+fn compare<'a>(left: &'a str, right: &'a str) -> Vec<Step<'a>> {
     let words = |text: &'a str| text.split_whitespace().collect::<Vec<_>>();
     let (left, right) = (words(left), words(right));
     let plain = |words: &[&str]| words.iter().map(|word| key(word)).collect::<Vec<_>>();
     let deadline = Some(Instant::now() + COMPARING_MAX);
     let (a, b) = (plain(&left), plain(&right));
-    let changes = capture_diff_slices_deadline(Algorithm::Myers, &a, &b, deadline);
-    let mut marked: (Words<'a>, Words<'a>) =
-        (Vec::with_capacity(left.len()), Vec::with_capacity(right.len()));
-    for change in changes {
-        let is_changed = change.tag() != DiffTag::Equal;
-        marked.0.extend(left[change.old_range()].iter().map(|&word| (word, is_changed)));
-        marked.1.extend(right[change.new_range()].iter().map(|&word| (word, is_changed)));
+    let mut steps = Vec::with_capacity(left.len().max(right.len()));
+    for change in capture_diff_slices_deadline(Algorithm::Myers, &a, &b, deadline) {
+        let (left, right) = (&left[change.old_range()], &right[change.new_range()]);
+        if change.tag() == DiffTag::Equal {
+            steps.extend(left.iter().zip(right).map(|(&left, &right)| Step::Both(left, right)));
+        } else {
+            steps.extend(left.iter().map(|&word| Step::Left(word)));
+            steps.extend(right.iter().map(|&word| Step::Right(word)));
+        }
     }
-    marked
+    steps
 }
 
 /// What makes two words equal: their letters and digits.
@@ -125,10 +151,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_one_text_only_are_marked() {
-        let (left, right) = compare("The quick, brown fox", "the very quick fox");
-        assert_eq!(left, [("The", false), ("quick,", false), ("brown", true), ("fox", false)]);
-        assert_eq!(right, [("the", false), ("very", true), ("quick", false), ("fox", false)]);
+    fn words_of_one_text_only_are_told_from_those_of_both() {
+        let steps = compare("The quick, brown fox", "the very quick fox");
+        let expected = [
+            Step::Both("The", "the"),
+            Step::Right("very"),
+            Step::Both("quick,", "quick"),
+            Step::Left("brown"),
+            Step::Both("fox", "fox"),
+        ];
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn what_is_equal_stands_on_the_same_line() {
+        let columns = SideBySide { column: 12, styles: [Style::new(), Style::new()] };
+        let mut out = Vec::new();
+        columns.texts(&mut out, "one two three four five", "one new words two three four").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        for line in text.lines() {
+            let (left, right) = line.split_once(RULE.trim_end()).unwrap();
+            let both = |word: &str| left.contains(word) == right.contains(word);
+            assert!(["one", "two", "three", "four"].into_iter().all(both), "{text}");
+        }
     }
 
     #[test]

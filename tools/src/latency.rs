@@ -115,7 +115,7 @@ fn plot(path: &Path, curves: &Curves) -> Result {
     let least = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(f64::MAX, f64::min);
     let most = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(0.0, f64::max);
     let (left, right) = (least(|point| point.0), most(|point| point.0));
-    let (bottom, top) = (least(|point| point.1) / 2.0, most(|point| point.1) * 2.0);
+    let (bottom, top) = (least(|point| point.1) / 2.0, most(|point| point.1) * 20.0);
     let area = SVGBackend::new(path, (720, 480)).into_drawing_area();
     area.fill(&WHITE)?;
     let axes = ((left..right).log_scale(), (bottom..top).log_scale());
@@ -124,7 +124,12 @@ fn plot(path: &Path, curves: &Curves) -> Result {
         .x_label_area_size(40)
         .y_label_area_size(60)
         .build_cartesian_2d(axes.0, axes.1)?;
-    chart.configure_mesh().x_desc("MB of text").y_desc("median, microseconds").draw()?;
+    chart
+        .configure_mesh()
+        .x_labels(4)
+        .x_desc("MB of text")
+        .y_desc("median, microseconds")
+        .draw()?;
     let colors = [BLUE, RED, GREEN, MAGENTA, CYAN, BLACK];
     for ((name, points), color) in curves.iter().zip(colors.into_iter().cycle()) {
         chart
@@ -137,7 +142,12 @@ fn plot(path: &Path, curves: &Curves) -> Result {
         .draw_series(LineSeries::new(like_size, BLACK.mix(0.3)))?
         .label("as the size")
         .legend(|(x, y)| PathElement::new([(x, y), (x + 20, y)], BLACK.mix(0.3)));
-    chart.configure_series_labels().background_style(WHITE).border_style(BLACK).draw()?;
+    let mut labels = chart.configure_series_labels();
+    labels
+        .position(SeriesLabelPosition::UpperLeft)
+        .background_style(WHITE)
+        .border_style(BLACK)
+        .draw()?;
     Ok(area.present()?)
 }
 
