@@ -17,6 +17,7 @@ pub mod plugin;
 mod postings;
 mod read_ahead;
 mod reader;
+mod term_index;
 mod terms;
 mod writer;
 

@@ -11,7 +11,8 @@ use super::forward::ForwardList;
 use super::layout::{Counts, Header, Section, SigFile};
 use super::postings::{Candidates, List, Postings};
 use super::read_ahead::ReadAhead;
-use super::terms::{BLOCK_TERMS, Block, TermIndex};
+use super::term_index::TermIndex;
+use super::terms::{BLOCK_TERMS, Block};
 use crate::error::Corruption;
 use crate::scheme::Fingerprint;
 

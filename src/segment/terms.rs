@@ -1,24 +1,21 @@
 //! Is this fingerprint in the segment, and where are its postings?
 //!
 //! Sorted keys in blocks of [`BLOCK_TERMS`], each block Elias-Fano coded with a value a term. An
-//! FST maps the separators between blocks to blocks; at open it is streamed once into a table
-//! ([`TermIndex`]) that finds the block of a key in a few nanoseconds. An FST with one entry a
-//! key would cost three times the bytes: random keys share almost nothing. Layout:
-//! segments-format.md, "Terms" and "Term index".
+//! FST maps the separators between blocks to blocks; `term_index` finds the block of a key. An FST
+//! with one entry a key would cost three times the bytes: random keys share almost nothing.
+//! Layout: segments-format.md, "Terms".
 
 use std::io::{self, Write};
-use std::ops::Range;
 
 use super::bits::{BitWriter, column_bytes, get, put_column, uint_le, width_of};
-use super::layout::{Header, Section, SigFile};
+use super::layout::Header;
 use super::postings::{Encoding, Postings, Spool};
-use crate::error::Corruption;
 
 /// The terms of a full block.
 pub const BLOCK_TERMS: usize = 128;
 
 /// The bytes of a block before its first key.
-const BLOCK_HEADER_BYTES: usize = 11;
+pub const BLOCK_HEADER_BYTES: usize = 11;
 
 const TAG_ONE: u64 = 0;
 const TAG_TWO: u64 = 1;
@@ -164,7 +161,7 @@ impl TermsWriter {
 }
 
 /// The low bits of the Elias-Fano code of `count` keys that span `range`.
-fn low_bits(range: u64, count: usize) -> u32 {
+pub fn low_bits(range: u64, count: usize) -> u32 {
     width_of(range / count as u64).saturating_sub(1)
 }
 
@@ -392,131 +389,6 @@ fn select(mut word: u64, nth: usize) -> usize {
     word.trailing_zeros() as usize
 }
 
-/// Finds the block of a key: the separators and places of all blocks, in memory.
-pub struct TermIndex {
-    /// The separators as keys: each block's keys are at least its own and less than the next.
-    separators: Vec<u64>,
-    /// The place of each block in the terms section, and the section's end.
-    offsets: Vec<usize>,
-    /// For each value of a key's highest bits, the first block whose separator has it or more.
-    by_prefix: Vec<u32>,
-    prefix_shift: u32,
-}
-
-impl TermIndex {
-    /// Reads the term index of a segment.
-    ///
-    /// # Errors
-    /// When it does not describe the blocks of the terms section.
-    pub fn open(file: &SigFile) -> Result<TermIndex, Corruption> {
-        let damage = |what: &str| file.corruption(Section::TermIndex, 0, what);
-        let blocks = file.footer.counts.terms.div_ceil(BLOCK_TERMS as u64) as usize;
-        let terms_len = file.len(Section::Terms);
-        if blocks > terms_len {
-            return Err(damage("more terms than its blocks can hold"));
-        }
-        let (bytes, header) = (file.read_all(Section::TermIndex)?, file.header);
-        // The checksums of these bytes fit, so only a forged file gets fst to read beyond them;
-        // it answers that with a panic.
-        let entries = std::panic::catch_unwind(|| stream(bytes, &header, blocks));
-        let (separators, mut offsets) = entries
-            .ok()
-            .flatten()
-            .ok_or_else(|| damage("it is not an index of as many blocks as there are"))?;
-        offsets.push(terms_len);
-        let ascends = offsets.windows(2).all(|pair| pair[0] < pair[1])
-            && separators.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascends || offsets[0] != if blocks == 0 { terms_len } else { 0 } {
-            return Err(damage("blocks that are not in order"));
-        }
-        let prefix_bits = width_of(blocks as u64).min(u32::from(file.header.key_bits)).min(24);
-        let prefix_shift = u32::from(file.header.key_bits) - prefix_bits;
-        let mut by_prefix = vec![0; (1 << prefix_bits) + 1];
-        for &separator in &separators {
-            by_prefix[prefix(separator, prefix_shift) + 1] += 1;
-        }
-        for i in 1..by_prefix.len() {
-            by_prefix[i] += by_prefix[i - 1];
-        }
-        Ok(TermIndex { separators, offsets, by_prefix, prefix_shift })
-    }
-
-    /// The number of blocks.
-    pub fn blocks(&self) -> usize {
-        self.separators.len()
-    }
-
-    /// The only block that can hold `key`.
-    #[inline]
-    pub fn block_of(&self, key: u64) -> Option<usize> {
-        let at = prefix(key, self.prefix_shift);
-        let from = *self.by_prefix.get(at)? as usize;
-        let to = *self.by_prefix.get(at + 1)? as usize;
-        let within = self.separators[from..to].partition_point(|&separator| separator <= key);
-        (from + within).checked_sub(1)
-    }
-
-    /// Where the block `block` lies in the terms section.
-    #[inline]
-    pub fn range(&self, block: usize) -> Range<usize> {
-        self.offsets[block]..self.offsets[block + 1]
-    }
-
-    /// Where in the terms section a look-up of `key` in its block will read, as far as can be told
-    /// without reading: the head, and about where the key's low bits and its value stand if keys
-    /// are spread evenly.
-    #[inline]
-    pub fn places(&self, key: u64, block: usize) -> [usize; 3] {
-        let Range { start, end } = self.range(block);
-        let first = self.separators[block];
-        let next = self.separators.get(block + 1).map_or(u64::MAX, |&next| next);
-        let (delta, range) = (key - first, next - first);
-        let index = (delta as f32 / range as f32 * BLOCK_TERMS as f32) as usize;
-        let low = start + BLOCK_HEADER_BYTES + 5 + BLOCK_TERMS / 4;
-        let low_bits = low_bits(range, BLOCK_TERMS) as usize;
-        let values = low + (BLOCK_TERMS * low_bits + 2 * BLOCK_TERMS) / 8;
-        let value = values + end.saturating_sub(values) * index / BLOCK_TERMS;
-        [start, (low + index * low_bits / 8).min(end - 1), value.min(end - 1)]
-    }
-
-    /// The block `block`.
-    ///
-    /// # Errors
-    /// When its bytes are damaged.
-    #[inline]
-    pub fn read<'a>(&self, file: &'a SigFile, block: usize) -> Result<Block<'a>, Corruption> {
-        let Range { start, end } = self.range(block);
-        let bytes = file.read(Section::Terms, start, end - start)?;
-        Block::parse(bytes, &file.header)
-            .ok_or_else(|| file.corruption(Section::Terms, start, "a block that is cut short"))
-    }
-}
-
-#[inline]
-fn prefix(key: u64, shift: u32) -> usize {
-    key.checked_shr(shift).unwrap_or(0) as usize
-}
-
-/// The entries of the FST, separators as keys; `None` if they are not as many as `blocks`.
-fn stream(bytes: &[u8], header: &Header, blocks: usize) -> Option<(Vec<u64>, Vec<usize>)> {
-    use fst::Streamer;
-
-    let map = fst::Map::new(bytes).ok()?;
-    let (mut separators, mut offsets) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
-    let mut entries = map.stream();
-    while let Some((separator, offset)) = entries.next() {
-        if separator.len() > header.key_bytes() || separators.len() == blocks {
-            return None;
-        }
-        let mut key = [0; 8];
-        key[8 - header.key_bytes()..][..separator.len()].copy_from_slice(separator);
-        separators.push(u64::from_be_bytes(key));
-        offsets.push(usize::try_from(offset).ok()?);
-    }
-    let fits = header.key_bits == 64 || separators.last().is_none_or(|s| s >> header.key_bits == 0);
-    (separators.len() == blocks && fits).then_some((separators, offsets))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -537,7 +409,8 @@ mod tests {
         let end = writer.finish(&mut out).unwrap();
         assert_eq!(end.terms, terms.len() as u64);
         let blocks = terms.len().div_ceil(BLOCK_TERMS);
-        let (_, mut offsets) = stream(&end.index, &header, blocks).unwrap();
+        let (_, mut offsets) =
+            crate::segment::term_index::stream(&end.index, &header, blocks).unwrap();
         offsets.push(out.len());
         offsets.windows(2).map(|pair| out[pair[0]..pair[1]].to_vec()).collect()
     }

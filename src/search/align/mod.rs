@@ -1,12 +1,12 @@
 //! Which passages do two texts have in common, and where exactly do they stand?
 //!
 //! Two texts, as tokens, in; passages out, as ranges of tokens of both. Copied text, with small
-//! edits or none, is found by [`copied`]: runs of equal tokens, chained where the gaps between
+//! edits or none, is found by `copied`: runs of equal tokens, chained where the gaps between
 //! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). Text that
-//! was rewritten, so that hardly a run is left, is found by [`rewritten`]: sentences that share
+//! was rewritten, so that hardly a run is left, is found by `rewritten`: sentences that share
 //! rare words, clustered. What both find is reported once.
 //!
-//! It knows neither indexes nor fingerprints; [`chain`] alone also serves where there is no text.
+//! It knows neither indexes nor fingerprints; `chain` alone also serves where there is no text.
 
 mod chain;
 mod copied;
