@@ -125,7 +125,8 @@ impl Taken {
         before.map(|(&start, &end)| (start, end))
     }
 
-    fn insert(&mut self, range: Range<usize>) {
+    /// Takes a range, whatever is taken already.
+    pub fn insert(&mut self, range: Range<usize>) {
         let touching: Vec<(usize, usize)> = self.touching(&range).collect();
         let (mut start, mut end) = (range.start, range.end);
         for (from, to) in touching {

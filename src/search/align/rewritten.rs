@@ -11,8 +11,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::chain::Chain;
-use super::{Side, shared};
+use super::Side;
+use super::chain::{Chain, Taken};
 use crate::hash::BuildKeyHasher;
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
@@ -33,9 +33,9 @@ const SENTENCE_TOKENS_MIN: usize = 3;
 const SENTENCE_TOKENS_MAX: usize = 60;
 /// A copied passage of so many tokens needs no closer look.
 const COPIED_TOKENS_MIN: usize = 40;
-/// Words in more sentences of the document than this, and than a twentieth of them, bring up no
-/// pair of sentences.
-const SENTENCES_OF_WORD_MAX: usize = 20;
+/// Words in more than a twentieth of the sentences of the document bring up no pair of sentences;
+/// a twentieth being at least the first number and at most the second.
+const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
 /// Rewritten passages of two texts of which it is known what was copied: ranges of tokens of the
 /// query and of the document, those of most seeds first.
@@ -46,12 +46,12 @@ pub fn passages(
 ) -> Vec<(Range<usize>, Range<usize>)> {
     let (mut q, mut d) = (Sentences::new(query), Sentences::new(document));
     weigh(&mut q, &mut d);
-    let is_copied = |sentence: &Range<usize>| {
-        let mut long = copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN);
-        // One that is copied in part is where the copied passage ends.
-        long.any(|chain| shared(&chain.query, sentence) > 0)
-    };
-    let open: Vec<bool> = q.ranges.iter().map(|sentence| !is_copied(sentence)).collect();
+    let mut long = Taken::default();
+    for chain in copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN) {
+        long.insert(chain.query.clone());
+    }
+    // A sentence that is copied in part is where a copied passage ends.
+    let open: Vec<bool> = q.ranges.iter().map(|sentence| long.covered(sentence) == 0).collect();
     let seeds = seeds(&q, &d, &open);
     let mut found = Vec::new();
     cluster(seeds, GAP_SENTENCES_MAX, &|seeds| are_alike(&q, &d, seeds), &mut found);
@@ -210,7 +210,7 @@ fn seeds(q: &Sentences, d: &Sentences, open: &[bool]) -> Vec<Seed> {
             sentences_of.entry(word.hash).or_default().push(at);
         }
     }
-    let many = SENTENCES_OF_WORD_MAX.max(d.words.len() / 20);
+    let many = (d.words.len() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
     let norms: Vec<f64> = d.words.iter().map(|words| norm(words)).collect();
     let mut seeds = Vec::new();
     let mut alike: Vec<u32> = Vec::new();
