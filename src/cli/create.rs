@@ -29,10 +29,11 @@ pub struct Create {
 /// How documents are signed.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
-    /// How fingerprints are chosen: winnow(k,w), kgram(k) or mod(k,p).
+    /// How fingerprints are chosen: winnow(k,w), kgram(k), mod(k,p), breaking(p), dct(p), se(c),
+    /// minhash(k,b,r), simhash(k,d) and more; a wrong one is answered with the list.
     #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
     pub scheme: String,
-    /// How text is cut into tokens: words(nfkc,fold,cjk).
+    /// How text is cut into tokens: words(nfkc,fold,cjk), chars, consonants or bytes.
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
 }

@@ -5,27 +5,50 @@
 //! pure function: the same tokens give the same signature on every machine, for ever; an index
 //! stores the scheme's specification and refuses another.
 //!
-//! The schemes here are the overlap methods of Seo and Croft (2008), section 4.1: every sequence
-//! of `k` tokens has a hash, and a scheme is a way to select some of them.
-//!
 //! | specification | selects | fingerprints a token |
 //! |---|---|---|
-//! | `kgram(k=5)` | all | 1 |
+//! | `kgram(k=5)` | all sequences of k tokens | 1 |
 //! | `mod(k=5,p=6)` | those divisible by `p` | 1 / p |
 //! | `winnow(k=5,w=10)` | the least of every `w` in a row | 2 / (w + 1) |
+//! | `every(k=5,l=6)` | every l-th | 1 / l |
+//! | `random(k=5,l=6,seed=1)` | one of every `l`, at random | 1 / l |
+//! | `extremum(k=5,h=5)` | the greatest among `h` on either side | 1 / (2 h + 1) |
+//! | `anchor(k=5,p=6)` | those that begin with certain words | about 1 / p |
+//! | `infrequent(k=5,f=1)` | those that begin with a word the document has at most `f` times | varies |
+//! | `breaking(p=6,revised=1)` | segments between words whose hash is divisible by `p` | 1 / p |
+//! | `dct(p=6)` | their quantised cosine transforms | less than 1 / p |
+//! | `se(c=10,variance=1)` | such segments of nearly median length | varies |
+//! | `spotsigs(c=2,d=1)` | what follows small words | 0.15 in English |
+//! | `minhash(k=5,b=16,r=8)` | least hashes, in bands | b a document |
+//! | `supershingle(k=5)`, `megashingle(k=5)` | least hashes, joined | 6, 15 a document |
+//! | `simhash(k=2,d=3)` | blocks of a similarity hash | 4 to 35 a document |
+//! | `lsh(b=16,r=8,w=50)` | projections of the words' frequencies | b a document |
 //!
-//! Only winnowing guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
+//! The first eight are overlap methods (Seo and Croft 2008, section 4.1; Potthast and Stein 2008,
+//! table 1), the next four do not overlap, and the others see whole documents. Only winnowing
+//! guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
 //!
 //! Comparing signatures is left to those who read them.
 
+mod breaking;
+mod dct;
 mod kgram;
+mod lsh;
+mod minhash;
 mod modulo;
 mod ngram;
+mod se;
+mod select;
+mod simhash;
+mod spotsigs;
 mod winnow;
 
 use crate::Result;
 use crate::spec::{Family, Grammar, Parameter, Spec};
 use crate::text::Tokens;
+use minhash::Joining;
+use se::Culling;
+use select::Rule;
 use std::fmt;
 
 /// A number that stands for a piece of a document, and where the piece begins.
@@ -63,19 +86,49 @@ const K_MAX: u32 = 64;
 /// The widest window; more than a page of text.
 const W_MAX: u32 = 512;
 
-const K: Parameter = Parameter { name: "k", default: 5, min: 1, max: K_MAX };
+/// The longest stretch of which one k-gram is kept, and the longest mean length of a segment.
+const L_MAX: u32 = 4096;
+
+const fn number(name: &'static str, default: u32, min: u32, max: u32) -> Parameter {
+    Parameter { name, default, min, max }
+}
+
+const K: Parameter = number("k", 5, 1, K_MAX);
 
 static GRAMMAR: Grammar = Grammar {
     noun: "scheme",
     families: &[
         Family { name: "kgram", parameters: &[K] },
+        Family { name: "mod", parameters: &[K, number("p", 6, 1, 1 << 20)] },
+        Family { name: "winnow", parameters: &[K, number("w", 10, 1, W_MAX)] },
+        Family { name: "every", parameters: &[K, number("l", 6, 1, L_MAX)] },
         Family {
-            name: "mod",
-            parameters: &[K, Parameter { name: "p", default: 6, min: 1, max: 1 << 20 }],
+            name: "random",
+            parameters: &[K, number("l", 6, 1, L_MAX), number("seed", 1, 0, u32::MAX)],
         },
+        Family { name: "extremum", parameters: &[K, number("h", 5, 1, W_MAX)] },
+        Family { name: "anchor", parameters: &[K, number("p", 6, 1, L_MAX)] },
+        Family { name: "infrequent", parameters: &[K, number("f", 1, 1, L_MAX)] },
         Family {
-            name: "winnow",
-            parameters: &[K, Parameter { name: "w", default: 10, min: 1, max: W_MAX }],
+            name: "breaking",
+            parameters: &[number("p", 6, 1, L_MAX), number("revised", 1, 0, 1)],
+        },
+        Family { name: "dct", parameters: &[number("p", 6, 2, L_MAX)] },
+        Family {
+            name: "se",
+            parameters: &[number("c", 10, 1, L_MAX), number("variance", 1, 0, 1)],
+        },
+        Family { name: "spotsigs", parameters: &[number("c", 2, 1, 8), number("d", 1, 1, 8)] },
+        Family {
+            name: "minhash",
+            parameters: &[K, number("b", 16, 1, 256), number("r", 8, 1, 64)],
+        },
+        Family { name: "supershingle", parameters: &[K] },
+        Family { name: "megashingle", parameters: &[K] },
+        Family { name: "simhash", parameters: &[number("k", 2, 1, K_MAX), number("d", 3, 1, 4)] },
+        Family {
+            name: "lsh",
+            parameters: &[number("b", 16, 1, 256), number("r", 8, 1, 64), number("w", 50, 1, 1000)],
         },
     ],
 };
@@ -99,18 +152,39 @@ static GRAMMAR: Grammar = Grammar {
 /// [`crate::Error::Spec`], naming what is allowed.
 pub fn parse(spec: &str) -> Result<Box<dyn Scheme>> {
     let spec = Spec::parse(spec, &GRAMMAR)?;
-    let k = spec.get("k") as usize;
+    let get = |name: &str| spec.get(name) as usize;
     Ok(match spec.name() {
-        "kgram" => Box::new(kgram::Kgram::new(spec, k)),
-        "mod" => {
-            let p = spec.get("p");
-            Box::new(modulo::Modulo::new(spec, k, p))
+        "kgram" => Box::new(kgram::Kgram::new(spec.clone(), get("k"))),
+        "mod" => Box::new(modulo::Modulo::new(spec.clone(), get("k"), spec.get("p"))),
+        "winnow" => Box::new(winnow::Winnow::new(spec.clone(), get("k"), get("w"))),
+        "breaking" => {
+            Box::new(breaking::Breaking::new(spec.clone(), get("p"), get("revised") == 1))
         }
-        "winnow" => {
-            let w = spec.get("w") as usize;
-            Box::new(winnow::Winnow::new(spec, k, w))
+        "dct" => Box::new(dct::Dct::new(spec.clone(), get("p"))),
+        "se" => {
+            let culling = if get("variance") == 1 { Culling::Variance } else { Culling::Sqrt };
+            Box::new(se::Se::new(spec.clone(), get("c"), culling))
         }
-        name => unreachable!("`{name}` is in the grammar and has no scheme"),
+        "spotsigs" => Box::new(spotsigs::Spotsigs::new(spec.clone(), get("c"), get("d"))),
+        "minhash" => {
+            let joining = Joining::Bands { bands: get("b"), rows: get("r") };
+            Box::new(minhash::Minhash::new(spec.clone(), get("k"), joining))
+        }
+        "supershingle" => Box::new(minhash::Minhash::new(spec.clone(), get("k"), Joining::Super)),
+        "megashingle" => Box::new(minhash::Minhash::new(spec.clone(), get("k"), Joining::Mega)),
+        "simhash" => Box::new(simhash::Simhash::new(spec.clone(), get("k"), spec.get("d"))),
+        "lsh" => Box::new(lsh::Lsh::new(spec.clone(), get("b"), get("r"), spec.get("w"))),
+        name => {
+            let rule = match name {
+                "every" => Rule::Every { l: get("l") },
+                "random" => Rule::Random { l: get("l"), seed: u64::from(spec.get("seed")) },
+                "extremum" => Rule::Extremum { h: get("h") },
+                "anchor" => Rule::Anchor { p: u64::from(spec.get("p")) },
+                "infrequent" => Rule::Infrequent { f: spec.get("f") },
+                name => unreachable!("`{name}` is in the grammar and has no scheme"),
+            };
+            Box::new(select::Select::new(spec.clone(), get("k"), rule))
+        }
     })
 }
 

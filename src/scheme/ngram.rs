@@ -41,10 +41,25 @@ pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerpri
         return false;
     }
     if !hashes.is_empty() {
-        let length = mix64(hashes.len() as u64);
-        signature.push(fingerprint(mix64(polynomial(hashes) ^ length), 0));
+        signature.push(fingerprint(value(hashes), 0));
     }
     true
+}
+
+/// The value of one sequence, however long.
+pub(super) fn value(hashes: &[u64]) -> u64 {
+    mix64(polynomial(hashes) ^ mix64(hashes.len() as u64))
+}
+
+/// The index of the rightmost of the least values; 0 if there is none.
+#[inline(always)]
+pub(super) fn rightmost_least(values: &[u64]) -> usize {
+    // The least value is kept beside its index: reading it back each time would chain the loads.
+    let first = (0, u64::MAX);
+    let (least, _) = values.iter().enumerate().fold(first, |(least, value), (i, &other)| {
+        if other <= value { (i, other) } else { (least, value) }
+    });
+    least
 }
 
 fn polynomial(hashes: &[u64]) -> u64 {

@@ -56,7 +56,7 @@ impl Scheme for Winnow {
         // to compare with it.
         let mut base = 0;
         let mut next = self.w.min(held);
-        let mut least = rightmost_least(&buffer[..next]);
+        let mut least = ngram::rightmost_least(&buffer[..next]);
         signature.push(ngram::fingerprint(buffer[least], least));
         loop {
             let end = held.min(least + self.w);
@@ -67,7 +67,7 @@ impl Scheme for Winnow {
                 // No window without the value kept last has been seen to its end but this one.
                 // Looking through it is cheaper than keeping candidates in order: it happens once
                 // in w values (measured against a monotone queue and against two stacks).
-                least += 1 + rightmost_least(&buffer[least + 1..=end]);
+                least += 1 + ngram::rightmost_least(&buffer[least + 1..=end]);
                 next = end + 1;
             } else if held < BUFFER {
                 return;
@@ -100,14 +100,4 @@ fn fill(buffer: &mut [u64], values: &mut Values) -> usize {
 #[inline(always)]
 fn first_at_most(limit: u64, values: &[u64]) -> Option<usize> {
     values.iter().position(|&value| value <= limit)
-}
-
-#[inline(always)]
-fn rightmost_least(values: &[u64]) -> usize {
-    // The least value is kept beside its index: reading it back each time would chain the loads.
-    let first = (0, u64::MAX);
-    let (least, _) = values.iter().enumerate().fold(first, |(least, value), (i, &other)| {
-        if other <= value { (i, other) } else { (least, value) }
-    });
-    least
 }

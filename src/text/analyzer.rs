@@ -8,6 +8,7 @@
 //! in a text of another language.
 
 use super::Tokens;
+use super::chars::{self, Kind};
 use super::normalize::Form;
 use super::tokenize::{UNITS_MAX, tokenize};
 use crate::hash::hash_bytes;
@@ -22,6 +23,9 @@ use std::str::FromStr;
 /// encoded: `nfkc=1` makes compatible characters equal (Unicode NFKC), `fold=1` upper and lower
 /// case (full case folding), and `cjk=2` cuts runs of letters of scripts written without spaces
 /// into overlapping pairs; `cjk=0` leaves such runs whole.
+///
+/// `chars()`, `consonants()` and `bytes()` take characters for tokens: letters and digits of ASCII
+/// with `_` for all else, its consonants alone, and every byte.
 ///
 /// ```
 /// use cento::text::{Tokens, analyzer::Analyzer};
@@ -47,14 +51,19 @@ const fn switch(name: &'static str) -> Parameter {
 
 static GRAMMAR: Grammar = Grammar {
     noun: "analyser",
-    families: &[Family {
-        name: "words",
-        parameters: &[
-            switch("nfkc"),
-            switch("fold"),
-            Parameter { name: "cjk", default: 2, min: 0, max: UNITS_MAX as u32 },
-        ],
-    }],
+    families: &[
+        Family {
+            name: "words",
+            parameters: &[
+                switch("nfkc"),
+                switch("fold"),
+                Parameter { name: "cjk", default: 2, min: 0, max: UNITS_MAX as u32 },
+            ],
+        },
+        Family { name: "chars", parameters: &[] },
+        Family { name: "consonants", parameters: &[] },
+        Family { name: "bytes", parameters: &[] },
+    ],
 };
 
 /// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
@@ -70,8 +79,16 @@ impl Analyzer {
         tokens.hashes.clear();
         tokens.spans.clear();
         check_length(text.len(), "bytes")?;
-        let form = Form { nfkc: self.spec.get("nfkc") == 1, fold: self.spec.get("fold") == 1 };
-        tokenize(text, form, self.spec.get("cjk") as usize, tokens);
+        match self.spec.name() {
+            "chars" => chars::tokenize(text, Kind::Chars, tokens),
+            "consonants" => chars::tokenize(text, Kind::Consonants, tokens),
+            "bytes" => chars::tokenize(text, Kind::Bytes, tokens),
+            _ => {
+                let is_on = |name| self.spec.get(name) == 1;
+                let form = Form { nfkc: is_on("nfkc"), fold: is_on("fold") };
+                tokenize(text, form, self.spec.get("cjk") as usize, tokens);
+            }
+        }
         // A character of three bytes can make four words.
         check_length(tokens.hashes.len(), "tokens")
     }
@@ -131,6 +148,7 @@ mod tests {
             assert_eq!(spec.parse::<Analyzer>().unwrap().to_string(), canonical);
         };
         check("words", DEFAULT_SPEC);
+        check("chars", "chars()");
         check("words( cjk = 3, fold=0 )", "words(nfkc=1,fold=0,cjk=3)");
         assert_eq!(Analyzer::default().to_string(), DEFAULT_SPEC);
         for spec in ["", "letters", "words(nfkc=2)", "words(cjk=5)", "words(stem=1)"] {
@@ -148,6 +166,9 @@ mod tests {
                     digests.push(spec.parse::<Analyzer>().unwrap().digest());
                 }
             }
+        }
+        for spec in ["chars", "consonants", "bytes"] {
+            digests.push(spec.parse::<Analyzer>().unwrap().digest());
         }
         let count = digests.len();
         digests.sort_unstable();

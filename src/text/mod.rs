@@ -3,6 +3,7 @@
 //! Bytes in, tokens out. This module knows neither files nor indexes.
 
 pub mod analyzer;
+mod chars;
 pub mod charset;
 mod normalize;
 mod tokenize;

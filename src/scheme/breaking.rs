@@ -1,0 +1,84 @@
+//! What if a document is cut into pieces that do not overlap?
+//!
+//! Hash-breaking (Seo and Croft 2008, section 4.2.1; Brin et al. 1995): a token whose hash is
+//! divisible by `p` ends a segment, and every segment is a fingerprint. A change of one token
+//! changes the fingerprint of its segment, or of two. The revised form leaves out segments shorter
+//! than `p`, which are mostly frequent words alone.
+//!
+//! The segments of [`segments`] are also those of `dct` and `se`.
+
+use super::ngram::{self, KEY_BITS};
+use super::{Fingerprint, Scheme};
+use crate::hash::mix64;
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::fmt;
+use std::ops::Range;
+
+/// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens; if there is none
+/// so long, the rightmost of the longest.
+#[derive(Debug)]
+pub(super) struct Breaking {
+    spec: Spec,
+    p: usize,
+    is_revised: bool,
+}
+
+impl Breaking {
+    pub(super) fn new(spec: Spec, p: usize, is_revised: bool) -> Breaking {
+        Breaking { spec, p, is_revised }
+    }
+}
+
+/// Token hashes are mixed before they are tested, because their low bits also decide elsewhere.
+const BREAK: u64 = 0x0062_7265_616b;
+
+/// The segments of a document: each ends with a token whose mixed hash is divisible by `p`, the
+/// last with the document.
+pub(super) fn segments(hashes: &[u64], p: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut start = 0;
+    let is_break = move |hash: u64| mix64(hash ^ BREAK).is_multiple_of(p as u64);
+    std::iter::from_fn(move || {
+        let len = hashes[start..].iter().position(|&hash| is_break(hash));
+        let end = len.map_or(hashes.len(), |len| start + len + 1);
+        let segment = start..end;
+        start = end;
+        (!segment.is_empty()).then_some(segment)
+    })
+}
+
+/// The segments of at least `len_min` tokens; if there is none, the rightmost of the longest.
+pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Range<usize>> {
+    let mut kept: Vec<Range<usize>> =
+        segments(hashes, p).filter(|segment| segment.len() >= len_min).collect();
+    if kept.is_empty() {
+        kept.extend(segments(hashes, p).max_by_key(Range::len));
+    }
+    kept
+}
+
+impl fmt::Display for Breaking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Breaking {
+    fn key_bits(&self) -> u8 {
+        KEY_BITS
+    }
+
+    /// The mean length; a segment may be longer.
+    fn span(&self) -> usize {
+        self.p
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let len_min = if self.is_revised { self.p } else { 1 };
+        let segments = long_segments(&tokens.hashes, self.p, len_min).into_iter();
+        signature.extend(segments.map(|segment| {
+            ngram::fingerprint(ngram::value(&tokens.hashes[segment.clone()]), segment.start)
+        }));
+    }
+}

@@ -1,0 +1,151 @@
+//! Which fingerprint survives the replacement of one word?
+//!
+//! DCT fingerprinting (Seo and Croft 2008, section 4.2.2): the hashes of a segment's words are
+//! taken for a signal, and its quantised cosine transform is the fingerprint. A changed word
+//! changes every coefficient a little, which the quantisation may swallow.
+//!
+//! The paper's figure of the 32-bit format is not in its text, so the format is ours: 5 bits for the
+//! number of words, at most 31, then 3 bits for each of the lowest coefficients, at most 9.
+
+use super::breaking::long_segments;
+use super::{Fingerprint, Scheme};
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::fmt;
+
+/// The bits of a fingerprint.
+const FORMAT_BITS: u8 = 32;
+/// The bits of the number of words.
+const LEN_BITS: u32 = 5;
+/// The bits of a coefficient.
+const COEFFICIENT_BITS: u32 = 3;
+/// As many coefficients as fit.
+const COEFFICIENTS_MAX: usize = ((FORMAT_BITS as u32 - LEN_BITS) / COEFFICIENT_BITS) as usize;
+
+/// `dct(p)`: the transforms of the segments of revised hash-breaking.
+#[derive(Debug)]
+pub(super) struct Dct {
+    spec: Spec,
+    p: usize,
+}
+
+impl Dct {
+    pub(super) fn new(spec: Spec, p: usize) -> Dct {
+        Dct { spec, p }
+    }
+}
+
+/// Steps ii to vii: the code of a segment. Of segments longer than `p` only the `p` lowest
+/// coefficients are used.
+fn code(hashes: &[u64], p: usize) -> u32 {
+    let n = hashes.len();
+    // The upper 32 bits, as numbers that f64 holds exactly.
+    let mut signal: Vec<f64> = hashes.iter().map(|hash| (hash >> 32) as f64).collect();
+    let mut sorted = signal.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
+    signal.iter_mut().for_each(|value| *value -= median);
+    let greatest = signal.iter().fold(0.0, |greatest: f64, value| greatest.max(value.abs()));
+    if greatest > 0.0 {
+        signal.iter_mut().for_each(|value| *value /= greatest);
+    }
+    let used = n.min(p).min(COEFFICIENTS_MAX);
+    let mut code = n.min((1 << LEN_BITS) - 1) as u32;
+    for k in 0..used {
+        let wave = |i: usize| cos_pi((2 * i + 1) as u64 * k as u64, 2 * n as u64);
+        let coefficient: f64 = signal.iter().enumerate().map(|(i, value)| value * wave(i)).sum();
+        code |= quantise(coefficient, n) << (LEN_BITS + k as u32 * COEFFICIENT_BITS);
+    }
+    code
+}
+
+/// The step in which a coefficient of a segment of `n` words lies. Coefficients of random signals
+/// spread like sqrt(n / 2) times that of a value; the outermost steps have no bound.
+fn quantise(coefficient: f64, n: usize) -> u32 {
+    let steps = f64::from(1u32 << COEFFICIENT_BITS);
+    let spread = (n as f64 / 2.0).sqrt();
+    let step = (coefficient / spread + 1.0) / 2.0 * steps;
+    step.floor().clamp(0.0, steps - 1.0) as u32
+}
+
+/// cos(pi a / b), to the last bit the same on every machine: no function of the system's library.
+fn cos_pi(a: u64, b: u64) -> f64 {
+    // Into the first quadrant, exactly.
+    let a = a % (2 * b);
+    let a = if a > b { 2 * b - a } else { a };
+    let (a, sign) = if 2 * a > b { (b - a, -1.0) } else { (a, 1.0) };
+    let x = std::f64::consts::PI * a as f64 / b as f64;
+    let (mut term, mut sum) = (1.0, 1.0);
+    for i in 1..=12u32 {
+        term *= -x * x / f64::from((2 * i - 1) * 2 * i);
+        sum += term;
+    }
+    sign * sum
+}
+
+impl fmt::Display for Dct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Dct {
+    fn key_bits(&self) -> u8 {
+        FORMAT_BITS
+    }
+
+    /// The mean length; a segment may be longer.
+    fn span(&self) -> usize {
+        self.p
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let segments = long_segments(&tokens.hashes, self.p, self.p).into_iter();
+        signature.extend(segments.map(|segment| {
+            let position = segment.start as u32;
+            Fingerprint { key: mix32(code(&tokens.hashes[segment], self.p)).into(), position }
+        }));
+    }
+}
+
+/// A bijection that spreads codes evenly (the 32-bit finaliser of MurmurHash3).
+fn mix32(code: u32) -> u32 {
+    let code = (code ^ (code >> 16)).wrapping_mul(0x85eb_ca6b);
+    let code = (code ^ (code >> 13)).wrapping_mul(0xc2b2_ae35);
+    code ^ (code >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix64;
+
+    #[test]
+    fn the_cosine_is_the_cosine() {
+        for b in 1..200 {
+            for a in 0..4 * b {
+                let expected = (std::f64::consts::PI * a as f64 / b as f64).cos();
+                assert!((cos_pi(a, b) - expected).abs() < 1e-14, "cos(pi {a}/{b})");
+            }
+        }
+    }
+
+    #[test]
+    fn one_replaced_word_often_changes_nothing_and_two_seldom() {
+        let words = |seed: u64| -> Vec<u64> { (0..8).map(|i| mix64(seed << 8 | i)).collect() };
+        let survives = |replaced: &[usize]| {
+            let same = (0..2000).filter(|&seed| {
+                let before = words(seed);
+                let mut after = before.clone();
+                for &at in replaced {
+                    after[at] = mix64((seed << 8) | (100 + at as u64));
+                }
+                code(&before, 4) == code(&after, 4)
+            });
+            same.count()
+        };
+        let (one, two) = (survives(&[3]), survives(&[3, 5]));
+        assert!(one > 40 && two < one, "{one} and {two} of 2000");
+    }
+}

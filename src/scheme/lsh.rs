@@ -1,0 +1,110 @@
+//! Which documents are near in the space of words?
+//!
+//! Locality-sensitive hashing with 2-stable distributions (Datar, Immorlica, Indyk and Mirrokni
+//! 2004): the vector of a document's word frequencies, of length 1, is projected on random
+//! directions, and each line is cut into pieces of width w. Near vectors fall into the same piece.
+//! r projections make a key, b keys a signature.
+
+use super::{Fingerprint, Scheme};
+use crate::hash::{BuildKeyHasher, mix64};
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::collections::HashMap;
+use std::fmt;
+
+/// `lsh(b,r,w)`: b keys of r projections; `w` in hundredths.
+#[derive(Debug)]
+pub(super) struct Lsh {
+    spec: Spec,
+    keys: usize,
+    rows: usize,
+    width: f64,
+}
+
+impl Lsh {
+    pub(super) fn new(spec: Spec, keys: usize, rows: usize, hundredths: u32) -> Lsh {
+        Lsh { spec, keys, rows, width: f64::from(hundredths) / 100.0 }
+    }
+
+    /// The pieces into which the projections fall.
+    fn pieces(&self, hashes: &[u64]) -> Vec<i64> {
+        // Counted in the order of first occurrence, so that sums are the same on every machine.
+        let mut places: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
+        let mut words: Vec<(u64, f64)> = Vec::new();
+        for &hash in hashes {
+            let place = *places.entry(hash).or_insert(words.len());
+            match words.get_mut(place) {
+                Some(word) => word.1 += 1.0,
+                None => words.push((hash, 1.0)),
+            }
+        }
+        let length = words.iter().map(|word| word.1 * word.1).sum::<f64>().sqrt();
+        let mut sums = vec![0.0; self.keys * self.rows];
+        for (word, count) in words {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                *sum += count / length * normal(mix64(word ^ mix64(i as u64)));
+            }
+        }
+        let offset = |i: usize| unit(mix64(OFFSET ^ i as u64)) * self.width;
+        let piece = |(i, sum): (usize, f64)| ((sum + offset(i)) / self.width).floor() as i64;
+        sums.into_iter().enumerate().map(piece).collect()
+    }
+}
+
+const OFFSET: u64 = 0x6f66_6673_6574;
+
+/// A number from 0 to 1.
+fn unit(random: u64) -> f64 {
+    (random >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A number of nearly normal distribution: the sum of twelve even ones, less six. Only sums, so
+/// that it is the same on every machine, which logarithms and cosines are not.
+fn normal(random: u64) -> f64 {
+    let even = |i: u64| unit(mix64(random.wrapping_add(i)));
+    (0..12).map(even).sum::<f64>() - 6.0
+}
+
+impl fmt::Display for Lsh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Lsh {
+    fn key_bits(&self) -> u8 {
+        u64::BITS as u8
+    }
+
+    /// Keys stand for the whole document, and for no place in it.
+    fn span(&self) -> usize {
+        1
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        if tokens.hashes.is_empty() {
+            return;
+        }
+        let pieces = self.pieces(&tokens.hashes);
+        signature.extend(pieces.chunks(self.rows).enumerate().map(|(band, pieces)| {
+            let key = pieces.iter().fold(band as u64, |key, &piece| mix64(key ^ piece as u64));
+            Fingerprint { key, position: 0 }
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_nearly_normal() {
+        let drawn: Vec<f64> = (0..20_000).map(|i| normal(mix64(i))).collect();
+        let mean = drawn.iter().sum::<f64>() / 20_000.0;
+        let variance = drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 20_000.0;
+        let within = drawn.iter().filter(|x| x.abs() < 1.0).count() as f64 / 20_000.0;
+        assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.05, "{mean}, {variance}");
+        assert!((within - 0.683).abs() < 0.02, "{within}");
+    }
+}

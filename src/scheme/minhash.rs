@@ -1,0 +1,158 @@
+//! Which few numbers tell whether two whole documents are near-duplicates?
+//!
+//! The least hashes of a document's k-grams under m random orders: two documents agree in each with
+//! the probability of their resemblance (Broder 2000). Some of them together make one key, so that
+//! documents share a key only if they agree in all of it:
+//!
+//! - `minhash(k,b,r)`: b bands of r least hashes. Documents of resemblance s share a key with
+//!   probability 1 - (1 - s^r)^b.
+//! - `supershingle(k)`: 84 least hashes, 6 keys of 14 (Broder 2000; Fetterly, Manasse and Najork
+//!   2003, who take two keys in common for a near-duplicate).
+//! - `megashingle(k)`: the 15 pairs of these 6, so that one key in common says the same.
+//!
+//! The least hashes come from one pass: each k-gram falls into one of m bins, and a bin without any
+//! takes the least of another (one permutation hashing with optimal densification, Shrivastava
+//! 2017).
+
+use super::ngram::{self, Values};
+use super::{Fingerprint, Scheme};
+use crate::hash::mix64;
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::fmt;
+
+/// How least hashes are joined into keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joining {
+    /// Bands of so many.
+    Bands { bands: usize, rows: usize },
+    /// Broder's 6 supershingles.
+    Super,
+    /// Their 15 pairs.
+    Mega,
+}
+
+/// The least hashes of supershingling.
+const SHINGLES: usize = 84;
+/// Its keys.
+const SUPERSHINGLES: usize = 6;
+
+/// Least hashes of k-grams, joined into 64-bit keys at position 0.
+#[derive(Debug)]
+pub(super) struct Minhash {
+    spec: Spec,
+    k: usize,
+    joining: Joining,
+}
+
+impl Minhash {
+    pub(super) fn new(spec: Spec, k: usize, joining: Joining) -> Minhash {
+        Minhash { spec, k, joining }
+    }
+
+    fn keys(&self, values: impl Iterator<Item = u64>) -> Vec<u64> {
+        let join = |least: &[u64], rows: usize| -> Vec<u64> {
+            let bands = least.chunks(rows).enumerate();
+            bands
+                .map(|(band, rows)| rows.iter().fold(band as u64, |key, &v| mix64(key ^ v)))
+                .collect()
+        };
+        match self.joining {
+            Joining::Bands { bands, rows } => join(&least(values, bands * rows), rows),
+            Joining::Super => join(&least(values, SHINGLES), SHINGLES / SUPERSHINGLES),
+            Joining::Mega => {
+                let supers = join(&least(values, SHINGLES), SHINGLES / SUPERSHINGLES);
+                let pairs = (0..supers.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+                pairs.map(|(j, i)| mix64(mix64(supers[j]) ^ supers[i])).collect()
+            }
+        }
+    }
+}
+
+/// The least values under `m` orders.
+fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
+    let mut bins = vec![u64::MAX; m];
+    for value in values {
+        // The high half of the hash chooses the bin, all of it the order within.
+        let hash = mix64(value ^ ORDER);
+        let bin = &mut bins[(((hash >> 32) * m as u64) >> 32) as usize];
+        *bin = (*bin).min(hash.rotate_left(32));
+    }
+    let full = bins.clone();
+    if full.iter().all(|&bin| bin == u64::MAX) {
+        return Vec::new();
+    }
+    for (i, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == u64::MAX) {
+        // Which bins lend does not depend on the document, but for their being empty.
+        let lent = (1u64..).map(|attempt| {
+            let drawn = mix64(mix64(i as u64) ^ attempt) >> 32;
+            full[((drawn * m as u64) >> 32) as usize]
+        });
+        *bin = lent.into_iter().find(|&lent| lent != u64::MAX).expect("a bin is not empty");
+    }
+    bins
+}
+
+/// Makes the order independent of the one by which k-grams are winnowed.
+const ORDER: u64 = 0x006d_696e_6861_7368;
+
+impl fmt::Display for Minhash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Minhash {
+    fn key_bits(&self) -> u8 {
+        u64::BITS as u8
+    }
+
+    /// Keys stand for the whole document, and for no place in it.
+    fn span(&self) -> usize {
+        1
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let hashes = &tokens.hashes;
+        let keys = match hashes.len() {
+            0 => Vec::new(),
+            len if len < self.k => self.keys(std::iter::once(ngram::value(hashes))),
+            _ => self.keys(Values::new(hashes, self.k)),
+        };
+        signature.extend(keys.into_iter().map(|key| Fingerprint { key, position: 0 }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_is_resemblance() {
+        // Sets of 1,500 values each that share a part: (1500, 1500 - n) of 1500 + n.
+        for n in [0, 300, 700, 1500] {
+            let mut agreed = 0;
+            for round in 0..40u64 {
+                let set = |from: u64| (from..from + 1500).map(move |i| mix64(round << 32 | i));
+                let (a, b) = (least(set(0), 100), least(set(n), 100));
+                agreed += a.iter().zip(&b).filter(|(a, b)| a == b).count();
+            }
+            let (share, expected) = (agreed as f64 / 4000.0, (1500 - n) as f64 / (1500 + n) as f64);
+            assert!((share - expected).abs() < 0.03, "{n}: {share}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn bins_without_a_value_borrow_alike() {
+        // Five values in 84 bins: nearly all are lent, and the resemblance is still kept.
+        let mut agreed = 0;
+        for round in 0..400u64 {
+            let set = |from: u64| (from..from + 5).map(move |i| mix64(round << 32 | i));
+            let (a, b) = (least(set(0), 84), least(set(1), 84));
+            agreed += a.iter().zip(&b).filter(|(a, b)| a == b).count();
+        }
+        let share = agreed as f64 / (400.0 * 84.0);
+        assert!((share - 4.0 / 6.0).abs() < 0.04, "{share}");
+    }
+}

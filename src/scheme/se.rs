@@ -1,0 +1,97 @@
+//! What if only segments of typical length are kept?
+//!
+//! Signature extraction (Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2): the text is
+//! cut at hashed breakpoints; of the chunks those are kept whose length is near the median, because
+//! short ones say little and long ones do not survive a copy. Digests have 40 bits.
+
+use super::breaking::segments;
+use super::ngram::{self, KEY_BITS};
+use super::{Fingerprint, Scheme};
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::fmt;
+use std::ops::Range;
+
+/// Which chunks are kept (section 2.2). n is their number, m the median of their lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Culling {
+    /// The ceil(sqrt(n)) chunks of length nearest to m; of equally near ones the earlier.
+    Sqrt,
+    /// Those within b standard deviations of m, b growing from 0.1 in tenths until they are at
+    /// least sqrt(n).
+    Variance,
+}
+
+/// `se(c,cull)`: culled segments with mean length `c`.
+#[derive(Debug)]
+pub(super) struct Se {
+    spec: Spec,
+    c: usize,
+    culling: Culling,
+}
+
+impl Se {
+    pub(super) fn new(spec: Spec, c: usize, culling: Culling) -> Se {
+        Se { spec, c, culling }
+    }
+}
+
+/// The chunks that are kept, in their order.
+fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
+    let n = chunks.len();
+    if n == 0 {
+        return chunks;
+    }
+    let mut lengths: Vec<usize> = chunks.iter().map(Range::len).collect();
+    lengths.sort_unstable();
+    // Twice the median, which is a whole number.
+    let median2 = lengths[(n - 1) / 2] + lengths[n / 2];
+    let off2 = |chunk: &Range<usize>| (2 * chunk.len()).abs_diff(median2);
+    let root = (n as f64).sqrt();
+    match culling {
+        Culling::Sqrt => {
+            chunks.sort_by_key(off2);
+            chunks.truncate(root.ceil() as usize);
+            chunks.sort_unstable_by_key(|chunk| chunk.start);
+        }
+        Culling::Variance => {
+            let mean = lengths.iter().sum::<usize>() as f64 / n as f64;
+            let squares = lengths.iter().map(|&len| (len as f64 - mean) * (len as f64 - mean));
+            let deviation = (squares.sum::<f64>() / n as f64).sqrt();
+            let within = |chunk: &Range<usize>, b: f64| off2(chunk) as f64 / 2.0 <= b * deviation;
+            let enough =
+                |b: f64| chunks.iter().filter(|chunk| within(chunk, b)).count() as f64 >= root;
+            // The median is within one standard deviation of the mean, so that with b = n at the
+            // latest every chunk is in.
+            let b = (1..=10 * n).map(|tenths| tenths as f64 / 10.0).find(|&b| enough(b));
+            let b = b.unwrap_or(f64::INFINITY);
+            chunks.retain(|chunk| b.is_infinite() || within(chunk, b));
+        }
+    }
+    chunks
+}
+
+impl fmt::Display for Se {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Se {
+    fn key_bits(&self) -> u8 {
+        KEY_BITS
+    }
+
+    /// The mean length; a chunk may be longer.
+    fn span(&self) -> usize {
+        self.c
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let chunks = segments(&tokens.hashes, self.c).collect();
+        signature.extend(cull(chunks, self.culling).into_iter().map(|chunk| {
+            ngram::fingerprint(ngram::value(&tokens.hashes[chunk.clone()]), chunk.start)
+        }));
+    }
+}

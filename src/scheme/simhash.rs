@@ -1,0 +1,121 @@
+//! Which documents have nearly the same words, as often?
+//!
+//! Charikar's similarity hash of 64 bits: each k-gram votes on every bit with its own hash, as often
+//! as it occurs; the more alike two documents, the fewer of the bits differ. To find all within a
+//! Hamming distance d by look-ups alone, the bits are cut into d + 3 blocks: at most d blocks
+//! differ, so that 3 are equal (Manku, Jain and Das Sarma 2007, section 3). Each choice of 3
+//! blocks is a key.
+//!
+//! Documents that share a key agree in about 3 / (d + 3) of the bits at least; the measures of a hit
+//! count keys and say no more of the distance.
+
+use super::ngram::{self, Values};
+use super::{Fingerprint, Scheme};
+use crate::hash::mix64;
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::fmt;
+
+/// Blocks that are sure to be equal.
+const EQUAL_BLOCKS: u32 = 3;
+
+/// `simhash(k,d)`: keys of which documents within Hamming distance `d` share one.
+#[derive(Debug)]
+pub(super) struct Simhash {
+    spec: Spec,
+    k: usize,
+    /// The bits of each key.
+    masks: Vec<u64>,
+}
+
+impl Simhash {
+    pub(super) fn new(spec: Spec, k: usize, d: u32) -> Simhash {
+        Simhash { spec, k, masks: masks(d) }
+    }
+}
+
+/// For each choice of blocks, their bits.
+fn masks(d: u32) -> Vec<u64> {
+    let blocks = d + EQUAL_BLOCKS;
+    let edge = |block: u32| u64::BITS * block / blocks;
+    let bits = |block: u32| (edge(block)..edge(block + 1)).fold(0, |mask, bit| mask | 1u64 << bit);
+    let chosen = (0..1u32 << blocks).filter(|chosen| chosen.count_ones() == EQUAL_BLOCKS);
+    let mask = |chosen: u32| {
+        let blocks = (0..blocks).filter(|block| chosen >> block & 1 == 1);
+        blocks.fold(0, |mask, block| mask | bits(block))
+    };
+    chosen.map(mask).collect()
+}
+
+/// The similarity hash of a document with these k-grams.
+fn simhash(values: impl Iterator<Item = u64>) -> u64 {
+    let mut votes = [0i64; 64];
+    for value in values {
+        let hash = mix64(value ^ VOTE);
+        for (bit, votes) in votes.iter_mut().enumerate() {
+            *votes += (hash >> bit & 1) as i64 * 2 - 1;
+        }
+    }
+    let decided = votes.iter().enumerate().map(|(bit, &votes)| u64::from(votes > 0) << bit);
+    decided.fold(0, |hash, bit| hash | bit)
+}
+
+/// Makes the votes independent of other uses of the values.
+const VOTE: u64 = 0x0073_696d_6861_7368;
+
+impl fmt::Display for Simhash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Simhash {
+    fn key_bits(&self) -> u8 {
+        u64::BITS as u8
+    }
+
+    /// Keys stand for the whole document, and for no place in it.
+    fn span(&self) -> usize {
+        1
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let hashes = &tokens.hashes;
+        let hash = match hashes.len() {
+            0 => return,
+            len if len < self.k => simhash(std::iter::once(ngram::value(hashes))),
+            _ => simhash(Values::new(hashes, self.k)),
+        };
+        let key = |(table, mask): (u64, &u64)| mix64(mix64(table) ^ (hash & mask));
+        let keys = (0u64..).zip(&self.masks).map(key);
+        signature.extend(keys.map(|key| Fingerprint { key, position: 0 }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_within_the_distance_shares_a_key() {
+        for d in 1..=4 {
+            let masks = masks(d);
+            for round in 0..2000u64 {
+                let a = mix64(round);
+                let flips = (0..u64::from(d)).map(|i| 1u64 << (mix64(round << 8 | i) % 64));
+                let b = flips.fold(a, |b, flip| b ^ flip);
+                assert!(masks.iter().any(|mask| a & mask == b & mask), "{a:x} and {b:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn alike_documents_have_near_hashes() {
+        let words = |from: u64| (from..from + 400).map(mix64);
+        let distance = |a, b| (simhash(words(a)) ^ simhash(words(b))).count_ones();
+        assert_eq!(distance(0, 0), 0);
+        assert!(distance(0, 4) < distance(0, 200) && distance(0, 200) < distance(0, 4000));
+        assert!((24..=40).contains(&distance(0, 4000)));
+    }
+}

@@ -1,0 +1,68 @@
+//! Which words follow the small words?
+//!
+//! SpotSigs (Theobald, Siddharth and Paepcke 2008): the text of an article has small words
+//! ("the", "is") everywhere, the navigation around it hardly any. At each of these *antecedents* a
+//! fingerprint is taken: the antecedent and the next `c` words that are none, every `d`-th.
+
+use super::ngram::{self, KEY_BITS};
+use super::{Fingerprint, Scheme};
+use crate::hash::{BuildKeyHasher, hash_bytes};
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::collections::HashSet;
+use std::fmt;
+
+/// The antecedents of the paper, section 3.1, and the articles that go with them.
+const ANTECEDENTS: [&str; 13] =
+    ["a", "an", "the", "is", "are", "was", "were", "be", "do", "did", "have", "has", "had"];
+
+/// `spotsigs(c,d)`; a document without a spot has one fingerprint of all its tokens.
+#[derive(Debug)]
+pub(super) struct Spotsigs {
+    spec: Spec,
+    c: usize,
+    d: usize,
+    antecedents: HashSet<u64, BuildKeyHasher>,
+}
+
+impl Spotsigs {
+    pub(super) fn new(spec: Spec, c: usize, d: usize) -> Spotsigs {
+        let antecedents = ANTECEDENTS.iter().map(|word| hash_bytes(word.as_bytes())).collect();
+        Spotsigs { spec, c, d, antecedents }
+    }
+}
+
+impl fmt::Display for Spotsigs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Spotsigs {
+    fn key_bits(&self) -> u8 {
+        KEY_BITS
+    }
+
+    fn span(&self) -> usize {
+        1 + self.c * self.d
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let hashes = &tokens.hashes;
+        let is_antecedent = |hash: &u64| self.antecedents.contains(hash);
+        let mut spot = Vec::with_capacity(1 + self.c);
+        for (position, hash) in hashes.iter().enumerate().filter(|(_, hash)| is_antecedent(hash)) {
+            let words = hashes[position + 1..].iter().filter(|hash| !is_antecedent(hash));
+            spot.clear();
+            spot.push(*hash);
+            spot.extend(words.skip(self.d - 1).step_by(self.d).take(self.c));
+            if spot.len() == 1 + self.c {
+                signature.push(ngram::fingerprint(ngram::value(&spot), position));
+            }
+        }
+        if signature.is_empty() && !hashes.is_empty() {
+            signature.push(ngram::fingerprint(ngram::value(hashes), 0));
+        }
+    }
+}
