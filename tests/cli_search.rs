@@ -118,6 +118,10 @@ fn a_registry_is_searched_without_any_text() {
     dir.write("query.txt", &query);
     let signature = dir.run(&["fingerprint", "query.txt", "--format", "json"]).out;
     assert!(!signature.contains(&query[..20]));
+    dir.write("hostile.json", signature.replacen("\"tokens\":", "\"tokens\":0,\"was\":", 1));
+    let refused = dir.run(&["search", "registry", "--signature", "hostile.json", "--passages"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("beyond 0 tokens"), "{}", refused.err);
     dir.write("signature.json", signature);
     let mut answer =
         dir.json(&["search", "registry", "--signature", "signature.json", "--passages"]);

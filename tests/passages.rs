@@ -158,6 +158,55 @@ fn too_little_to_be_a_passage_is_shown_as_what_it_is() {
 }
 
 #[test]
+fn a_text_shorter_than_a_fingerprint_has_no_more_tokens_than_it_has() {
+    for store_text in [true, false] {
+        let config = Config::new("winnow(k=5,w=10)", "words", store_text).unwrap();
+        let searcher = index(config, &[("d", "hello world")]);
+        let found = passages(&searcher, Subject::Text("hello world".into()));
+        let end = if store_text { 11 } else { 2 };
+        assert_eq!((found[0].query, found[0].hit, found[0].tokens), ((0, end), (0, end), 2));
+    }
+}
+
+#[test]
+fn hits_that_fail_verification_make_room_for_others() {
+    // One document has every run of five words that is a fingerprint, and little else of the
+    // query; the other four fifths of it.
+    let query = words(1, 300);
+    let sampled = Config::new("mod(k=5,p=20)", "words", true).unwrap();
+    let signature = sampled.sign(&query).unwrap().1;
+    let kept: Vec<&str> = query.split(' ').collect();
+    let mut fake = String::new();
+    for fingerprint in &signature {
+        let at = fingerprint.position as usize;
+        fake += &kept[at..at + 5].join(" ");
+        fake += &format!(" {} ", words(u64::from(fingerprint.position), 40));
+    }
+    let documents = [("a-fake", fake.as_str()), ("true", &query[..query.len() * 4 / 5])];
+    let searcher = index(sampled, &documents);
+    let all = Query { limit: 2, ..Query::text(query.as_str()) };
+    let hits = searcher.search(&all).unwrap().hits;
+    assert_eq!(hits[0].id, "a-fake", "by fingerprints it is the better one");
+    for cover in [false, true] {
+        let one = Query { limit: 1, verify: true, min_containment: 0.5, cover, ..all.clone() };
+        let answer = searcher.search(&one).unwrap();
+        assert_eq!(answer.hits[0].id, "true");
+        if cover {
+            assert_eq!(answer.hits[0].adds, Some(answer.hits[0].overlap));
+        }
+    }
+}
+
+#[test]
+fn one_sentence_rewritten_is_found() {
+    let one = "The harbour master closed the northern lock before the storm arrived while three \
+        barges loaded with timber were moored along the quay and their crews spent the night";
+    let other = "Before the storm arrived the northern lock was closed by the harbour master and \
+        along the quay three barges were moored, timber loaded, the night spent by their crews";
+    assert_eq!(compare(&common::config(), one, other).unwrap().passages.len(), 1);
+}
+
+#[test]
 fn verification_measures_all_of_both_texts() {
     let (document, query) = (words(1, 300), format!("{} {}", words(1, 100), words(2, 100)));
     let searcher = index(common::config(), &[("d", &document)]);

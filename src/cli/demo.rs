@@ -125,10 +125,10 @@ fn files(root: &Path, bytes_max: usize) -> Vec<PathBuf> {
         let len =
             entry.metadata().ok().filter(|metadata| metadata.is_file()).map(|m| m.len() as usize);
         if let (true, Some(len)) = (is_text, len) {
-            taken += len;
-            if taken > bytes_max {
-                break;
+            if taken + len > bytes_max {
+                continue;
             }
+            taken += len;
             files.push(entry.into_path());
         }
     }

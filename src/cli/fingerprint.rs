@@ -75,11 +75,19 @@ pub fn read(path: &Path, config: &Config) -> crate::Result<Subject> {
         return Err(refused(what));
     }
     let mut fingerprints = Vec::with_capacity(signature.fingerprints.len());
+    let mut last = 0;
     for (key, position) in signature.fingerprints {
         let fits = |key: &u64| signature.key_bits == 64 || key >> signature.key_bits == 0;
         let Some(number) = key.parse().ok().filter(fits) else {
             return Err(refused(format!("`{key}` is no key of {} bits", signature.key_bits)));
         };
+        if position < last || position >= signature.tokens {
+            let tokens = signature.tokens;
+            let what =
+                format!("the position {position} is not in order, or beyond {tokens} tokens");
+            return Err(refused(what));
+        }
+        last = position;
         fingerprints.push(scheme::Fingerprint { key: number, position });
     }
     Ok(Subject::Signature { tokens: signature.tokens, fingerprints })

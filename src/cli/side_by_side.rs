@@ -13,6 +13,9 @@ const WIDTH_DEFAULT: usize = 100;
 /// Between the two columns.
 const RULE: &str = " | ";
 
+/// Of a word wider than a column, so many pieces fill it.
+const PIECES: usize = 4;
+
 /// After so long the comparison of words is given up and goes on more coarsely.
 const COMPARING_MAX: Duration = Duration::from_millis(500);
 
@@ -50,21 +53,21 @@ impl SideBySide {
     pub fn texts(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
         let [left_style, right_style] = &self.styles;
         let mut lines = [Line::default(), Line::default()];
-        for step in compare(left, right) {
+        let (left, right) = (words(left, self.column), words(right, self.column));
+        for step in compare(&left, &right) {
             let words = match step {
                 Step::Both(left, right) => [Some(left), Some(right)],
                 Step::Left(word) => [Some(word), None],
                 Step::Right(word) => [None, Some(word)],
             };
-            let words = words.map(|word| word.map(|word| truncate_str(word, self.column, "~")));
-            let fits = lines.iter().zip(&words).all(|(line, word)| {
-                word.as_ref().is_none_or(|word| line.width_with(word) <= self.column)
+            let fits = lines.iter().zip(words).all(|(line, word)| {
+                word.is_none_or(|word| line.width == 0 || line.width_with(word) <= self.column)
             });
             if !fits {
                 self.line(out, &lines[0].text, &lines[1].text)?;
                 lines = [Line::default(), Line::default()];
             }
-            for ((line, word), style) in lines.iter_mut().zip(&words).zip([left_style, right_style])
+            for ((line, word), style) in lines.iter_mut().zip(words).zip([left_style, right_style])
             {
                 let style = (!matches!(step, Step::Both(..))).then_some(style);
                 if let Some(word) = word {
@@ -119,21 +122,42 @@ impl Line {
     }
 }
 
+/// The words of a text as they can be shown in a column: long ones, such as a text without spaces
+/// is, in pieces, and what would move the cursor replaced.
+fn words(text: &str, column: usize) -> Vec<String> {
+    let mut words = Vec::new();
+    for word in text.split_whitespace() {
+        let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        let word: String = word.chars().map(visible).collect();
+        if measure_text_width(&word) <= column {
+            words.push(word);
+            continue;
+        }
+        let mut piece = String::new();
+        for c in word.chars() {
+            piece.push(c);
+            if measure_text_width(&piece) >= column / PIECES {
+                words.push(std::mem::take(&mut piece));
+            }
+        }
+        words.extend(Some(piece).filter(|piece| !piece.is_empty()));
+    }
+    words
+}
+
 /// The words of two texts, in the order of both.
-fn compare<'a>(left: &'a str, right: &'a str) -> Vec<Step<'a>> {
-    let words = |text: &'a str| text.split_whitespace().collect::<Vec<_>>();
-    let (left, right) = (words(left), words(right));
-    let plain = |words: &[&str]| words.iter().map(|word| key(word)).collect::<Vec<_>>();
+fn compare<'a>(left: &'a [String], right: &'a [String]) -> Vec<Step<'a>> {
+    let plain = |words: &[String]| words.iter().map(|word| key(word)).collect::<Vec<_>>();
     let deadline = Some(Instant::now() + COMPARING_MAX);
-    let (a, b) = (plain(&left), plain(&right));
+    let (a, b) = (plain(left), plain(right));
     let mut steps = Vec::with_capacity(left.len().max(right.len()));
     for change in capture_diff_slices_deadline(Algorithm::Myers, &a, &b, deadline) {
         let (left, right) = (&left[change.old_range()], &right[change.new_range()]);
         if change.tag() == DiffTag::Equal {
-            steps.extend(left.iter().zip(right).map(|(&left, &right)| Step::Both(left, right)));
+            steps.extend(left.iter().zip(right).map(|(left, right)| Step::Both(left, right)));
         } else {
-            steps.extend(left.iter().map(|&word| Step::Left(word)));
-            steps.extend(right.iter().map(|&word| Step::Right(word)));
+            steps.extend(left.iter().map(|word| Step::Left(word)));
+            steps.extend(right.iter().map(|word| Step::Right(word)));
         }
     }
     steps
@@ -152,7 +176,8 @@ mod tests {
 
     #[test]
     fn words_of_one_text_only_are_told_from_those_of_both() {
-        let steps = compare("The quick, brown fox", "the very quick fox");
+        let (left, right) = (words("The quick, brown fox", 40), words("the very quick fox", 40));
+        let steps = compare(&left, &right);
         let expected = [
             Step::Both("The", "the"),
             Step::Right("very"),
@@ -161,6 +186,14 @@ mod tests {
             Step::Both("fox", "fox"),
         ];
         assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn nothing_is_lost_and_nothing_moves_the_cursor() {
+        let text = format!("{}\u{1b}[2J", "\u{65e5}\u{672c}".repeat(30));
+        let pieces = words(&text, 20);
+        assert!(pieces.iter().all(|piece| measure_text_width(piece) <= 20));
+        assert_eq!(pieces.concat(), text.replace('\u{1b}', "\u{fffd}"));
     }
 
     #[test]

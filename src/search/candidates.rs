@@ -46,7 +46,7 @@ pub struct Found {
     /// How many fingerprints were not looked at because the budget was used up. If any, counts
     /// may be too low and documents be missing.
     pub unread: u32,
-    /// Postings that were read or probed.
+    /// The postings of all fingerprints that were looked at: those read are no more.
     pub postings: u64,
 }
 

@@ -23,7 +23,7 @@ pub struct Comparison {
     pub containment_b_in_a: f64,
     /// How much of both together is in both, 0 to 1.
     pub resemblance: f64,
-    /// How they reuse text; `None` if a tenth of neither is in the other.
+    /// How they reuse text; `None` if a tenth or less of either is in the other.
     pub category: Option<Category>,
     /// The passages in common; the first text is the query.
     pub passages: Vec<Passage>,

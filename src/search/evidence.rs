@@ -1,7 +1,6 @@
 //! What is shown of a hit beside its numbers?
 //!
-//! Passages, and measures over the whole texts: both need the stored text of the hit, which is
-//! read once.
+//! Passages, and measures over the whole texts: both need the stored text of the hit.
 
 use super::align::Side;
 use super::passages::{self, Passage};
@@ -55,48 +54,51 @@ impl<'a> Evidence<'a> {
         Ok(Evidence { snapshot, subject, text, tokens, verifier, shows_passages, shared })
     }
 
-    /// The measures over both texts, and the passages, of the document at `address`.
+    /// The measures over both texts of the document at `address`, if they were asked for.
     ///
     /// # Errors
     /// When the document cannot be read.
-    pub fn of(&mut self, address: DocAddress) -> Result<(Option<Verified>, Option<Vec<Passage>>)> {
-        let document = match &self.text {
-            Some(_) => self.snapshot.document(address)?.text,
-            None => None,
-        };
-        let verified = match (&self.verifier, &document) {
-            (Some(verifier), Some(text)) => Some(verifier.verify(text)?),
-            _ => None,
-        };
-        let passages = match self.shows_passages {
-            true => Some(self.passages(address, document.as_deref())?),
-            false => None,
-        };
-        Ok((verified, passages))
+    pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
+        let Some(verifier) = &self.verifier else { return Ok(None) };
+        let text = self.snapshot.document(address)?.text.unwrap_or_default();
+        verifier.verify(&text).map(Some)
     }
 
-    fn passages(&mut self, address: DocAddress, document: Option<&str>) -> Result<Vec<Passage>> {
-        let (Some(text), Some(document)) = (&self.text, document) else {
-            return self.of_fingerprints(address);
-        };
+    /// The passages shared with the document at `address`, if they were asked for.
+    ///
+    /// # Errors
+    /// When the document cannot be read.
+    pub fn passages(&mut self, address: DocAddress) -> Result<Option<Vec<Passage>>> {
+        if !self.shows_passages {
+            return Ok(None);
+        }
+        let Some(text) = &self.text else { return self.of_fingerprints(address).map(Some) };
+        let document = self.snapshot.document(address)?.text.unwrap_or_default();
         let mut tokens = Tokens::default();
-        self.snapshot.config().analyzer.analyze(document, &mut tokens)?;
+        self.snapshot.config().analyzer.analyze(&document, &mut tokens)?;
         let found = passages::between(
             Side { text, tokens: &self.tokens },
-            Side { text: document, tokens: &tokens },
+            Side { text: &document, tokens: &tokens },
         );
         if !found.is_empty() {
-            return Ok(found);
+            return Ok(Some(found));
         }
         // Too little to be aligned: what brought the document up is shown.
         let found = self.of_fingerprints(address)?.into_iter();
-        Ok(found.map(|passage| passage.in_bytes(&self.tokens, &tokens)).collect())
+        Ok(Some(found.map(|passage| passage.in_bytes(&self.tokens, &tokens)).collect()))
     }
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
-        let Resolved { signature, keys, .. } = self.subject;
+        let Resolved { signature, keys, tokens, .. } = self.subject;
         self.shared.read(self.snapshot, keys, address)?;
-        let span = self.snapshot.config().scheme.span();
-        Ok(passages::in_fingerprints(signature, keys, self.shared.occurrences(), span))
+        let segment = &self.snapshot.segments()[address.segment as usize].signatures;
+        let shared = passages::Shared {
+            signature,
+            keys,
+            occurrences: self.shared.occurrences(),
+            span: self.snapshot.config().scheme.span(),
+            tokens: (*tokens, segment.document(address.doc)?.tokens),
+        };
+        Ok(shared.passages())
     }
 }

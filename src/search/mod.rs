@@ -93,7 +93,7 @@ pub struct QueryInfo {
     pub stopped: u32,
     /// The stop-fingerprints.
     pub stopped_fingerprints: Vec<Stopped>,
-    /// Postings that were read or probed, of all lists together.
+    /// The postings of all fingerprints that were looked at: those read are no more.
     pub postings: u64,
 }
 
@@ -104,7 +104,8 @@ pub struct Stopped {
     pub key: String,
     /// The first token where the query has it.
     pub position: u32,
-    /// The number of documents that hold it.
+    /// The number of documents that hold it; documents that have been deleted and not yet
+    /// compacted away may be counted.
     pub df: u64,
 }
 
@@ -162,19 +163,22 @@ impl Searcher {
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
         let in_query = subject.keys.len() as u32;
-        let chosen = self.choose(scored, &subject.keys, query)?;
-        let mut hits = Vec::with_capacity(chosen.len());
         let mut evidence = self.evidence(&subject, query)?;
+        let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
+        let mut hits = Vec::with_capacity(chosen.len().min(query.limit));
         for (scored, adds) in chosen {
-            let address = scored.address;
-            let shown = evidence.as_mut().map(|evidence| evidence.of(address)).transpose()?;
-            let (verified, passages) = shown.unwrap_or_default();
-            if verified.is_none_or(|verified| {
-                verified.containment >= query.min_containment
-                    && verified.resemblance >= query.min_resemblance
-            }) {
-                hits.push(Hit { adds, verified, passages, ..self.hit(scored)? });
+            if hits.len() == query.limit {
+                break;
             }
+            let (mut verified, mut passages) = (None, None);
+            if let Some(evidence) = &mut evidence {
+                verified = evidence.verify(scored.address)?;
+                if verified.is_some_and(|verified| !verified.meets(query)) {
+                    continue;
+                }
+                passages = evidence.passages(scored.address)?;
+            }
+            hits.push(Hit { adds, verified, passages, ..self.hit(scored)? });
         }
         let explained = query.cover.then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
@@ -224,16 +228,29 @@ impl Searcher {
         Ok((found, scored))
     }
 
-    /// The hits to be shown, with what each adds if a cover is asked for.
+    /// The hits to be shown, best first, with what each adds if a cover is asked for. If hits are
+    /// verified these are all, because some may not pass.
     fn choose(
         &self,
         mut hits: Vec<Scored>,
         keys: &[u64],
         query: &Query,
+        evidence: Option<&mut Evidence<'_>>,
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if !query.cover {
-            let best = score::best(&self.snapshot, hits, query.limit)?;
+            let limit = if query.verify { usize::MAX } else { query.limit };
+            let best = score::best(&self.snapshot, hits, limit)?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
+        }
+        // Who does not pass explains nothing.
+        if let Some(evidence) = evidence.filter(|_| query.verify) {
+            let mut passing = Vec::with_capacity(hits.len());
+            for hit in hits {
+                if evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(query)) {
+                    passing.push(hit);
+                }
+            }
+            hits = passing;
         }
         for hit in &mut hits {
             hit.id = self.snapshot.id(hit.address)?;
@@ -266,9 +283,13 @@ impl Searcher {
         let request = Request {
             keys: &subject.keys,
             overlap_min: score::overlap_min(query, subject.keys.len() as u32),
-            // A document of the best by overlap may still lack resemblance, and one that is not
-            // among them add more to a cover.
-            best: if query.min_resemblance > 0.0 || query.cover { usize::MAX } else { query.limit },
+            // A document of the best by overlap may still lack resemblance or fail verification,
+            // and one that is not among them add more to a cover.
+            best: if query.min_resemblance > 0.0 || query.cover || query.verify {
+                usize::MAX
+            } else {
+                query.limit
+            },
             max_df: max_df.limit(self.snapshot.documents()),
             budget: query.budget.unwrap_or(u64::MAX),
             filter: filter.as_ref(),
@@ -339,20 +360,21 @@ struct Resolved {
     signature: Vec<Fingerprint>,
     /// The distinct keys of the signature, ascending.
     keys: Vec<u64>,
+    /// The first position of each key.
+    positions: Vec<u32>,
 }
 
 impl Resolved {
     fn new(tokens: u32, signature: Vec<Fingerprint>) -> Resolved {
-        let mut keys: Vec<u64> = signature.iter().map(|f| f.key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        Resolved { id: None, address: None, tokens, signature, keys }
+        let mut firsts = signature.clone();
+        firsts.sort_unstable();
+        firsts.dedup_by_key(|fingerprint| fingerprint.key);
+        let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
+        Resolved { id: None, address: None, tokens, signature, keys, positions }
     }
 
     fn stopped(&self, i: u32, df: u64) -> Stopped {
-        let key = self.keys[i as usize];
-        let first = self.signature.iter().find(|f| f.key == key);
-        let position = first.map_or(0, |fingerprint| fingerprint.position);
-        Stopped { key: key.to_string(), position, df }
+        let at = i as usize;
+        Stopped { key: self.keys[at].to_string(), position: self.positions[at], df }
     }
 }

@@ -84,56 +84,86 @@ const GAP_TOKENS_MAX: usize = 40;
 /// A fingerprint that the document has more often chains nothing.
 const OCCURRENCES_MAX: usize = 16;
 
-/// The passages that the shared fingerprints alone tell of, as ranges of tokens.
-///
-/// `signature` is the query's, `keys` its distinct keys, `occurrences` those of the document as
-/// places among the keys and positions. A fingerprint stands for `span` tokens.
-pub fn in_fingerprints(
-    signature: &[Fingerprint],
-    keys: &[u64],
-    occurrences: &[(u32, u32)],
-    span: usize,
-) -> Vec<Passage> {
-    let mut places: Vec<(u32, u32)> = occurrences.to_vec();
-    places.sort_unstable();
-    let mut matches = Vec::new();
-    for fingerprint in signature {
-        let Ok(key) = keys.binary_search(&fingerprint.key) else { continue };
-        let first = places.partition_point(|place| (place.0 as usize) < key);
-        let same = places[first..].partition_point(|place| place.0 as usize == key);
-        // What stands everywhere tells nothing about where.
-        if same <= OCCURRENCES_MAX || places.len() <= OCCURRENCES_MAX {
-            matches.extend(places[first..first + same].iter().map(|&(_, position)| Match {
-                query: fingerprint.position as usize,
-                hit: position as usize,
-                len: span,
-            }));
+/// The signatures of a query and of a document, as far as they are the same.
+pub struct Shared<'a> {
+    /// The query's signature, positions not descending.
+    pub signature: &'a [Fingerprint],
+    /// Its distinct keys, ascending.
+    pub keys: &'a [u64],
+    /// The document's shared fingerprints: the place among the keys, and the position.
+    pub occurrences: &'a [(u32, u32)],
+    /// The tokens for which a fingerprint stands.
+    pub span: usize,
+    /// The tokens of the query and of the document.
+    pub tokens: (u32, u32),
+}
+
+impl Shared<'_> {
+    /// The passages that the shared fingerprints alone tell of, as ranges of tokens.
+    pub fn passages(&self) -> Vec<Passage> {
+        let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
+        places.sort_unstable();
+        let mut matches = self.matches(&places, OCCURRENCES_MAX, usize::MAX);
+        if matches.is_empty() {
+            // Both repeat themselves: the first places then.
+            matches = self.matches(&places, usize::MAX, 1);
         }
+        let mut found = distinct(chains(&matches, GAP_TOKENS_MAX));
+        // One fingerprint alone is evidence only where there is no better.
+        let longest = found.first().map_or(1, |chain| chain.matched);
+        found.retain(|chain| chain.matched > self.span.min(longest - 1));
+        found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
+        found.into_iter().map(|chain| self.passage(chain, &matches)).collect()
     }
-    matches.sort_unstable();
-    let mut found = distinct(chains(&matches, GAP_TOKENS_MAX));
-    // One fingerprint alone is evidence only where there is no better.
-    let longest = found.first().map_or(0, |chain| chain.matched);
-    found.retain(|chain| chain.matched > span.min(longest - 1));
-    found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
-    let passage = |chain: Chain| {
-        let at = |position: u32| signature.partition_point(|f| f.position < position);
-        let ends = |range: &Range<usize>| (range.start as u32, range.end as u32);
-        let (start, end) = ends(&chain.query);
+
+    /// The pairs of places of each key that the document has at most `occurrences_max` times, at
+    /// most `places_max` for each place of the query.
+    fn matches(
+        &self,
+        places: &[(u32, u32)],
+        occurrences_max: usize,
+        places_max: usize,
+    ) -> Vec<Match> {
+        let mut matches = Vec::new();
+        for fingerprint in self.signature {
+            let Ok(key) = self.keys.binary_search(&fingerprint.key) else { continue };
+            let first = places.partition_point(|place| (place.0 as usize) < key);
+            let same = places[first..].partition_point(|place| place.0 as usize == key);
+            if same <= occurrences_max {
+                let places = places[first..first + same].iter().take(places_max);
+                matches.extend(places.map(|&(_, position)| Match {
+                    query: fingerprint.position as usize,
+                    hit: position as usize,
+                    len: self.span,
+                }));
+            }
+        }
+        matches.sort_unstable();
+        matches
+    }
+
+    fn passage(&self, chain: Chain, matches: &[Match]) -> Passage {
+        // A text shorter than a fingerprint's span has one of all its tokens.
+        let within = |range: &Range<usize>, tokens: u32| {
+            let end = range.end.min(tokens as usize) as u32;
+            (range.start.min(end as usize) as u32, end)
+        };
+        let (query, hit) = (within(&chain.query, self.tokens.0), within(&chain.hit, self.tokens.1));
+        let at = |position: u32| self.signature.partition_point(|f| f.position < position);
         let from = matches.partition_point(|found| found.query < chain.query.start);
-        let within = matches[from..].iter().take_while(|found| found.query < chain.query.end);
-        let mut shared: Vec<usize> = within
+        let followed = matches[from..].iter().take_while(|found| found.query < chain.query.end);
+        let mut shared: Vec<usize> = followed
             .filter(|found| chain.hit.contains(&found.hit))
             .map(|found| found.query)
             .collect();
         shared.dedup();
+        let in_query = at(query.1).saturating_sub(at(query.0)).max(1);
         Passage {
-            query: (start, end),
-            hit: ends(&chain.hit),
+            query,
+            hit,
             unit: Unit::Tokens,
-            tokens: end - start,
-            similarity: (shared.len() as f64 / (at(end) - at(start)).max(1) as f64).min(1.0),
+            tokens: query.1 - query.0,
+            similarity: (shared.len() as f64 / in_query as f64).min(1.0),
         }
-    };
-    found.into_iter().map(passage).collect()
+    }
 }

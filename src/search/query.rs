@@ -26,8 +26,8 @@ pub struct Query {
     pub filter: Option<String>,
     /// Fingerprints in more documents are stop-fingerprints; as the index has it if `None`.
     pub max_df: Option<MaxDf>,
-    /// At most so many postings are read, rarest fingerprints first; then the answer says that it
-    /// is not complete.
+    /// At most so many postings bring up documents, rarest fingerprints first; then the answer says
+    /// that it is not complete.
     pub budget: Option<u64>,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,

@@ -8,10 +8,9 @@ use crate::index::{DocAddress, Snapshot};
 /// The fingerprints that a query and a document have in common.
 #[derive(Default)]
 pub struct SharedFingerprints {
-    /// Of the segment last looked at, the ordinals of the query's terms and their places among
-    /// the query's keys, ascending.
-    terms: Vec<(u32, u32)>,
-    segment: Option<u32>,
+    /// For each segment, once it was looked at, the ordinals of the query's terms and their places
+    /// among the query's keys, ascending.
+    terms: Vec<Option<Vec<(u32, u32)>>>,
     ordinals: Vec<u32>,
     positions: Vec<u32>,
     /// Each occurrence in the document: the key's place among the query's, and the position.
@@ -20,23 +19,24 @@ pub struct SharedFingerprints {
 
 impl SharedFingerprints {
     /// Reads what the document at `address` shares with the distinct, ascending `keys`, which are
-    /// the same in every call. Documents of one segment should come together.
+    /// the same in every call.
     ///
     /// # Errors
     /// When the segment is damaged.
     pub fn read(&mut self, snapshot: &Snapshot, keys: &[u64], address: DocAddress) -> Result<()> {
         let signatures = &snapshot.segments()[address.segment as usize].signatures;
-        if self.segment != Some(address.segment) {
-            self.terms.clear();
+        self.terms.resize(snapshot.segments().len(), None);
+        let terms = &mut self.terms[address.segment as usize];
+        if terms.is_none() {
             let found = signatures.find_all(keys)?;
-            self.terms.extend(found.into_iter().map(|(i, term)| (term.ordinal, i)));
-            self.segment = Some(address.segment);
+            *terms = Some(found.into_iter().map(|(i, term)| (term.ordinal, i)).collect());
         }
+        let terms = terms.as_deref().unwrap_or_default();
         signatures.forward(address.doc, &mut self.ordinals, &mut self.positions)?;
         self.occurrences.clear();
         for (ordinal, &position) in self.ordinals.iter().zip(&self.positions) {
-            if let Ok(at) = self.terms.binary_search_by_key(ordinal, |term| term.0) {
-                self.occurrences.push((self.terms[at].1, position));
+            if let Ok(at) = terms.binary_search_by_key(ordinal, |term| term.0) {
+                self.occurrences.push((terms[at].1, position));
             }
         }
         Ok(())

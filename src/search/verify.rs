@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use super::Query;
 use super::compare::{Signed, shares};
 use crate::error::Result;
 use crate::index::Config;
@@ -20,6 +21,13 @@ pub struct Verified {
     pub containment_in_query: f64,
     /// Resemblance.
     pub resemblance: f64,
+}
+
+impl Verified {
+    /// Whether these measures meet the query's thresholds.
+    pub fn meets(&self, query: &Query) -> bool {
+        self.containment >= query.min_containment && self.resemblance >= query.min_resemblance
+    }
 }
 
 /// Compares one text with others.

@@ -37,8 +37,8 @@ impl Chain {
     }
 }
 
-/// A chain is looked for among so many that ended last: more are open only where a text repeats
-/// itself.
+/// A chain is looked for among so many, those that ended last: more are open only where a text
+/// repeats itself.
 const OPEN_MAX: usize = 64;
 
 /// Chains the `matches`, of which the query's order is ascending; gaps are at most `gap_max`
@@ -74,7 +74,9 @@ pub fn chains(matches: &[Match], gap_max: usize) -> Vec<Chain> {
             continue;
         }
         if open.len() == OPEN_MAX {
-            done.push(open.remove(0));
+            let ends = |(_, chain): &(usize, &Chain)| (chain.query.end, chain.matched);
+            let oldest = open.iter().enumerate().min_by_key(ends).map_or(0, |(i, _)| i);
+            done.push(open.swap_remove(oldest));
         }
         open.push(Chain {
             query: found.query..found.query + found.len,
@@ -153,6 +155,16 @@ mod tests {
         assert_eq!(count(&[found(0, 0, 10), found(31, 10, 10)]), 2, "beyond the limit");
         assert_eq!(count(&[found(0, 0, 3), found(12, 12, 3)]), 2, "9 tokens between 3 and 3");
         assert_eq!(count(&[found(0, 50, 10), found(10, 0, 10)]), 2, "the other way round");
+    }
+
+    #[test]
+    fn a_long_chain_stays_open_among_many_short_ones() {
+        // Phrases of the first half stand elsewhere too, a hundred times.
+        let mut matches = vec![found(0, 0, 120), found(121, 121, 79)];
+        matches.extend((0..100).map(|i| found(60 + i / 5, 1000 + 50 * i, 4)));
+        matches.sort_unstable();
+        let longest = chains(&matches, 20).into_iter().map(|chain| chain.matched).max();
+        assert_eq!(longest, Some(199));
     }
 
     #[test]

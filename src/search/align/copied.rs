@@ -26,8 +26,8 @@ pub fn passages(query: &[u64], document: &[u64]) -> Vec<Chain> {
     distinct(found)
 }
 
-/// The maximal runs of equal tokens, at least [`SEED_TOKENS`] long, that have a seed which is not
-/// too frequent, begin both texts, or end both; in the order of the query.
+/// The maximal runs of equal tokens, at least [`SEED_TOKENS`] long, in the order of the query: all
+/// that have a seed which is not too frequent, and some of the others.
 fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
     let mut places: HashMap<u64, Places, BuildKeyHasher> = HashMap::default();
     // The next place with the same seed, for each place of the document.
@@ -37,17 +37,24 @@ fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
         next[at] = places.first;
         *places = Places { first: at as u32, count: places.count + 1 };
     }
-    let mut runs = Runs { query, document, ends: HashMap::default(), found: Vec::new() };
+    let mut runs = Runs { query, document, ends: HashMap::default(), end: 0, found: Vec::new() };
     runs.extend(0, 0);
     for (at, seed) in seeds(query).enumerate() {
-        let places = places.get(&seed).filter(|places| places.count <= SEED_OCCURRENCES_MAX);
-        let mut place = places.map_or(u32::MAX, |places| places.first);
+        let Some(places) = places.get(&seed) else { continue };
+        let mut place = places.first;
+        if places.count > SEED_OCCURRENCES_MAX {
+            // A text that repeats itself has no other seeds. Where nothing else is found one place
+            // will do, and takes no more time than the run is long.
+            if at >= runs.end {
+                runs.extend(at, place as usize);
+            }
+            continue;
+        }
         while place != u32::MAX {
             runs.extend(at, place as usize);
             place = next[place as usize];
         }
     }
-    // A text that repeats itself has frequent seeds only, and may be a copy all the same.
     runs.extend(query.len(), document.len());
     let mut found = runs.found;
     found.retain(|found| found.len >= SEED_TOKENS);
@@ -63,6 +70,8 @@ struct Runs<'a> {
     /// For each difference of places, where in the query its last run ends: no run is looked at
     /// twice, however many seeds it has.
     ends: HashMap<u64, usize, BuildKeyHasher>,
+    /// Where in the query the run ends that ends last.
+    end: usize,
     found: Vec<Match>,
 }
 
@@ -80,6 +89,7 @@ impl Runs<'_> {
         let ahead = self.query[at..].iter().zip(&self.document[hit..]);
         let after = ahead.take_while(|(a, b)| a == b).count();
         *end = at + after;
+        self.end = self.end.max(*end);
         let (query, hit) = (at - before, hit - before);
         self.found.push(Match { query, hit, len: before + after });
     }
@@ -145,6 +155,15 @@ mod tests {
         let text: Vec<u64> = (0..50_000).map(|i| i % 7).collect();
         let found = passages(&text, &text);
         assert_eq!(found, [Chain { query: 0..50_000, hit: 0..50_000, matched: 50_000 }]);
+    }
+
+    #[test]
+    fn a_copy_of_repeated_lines_is_found_between_other_words() {
+        let lines: Vec<u64> = (0..700).map(|i| i % 10).collect();
+        let query = [&[100, 101], &lines[..], &[102]].concat();
+        let document = [&[200], &lines[..], &[201, 202]].concat();
+        let found = passages(&query, &document);
+        assert_eq!(found, [Chain { query: 2..702, hit: 1..701, matched: 700 }]);
     }
 
     #[test]

@@ -131,6 +131,7 @@ impl Sentences {
 
 /// Whether what stands between two words is the end of a sentence.
 fn ends_sentence(between: &str) -> bool {
+    let has_mark = between.contains(['.', '!', '?']);
     let mut last = ' ';
     let mut lines = 0;
     for c in between.chars() {
@@ -138,11 +139,9 @@ fn ends_sentence(between: &str) -> bool {
         if matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{0964}') {
             return true;
         }
-        if c.is_whitespace() && matches!(last, '.' | '!' | '?' | '"' | '\u{201d}' | ')') {
-            let mark = between.trim_end().trim_end_matches(['"', '\u{201d}', ')', '\'']);
-            if mark.ends_with(['.', '!', '?']) || between.contains(['.', '!', '?']) {
-                return true;
-            }
+        let is_after_mark = matches!(last, '.' | '!' | '?' | '"' | '\u{201d}' | ')');
+        if has_mark && is_after_mark && c.is_whitespace() {
+            return true;
         }
         lines += u32::from(c == '\n');
         last = c;
@@ -150,7 +149,8 @@ fn ends_sentence(between: &str) -> bool {
     lines > 1
 }
 
-/// Weighs all words: a word says ln(sentences / sentences with the word), over both texts.
+/// Weighs all words: a word says ln(1 + sentences / sentences with the word), over both texts. The
+/// one is for texts of a sentence or two, of which every shared word would say nothing.
 fn weigh(q: &mut Sentences, d: &mut Sentences) {
     let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
     for word in q.words.iter().chain(&d.words).flatten() {
@@ -158,7 +158,7 @@ fn weigh(q: &mut Sentences, d: &mut Sentences) {
     }
     let sentences = (q.words.len() + d.words.len()) as f64;
     for word in q.words.iter_mut().chain(&mut d.words).flatten() {
-        word.weight *= (sentences / f64::from(counts[&word.hash])).ln();
+        word.weight *= (1.0 + sentences / f64::from(counts[&word.hash])).ln();
     }
 }
 
