@@ -20,6 +20,7 @@ pub mod cli;
 pub mod error;
 pub mod hash;
 pub mod index;
+pub mod measure;
 pub mod scheme;
 pub mod search;
 pub mod segment;

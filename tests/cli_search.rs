@@ -99,14 +99,20 @@ fn stop_fingerprints_are_named_and_the_index_knows_its_limit() {
 #[test]
 fn hits_are_verified_against_their_text() {
     let (dir, query) = stitched();
-    let answer = dir.json(&["search", "idx", "--text", &query, "--verify", "--limit", "1"]);
+    let answer =
+        dir.json(&["search", "idx", "--text", &query, "--verify", "containment", "--limit", "1"]);
     let verified = &answer["hits"][0]["verified"];
+    assert_eq!(verified["measure"], "containment(k=5)");
     // 146 runs of five words, of 286 of the query.
-    assert!((verified["containment"].as_f64().unwrap() - 146.0 / 286.0).abs() < 1e-9);
-    assert_eq!(verified["containment_in_query"], 1.0);
+    assert!((verified["similarity"].as_f64().unwrap() - 146.0 / 286.0).abs() < 1e-9);
+    let strict = ["--verify", "cosine", "--min-similarity", "0.99"];
+    let run = dir.run(&[&["search", "idx", "--text", &query], &strict[..]].concat());
+    assert_eq!(run.status, 1, "{}", run.out);
+    let wrong = dir.run(&["search", "idx", "--text", &query, "--verify", "telepathy"]);
+    assert!(wrong.status == 2 && wrong.err.contains("levenshtein"), "{}", wrong.err);
     dir.write("bare.jsonl", line("a", &query, json!({})));
     dir.json(&["add", "bare", "bare.jsonl", "--no-text"]);
-    let refused = dir.run(&["search", "bare", "--text", &query, "--verify"]);
+    let refused = dir.run(&["search", "bare", "--text", &query, "--verify", "lcs"]);
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("search without --verify"), "{}", refused.err);
 }
@@ -151,7 +157,13 @@ fn two_files_are_compared_side_by_side() {
     for name in ["overlap", "containment_a_in_b", "containment_b_in_a", "resemblance"] {
         assert!(json[name].as_f64().unwrap() > 0.0, "{name}");
     }
-    assert!(json["category"].is_string());
+    assert!(json["category"].is_string() && json.get("measures").is_none());
+    let json = dir.json(&["compare", "a.txt", "b.txt", "--measure", "all"]);
+    let measures = json["measures"].as_object().unwrap();
+    assert_eq!(measures.len(), 14);
+    assert!(measures.values().all(|value| (0.0..=1.0).contains(&value.as_f64().unwrap())));
+    let human = dir.run(&["compare", "a.txt", "b.txt", "--measure", "lcs"]).out;
+    assert!(human.contains(" by lcs"), "{human}");
     assert_eq!(json["passages"].as_array().unwrap().len(), 1);
     assert_eq!(dir.run(&["compare", "a.txt", "c.txt"]).status, 1);
     assert_eq!(dir.run(&["compare", "a.txt", "missing.txt"]).status, 2);

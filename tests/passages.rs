@@ -188,7 +188,8 @@ fn hits_that_fail_verification_make_room_for_others() {
     let hits = searcher.search(&all).unwrap().hits;
     assert_eq!(hits[0].id, "a-fake", "by fingerprints it is the better one");
     for cover in [false, true] {
-        let one = Query { limit: 1, verify: true, min_containment: 0.5, cover, ..all.clone() };
+        let verify = Some("containment".parse().unwrap());
+        let one = Query { limit: 1, verify, min_containment: 0.5, cover, ..all.clone() };
         let answer = searcher.search(&one).unwrap();
         assert_eq!(answer.hits[0].id, "true");
         if cover {
@@ -210,20 +211,25 @@ fn one_sentence_rewritten_is_found() {
 fn verification_measures_all_of_both_texts() {
     let (document, query) = (words(1, 300), format!("{} {}", words(1, 100), words(2, 100)));
     let searcher = index(common::config(), &[("d", &document)]);
-    let search = |min_containment| {
-        let query = Query { verify: true, min_containment, ..Query::text(query.as_str()) };
+    let search = |measure: &str, min_containment, min_similarity| {
+        let verify = Some(measure.parse().unwrap());
+        let query =
+            Query { verify, min_containment, min_similarity, ..Query::text(query.as_str()) };
         searcher.search(&query).unwrap().hits
     };
-    let verified = search(0.0)[0].verified.unwrap();
+    let similarity = |measure| search(measure, 0.0, 0.0)[0].verified.clone().unwrap().similarity;
     // 96 of the query's 196 runs of five words, of 296 of the document.
-    assert_eq!(verified.containment, 96.0 / 196.0);
-    assert_eq!(verified.containment_in_query, 96.0 / 296.0);
-    assert_eq!(verified.resemblance, 96.0 / 396.0);
-    assert_eq!(search(0.4).len(), 1);
-    assert_eq!(search(0.495).len(), 0);
+    assert_eq!(similarity("containment"), 96.0 / 196.0);
+    assert_eq!(similarity("resemblance"), 96.0 / 396.0);
+    assert_eq!(similarity("overlap"), 100.0 / 200.0);
+    assert_eq!(search("containment", 0.4, 0.0).len(), 1);
+    assert_eq!(search("containment", 0.495, 0.0).len(), 0);
+    assert_eq!(search("resemblance", 0.4, 0.2).len(), 1);
+    assert_eq!(search("resemblance", 0.4, 0.3).len(), 0);
     let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
     let without_text = index(config, &[("d", &document)]);
-    let error = without_text.search(&Query { verify: true, ..Query::text(query) }).unwrap_err();
+    let verify = Some("resemblance".parse().unwrap());
+    let error = without_text.search(&Query { verify, ..Query::text(query) }).unwrap_err();
     assert!(error.to_string().contains("--verify"), "{error}");
 }
 

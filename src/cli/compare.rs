@@ -12,6 +12,7 @@ use super::fingerprint::read_bytes;
 use super::output::{self, Format, count};
 use super::side_by_side::SideBySide;
 use super::{Outcome, Result};
+use crate::measure::Measure;
 use crate::search::{self, Comparison};
 use crate::text::charset;
 
@@ -26,6 +27,9 @@ pub struct Compare {
     b: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
+    /// Measure the similarity in other ways too; `all` for every one. May be given several times.
+    #[arg(long = "measure", value_name = "MEASURE")]
+    measures: Vec<String>,
     /// The encoding of the files; found if not given.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
@@ -49,7 +53,14 @@ impl Compare {
         let (a, b) = (read_bytes(&self.a)?, read_bytes(&self.b)?);
         let text = |bytes| charset::decode(bytes, self.encoding.as_deref()).text;
         let (a, b) = (text(&a), text(&b));
-        let comparison = search::compare(&config, &a, &b)?;
+        let mut measures = Vec::new();
+        for name in &self.measures {
+            match name.as_str() {
+                "all" => measures.extend(Measure::all()),
+                name => measures.push(name.parse()?),
+            }
+        }
+        let comparison = search::compare_by(&config, &a, &b, &measures)?;
         let names = [&self.a, &self.b].map(|path| path.display().to_string());
         if self.format == Format::Json {
             let [a, b] = names;
@@ -80,6 +91,9 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
             count => format!("{count} passages"),
         }
     )?;
+    for (measure, similarity) in &comparison.measures {
+        writeln!(out, "{similarity:.3} by {measure}")?;
+    }
     let columns = SideBySide::new();
     for passage in passages {
         let range = |(start, end): (u32, u32)| format!("{start}..{end}");

@@ -12,6 +12,7 @@ use super::output::{self, Format};
 use super::{Failure, Outcome, Result};
 use crate::error::Error;
 use crate::index::Index;
+use crate::measure::Measure;
 use crate::search::{Answer, MaxDf, Query, Searcher, Subject, Unit};
 use crate::source::{self, Item};
 use crate::text::charset;
@@ -62,10 +63,13 @@ pub struct Search {
     /// Show the passages that the query shares with each hit.
     #[arg(long)]
     passages: bool,
-    /// Measure hits over all runs of five words of both texts too, and leave out those that then
-    /// miss a threshold.
-    #[arg(long)]
-    verify: bool,
+    /// Measure hits over both texts too: resemblance, containment, levenshtein and more; a wrong
+    /// one is answered with the list. Hits that then miss a threshold are left out.
+    #[arg(long, value_name = "MEASURE")]
+    verify: Option<Measure>,
+    /// Only hits that --verify finds at least this similar, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share, requires = "verify")]
+    min_similarity: f64,
     /// Find the smallest set of documents that explains the query, with what each one adds.
     #[arg(long)]
     cover: bool,
@@ -111,7 +115,8 @@ impl Search {
             max_df: self.max_df,
             budget: self.budget,
             passages: self.passages,
-            verify: self.verify,
+            verify: self.verify.clone(),
+            min_similarity: self.min_similarity,
             cover: self.cover,
             ..Query::new(subject)
         }
@@ -222,9 +227,8 @@ fn print_human(answer: &Answer) -> io::Result<()> {
             "{:>11.3} {:>9.3} {:>11.3} {:>8}{adds}  {}",
             hit.containment, hit.containment_in_query, hit.resemblance, hit.overlap, hit.id
         )?;
-        if let Some(verified) = hit.verified {
-            let (a, b) = (verified.containment, verified.containment_in_query);
-            writeln!(out, "{a:>11.3} {b:>9.3} {:>11.3} verified", verified.resemblance)?;
+        if let Some(verified) = &hit.verified {
+            writeln!(out, "{:>11.3} by {}", verified.similarity, verified.measure)?;
         }
         for passage in hit.passages.iter().flatten() {
             let ((a, b), (c, d)) = (passage.query, passage.hit);

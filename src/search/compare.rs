@@ -2,15 +2,17 @@
 //!
 //! No index: both texts are signed and aligned here. The measures are those of a search.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::Passage;
-use super::align::Side;
 use super::passages;
 use crate::error::Result;
 use crate::index::Config;
+use crate::measure::Measure;
 use crate::scheme::Fingerprint;
-use crate::text::Tokens;
+use crate::text::{Side, Tokens};
 
 /// What two texts have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +27,9 @@ pub struct Comparison {
     pub resemblance: f64,
     /// How they reuse text; `None` if a tenth or less of either is in the other.
     pub category: Option<Category>,
+    /// What other measures say, by their names, if they were asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub measures: BTreeMap<String, f64>,
     /// The passages in common; the first text is the query.
     pub passages: Vec<Passage>,
 }
@@ -74,36 +79,41 @@ impl Category {
 /// # Errors
 /// When a text is too large to be analysed.
 pub fn compare(config: &Config, a: &str, b: &str) -> Result<Comparison> {
+    compare_by(config, a, b, &[])
+}
+
+/// As [`compare`], with other measures.
+///
+/// # Errors
+/// When a text is too large to be analysed.
+pub fn compare_by(config: &Config, a: &str, b: &str, measures: &[Measure]) -> Result<Comparison> {
     let (a_signed, b_signed) = (Signed::new(config, a)?, Signed::new(config, b)?);
-    let (overlap, [containment_a_in_b, containment_b_in_a, resemblance]) =
-        shares(&a_signed.keys, &b_signed.keys);
+    let [a, b] = [(a, &a_signed), (b, &b_signed)]
+        .map(|(text, signed)| Side { text, tokens: &signed.tokens });
+    let overlap = a_signed.keys.iter().filter(|key| b_signed.keys.binary_search(key).is_ok());
+    let (overlap, in_a, in_b) = (overlap.count(), a_signed.keys.len(), b_signed.keys.len());
+    let share = |of: usize| if of == 0 { 0.0 } else { overlap as f64 / of as f64 };
     Ok(Comparison {
-        overlap,
-        containment_a_in_b,
-        containment_b_in_a,
-        resemblance,
-        category: Category::of(containment_a_in_b, containment_b_in_a),
-        passages: passages::between(
-            Side { text: a, tokens: &a_signed.tokens },
-            Side { text: b, tokens: &b_signed.tokens },
-        ),
+        overlap: overlap as u32,
+        containment_a_in_b: share(in_a),
+        containment_b_in_a: share(in_b),
+        resemblance: share(in_a + in_b - overlap),
+        category: Category::of(share(in_a), share(in_b)),
+        measures: measures.iter().map(|by| (by.to_string(), by.of(a, b))).collect(),
+        passages: passages::between(a, b),
     })
 }
 
 /// A text, analysed and signed.
-pub struct Signed {
+struct Signed {
     /// Its tokens.
-    pub tokens: Tokens,
+    tokens: Tokens,
     /// Its distinct keys, ascending.
-    pub keys: Vec<u64>,
+    keys: Vec<u64>,
 }
 
 impl Signed {
-    /// Signs `text` as `config` says.
-    ///
-    /// # Errors
-    /// When it is too large to be analysed.
-    pub fn new(config: &Config, text: &str) -> Result<Signed> {
+    fn new(config: &Config, text: &str) -> Result<Signed> {
         let (mut tokens, mut signature): (Tokens, Vec<Fingerprint>) = Default::default();
         config.analyzer.analyze(text, &mut tokens)?;
         config.scheme.sign(&tokens, &mut signature);
@@ -112,13 +122,6 @@ impl Signed {
         keys.dedup();
         Ok(Signed { tokens, keys })
     }
-}
-
-/// The overlap of two ascending sets; C(A,B), C(B,A) and resemblance, 0 where they are of nothing.
-pub fn shares(a: &[u64], b: &[u64]) -> (u32, [f64; 3]) {
-    let overlap = a.iter().filter(|key| b.binary_search(key).is_ok()).count();
-    let share = |of: usize| if of == 0 { 0.0 } else { overlap as f64 / of as f64 };
-    (overlap as u32, [share(a.len()), share(b.len()), share(a.len() + b.len() - overlap)])
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //!
 //! Passages, and measures over the whole texts: both need the stored text of the hit.
 
-use super::align::Side;
 use super::passages::{self, Passage};
 use super::shared::SharedFingerprints;
-use super::verify::{Verified, Verifier};
+use super::verify::Verified;
 use super::{Query, Resolved};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
-use crate::text::Tokens;
+use crate::measure::Measure;
+use crate::text::{Side, Tokens};
 
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
@@ -18,7 +18,7 @@ pub struct Evidence<'a> {
     /// The text of the query, if it is known and the index has texts to compare it with.
     text: Option<String>,
     tokens: Tokens,
-    verifier: Option<Verifier>,
+    measure: Option<&'a Measure>,
     shows_passages: bool,
     shared: SharedFingerprints,
 }
@@ -31,37 +31,47 @@ impl<'a> Evidence<'a> {
     pub fn new(
         snapshot: &'a Snapshot,
         subject: &'a Resolved,
-        query: &Query,
+        query: &'a Query,
         text: Option<String>,
     ) -> Result<Evidence<'a>> {
         let config = snapshot.config();
         let text = text.filter(|_| config.store_text);
         let mut tokens = Tokens::default();
-        if let Some(text) = text.as_ref().filter(|_| query.passages) {
+        if let Some(text) = &text {
             config.analyzer.analyze(text, &mut tokens)?;
+        } else if query.verify.is_some() {
+            let what = "hits are verified by comparing texts, and the index keeps none or the \
+                        query has none; search without --verify";
+            return Err(Error::Query { what: what.into() });
         }
-        let verifier = match &text {
-            _ if !query.verify => None,
-            Some(text) => Some(Verifier::new(config, text)?),
-            None => {
-                let what = "hits are verified by comparing texts, and the index keeps none or the \
-                            query has none; search without --verify";
-                return Err(Error::Query { what: what.into() });
-            }
-        };
-        let shared = SharedFingerprints::default();
-        let shows_passages = query.passages;
-        Ok(Evidence { snapshot, subject, text, tokens, verifier, shows_passages, shared })
+        Ok(Evidence {
+            snapshot,
+            subject,
+            text,
+            tokens,
+            measure: query.verify.as_ref(),
+            shows_passages: query.passages,
+            shared: SharedFingerprints::default(),
+        })
     }
 
-    /// The measures over both texts of the document at `address`, if they were asked for.
+    /// What the measure says of the document at `address`, if one was asked for.
     ///
     /// # Errors
     /// When the document cannot be read.
     pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
-        let Some(verifier) = &self.verifier else { return Ok(None) };
+        let (Some(measure), Some(text)) = (self.measure, &self.text) else { return Ok(None) };
+        let (document, tokens) = self.document(address)?;
+        let query = Side { text, tokens: &self.tokens };
+        Ok(Some(Verified::new(measure, query, Side { text: &document, tokens: &tokens })))
+    }
+
+    /// The text of a document, and its tokens.
+    fn document(&self, address: DocAddress) -> Result<(String, Tokens)> {
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
-        verifier.verify(&text).map(Some)
+        let mut tokens = Tokens::default();
+        self.snapshot.config().analyzer.analyze(&text, &mut tokens)?;
+        Ok((text, tokens))
     }
 
     /// The passages shared with the document at `address`, if they were asked for.
@@ -73,9 +83,7 @@ impl<'a> Evidence<'a> {
             return Ok(None);
         }
         let Some(text) = &self.text else { return self.of_fingerprints(address).map(Some) };
-        let document = self.snapshot.document(address)?.text.unwrap_or_default();
-        let mut tokens = Tokens::default();
-        self.snapshot.config().analyzer.analyze(&document, &mut tokens)?;
+        let (document, tokens) = self.document(address)?;
         let found = passages::between(
             Side { text, tokens: &self.tokens },
             Side { text: &document, tokens: &tokens },

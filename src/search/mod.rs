@@ -27,11 +27,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use crate::index::MaxDf;
-pub use compare::{Category, Comparison, compare};
+pub use compare::{Category, Comparison, compare, compare_by};
 pub use passages::{Passage, Unit};
 pub use query::{Query, Subject};
 pub use similar_to::SimilarTo;
-pub use verify::{VERIFYING_SCHEME, Verified};
+pub use verify::Verified;
 
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
@@ -127,7 +127,7 @@ pub struct Hit {
     pub adds: Option<u32>,
     /// What the caller knows of the document.
     pub meta: Map<String, Value>,
-    /// The measures over all runs of five words, if they were asked for.
+    /// The similarity of the texts by the measure that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
     /// The passages in common, if they were asked for.
@@ -173,7 +173,7 @@ impl Searcher {
             let (mut verified, mut passages) = (None, None);
             if let Some(evidence) = &mut evidence {
                 verified = evidence.verify(scored.address)?;
-                if verified.is_some_and(|verified| !verified.meets(query)) {
+                if verified.as_ref().is_some_and(|verified| !verified.meets(query)) {
                     continue;
                 }
                 passages = evidence.passages(scored.address)?;
@@ -238,12 +238,12 @@ impl Searcher {
         evidence: Option<&mut Evidence<'_>>,
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if !query.cover {
-            let limit = if query.verify { usize::MAX } else { query.limit };
+            let limit = if query.verify.is_some() { usize::MAX } else { query.limit };
             let best = score::best(&self.snapshot, hits, limit)?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
         }
         // Who does not pass explains nothing.
-        if let Some(evidence) = evidence.filter(|_| query.verify) {
+        if let Some(evidence) = evidence.filter(|_| query.verify.is_some()) {
             let mut passing = Vec::with_capacity(hits.len());
             for hit in hits {
                 if evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(query)) {
@@ -263,9 +263,9 @@ impl Searcher {
     fn evidence<'a>(
         &'a self,
         subject: &'a Resolved,
-        query: &Query,
+        query: &'a Query,
     ) -> Result<Option<Evidence<'a>>> {
-        if !query.passages && !query.verify {
+        if !query.passages && query.verify.is_none() {
             return Ok(None);
         }
         let text = match (&query.subject, subject.address) {
@@ -285,7 +285,7 @@ impl Searcher {
             overlap_min: score::overlap_min(query, subject.keys.len() as u32),
             // A document of the best by overlap may still lack resemblance or fail verification,
             // and one that is not among them add more to a cover.
-            best: if query.min_resemblance > 0.0 || query.cover || query.verify {
+            best: if query.min_resemblance > 0.0 || query.cover || query.verify.is_some() {
                 usize::MAX
             } else {
                 query.limit

@@ -1,6 +1,7 @@
 //! What is searched for, and what counts as a hit?
 
 use crate::index::MaxDf;
+use crate::measure::Measure;
 use crate::scheme::Fingerprint;
 
 /// A search.
@@ -31,9 +32,10 @@ pub struct Query {
     pub budget: Option<u64>,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,
-    /// Measure each hit over all runs of five words too, and leave out those that then miss a
-    /// threshold. It needs both texts.
-    pub verify: bool,
+    /// Measure each hit over both texts too, and leave out those that then miss a threshold.
+    pub verify: Option<Measure>,
+    /// Hits have at least this similarity by [`verify`](Self::verify), 0 to 1.
+    pub min_similarity: f64,
     /// Instead of the best hits, find the smallest set of documents that explains the query.
     pub cover: bool,
 }
@@ -77,7 +79,8 @@ impl Query {
             max_df: None,
             budget: None,
             passages: false,
-            verify: false,
+            verify: None,
+            min_similarity: 0.0,
             cover: false,
         }
     }

@@ -21,6 +21,15 @@ pub struct Tokens {
     pub spans: Vec<Span>,
 }
 
+/// A text that is compared, with its tokens.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Its tokens.
+    pub tokens: &'a Tokens,
+}
+
 /// A half-open range of bytes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {

@@ -2,12 +2,13 @@
 //!
 //! The truth is the containments and the resemblance of sets of five-word shingles, for pairs of
 //! revisions. The estimates are the measures of the default scheme, and those after verification:
-//! the similarity of the passages over both texts, which `--passages` and `cento compare` show.
+//! the measures over both texts, which `search --verify` and `compare --measure` show.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use cento::search::compare;
+use cento::measure::Measure;
+use cento::search::compare_by;
 use clap::Args;
 
 use crate::Result;
@@ -67,7 +68,9 @@ impl Estimate {
         }
         let mut rng = fastrand::Rng::with_seed(self.seed);
         let winnowed = config(false)?;
-        let exact = cento::index::Config::new(cento::search::VERIFYING_SCHEME, "words", false)?;
+        let exact = ["resemblance", "containment"].map(|name| name.parse::<Measure>());
+        let [resemblance, containment] = exact;
+        let measures = [resemblance?, containment?];
         println!(
             "| resemblance | pairs | error of resemblance | bias | after verification | bias | \
              error of containment | bias | after verification | bias |"
@@ -82,15 +85,15 @@ impl Estimate {
                 let text = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
                 let (a, b) = (text(&pair.a)?, text(&pair.b)?);
                 row.pairs += 1;
-                for (after, config) in [&winnowed, &exact].into_iter().enumerate() {
-                    let found = compare(config, a, b)?;
-                    let errors = [
-                        found.resemblance - pair.resemblance,
-                        found.containment_a_in_b - pair.containment,
-                    ];
-                    for (sums, error) in row.sums.iter_mut().zip(errors) {
-                        sums[after].0 += error.abs();
-                        sums[after].1 += error;
+                let found = compare_by(&winnowed, a, b, &measures)?;
+                let exact = measures.each_ref().map(|measure| found.measures[&measure.to_string()]);
+                let estimates =
+                    [[found.resemblance, exact[0]], [found.containment_a_in_b, exact[1]]];
+                let truths = [pair.resemblance, pair.containment];
+                for ((sums, estimates), truth) in row.sums.iter_mut().zip(estimates).zip(truths) {
+                    for (sums, estimate) in sums.iter_mut().zip(estimates) {
+                        sums.0 += (estimate - truth).abs();
+                        sums.1 += estimate - truth;
                     }
                 }
             }

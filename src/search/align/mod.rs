@@ -16,19 +16,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::hash::BuildKeyHasher;
-use crate::text::Tokens;
+pub use crate::text::Side;
 
 use chain::Taken;
 pub use chain::{Chain, Match, chains, distinct};
-
-/// A text that is compared, with its tokens.
-#[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
-    /// The text.
-    pub text: &'a str,
-    /// Its tokens.
-    pub tokens: &'a Tokens,
-}
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,223 @@
+//! How alike are two texts, by one of many definitions?
+//!
+//! Fingerprints find candidates; a measure looks at both texts and says a number from 0, nothing in
+//! common, to 1. What each costs for texts of n and m tokens, and what it is for:
+//!
+//! | specification | of | costs | for |
+//! |---|---|---|---|
+//! | `containment(k=5)` | runs of k tokens of the first in the second: asymmetric similarity (Finkel et al. 2002, section 2.5) | n + m | reuse of a text in a longer one |
+//! | `symmetric(k=5)` | twice the common runs over the runs of both (the same section, which has no factor two) | n + m | copies of like length |
+//! | `resemblance(k=5)` | common runs over all runs (Broder) | n + m | near-duplicates |
+//! | `qgrams(q=4)` | q-grams of characters of the first in the second, counted as often as both have them (Sun et al. 2013, section 3) | n + m | texts with typing errors |
+//! | `overlap(n=10)` | tokens of the first in common stretches of at least n, as MDR finds them (Finkel et al., section 3) | n + m | exact quotations |
+//! | `gzip`, `bzip2`, `ppm` | what compressing both together saves (Finkel et al., section 4.3) | slow; gzip forgets after 32 KiB | any data; unrelated texts have 0.1 to 0.3 |
+//! | `cosine` | words, weighted by the logarithm of their frequency | n + m | the same topic |
+//! | `style` | the shares of "the", "and", "but" and "so" (Finkel et al., section 4.2) | n + m | whole documents, roughly |
+//! | `levenshtein`, `damerau`, `lcs` | tokens inserted, deleted, replaced, exchanged | n m / 64; damerau n m | order, in short texts |
+//! | `hamming` | equal tokens at equal places | n | versions without insertions |
+//!
+//! Measures know neither fingerprints nor indexes.
+
+mod compression;
+mod edit;
+mod overlap;
+mod sets;
+mod vectors;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::spec::{Family, Grammar, Parameter, Spec};
+use crate::text::Side;
+use crate::{Error, Result};
+
+/// A measure of similarity.
+///
+/// ```
+/// use cento::measure::Measure;
+/// use cento::text::{Analyzer, Side, Tokens};
+///
+/// let (mut a, mut b) = (Tokens::default(), Tokens::default());
+/// Analyzer::default().analyze("one two three", &mut a)?;
+/// Analyzer::default().analyze("one two four", &mut b)?;
+/// let measure: Measure = "levenshtein".parse()?;
+/// let [a, b] = [Side { text: "one two three", tokens: &a }, Side { text: "one two four", tokens: &b }];
+/// assert!((measure.of(a, b) - 2.0 / 3.0).abs() < 1e-9);
+/// # Ok::<(), cento::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    spec: Spec,
+}
+
+const fn number(name: &'static str, default: u32, max: u32) -> Parameter {
+    Parameter { name, default, min: 1, max }
+}
+
+const fn plain(name: &'static str) -> Family {
+    Family { name, parameters: &[] }
+}
+
+const K: &[Parameter] = &[number("k", 5, 64)];
+
+static GRAMMAR: Grammar = Grammar {
+    noun: "measure",
+    families: &[
+        Family { name: "containment", parameters: K },
+        Family { name: "symmetric", parameters: K },
+        Family { name: "resemblance", parameters: K },
+        Family { name: "qgrams", parameters: &[number("q", 4, 64)] },
+        Family { name: "overlap", parameters: &[number("n", 10, 1000)] },
+        plain("gzip"),
+        plain("bzip2"),
+        plain("ppm"),
+        plain("cosine"),
+        plain("style"),
+        plain("levenshtein"),
+        plain("damerau"),
+        plain("lcs"),
+        plain("hamming"),
+    ],
+};
+
+impl Measure {
+    /// All measures, with their default parameters.
+    pub fn all() -> Vec<Measure> {
+        let parsed = GRAMMAR.families.iter().map(|family| family.name.parse());
+        parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
+    }
+
+    /// The name, without parameters.
+    pub fn name(&self) -> &'static str {
+        self.spec.name()
+    }
+
+    /// How alike the texts are, 0 to 1; for the asymmetric ones, how much of `a` is in `b`.
+    pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
+        let get = |name: &str| self.spec.get(name) as usize;
+        let [x, y] = [a, b].map(|side| &side.tokens.hashes[..]);
+        let similarity = match self.name() {
+            "containment" => sets::containment(x, y, get("k")),
+            "symmetric" => sets::symmetric(x, y, get("k")),
+            "resemblance" => sets::resemblance(x, y, get("k")),
+            "qgrams" => sets::qgrams(a.text, b.text, get("q")),
+            "overlap" => overlap::overlap(x, y, get("n")),
+            "gzip" => compression::similarity(a.text, b.text, compression::gzip),
+            "bzip2" => compression::similarity(a.text, b.text, compression::bzip2),
+            "ppm" => compression::similarity(a.text, b.text, compression::ppm),
+            "cosine" => vectors::cosine(x, y),
+            "style" => vectors::style(x, y),
+            "levenshtein" => edit::levenshtein(x, y),
+            "damerau" => edit::damerau(x, y),
+            "lcs" => edit::lcs(x, y),
+            "hamming" => edit::hamming(x, y),
+            name => unreachable!("`{name}` is in the grammar and has no measure"),
+        };
+        similarity.clamp(0.0, 1.0)
+    }
+}
+
+impl FromStr for Measure {
+    type Err = Error;
+
+    fn from_str(spec: &str) -> Result<Measure> {
+        Spec::parse(spec, &GRAMMAR).map(|spec| Measure { spec })
+    }
+}
+
+impl fmt::Display for Measure {
+    /// As it is read; without parentheses if it has no parameters.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.spec.to_string().trim_end_matches("()"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Analyzer, Tokens};
+    use proptest::prelude::*;
+
+    fn of(measure: &str, a: &str, b: &str) -> f64 {
+        let tokens = |text: &str| {
+            let mut tokens = Tokens::default();
+            Analyzer::default().analyze(text, &mut tokens).unwrap();
+            tokens
+        };
+        let (x, y) = (tokens(a), tokens(b));
+        let measure: Measure = measure.parse().unwrap();
+        measure.of(Side { text: a, tokens: &x }, Side { text: b, tokens: &y })
+    }
+
+    #[test]
+    fn small_texts_have_the_similarities_of_the_definitions() {
+        let check = |measure, a, b, expected: f64| {
+            let found = of(measure, a, b);
+            assert!((found - expected).abs() < 1e-9, "{measure}: {found}, not {expected}");
+        };
+        let (a, b) = ("a b c d e", "a b c x e f g");
+        // Pairs ab bc cd de, and ab bc cx xe ef fg.
+        check("containment(k=2)", a, b, 2.0 / 4.0);
+        check("containment(k=2)", b, a, 2.0 / 6.0);
+        check("symmetric(k=2)", a, b, 4.0 / 10.0);
+        check("resemblance(k=2)", a, b, 2.0 / 8.0);
+        // aa aa ab, and aa ab bb: one aa and the ab.
+        check("qgrams(q=2)", "aaab", "aabb", 2.0 / 3.0);
+        check("overlap(n=2)", "q a b c q d e", "d e a b c", 5.0 / 7.0);
+        check("overlap(n=3)", "q a b c q d e", "d e a b c", 3.0 / 7.0);
+        check("levenshtein", a, b, 1.0 - 3.0 / 7.0);
+        check("damerau", "a b c", "b a c", 1.0 - 1.0 / 3.0);
+        check("lcs", "a b c d", "b a c d", 3.0 / 4.0);
+        check("hamming", "a b c d", "a x c", 2.0 / 4.0);
+        // Weights 1 + ln 2, 1 and 1, 1.
+        let weight = 1.0 + 2f64.ln();
+        let expected = weight / ((weight * weight + 1.0).sqrt() * 2f64.sqrt());
+        check("cosine", "a a b", "a c", expected);
+        check("style", "the and but so", "the and but so", 1.0);
+        let distance = (0.5f64 * 0.5 + 0.5 * 0.5).sqrt();
+        check("style", "the x", "and x", 1.0 - distance / 2f64.sqrt());
+    }
+
+    #[test]
+    fn compressors_notice_copies() {
+        // Text that does not compress by itself, shorter than gzip's window.
+        let text = |seed: u64| {
+            let word = |i| format!("{:x} ", crate::hash::mix64(seed << 32 | i));
+            (0..800).map(word).collect::<String>()
+        };
+        for measure in ["gzip", "bzip2", "ppm"] {
+            let (copy, other) = (of(measure, &text(1), &text(1)), of(measure, &text(1), &text(2)));
+            assert!(copy > 0.6, "{measure}: {copy}");
+            assert!(other < 0.15, "{measure}: {other}");
+        }
+    }
+
+    #[test]
+    fn measures_print_as_they_are_read() {
+        for measure in Measure::all() {
+            assert_eq!(measure.to_string().parse::<Measure>().unwrap(), measure);
+        }
+        assert_eq!("gzip".parse::<Measure>().unwrap().to_string(), "gzip");
+        assert!("telepathy".parse::<Measure>().is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn equal_texts_are_equal_and_all_are_within_bounds(
+            a in "([a-d]{1,2}[ .]){0,60}", b in "([a-d]{1,2}[ .]){0,60}",
+        ) {
+            // Compressors are slow without optimisation, and have a test of their own.
+            let quick = |measure: &Measure| !["gzip", "bzip2", "ppm"].contains(&measure.name());
+            for measure in Measure::all().into_iter().filter(quick) {
+                let name = measure.to_string();
+                let found = of(&name, &a, &b);
+                prop_assert!((0.0..=1.0).contains(&found), "{}: {}", name, found);
+                if a.split(['.', ' ']).filter(|word| !word.is_empty()).count() >= 10 {
+                    prop_assert!((of(&name, &a, &a) - 1.0).abs() < 1e-9, "{}", name);
+                }
+            }
+        }
+    }
+}
