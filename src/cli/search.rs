@@ -49,8 +49,9 @@ pub struct Search {
     /// At most so many hits.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
-    /// Only documents that match, such as 'lang:de AND year:[2019 TO *]'.
-    #[arg(long, value_name = "QUERY")]
+    /// Only documents that match, such as 'lang:de AND year:[2019 TO *]', 'id:2024/*' or
+    /// 'added:[2026-01-31T00:00:00Z TO *]'.
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Fingerprints in more documents than this find nothing by themselves: a number of
     /// documents, or a share of them such as 0.01. Default: what the index was created with.
