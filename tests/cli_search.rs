@@ -57,6 +57,30 @@ fn a_cover_leaves_out_what_adds_nothing() {
 }
 
 #[test]
+fn the_best_passage_is_that_of_the_document_with_most_of_the_query() {
+    let (dir, _) = stitched();
+    let passage = words(2, 60);
+    // Reordered: half of it first.
+    let (head, tail) = passage.split_at(passage.len() / 2);
+    let query = format!("{tail} {head}");
+    let answer = dir.json(&["search", "idx", "--text", &query, "--best"]);
+    assert_eq!(ids(&answer), ["other"]);
+    let found = &answer["hits"][0]["passages"][0];
+    let span = |name: &str, at: usize| found[name][at].as_u64().unwrap() as usize;
+    let text = format!("{} {}", words(3, 50), words(2, 100));
+    let best = &text[span("hit", 0)..span("hit", 1)];
+    assert!(best.contains(&passage), "{best}");
+    assert!(best.len() < passage.len() + 30 * 6, "no more than two windows on either side: {best}");
+    assert!(found["similarity"].as_f64().unwrap() > 0.85);
+    let candidates = &answer["candidates"];
+    assert!(candidates["calculated"].as_u64() <= candidates["texts"].as_u64());
+    let nothing = dir.run(&["search", "idx", "--text", &words(77, 60), "--best"]);
+    assert_eq!(nothing.status, 1);
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    assert_eq!(dir.run(&["search", "bare", "--text", &query, "--best"]).status, 2);
+}
+
+#[test]
 fn a_budget_that_is_used_up_is_told() {
     let (dir, query) = stitched();
     let whole = dir.json(&["search", "idx", "--text", &query]);

@@ -71,6 +71,10 @@ pub struct Search {
     /// Only hits that --verify finds at least this similar, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share, requires = "verify")]
     min_similarity: f64,
+    /// Find the one passage of all documents that has most of the query's runs of words, however
+    /// they are ordered (Sun et al. 2013).
+    #[arg(long, conflicts_with_all = ["cover", "verify", "passages"])]
+    best: bool,
     /// Find the smallest set of documents that explains the query, with what each one adds.
     #[arg(long)]
     cover: bool,
@@ -118,6 +122,7 @@ impl Search {
             passages: self.passages,
             verify: self.verify.clone(),
             min_similarity: self.min_similarity,
+            best: self.best,
             cover: self.cover,
             ..Query::new(subject)
         }

@@ -36,6 +36,10 @@ impl Scheme for Kgram {
         self.k
     }
 
+    fn window(&self) -> Option<usize> {
+        Some(1)
+    }
+
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
         signature.clear();
         if ngram::sign_short(&tokens.hashes, self.k, signature) {

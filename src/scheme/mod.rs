@@ -68,6 +68,12 @@ pub trait Scheme: fmt::Debug + fmt::Display + Send + Sync {
     /// How many tokens a fingerprint stands for, at most.
     fn span(&self) -> usize;
 
+    /// The number of consecutive fingerprintable places of which one at least is taken; none if
+    /// there is no such number.
+    fn window(&self) -> Option<usize> {
+        None
+    }
+
     /// Replaces the contents of `signature` by the fingerprints of the document, by position.
     ///
     /// Only a document without tokens has an empty signature: a short one has one fingerprint at

@@ -44,6 +44,10 @@ impl Scheme for Winnow {
         self.k
     }
 
+    fn window(&self) -> Option<usize> {
+        Some(self.w)
+    }
+
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
         signature.clear();
         if ngram::sign_short(&tokens.hashes, self.k, signature) {

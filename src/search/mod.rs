@@ -6,6 +6,7 @@
 //! share of both documents' fingerprints that both have.
 
 pub mod align;
+mod best;
 mod candidates;
 mod compare;
 mod cover;
@@ -37,6 +38,7 @@ use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
 use crate::text::Tokens;
+use best::{Grams, Windows};
 use candidates::{Counted, Counters, Found, Request};
 use evidence::Evidence;
 use filter::Filter;
@@ -73,11 +75,23 @@ pub struct Answer {
     /// The share of the query's fingerprints that the hits together have, if a cover was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explained: Option<f64>,
+    /// How many texts came into question for the best passage, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<CandidateTexts>,
     /// Whether the search went to its end; if not, because of [`Query::budget`], hits may be
     /// missing. The numbers of those here are exact in any case.
     pub complete: bool,
     /// The time it took, in microseconds.
     pub took_us: u64,
+}
+
+/// How many texts came into question for the best passage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct CandidateTexts {
+    /// All of them.
+    pub texts: usize,
+    /// Those whose similarity was calculated.
+    pub calculated: usize,
 }
 
 /// What was searched for.
@@ -163,6 +177,17 @@ impl Searcher {
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
         let in_query = subject.keys.len() as u32;
+        if query.best {
+            let (hits, candidates) = self.best(&subject, query, scored)?;
+            return Ok(Answer {
+                query: subject.info(&found),
+                hits,
+                explained: None,
+                candidates: Some(candidates),
+                complete: found.unread == 0,
+                took_us: started.elapsed().as_micros() as u64,
+            });
+        }
         let mut evidence = self.evidence(&subject, query)?;
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
         let mut hits = Vec::with_capacity(chosen.len().min(query.limit));
@@ -184,18 +209,11 @@ impl Searcher {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
             f64::from(added) / f64::from(in_query.max(1))
         });
-        let stopped = found.stopped.iter().map(|&(i, df)| subject.stopped(i, df)).collect();
         Ok(Answer {
-            query: QueryInfo {
-                id: subject.id,
-                tokens: subject.tokens,
-                fingerprints: in_query,
-                stopped: found.stopped.len() as u32,
-                stopped_fingerprints: stopped,
-                postings: found.postings,
-            },
+            query: subject.info(&found),
             hits,
             explained,
+            candidates: None,
             complete: found.unread == 0,
             took_us: started.elapsed().as_micros() as u64,
         })
@@ -260,6 +278,74 @@ impl Searcher {
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
     }
 
+    /// The document with the passage most like the query, and how many texts came into question.
+    fn best(
+        &self,
+        subject: &Resolved,
+        query: &Query,
+        mut documents: Vec<Scored>,
+    ) -> Result<(Vec<Hit>, CandidateTexts)> {
+        let config = self.snapshot.config();
+        let refused = |what: &str| Error::Query { what: what.into() };
+        let Some(w) = config.scheme.window() else {
+            let what = "the best passage is found by a winnowing scheme only, such as winnow(k,w)";
+            return Err(refused(what));
+        };
+        let windows = Windows { q: config.scheme.span(), w };
+        let text = self.text_of(subject, query)?.filter(|_| config.store_text);
+        let Some(text) = text else {
+            return Err(refused(
+                "the best passage is found by comparing texts, and there are none",
+            ));
+        };
+        let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
+        config.analyzer.analyze(&text, &mut tokens)?;
+        // Of equal passages the one of the first id is best, wherever it is stored.
+        for document in &mut documents {
+            document.id = self.snapshot.id(document.address)?;
+        }
+        documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        let (mut texts, mut shared) = (Vec::new(), SharedFingerprints::default());
+        for (at, document) in documents.iter().enumerate() {
+            let DocAddress { segment, doc } = document.address;
+            shared.read(&self.snapshot, &subject.keys, document.address)?;
+            let positions: Vec<u32> = shared.occurrences().iter().map(|found| found.1).collect();
+            let len = self.snapshot.segments()[segment as usize].signatures.document(doc)?.tokens;
+            texts.extend(best::candidates(at, &positions, len as usize, windows));
+        }
+        let all = texts.len();
+        let grams = Grams::new(&tokens.hashes, windows.q);
+        let found = best::best(texts, &grams, &mut |at: usize| -> Result<Vec<u64>> {
+            let text = self.snapshot.document(documents[at].address)?.text.unwrap_or_default();
+            config.analyzer.analyze(&text, &mut other)?;
+            Ok(std::mem::take(&mut other.hashes))
+        })?;
+        let Some(found) = found else {
+            return Ok((Vec::new(), CandidateTexts { texts: all, calculated: 0 }));
+        };
+        let best = documents.swap_remove(found.candidate.document);
+        let text = self.snapshot.document(best.address)?.text.unwrap_or_default();
+        config.analyzer.analyze(&text, &mut other)?;
+        let passage = Passage {
+            query: passages::bytes(&tokens, &(0..tokens.hashes.len())),
+            hit: passages::bytes(&other, &found.candidate.tokens),
+            unit: Unit::Bytes,
+            tokens: found.candidate.tokens.len() as u32,
+            similarity: found.similarity,
+        };
+        let hit = Hit { passages: Some(vec![passage]), ..self.hit(best)? };
+        Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
+    }
+
+    /// The text of the query, if it is known.
+    fn text_of(&self, subject: &Resolved, query: &Query) -> Result<Option<String>> {
+        match (&query.subject, subject.address) {
+            (Subject::Text(text), _) => Ok(Some(text.clone())),
+            (Subject::Id(_), Some(address)) => Ok(self.snapshot.document(address)?.text),
+            _ => Ok(None),
+        }
+    }
+
     fn evidence<'a>(
         &'a self,
         subject: &'a Resolved,
@@ -268,11 +354,7 @@ impl Searcher {
         if !query.passages && query.verify.is_none() {
             return Ok(None);
         }
-        let text = match (&query.subject, subject.address) {
-            (Subject::Text(text), _) => Some(text.clone()),
-            (Subject::Id(_), Some(address)) => self.snapshot.document(address)?.text,
-            _ => None,
-        };
+        let text = self.text_of(subject, query)?;
         Evidence::new(&self.snapshot, subject, query, text).map(Some)
     }
 
@@ -284,8 +366,12 @@ impl Searcher {
             keys: &subject.keys,
             overlap_min: score::overlap_min(query, subject.keys.len() as u32),
             // A document of the best by overlap may still lack resemblance or fail verification,
-            // and one that is not among them add more to a cover.
-            best: if query.min_resemblance > 0.0 || query.cover || query.verify.is_some() {
+            // and one that is not among them add more to a cover or have the best passage.
+            best: if query.min_resemblance > 0.0
+                || query.cover
+                || query.best
+                || query.verify.is_some()
+            {
                 usize::MAX
             } else {
                 query.limit
@@ -371,6 +457,19 @@ impl Resolved {
         firsts.dedup_by_key(|fingerprint| fingerprint.key);
         let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
         Resolved { id: None, address: None, tokens, signature, keys, positions }
+    }
+
+    /// What is told of the query.
+    fn info(&self, found: &Found) -> QueryInfo {
+        let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
+        QueryInfo {
+            id: self.id.clone(),
+            tokens: self.tokens,
+            fingerprints: self.keys.len() as u32,
+            stopped: found.stopped.len() as u32,
+            stopped_fingerprints: stopped,
+            postings: found.postings,
+        }
     }
 
     fn stopped(&self, i: u32, df: u64) -> Stopped {

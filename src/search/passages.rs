@@ -73,7 +73,7 @@ pub fn between(query: Side<'_>, document: Side<'_>) -> Vec<Passage> {
 }
 
 /// The bytes from the first of a range of tokens to the last.
-fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
+pub fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
     let spans = &tokens.spans[range.clone()];
     spans.first().zip(spans.last()).map_or((0, 0), |(first, last)| (first.start, last.end))
 }

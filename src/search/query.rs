@@ -36,6 +36,8 @@ pub struct Query {
     pub verify: Option<Measure>,
     /// Hits have at least this similarity by [`verify`](Self::verify), 0 to 1.
     pub min_similarity: f64,
+    /// Instead of hits, find the one passage that is most like the query.
+    pub best: bool,
     /// Instead of the best hits, find the smallest set of documents that explains the query.
     pub cover: bool,
 }
@@ -81,6 +83,7 @@ impl Query {
             passages: false,
             verify: None,
             min_similarity: 0.0,
+            best: false,
             cover: false,
         }
     }

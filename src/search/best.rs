@@ -1,0 +1,261 @@
+//! Which single passage of all documents is most like the query?
+//!
+//! The best near duplicate text of Sun, Qin and Wang (2013): definition 1 and algorithms 1 to 3.
+//! Shared fingerprints that may come from overlapping or adjacent windows are merged; around them
+//! the longest text is taken that can have made them (section 5). Of these candidate texts the one
+//! is best that has most of the query's q-grams (one-sided Jaccard of multisets), the shorter of
+//! equal ones. A heap by upper bounds leaves most of them uncompared (section 6).
+//!
+//! Two places where the paper's algorithms 2 and 3 would not give the answer of algorithm 1: they
+//! stop at a bound equal to the best similarity, where a shorter text may tie, and they allow
+//! |grams_c| (1 - max_sim) errors, which is too few for candidates longer than the query. Here the
+//! bounds are exact.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
+
+use crate::hash::{BuildKeyHasher, mix64};
+
+/// How candidate texts are cut: the parameters of a winnowing scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Windows {
+    /// The tokens of a q-gram.
+    pub q: usize,
+    /// The q-grams of a window.
+    pub w: usize,
+}
+
+/// A candidate text: tokens of a document, which are told apart by their place in some list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The document.
+    pub document: usize,
+    /// The tokens.
+    pub tokens: Range<usize>,
+}
+
+/// The best candidate, and how it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// The candidate.
+    pub candidate: Candidate,
+    /// Its similarity, 0 to 1.
+    pub similarity: f64,
+    /// Candidates whose similarity was calculated.
+    pub calculated: usize,
+}
+
+/// The candidate texts around shared fingerprints, whose positions ascend, of a document of `len`
+/// tokens (section 5, `GenCandTexts`).
+pub fn candidates(
+    document: usize,
+    positions: &[u32],
+    len: usize,
+    windows: Windows,
+) -> Vec<Candidate> {
+    let Windows { q, w } = windows;
+    let are_continuous = |a: &u32, b: &u32| (b - a) as usize <= 2 * w + q - 2;
+    let text = |merged: &[u32]| {
+        let (first, last) = (merged[0] as usize, merged[merged.len() - 1] as usize);
+        let start = (first + 1).saturating_sub(w);
+        Candidate { document, tokens: start..(last + w + q - 1).min(len) }
+    };
+    positions.chunk_by(are_continuous).map(text).collect()
+}
+
+/// The q-grams of the query, with how often it has each.
+pub struct Grams {
+    q: usize,
+    counts: HashMap<u64, u32, BuildKeyHasher>,
+    total: usize,
+}
+
+impl Grams {
+    /// The q-grams of `tokens`; of fewer than q tokens all of them are one.
+    pub fn new(tokens: &[u64], q: usize) -> Grams {
+        let q = q.min(tokens.len()).max(1);
+        let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        tokens.windows(q).for_each(|gram| *counts.entry(hash(gram)).or_default() += 1);
+        Grams { q, counts, total: (tokens.len() + 1).saturating_sub(q) }
+    }
+
+    fn count_in(&self, len: usize) -> usize {
+        (len + 1).saturating_sub(self.q)
+    }
+
+    /// `CalcSim2`: how many q-grams of `tokens` the query has, unless that is fewer than `min`.
+    fn common(&self, tokens: &[u64], min: usize) -> Option<usize> {
+        let errors_max = self.count_in(tokens.len()).checked_sub(min)?;
+        let (mut common, mut errors) = (0, 0);
+        let mut seen: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        for gram in tokens.windows(self.q).map(hash) {
+            let has = self.counts.get(&gram).copied().unwrap_or(0);
+            let seen = seen.entry(gram).or_default();
+            *seen += 1;
+            if *seen <= has {
+                common += 1;
+            } else {
+                errors += 1;
+                if errors > errors_max {
+                    return None;
+                }
+            }
+        }
+        Some(common)
+    }
+}
+
+fn hash(gram: &[u64]) -> u64 {
+    gram.iter().fold(0, |hash, &token| mix64(hash ^ token))
+}
+
+/// What may come next: who can have most in common, then who comes first.
+struct Open {
+    bound: usize,
+    candidate: Candidate,
+}
+
+impl Ord for Open {
+    fn cmp(&self, other: &Open) -> Ordering {
+        // Those of one document together: its text is read once.
+        let place = |open: &Open| Reverse((open.candidate.document, open.candidate.tokens.start));
+        self.bound.cmp(&other.bound).then_with(|| place(self).cmp(&place(other)))
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Open) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Open) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Open {}
+
+/// The best of the candidates (algorithm 2); of those that have equally much in common the
+/// shortest, then the first. None if none has anything.
+///
+/// # Errors
+/// When `tokens_of` a document fails.
+pub fn best<E>(
+    candidates: Vec<Candidate>,
+    query: &Grams,
+    tokens_of: &mut dyn FnMut(usize) -> Result<Vec<u64>, E>,
+) -> Result<Option<Best>, E> {
+    let bound = |candidate: &Candidate| query.count_in(candidate.tokens.len()).min(query.total);
+    let mut open: BinaryHeap<Open> = candidates
+        .into_iter()
+        .map(|candidate| Open { bound: bound(&candidate), candidate })
+        .collect();
+    let (mut calculated, mut best): (usize, Option<(usize, Candidate)>) = (0, None);
+    let mut text: Option<(usize, Vec<u64>)> = None;
+    while let Some(Open { bound, candidate }) = open.pop() {
+        let reached = best.as_ref().map_or(1, |(common, _)| *common);
+        if bound < reached {
+            break;
+        }
+        if text.as_ref().is_none_or(|(document, _)| *document != candidate.document) {
+            text = Some((candidate.document, tokens_of(candidate.document)?));
+        }
+        let tokens = text.as_ref().map_or(&[][..], |(_, tokens)| tokens);
+        calculated += 1;
+        let Some(common) = query.common(&tokens[candidate.tokens.clone()], reached) else {
+            continue;
+        };
+        let rank = |candidate: &Candidate| {
+            (candidate.tokens.len(), candidate.document, candidate.tokens.start)
+        };
+        let is_better = best.as_ref().is_none_or(|(before, other)| {
+            common > *before || common == *before && rank(&candidate) < rank(other)
+        });
+        if common > 0 && is_better {
+            best = Some((common, candidate));
+        }
+    }
+    Ok(best.map(|(common, candidate)| Best {
+        candidate,
+        similarity: common as f64 / query.total as f64,
+        calculated,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn continuous_signatures_are_merged_and_widened() {
+        let windows = Windows { q: 3, w: 4 };
+        // 2 w + q - 2 is 9.
+        let found = candidates(7, &[2, 11, 21, 40], 42, windows);
+        let text = |tokens| Candidate { document: 7, tokens };
+        assert_eq!(found, [text(0..17), text(18..27), text(37..42)]);
+    }
+
+    /// Definition 1 with equation 1, candidate by candidate (algorithm 1).
+    fn naive(
+        candidates: &[Candidate],
+        query: &[u64],
+        q: usize,
+        documents: &[Vec<u64>],
+    ) -> Option<(f64, Candidate)> {
+        let grams =
+            |tokens: &[u64]| -> Vec<Vec<u64>> { tokens.windows(q).map(<[u64]>::to_vec).collect() };
+        let wanted = grams(query);
+        let mut best: Option<(f64, Candidate)> = None;
+        for candidate in candidates {
+            let mut left = wanted.clone();
+            for gram in grams(&documents[candidate.document][candidate.tokens.clone()]) {
+                if let Some(at) = left.iter().position(|other| *other == gram) {
+                    left.swap_remove(at);
+                }
+            }
+            let similarity = (wanted.len() - left.len()) as f64 / wanted.len() as f64;
+            let rank = |candidate: &Candidate| {
+                (candidate.tokens.len(), candidate.document, candidate.tokens.start)
+            };
+            let is_better = best.as_ref().is_none_or(|(before, other)| {
+                similarity > *before || similarity == *before && rank(candidate) < rank(other)
+            });
+            if similarity > 0.0 && is_better {
+                best = Some((similarity, candidate.clone()));
+            }
+        }
+        best
+    }
+
+    proptest! {
+        #[test]
+        fn the_heap_changes_nothing_but_the_work(
+            query in proptest::collection::vec(0u64..4, 3..30),
+            documents in proptest::collection::vec(proptest::collection::vec(0u64..4, 5..60), 1..6),
+            texts in proptest::collection::vec((0usize..6, 0usize..60, 3usize..40), 1..20),
+            q in 1usize..4,
+        ) {
+            let texts: Vec<Candidate> = texts
+                .into_iter()
+                .map(|(document, start, len)| {
+                    let document = document % documents.len();
+                    let start = start % documents[document].len();
+                    let end = documents[document].len().min(start + len);
+                    Candidate { document, tokens: start..end }
+                })
+                .collect();
+            let expected = naive(&texts, &query, q, &documents);
+            let mut tokens_of = |document: usize| Ok::<_, Infallible>(documents[document].clone());
+            let found = best(texts.clone(), &Grams::new(&query, q), &mut tokens_of).unwrap();
+            if let Some(best) = &found {
+                prop_assert!(best.calculated <= texts.len());
+            }
+            prop_assert_eq!(found.map(|best| (best.similarity, best.candidate)), expected);
+        }
+    }
+}
