@@ -5,7 +5,7 @@
 //! the measures over both texts, which `search --verify` and `compare --measure` show.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cento::measure::Measure;
 use cento::search::compare_by;
@@ -41,11 +41,28 @@ struct Row {
 }
 
 /// A pair with its exact similarities.
-struct Truth {
-    a: String,
-    b: String,
-    resemblance: f64,
-    containment: f64,
+pub struct Truth {
+    /// The first document.
+    pub a: String,
+    /// The second.
+    pub b: String,
+    /// Their resemblance.
+    pub resemblance: f64,
+    /// How much of the first is in the second.
+    pub containment: f64,
+    /// How much of the second is in the first.
+    pub containment_back: f64,
+}
+
+/// The pairs of a file of exact similarities, named `revisions-dev-SERIES-sims.tsv`.
+pub fn truths(path: &Path) -> Result<Vec<Truth>> {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("");
+    let series = name.trim_start_matches("revisions-dev-").trim_end_matches("-sims");
+    let text = std::fs::read_to_string(path)?;
+    let pairs = text.lines().skip(1).map(|line| {
+        truth(line, series).ok_or_else(|| format!("{}: not a pair: {line}", path.display()).into())
+    });
+    pairs.collect()
 }
 
 impl Estimate {
@@ -57,11 +74,7 @@ impl Estimate {
         }
         let mut tenths: Vec<Vec<Truth>> = (0..=10).map(|_| Vec::new()).collect();
         for path in &self.truth {
-            // revisions-dev-SERIES-sims.tsv
-            let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("");
-            let series = name.trim_start_matches("revisions-dev-").trim_end_matches("-sims");
-            for line in std::fs::read_to_string(path)?.lines().skip(1) {
-                let truth = truth(line, series).ok_or_else(|| format!("not a pair: {line}"))?;
+            for truth in truths(path)? {
                 // The last row is that of equal texts.
                 tenths[(truth.resemblance * 10.0) as usize].push(truth);
             }
@@ -107,13 +120,14 @@ impl Estimate {
 
 fn truth(line: &str, series: &str) -> Option<Truth> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [document, a, b, resemblance, containment, ..] = fields[..] else { return None };
+    let [document, a, b, resemblance, containment, back, ..] = fields[..] else { return None };
     let id = |revision: &str| format!("{series}/{document}/{}", revision.trim_end_matches(".txt"));
     Some(Truth {
         a: id(a),
         b: id(b),
         resemblance: resemblance.parse().ok()?,
         containment: containment.parse().ok()?,
+        containment_back: back.parse().ok()?,
     })
 }
 

@@ -20,7 +20,7 @@ pub struct Finkel {
 
 /// RFC 1, RFC 2, and the asymmetric similarities by MDR, signature extraction (SE) and
 /// overlapping chunks (OV), in hundredths.
-const TABLE_1: [(u32, u32, [u32; 6]); 12] = [
+pub const TABLE_1: [(u32, u32, [u32; 6]); 12] = [
     (1596, 1604, [99, 99, 91, 92, 94, 94]),
     (2264, 2274, [99, 99, 96, 95, 94, 94]),
     (1138, 1148, [96, 95, 93, 92, 91, 89]),

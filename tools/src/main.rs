@@ -7,6 +7,7 @@ mod baseline;
 mod cento;
 mod corpus;
 mod estimate;
+mod evaluate;
 mod exact;
 mod finkel;
 mod latency;
@@ -38,6 +39,7 @@ enum Tool {
     Pan(pan::Pan),
     Exact(exact::Exact),
     Estimate(estimate::Estimate),
+    Evaluate(evaluate::Evaluate),
 }
 
 fn main() -> Result {
@@ -52,5 +54,6 @@ fn main() -> Result {
         Tool::Pan(tool) => tool.run(),
         Tool::Exact(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),
+        Tool::Evaluate(tool) => tool.run(),
     }
 }

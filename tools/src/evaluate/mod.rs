@@ -1,0 +1,98 @@
+//! The tables of the papers again, with cento's schemes and measures.
+//!
+//! One sub-command a paper. Each prints its tables, and puts them into the section of
+//! `tools/RESULTS.md` that is its own.
+
+mod finkel;
+mod potthast;
+mod revisions;
+mod seo;
+mod sun;
+
+use std::path::{Path, PathBuf};
+
+use cento::index::Config;
+use clap::{Args, Subcommand};
+
+use crate::Result;
+
+/// Make the tables of the papers again.
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    #[command(subcommand)]
+    paper: Paper,
+    /// The file whose section is replaced.
+    #[arg(long, global = true, default_value = "tools/RESULTS.md")]
+    results: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+enum Paper {
+    Finkel(finkel::Finkel),
+    Seo(seo::Seo),
+    Potthast(potthast::Potthast),
+    Sun(sun::Sun),
+}
+
+impl Evaluate {
+    pub(crate) fn run(self) -> Result {
+        let (name, text) = match self.paper {
+            Paper::Finkel(paper) => ("finkel", paper.run()?),
+            Paper::Seo(paper) => ("seo", paper.run()?),
+            Paper::Potthast(paper) => ("potthast", paper.run()?),
+            Paper::Sun(paper) => ("sun", paper.run()?),
+        };
+        print!("{text}");
+        replace_section(&self.results, name, &text)
+    }
+}
+
+/// Puts `text` between the marks of the section `name`, which is appended if it is not there.
+fn replace_section(path: &Path, name: &str, text: &str) -> Result {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
+    let section = format!("{begin}{text}{end}");
+    let before = std::fs::read_to_string(path).unwrap_or_default();
+    let after = match (before.find(&begin), before.find(&end)) {
+        (Some(from), Some(to)) => {
+            format!("{}{section}{}", &before[..from], &before[to + end.len()..])
+        }
+        _ => format!("{before}{}{section}", if before.is_empty() { "" } else { "\n" }),
+    };
+    Ok(std::fs::write(path, after)?)
+}
+
+/// The distinct keys of a text under a scheme, ascending.
+fn keys(config: &Config, text: &str) -> Result<Vec<u64>> {
+    let mut keys: Vec<u64> = config.sign(text)?.1.iter().map(|f| f.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    Ok(keys)
+}
+
+/// How many keys two ascending sets share.
+fn common(a: &[u64], b: &[u64]) -> usize {
+    a.iter().filter(|key| b.binary_search(key).is_ok()).count()
+}
+
+/// A share, and 0 of nothing.
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_replaced_and_the_others_stay() {
+        let path = std::env::temp_dir().join(format!("cento-results-{}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        for (name, text) in [("a", "1\n"), ("b", "2\n"), ("a", "3\n")] {
+            replace_section(&path, name, text).expect("the file can be written");
+        }
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        let _ = std::fs::remove_file(&path);
+        let expected = "<!-- a -->\n3\n<!-- end of a -->\n\n<!-- b -->\n2\n<!-- end of b -->\n";
+        assert_eq!(text, expected);
+    }
+}
