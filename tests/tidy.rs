@@ -64,7 +64,7 @@ fn each_outside_format_has_one_door() {
                 "src/search/similar_to.rs",
             ][..],
         ),
-        ("fst", &["src/segment/terms.rs", "src/segment/term_index.rs"]),
+        ("fst", &["src/segment/terms.rs", "src/segment/term_index.rs", "src/scheme/frequency.rs"]),
         ("roaring", &["src/segment/postings.rs"]),
         ("clap", &["src/cli/"]),
         ("indicatif", &["src/cli/"]),

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Outcome;
-use super::create::ConfigArgs;
+use super::create::{self, ConfigArgs};
 use super::output::{self, Format, parse_bytes};
 use super::progress::{AddProgress, stop_flag, summary};
 use crate::error::Error;
-use crate::index::{self, AddOptions, Index};
+use crate::index::{self, AddOptions, Config, Index};
 use crate::scheme::DEFAULT_SPEC;
 use crate::source::SourceOptions;
 use crate::text::charset;
@@ -104,6 +104,9 @@ struct NewConfigArgs {
     /// If the index is created: keep no text.
     #[arg(long)]
     no_text: bool,
+    /// If the index is created: the table of frequencies for schemes that read one.
+    #[arg(long, value_name = "FILE")]
+    frequencies: Option<PathBuf>,
 }
 
 impl Add {
@@ -143,24 +146,28 @@ impl Add {
     }
 
     fn open_or_create(&self) -> crate::Result<Index> {
-        let NewConfigArgs { scheme, analyzer, no_text } = self.config.clone();
+        let NewConfigArgs { scheme, analyzer, no_text, frequencies } = self.config.clone();
         if !self.index.join("meta.json").exists() {
             let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
             let analyzer = analyzer.unwrap_or_else(|| "words".into());
-            let config = ConfigArgs { scheme, analyzer };
+            let config = ConfigArgs { scheme, analyzer, frequencies };
             return Index::create(&self.index, config.config(!no_text)?);
         }
         let index = Index::open(&self.index)?;
         let config = index.config();
         let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
-        let wanted = ConfigArgs {
-            scheme: scheme.unwrap_or_else(|| own_scheme.clone()),
-            analyzer: analyzer.unwrap_or_else(|| own_analyzer.clone()),
-        }
-        .config(config.store_text && !no_text)?;
+        let table = create::open_frequencies(frequencies.as_deref())?;
+        let wanted = Config::with_frequencies(
+            scheme.as_deref().unwrap_or(&own_scheme),
+            analyzer.as_deref().unwrap_or(&own_analyzer),
+            config.store_text && !no_text,
+            table.or_else(|| config.frequencies.clone()),
+        )?;
+        let digest = |config: &Config| config.frequencies.as_ref().map(|table| table.digest());
         if wanted.scheme.to_string() != own_scheme
             || wanted.analyzer.to_string() != own_analyzer
             || wanted.store_text != config.store_text
+            || digest(&wanted) != digest(config)
         {
             let text = if config.store_text { "text is kept" } else { "no text is kept" };
             let what = format!(

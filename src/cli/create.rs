@@ -1,12 +1,14 @@
 //! `cento create`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
 use super::{Outcome, Result};
 use crate::index::{Config, Index, MaxDf};
 use crate::scheme::DEFAULT_SPEC;
+use crate::scheme::frequency::FrequencyTable;
 
 /// Create an empty index.
 #[derive(Debug, Args)]
@@ -36,12 +38,21 @@ pub struct ConfigArgs {
     /// How text is cut into tokens: words(nfkc,fold,cjk), chars, consonants or bytes.
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
+    /// The table of frequencies for schemes that read one, made by `cento train`.
+    #[arg(long, value_name = "FILE")]
+    pub frequencies: Option<PathBuf>,
+}
+
+/// The table that is named, if one is.
+pub fn open_frequencies(path: Option<&Path>) -> crate::Result<Option<Arc<FrequencyTable>>> {
+    Ok(path.map(FrequencyTable::open).transpose()?.map(Arc::new))
 }
 
 impl ConfigArgs {
     /// The configuration of an index that keeps texts or does not.
     pub fn config(&self, store_text: bool) -> crate::Result<Config> {
-        Config::new(&self.scheme, &self.analyzer, store_text)
+        let table = open_frequencies(self.frequencies.as_deref())?;
+        Config::with_frequencies(&self.scheme, &self.analyzer, store_text, table)
     }
 }
 

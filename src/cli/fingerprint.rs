@@ -25,7 +25,7 @@ pub struct Fingerprint {
     /// The file, or - for standard input.
     file: PathBuf,
     /// Sign as the documents of this index were.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["scheme", "analyzer"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scheme", "analyzer", "frequencies"])]
     index: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
@@ -44,8 +44,15 @@ struct Signature {
     scheme: String,
     analyzer: String,
     key_bits: u8,
+    /// The digest of the frequency table, if the scheme reads one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    frequencies: Option<String>,
     tokens: u32,
     fingerprints: Vec<(String, u32)>,
+}
+
+fn frequencies(config: &Config) -> Option<String> {
+    config.frequencies.as_ref().map(|table| format!("{:016x}", table.digest()))
 }
 
 /// The bytes of a file, or of standard input if it is named `-`.
@@ -73,6 +80,11 @@ pub fn read(path: &Path, config: &Config) -> crate::Result<Subject> {
             made.0, made.1
         );
         return Err(refused(what));
+    }
+    if signature.frequencies != frequencies(config) {
+        let what = "it was made with another frequency table than the index has; make it again \
+                    with `cento fingerprint --index`, or with the index's frequencies.cento";
+        return Err(refused(what.into()));
     }
     let mut fingerprints = Vec::with_capacity(signature.fingerprints.len());
     let mut last = 0;
@@ -114,6 +126,7 @@ impl Fingerprint {
                 scheme: config.scheme.to_string(),
                 analyzer: config.analyzer.to_string(),
                 key_bits: config.scheme.key_bits(),
+                frequencies: frequencies(config),
                 tokens: tokens.hashes.len() as u32,
                 fingerprints: fingerprints
                     .iter()

@@ -17,6 +17,7 @@ mod remove;
 mod search;
 mod side_by_side;
 mod stats;
+mod train;
 
 use std::io;
 use std::process::ExitCode;
@@ -47,6 +48,7 @@ enum Verb {
     Stats(stats::Stats),
     Check(check::Check),
     Fingerprint(fingerprint::Fingerprint),
+    Train(train::Train),
     Demo(demo::Demo),
     Completions(generate::Completions),
     Man(generate::Man),
@@ -97,6 +99,7 @@ pub fn main() -> ExitCode {
         Verb::Stats(verb) => verb.run(),
         Verb::Check(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),
+        Verb::Train(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),

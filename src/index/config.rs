@@ -5,15 +5,20 @@
 //! not be found.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::MaxDf;
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::hash::{HASH_VERSION, hash_bytes};
+use crate::scheme::frequency::FrequencyTable;
 use crate::scheme::{self, Fingerprint, Scheme};
 use crate::segment::FORMAT_VERSION;
 use crate::text::{Analyzer, Tokens};
+
+/// The file of an index with its frequency table, if it has one.
+pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
 
 /// The configuration of an index, fixed when it is created.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub struct Config {
     pub store_text: bool,
     /// Fingerprints in more documents are stop-fingerprints, unless a query says otherwise.
     pub max_df: MaxDf,
+    /// What the scheme knows of the collection, if it wants to know.
+    pub frequencies: Option<Arc<FrequencyTable>>,
 }
 
 impl Config {
@@ -34,11 +41,34 @@ impl Config {
     /// # Errors
     /// When a specification cannot be used.
     pub fn new(scheme: &str, analyzer: &str, store_text: bool) -> Result<Config> {
+        Config::with_frequencies(scheme, analyzer, store_text, None)
+    }
+
+    /// The same, for schemes that read a frequency table.
+    ///
+    /// # Errors
+    /// When a specification cannot be used, alone or with the table.
+    pub fn with_frequencies(
+        scheme: &str,
+        analyzer: &str,
+        store_text: bool,
+        frequencies: Option<Arc<FrequencyTable>>,
+    ) -> Result<Config> {
+        let analyzer: Analyzer = analyzer.parse()?;
+        if let Some(other) = frequencies
+            .as_ref()
+            .map(|table| &table.header().analyzer)
+            .filter(|other| **other != analyzer.to_string())
+        {
+            let what = format!("the frequency table was made with the analyser {other}");
+            return Err(Error::spec(analyzer.to_string(), what));
+        }
         Ok(Config {
-            scheme: scheme::parse(scheme)?,
-            analyzer: analyzer.parse()?,
+            scheme: scheme::parse_with(scheme, frequencies.as_ref())?,
+            analyzer,
             store_text,
             max_df: MaxDf::Default,
+            frequencies,
         })
     }
 
@@ -67,7 +97,7 @@ impl Config {
 
     /// What decides whether two signatures can be compared.
     fn identity(&self) -> Value {
-        json!({
+        let mut identity = json!({
             "format": FORMAT_VERSION,
             "hash": HASH_VERSION,
             "scheme": self.scheme.to_string(),
@@ -75,11 +105,20 @@ impl Config {
             "analyzer": self.analyzer.to_string(),
             "analyzer_digest": format!("{:016x}", self.analyzer.digest()),
             "text": self.store_text,
-        })
+        });
+        if let Some(table) = &self.frequencies {
+            identity["frequencies"] = format!("{:016x}", table.digest()).into();
+        }
+        identity
     }
 
-    /// The configuration that the index at `path` records as `params`.
-    pub(super) fn from_params(path: &Path, params: &Value) -> Result<Config> {
+    /// The configuration that the index at `path` records as `params`; `frequencies` reads the
+    /// bytes of its frequency table.
+    pub(super) fn from_params(
+        path: &Path,
+        params: &Value,
+        frequencies: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Config> {
         let text = |name: &str| params[name].as_str().unwrap_or("");
         let format = params["format"].as_u64();
         if format != Some(u64::from(FORMAT_VERSION)) {
@@ -90,8 +129,19 @@ impl Config {
             );
             return Err(Error::index(path, what));
         }
-        let config =
-            Config::new(text("scheme"), text("analyzer"), params["text"] == Value::Bool(true))?;
+        let table = match &params["frequencies"] {
+            Value::Null => None,
+            digest => {
+                let table = FrequencyTable::new(FREQUENCIES_FILE, frequencies()?)?;
+                if *digest != format!("{:016x}", table.digest()) {
+                    let what = "it is not the table that the index was built with";
+                    return Err(Corruption::new(FREQUENCIES_FILE, "digest", 0, what).into());
+                }
+                Some(Arc::new(table))
+            }
+        };
+        let store_text = params["text"] == Value::Bool(true);
+        let config = Config::with_frequencies(text("scheme"), text("analyzer"), store_text, table)?;
         // An index without the setting was made when there was none.
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
         let config = config.with_max_df(max_df);

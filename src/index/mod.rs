@@ -18,6 +18,7 @@ mod policy;
 mod schema;
 mod snapshot;
 mod stats;
+mod train;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub use ingest::{AddOptions, AddReport, Event, add};
 pub use max_df::MaxDf;
 pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
+pub use train::train;
 pub use writer::{Outcome, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
@@ -127,11 +129,17 @@ impl Index {
             docstore_blocksize: STORE_BLOCK_BYTES,
             ..IndexSettings::default()
         };
+        let directory = IndexDirectory::new(directory.into());
+        if let Some(table) = &config.frequencies {
+            let file = Path::new(config::FREQUENCIES_FILE);
+            let written = tantivy::Directory::atomic_write(&directory, file, &table.bytes());
+            written.map_err(|e| Error::io("write", path.join(file), e))?;
+        }
         let tantivy = tantivy::Index::builder()
             .schema(schema::build(&config))
             .settings(settings)
             .register_plugin(Arc::new(plugin(path, &config, &backlog)))
-            .open_or_create(IndexDirectory::new(directory.into()))
+            .open_or_create(directory)
             .map_err(|e| store_error("create the index in", path, e))?;
         let fields = schema::fields(&tantivy.schema()).expect("the schema was just built");
         Ok(Index {
@@ -148,14 +156,19 @@ impl Index {
         path: impl AsRef<Path>,
     ) -> Result<Index> {
         let path = path.as_ref();
-        let mut tantivy = tantivy::Index::open(IndexDirectory::new(directory.into()))
+        let directory = IndexDirectory::new(directory.into());
+        let mut tantivy = tantivy::Index::open(directory.clone())
             .map_err(|e| store_error("open the index in", path, e))?;
         let schema = tantivy.schema();
         let (Some(params), Some(fields)) = (schema::params(&schema), schema::fields(&schema))
         else {
             return Err(Error::index(path, "the index here was not made by cento"));
         };
-        let config = Config::from_params(path, params)?;
+        let config = Config::from_params(path, params, || {
+            let file = Path::new(config::FREQUENCIES_FILE);
+            let read = tantivy::Directory::atomic_read(&directory, file);
+            read.map_err(|e| store_error("read the frequency table of", path, e.into()))
+        })?;
         let backlog = Arc::<Backlog>::default();
         tantivy.register_plugin(Arc::new(plugin(path, &config, &backlog)));
         Ok(Index {

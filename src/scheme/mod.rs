@@ -10,6 +10,7 @@
 //! | `kgram(k=5)` | all sequences of k tokens | 1 |
 //! | `mod(k=5,p=6)` | those divisible by `p` | 1 / p |
 //! | `winnow(k=5,w=10)` | the least of every `w` in a row | 2 / (w + 1) |
+//! | `fbw(q=4,w=146)` | the rarest of every `w` in a row, by a frequency table | 2 / (w + 1) |
 //! | `every(k=5,l=6)` | every l-th | 1 / l |
 //! | `random(k=5,l=6,seed=1)` | one of every `l`, at random | 1 / l |
 //! | `extremum(k=5,h=5)` | the greatest among `h` on either side | 1 / (2 h + 1) |
@@ -32,6 +33,8 @@
 
 mod breaking;
 mod dct;
+mod fbw;
+pub mod frequency;
 mod kgram;
 mod lsh;
 mod minhash;
@@ -46,10 +49,12 @@ mod winnow;
 use crate::Result;
 use crate::spec::{Family, Grammar, Parameter, Spec};
 use crate::text::Tokens;
+use frequency::FrequencyTable;
 use minhash::Joining;
 use se::Culling;
 use select::Rule;
 use std::fmt;
+use std::sync::Arc;
 
 /// A number that stands for a piece of a document, and where the piece begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,6 +112,7 @@ static GRAMMAR: Grammar = Grammar {
         Family { name: "kgram", parameters: &[K] },
         Family { name: "mod", parameters: &[K, number("p", 6, 1, 1 << 20)] },
         Family { name: "winnow", parameters: &[K, number("w", 10, 1, W_MAX)] },
+        Family { name: "fbw", parameters: &[number("q", 4, 1, K_MAX), number("w", 146, 1, W_MAX)] },
         Family { name: "every", parameters: &[K, number("l", 6, 1, L_MAX)] },
         Family {
             name: "random",
@@ -157,9 +163,38 @@ static GRAMMAR: Grammar = Grammar {
 ///
 /// [`crate::Error::Spec`], naming what is allowed.
 pub fn parse(spec: &str) -> Result<Box<dyn Scheme>> {
+    parse_with(spec, None)
+}
+
+/// As [`parse`], for schemes that read a frequency table too.
+///
+/// # Errors
+///
+/// [`crate::Error::Spec`], also when the scheme needs a table and has none, or one of other grams,
+/// or needs none.
+pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box<dyn Scheme>> {
+    let text = spec;
     let spec = Spec::parse(spec, &GRAMMAR)?;
     let get = |name: &str| spec.get(name) as usize;
+    let table = match (spec.name(), table) {
+        ("fbw", None) => {
+            let what = "it needs a frequency table; `cento train` makes one, and `--frequencies` \
+                        names it";
+            return Err(crate::Error::spec(text, what));
+        }
+        ("fbw", Some(table)) if table.header().q == get("q") => Some(table.clone()),
+        ("fbw", Some(table)) => {
+            let what = format!("the frequency table counts grams of q={}", table.header().q);
+            return Err(crate::Error::spec(text, what));
+        }
+        (_, None) => None,
+        (_, Some(_)) => return Err(crate::Error::spec(text, "it reads no frequency table")),
+    };
     Ok(match spec.name() {
+        "fbw" => {
+            let table = table.expect("it was just found to be there");
+            Box::new(fbw::Fbw::new(spec.clone(), get("q"), get("w"), table))
+        }
         "kgram" => Box::new(kgram::Kgram::new(spec.clone(), get("k"))),
         "mod" => Box::new(modulo::Modulo::new(spec.clone(), get("k"), spec.get("p"))),
         "winnow" => Box::new(winnow::Winnow::new(spec.clone(), get("k"), get("w"))),

@@ -53,45 +53,58 @@ impl Scheme for Winnow {
         if ngram::sign_short(&tokens.hashes, self.k, signature) {
             return;
         }
-        let mut values = Values::new(&tokens.hashes, self.k);
-        let mut buffer = [0; BUFFER];
-        let mut held = fill(&mut buffer, &mut values);
-        // The position of `buffer[0]`; the index of the value kept last; the index of the next one
-        // to compare with it.
-        let mut base = 0;
-        let mut next = self.w.min(held);
-        let mut least = ngram::rightmost_least(&buffer[..next]);
-        signature.push(ngram::fingerprint(buffer[least], least));
-        loop {
-            let end = held.min(least + self.w);
-            if let Some(less) = first_at_most(buffer[least], &buffer[next..end]) {
-                least = next + less;
-                next = least + 1;
-            } else if end < held {
-                // No window without the value kept last has been seen to its end but this one.
-                // Looking through it is cheaper than keeping candidates in order: it happens once
-                // in w values (measured against a monotone queue and against two stacks).
-                least += 1 + ngram::rightmost_least(&buffer[least + 1..=end]);
-                next = end + 1;
-            } else if held < BUFFER {
-                return;
-            } else {
-                // All that windows to come can hold is moved to the front.
-                buffer.copy_within(least.., 0);
-                base += least;
-                next = held - least;
-                least = 0;
-                held = next + fill(&mut buffer[next..], &mut values);
-                continue;
-            }
-            signature.push(ngram::fingerprint(buffer[least], base + least));
+        let values = Values::new(&tokens.hashes, self.k);
+        winnow(values, self.w, |value, position| {
+            signature.push(ngram::fingerprint(value, position));
+        });
+    }
+}
+
+/// Calls `keep` with the least value of every `w` in a row, the rightmost of equal ones, and its
+/// position; of all, when there are fewer.
+#[inline(always)]
+pub(super) fn winnow(
+    mut values: impl Iterator<Item = u64>,
+    w: usize,
+    mut keep: impl FnMut(u64, usize),
+) {
+    let mut buffer = [0; BUFFER];
+    let mut held = fill(&mut buffer, &mut values);
+    // The position of `buffer[0]`; the index of the value kept last; the index of the next one
+    // to compare with it.
+    let mut base = 0;
+    let mut next = w.min(held);
+    let mut least = ngram::rightmost_least(&buffer[..next]);
+    keep(buffer[least], least);
+    loop {
+        let end = held.min(least + w);
+        if let Some(less) = first_at_most(buffer[least], &buffer[next..end]) {
+            least = next + less;
+            next = least + 1;
+        } else if end < held {
+            // No window without the value kept last has been seen to its end but this one.
+            // Looking through it is cheaper than keeping candidates in order: it happens once
+            // in w values (measured against a monotone queue and against two stacks).
+            least += 1 + ngram::rightmost_least(&buffer[least + 1..=end]);
+            next = end + 1;
+        } else if held < BUFFER {
+            return;
+        } else {
+            // All that windows to come can hold is moved to the front.
+            buffer.copy_within(least.., 0);
+            base += least;
+            next = held - least;
+            least = 0;
+            held = next + fill(&mut buffer[next..], &mut values);
+            continue;
         }
+        keep(buffer[least], base + least);
     }
 }
 
 /// Fills the buffer from its start; gives the number of values, less than fit only at the end.
 #[inline(always)]
-fn fill(buffer: &mut [u64], values: &mut Values) -> usize {
+fn fill(buffer: &mut [u64], values: &mut impl Iterator<Item = u64>) -> usize {
     let mut filled = 0;
     for (slot, value) in buffer.iter_mut().zip(values) {
         *slot = value;

@@ -1,0 +1,58 @@
+//! `cento train`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::add::SourceArgs;
+use super::output::count;
+use super::{Outcome, Result};
+use crate::index;
+
+/// Count how often each run of tokens occurs in a collection.
+///
+/// Schemes such as fbw(q,w) keep what is rare in a collection, and read that from the table that
+/// this writes: `cento create INDEX --scheme 'fbw(q=4)' --analyzer chars --frequencies FILE`. An
+/// index keeps its own copy for ever.
+#[derive(Debug, Args)]
+pub struct Train {
+    /// Files and directories as for `cento add`, or one index that keeps texts.
+    #[arg(required = true, value_name = "PATH")]
+    inputs: Vec<PathBuf>,
+    /// The table to be written.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// The tokens of a run.
+    #[arg(short, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=64))]
+    q: u32,
+    /// How text is cut into tokens.
+    #[arg(long, value_name = "SPEC", default_value = "chars")]
+    analyzer: String,
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+impl Train {
+    pub(super) fn run(self) -> Result {
+        let analyzer = self.analyzer.parse()?;
+        let options = self.source.options();
+        let mut skipped = |what: &str| eprintln!("cento: {what}");
+        let table = index::train(
+            &self.inputs,
+            &options,
+            &analyzer,
+            self.q as usize,
+            &self.out,
+            &mut skipped,
+        )?;
+        let header = table.header();
+        eprintln!(
+            "{} documents, {} runs of {} tokens; {}",
+            count(header.documents),
+            count(header.grams),
+            header.q,
+            self.out.display()
+        );
+        Ok(if header.documents > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+}

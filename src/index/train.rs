@@ -1,0 +1,89 @@
+//! How often does each q-gram occur in a collection?
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::{DocAddress, Index};
+use crate::error::{Error, Result};
+use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
+use crate::source::{self, Item, SourceOptions};
+use crate::text::{Analyzer, Tokens};
+
+/// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is one,
+/// else of files and directories. What is no document is told to `skipped`.
+///
+/// # Errors
+/// When a source or an index cannot be read, the index keeps no texts, or `out` cannot be written;
+/// `out` is then as it was.
+pub fn train(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    analyzer: &Analyzer,
+    q: usize,
+    out: &Path,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<FrequencyTable> {
+    let mut counter = FrequencyCounter::new(q, &analyzer.to_string());
+    let mut tokens = Tokens::default();
+    let mut add = |text: &str| -> Result<()> {
+        analyzer.analyze(text, &mut tokens)?;
+        counter.add(&tokens).map_err(|e| Error::io("write", "a temporary file", e))
+    };
+    match inputs {
+        [index] if index.join("meta.json").exists() => add_index(index, &mut add)?,
+        _ => add_sources(inputs, options, &mut add, skipped)?,
+    }
+    let failed = |e| Error::io("write", out, e);
+    let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    let mut buffer = std::io::BufWriter::new(&mut file);
+    counter.write(&mut buffer).and_then(|()| buffer.flush()).map_err(failed)?;
+    drop(buffer);
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(out).map_err(|e| failed(e.error))?;
+    FrequencyTable::open(out)
+}
+
+fn add_index(path: &Path, add: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+    let snapshot = Index::open(path)?.snapshot()?;
+    for (segment, view) in (0u32..).zip(snapshot.segments()) {
+        let documents = 0..view.signatures.header().documents;
+        for doc in documents.filter(|&doc| view.is_alive(doc)) {
+            let Some(text) = snapshot.document(DocAddress { segment, doc })?.text else {
+                let what = "it keeps no texts to be counted; name the files";
+                return Err(Error::index(path, what));
+            };
+            add(&text)?;
+        }
+    }
+    Ok(())
+}
+
+fn add_sources(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    add: &mut dyn FnMut(&str) -> Result<()>,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let mut failure = None;
+    source::read(inputs, options, &mut |item| {
+        match item {
+            Item::Chunk(chunk) => chunk.documents(options, |document| {
+                let added = match document {
+                    Ok(document) if failure.is_none() => add(&document.text),
+                    Ok(_) => Ok(()),
+                    Err(error) => {
+                        skipped(&error.to_string());
+                        Ok(())
+                    }
+                };
+                failure = failure.take().or(added.err());
+            }),
+            Item::Skipped { place, why } => skipped(&format!("{place}: {why}")),
+            Item::Failed(error) => failure = Some(error),
+        }
+        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    failure.map_or(Ok(()), Err)
+}

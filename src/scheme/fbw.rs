@@ -1,0 +1,154 @@
+//! Which q-grams are rare, and so tell documents apart?
+//!
+//! Frequency biased winnowing (Sun, Qin and Wang 2013, section 4.3): of every window the q-gram of
+//! the least collection frequency is kept, of equally frequent ones the first of the alphabet, of
+//! equal ones the rightmost. So q may be small, which makes signatures stable under edits, and
+//! posting lists are short all the same.
+
+use super::frequency::{FrequencyTable, Grams};
+use super::winnow::winnow;
+use super::{Fingerprint, Scheme};
+use crate::hash::BuildKeyHasher;
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// The bits of a key within a value to be winnowed; the count is above them.
+const KEY_SHIFT: u32 = 40;
+
+/// Counts above this are taken as equal, so that a count and a key fit into a word: sixteen
+/// million occurrences, beyond which no gram is rare.
+const COUNT_MAX: u64 = (1 << (u64::BITS - KEY_SHIFT)) - 1;
+
+/// `fbw(q,w)`: the rarest q-gram of every `w`; of all, when there are fewer.
+#[derive(Debug)]
+pub(super) struct Fbw {
+    spec: Spec,
+    q: usize,
+    w: usize,
+    grams: Grams,
+    table: Arc<FrequencyTable>,
+}
+
+impl Fbw {
+    pub(super) fn new(spec: Spec, q: usize, w: usize, table: Arc<FrequencyTable>) -> Fbw {
+        let grams = Grams::new(q, &table.header().analyzer);
+        Fbw { spec, q, w, grams, table }
+    }
+}
+
+impl fmt::Display for Fbw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Fbw {
+    fn key_bits(&self) -> u8 {
+        self.grams.key_bits()
+    }
+
+    fn span(&self) -> usize {
+        self.q
+    }
+
+    fn window(&self) -> Option<usize> {
+        Some(self.w)
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let hashes = &tokens.hashes;
+        if hashes.len() < self.q {
+            // A gram shorter than q; it may be taken for another one, which has to begin with zeros.
+            if !hashes.is_empty() {
+                signature.push(Fingerprint { key: self.grams.key(hashes), position: 0 });
+            }
+            return;
+        }
+        // A look-up in the table costs more than all the rest, and grams repeat.
+        let mut seen: HashMap<u64, u64, BuildKeyHasher> = HashMap::default();
+        let values = self.grams.keys(hashes).map(|key| {
+            let count = *seen.entry(key).or_insert_with(|| self.table.count(key).min(COUNT_MAX));
+            count << KEY_SHIFT | key
+        });
+        winnow(values, self.w, |value, position| {
+            let key = value & ((1 << KEY_SHIFT) - 1);
+            signature.push(Fingerprint { key, position: position as u32 });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::frequency::FrequencyCounter;
+    use crate::scheme::parse_with;
+    use crate::text::Analyzer;
+    use proptest::prelude::*;
+
+    fn tokens(text: &str) -> Tokens {
+        let mut tokens = Tokens::default();
+        "chars".parse::<Analyzer>().unwrap().analyze(text, &mut tokens).unwrap();
+        tokens
+    }
+
+    fn table(q: usize, texts: &[String]) -> Arc<FrequencyTable> {
+        let mut counter = FrequencyCounter::new(q, "chars()");
+        texts.iter().for_each(|text| counter.add(&tokens(text)).unwrap());
+        let mut bytes = Vec::new();
+        counter.write(&mut bytes).unwrap();
+        Arc::new(FrequencyTable::new("test", bytes).unwrap())
+    }
+
+    fn positions(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<usize> {
+        let scheme = parse_with(spec, Some(table)).unwrap();
+        let mut signature = Vec::new();
+        scheme.sign(&tokens(text), &mut signature);
+        signature.iter().map(|fingerprint| fingerprint.position as usize).collect()
+    }
+
+    #[test]
+    fn the_paper_s_example_2() {
+        // Frequencies 18, 62, 50, 43, 30, 79, 30 of the 3-grams of "abcdedcba".
+        let text = "abcdedcba";
+        let frequencies = [18, 62, 50, 43, 30, 79, 30];
+        let grams = text.as_bytes().windows(3).zip(frequencies);
+        let texts: Vec<String> = grams
+            .flat_map(|(gram, count)| vec![String::from_utf8(gram.to_vec()).unwrap(); count])
+            .collect();
+        // abc, edc and cba: of edc and cba, equally frequent, cba is first in the alphabet.
+        assert_eq!(positions("fbw(q=3,w=4)", &table(3, &texts), text), [0, 4, 6]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_rarest_of_every_window_is_kept(
+            text in "[a-c ]{8,60}", others in proptest::collection::vec("[a-c ]{0,30}", 0..5),
+            q in 1usize..5, w in 1usize..9,
+        ) {
+            let mut count: HashMap<Vec<u8>, usize> = HashMap::new();
+            for other in &others {
+                let other = other.replace(' ', "_");
+                for gram in other.as_bytes().windows(q) {
+                    *count.entry(gram.to_vec()).or_default() += 1;
+                }
+            }
+            let signs = text.replace(' ', "_");
+            let grams: Vec<&[u8]> = signs.as_bytes().windows(q).collect();
+            let rank = |at: usize| {
+                let gram = grams[at];
+                // ASCII has the underscore before the letters, as the alphabet has.
+                (count.get(gram).copied().unwrap_or(0), gram, std::cmp::Reverse(at))
+            };
+            let mut expected: Vec<usize> = (0..grams.len().saturating_sub(w - 1).max(1))
+                .map(|start| (start..grams.len().min(start + w)).min_by_key(|&at| rank(at)).unwrap())
+                .collect();
+            expected.dedup();
+            let found = positions(&format!("fbw(q={q},w={w})"), &table(q, &others), &text);
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

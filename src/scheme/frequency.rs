@@ -1,0 +1,337 @@
+//! How often does a q-gram occur in a collection?
+//!
+//! A frozen table, made once by `cento train` and then never changed: schemes that look at
+//! frequencies must see the same ones for ever, or the same text would have two signatures. An index
+//! keeps its own copy, and its digest is part of what the index is.
+//!
+//! The file is a line of JSON, which says what the grams are, and an FST from the 8 bytes of a gram's
+//! key, big-endian, to its count.
+
+use std::collections::{BinaryHeap, HashMap};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::ngram;
+use crate::error::{Error, Result};
+use crate::hash::{BuildKeyHasher, hash_bytes};
+use crate::text::Tokens;
+
+/// What the grams of a table are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of this file format: 1.
+    cento_frequencies: u32,
+    /// The tokens of a gram.
+    pub q: usize,
+    /// The analyser that made the tokens.
+    pub analyzer: String,
+    /// Documents that were read.
+    pub documents: u64,
+    /// Grams that were read.
+    pub grams: u64,
+}
+
+/// The signs of the analyser `chars`, in the order of their alphabet.
+const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
+
+/// The longest q-grams of [`ALPHABET`] that are numbers of 40 bits.
+const EXACT_Q_MAX: usize = 7;
+
+/// The bits of the key of a gram that is hashed.
+const HASHED_BITS: u8 = ngram::KEY_BITS;
+
+/// Gives q-grams their keys: of the signs of [`ALPHABET`] the number that they write in base 37,
+/// so that keys are in the order of the alphabet; of other tokens a hash.
+#[derive(Debug)]
+pub struct Grams {
+    q: usize,
+    /// The digit of each sign, by the hash of its token; empty if keys are hashes.
+    digits: HashMap<u64, u64, BuildKeyHasher>,
+}
+
+impl Grams {
+    /// The grams of `q` tokens that the analyser of this specification makes.
+    pub fn new(q: usize, analyzer: &str) -> Grams {
+        let is_exact = analyzer.starts_with("chars") && q <= EXACT_Q_MAX;
+        let digits = (0u64..).zip(ALPHABET).map(|(digit, sign)| (hash_bytes(&[*sign]), digit));
+        Grams { q, digits: if is_exact { digits.collect() } else { HashMap::default() } }
+    }
+
+    /// The bits of a key.
+    pub fn key_bits(&self) -> u8 {
+        match self.digits.len() {
+            0 => HASHED_BITS,
+            base => (u64::BITS - ((base as u64).pow(self.q as u32) - 1).leading_zeros()) as u8,
+        }
+    }
+
+    /// The keys of all grams of a text, in order; none if it has fewer than q tokens.
+    pub fn keys<'a>(&'a self, tokens: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+        tokens.windows(self.q).map(|gram| self.key(gram))
+    }
+
+    /// The key of a gram, of at most q tokens.
+    pub fn key(&self, gram: &[u64]) -> u64 {
+        let base = self.digits.len() as u64;
+        let add = |key: Option<u64>, token| Some(key? * base + self.digits.get(token)?);
+        let exact = if base == 0 { None } else { gram.iter().fold(Some(0), add) };
+        exact.unwrap_or_else(|| ngram::fingerprint(ngram::value(gram), 0).key)
+    }
+}
+
+/// A frozen table of frequencies.
+pub struct FrequencyTable {
+    header: Header,
+    counts: fst::Map<Vec<u8>>,
+    /// The whole file.
+    digest: u64,
+    head: Vec<u8>,
+}
+
+impl fmt::Debug for FrequencyTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FrequencyTable({:?}, {:016x})", self.header, self.digest)
+    }
+}
+
+impl FrequencyTable {
+    /// The table in the file `path`.
+    ///
+    /// # Errors
+    /// When it cannot be read or is no table.
+    pub fn open(path: &Path) -> Result<FrequencyTable> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
+        FrequencyTable::new(&path.display().to_string(), bytes)
+    }
+
+    /// The table in `bytes`, which come from `place`.
+    ///
+    /// # Errors
+    /// When they are no table.
+    pub fn new(place: &str, bytes: Vec<u8>) -> Result<FrequencyTable> {
+        let refused = |why: &str| {
+            let what = format!("this is no frequency table ({why}); `cento train` makes one");
+            Error::input(place, what)
+        };
+        let digest = hash_bytes(&bytes);
+        let end =
+            bytes.iter().position(|&byte| byte == b'\n').ok_or_else(|| refused("no header"))?;
+        let header: Header =
+            serde_json::from_slice(&bytes[..end]).map_err(|e| refused(&e.to_string()))?;
+        if header.cento_frequencies != 1 || header.q == 0 {
+            return Err(refused("of another version"));
+        }
+        let (head, map) = bytes.split_at(end + 1);
+        let (head, map) = (head.to_vec(), map.to_vec());
+        // Of hostile bytes fst may panic; a damaged file is told from its checksum.
+        let counts = fst::Map::new(map).map_err(|e| refused(&e.to_string()))?;
+        counts.as_fst().verify().map_err(|e| refused(&e.to_string()))?;
+        Ok(FrequencyTable { header, counts, digest, head })
+    }
+
+    /// What the grams are.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Identifies the table.
+    pub fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// The bytes of its file.
+    pub fn bytes(&self) -> Vec<u8> {
+        [&self.head, self.counts.as_fst().as_bytes()].concat()
+    }
+
+    /// How often the gram with this key occurs.
+    pub fn count(&self, key: u64) -> u64 {
+        self.counts.get(key.to_be_bytes()).unwrap_or(0)
+    }
+}
+
+/// Counts the grams of a collection that may be larger than memory.
+pub struct FrequencyCounter {
+    header: Header,
+    grams: Grams,
+    counts: HashMap<u64, u64, BuildKeyHasher>,
+    /// Sorted runs of keys and counts, 16 bytes a gram, that did not fit into memory.
+    runs: Vec<File>,
+    held_max: usize,
+}
+
+/// So many distinct grams are counted in memory, in about 500 MB.
+const HELD_MAX: usize = 16 << 20;
+
+impl FrequencyCounter {
+    /// Counts grams of `q` tokens that the analyser of this specification makes.
+    pub fn new(q: usize, analyzer: &str) -> FrequencyCounter {
+        let header =
+            Header { cento_frequencies: 1, q, analyzer: analyzer.into(), documents: 0, grams: 0 };
+        let grams = Grams::new(q, analyzer);
+        FrequencyCounter {
+            header,
+            grams,
+            counts: HashMap::default(),
+            runs: Vec::new(),
+            held_max: HELD_MAX,
+        }
+    }
+
+    /// Adds the grams of a document.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written.
+    pub fn add(&mut self, tokens: &Tokens) -> io::Result<()> {
+        self.header.documents += 1;
+        for key in self.grams.keys(&tokens.hashes) {
+            self.header.grams += 1;
+            *self.counts.entry(key).or_default() += 1;
+        }
+        if self.counts.len() >= self.held_max {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        let mut out = BufWriter::new(tempfile::tempfile()?);
+        for (key, count) in sorted(&mut self.counts) {
+            out.write_all(&key.to_le_bytes())?;
+            out.write_all(&count.to_le_bytes())?;
+        }
+        let mut file = out.into_inner()?;
+        file.seek(SeekFrom::Start(0))?;
+        self.runs.push(file);
+        Ok(())
+    }
+
+    /// Writes the table.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(mut self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}", serde_json::to_string(&self.header).map_err(io::Error::other)?)?;
+        let mut map = fst::MapBuilder::new(out).map_err(io::Error::other)?;
+        let held = sorted(&mut self.counts).into_iter().map(Ok);
+        let mut sources: Vec<Source<'_>> = vec![Box::new(held)];
+        for run in self.runs {
+            sources.push(Box::new(Run(BufReader::new(run))));
+        }
+        let mut heads = BinaryHeap::new();
+        for (i, source) in sources.iter_mut().enumerate() {
+            if let Some(next) = source.next().transpose()? {
+                heads.push(std::cmp::Reverse((next, i)));
+            }
+        }
+        let mut current: Option<(u64, u64)> = None;
+        while let Some(std::cmp::Reverse(((key, count), i))) = heads.pop() {
+            if let Some(next) = sources[i].next().transpose()? {
+                heads.push(std::cmp::Reverse((next, i)));
+            }
+            match &mut current {
+                Some((last, sum)) if *last == key => *sum += count,
+                _ => {
+                    if let Some((last, sum)) = current.replace((key, count)) {
+                        map.insert(last.to_be_bytes(), sum).map_err(io::Error::other)?;
+                    }
+                }
+            }
+        }
+        if let Some((last, sum)) = current {
+            map.insert(last.to_be_bytes(), sum).map_err(io::Error::other)?;
+        }
+        map.finish().map_err(io::Error::other)
+    }
+}
+
+/// Keys and counts, in the order of the keys.
+type Source<'a> = Box<dyn Iterator<Item = io::Result<(u64, u64)>> + 'a>;
+
+/// Takes all counts, in the order of their keys.
+fn sorted(counts: &mut HashMap<u64, u64, BuildKeyHasher>) -> Vec<(u64, u64)> {
+    let mut sorted: Vec<(u64, u64)> = counts.drain().collect();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// A sorted run in a file.
+struct Run(BufReader<File>);
+
+impl Iterator for Run {
+    type Item = io::Result<(u64, u64)>;
+
+    fn next(&mut self) -> Option<io::Result<(u64, u64)>> {
+        let mut pair = [[0; 8]; 2];
+        for number in &mut pair {
+            match self.0.read_exact(number) {
+                Ok(()) => {}
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return None,
+                Err(e) => return Some(Err(e)),
+            }
+        }
+        Some(Ok((u64::from_le_bytes(pair[0]), u64::from_le_bytes(pair[1]))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Analyzer;
+    use std::collections::BTreeMap;
+
+    fn tokens(text: &str) -> Tokens {
+        let mut tokens = Tokens::default();
+        "chars".parse::<Analyzer>().unwrap().analyze(text, &mut tokens).unwrap();
+        tokens
+    }
+
+    #[test]
+    fn grams_of_signs_are_numbers_in_the_order_of_the_alphabet() {
+        let grams = Grams::new(3, "chars()");
+        let key = |text: &str| grams.key(&tokens(text).hashes);
+        assert_eq!(key("000"), 0);
+        assert_eq!(key("zzz"), 37 * 37 * 37 - 1);
+        assert!(key("_ab") < key("abc") && key("9zz") < key("_00") && key("abc") < key("abd"));
+        assert_eq!(grams.key_bits(), 16);
+        assert_eq!(Grams::new(7, "chars()").key_bits(), 37);
+        assert_eq!(Grams::new(8, "chars()").key_bits(), 40);
+        assert_eq!(Grams::new(3, "words(nfkc=1,fold=1,cjk=2)").key_bits(), 40);
+    }
+
+    #[test]
+    fn counts_are_the_same_whether_they_fit_into_memory_or_not() {
+        let texts = ["the quick brown fox", "the lazy dog", "a quick dog, the quickest of all"];
+        let table = |held_max| {
+            let mut counter = FrequencyCounter::new(2, "chars()");
+            counter.held_max = held_max;
+            texts.iter().for_each(|text| counter.add(&tokens(text)).unwrap());
+            let mut bytes = Vec::new();
+            counter.write(&mut bytes).unwrap();
+            bytes
+        };
+        let bytes = table(usize::MAX);
+        assert_eq!(table(3), bytes);
+        let table = FrequencyTable::new("test", bytes.clone()).unwrap();
+        assert_eq!(table.bytes(), bytes);
+        assert_eq!((table.header().documents, table.header().q), (3, 2));
+        let grams = Grams::new(2, "chars()");
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for text in texts {
+            grams.keys(&tokens(text).hashes).for_each(|key| *counts.entry(key).or_default() += 1);
+        }
+        for key in 0..37 * 37 {
+            assert_eq!(table.count(key), counts.get(&key).copied().unwrap_or(0));
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            let other = std::panic::catch_unwind(|| FrequencyTable::new("test", damaged));
+            assert!(other.is_ok_and(|t| t.is_err() || t.unwrap().digest() != table.digest()));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The real binary: frequency tables, and the indexes that use them.
+
+mod common;
+
+use common::run::{Dir, corpus};
+use common::words;
+use std::fs;
+
+const SCHEME: [&str; 4] = ["--scheme", "fbw(q=4,w=20)", "--analyzer", "chars"];
+
+/// A corpus, a table of its frequencies, and an index that uses it.
+fn trained() -> Dir {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    let run = dir.run(&["train", "corpus.jsonl", "--out", "table"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.err.contains("3 documents"), "{}", run.err);
+    let created = dir.run(&[&["create", "idx", "--frequencies", "table"], &SCHEME[..]].concat());
+    assert_eq!(created.status, 0, "{}", created.err);
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir
+}
+
+#[test]
+fn an_index_keeps_its_own_table() {
+    let dir = trained();
+    fs::remove_file(dir.path("table")).unwrap();
+    let answer = dir.json(&["search", "idx", "--text", &words(1, 80), "--passages"]);
+    assert_eq!(answer["hits"][0]["containment"], 1.0);
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
+    let best = dir.json(&["search", "idx", "--text", &words(1, 80), "--best"]);
+    assert_eq!(best["hits"][0]["passages"][0]["similarity"], 1.0);
+    // Adding more needs no table, compacting leaves it where it is, and check is content.
+    dir.write("more.txt", words(9, 100));
+    dir.json(&["add", "idx", "more.txt"]);
+    dir.json(&["compact", "idx"]);
+    dir.json(&["check", "idx"]);
+    assert!(dir.path("idx/frequencies.cento").exists());
+    // Signatures travel, and are known by their table.
+    dir.write("q.txt", words(1, 80));
+    let signature = dir.run(&["fingerprint", "q.txt", "--index", "idx", "--format", "json"]);
+    dir.write("q.json", &signature.out);
+    let by_signature = dir.json(&["search", "idx", "--signature", "q.json"]);
+    assert_eq!(by_signature["hits"][0]["containment"], 1.0);
+    let retrained = dir.run(&["train", "idx", "--out", "other"]);
+    assert!(retrained.err.contains("4 documents"), "{}", retrained.err);
+    let args = ["fingerprint", "q.txt", "--frequencies", "other", "--format", "json"];
+    let other = dir.run(&[&args[..], &SCHEME[..]].concat());
+    dir.write("other.json", &other.out);
+    let refused = dir.run(&["search", "idx", "--signature", "other.json"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("frequency table"), "{}", refused.err);
+}
+
+#[test]
+fn a_table_that_does_not_fit_is_refused_with_advice() {
+    let dir = trained();
+    let check = |args: &[&str], what: &str| {
+        let run = dir.run(args);
+        assert_eq!(run.status, 2, "{args:?}");
+        assert!(run.err.contains(what), "{args:?}: {}", run.err);
+    };
+    check(&["create", "a", "--scheme", "fbw", "--analyzer", "chars"], "cento train");
+    check(&["create", "a", "--frequencies", "table"], "analyser");
+    let args = ["create", "a", "--frequencies", "table", "--analyzer", "chars"];
+    check(&args, "reads no frequency table");
+    check(&[&args[..], &["--scheme", "fbw(q=5)"]].concat(), "q=4");
+    check(&["create", "a", "--frequencies", "corpus.jsonl", "--scheme", "fbw"], "cento train");
+    check(&["add", "idx", "corpus.jsonl", "--frequencies", "missing"], "missing");
+    assert!(!dir.path("a").join("meta.json").exists());
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    check(&["train", "bare", "--out", "x"], "keeps no texts");
+    let mut table = fs::read(dir.path("idx/frequencies.cento")).unwrap();
+    let last = table.len() - 1;
+    table[last] ^= 1;
+    fs::write(dir.path("idx/frequencies.cento"), table).unwrap();
+    check(&["search", "idx", "--text", "x"], "frequencies.cento");
+    fs::remove_file(dir.path("idx/frequencies.cento")).unwrap();
+    check(&["search", "idx", "--text", "x"], "frequency table");
+}
