@@ -38,20 +38,46 @@ pub struct Pan {
     show: Option<String>,
 }
 
+/// Two documents and what one has of the other.
 #[derive(Deserialize)]
-struct Pair {
-    cat: String,
-    susp: String,
-    src: String,
-    cases: Vec<CaseRecord>,
+pub struct Pair {
+    /// The category.
+    pub cat: String,
+    /// The suspicious document.
+    pub susp: String,
+    /// The source.
+    pub src: String,
+    /// The passages.
+    pub cases: Vec<CaseRecord>,
 }
 
+/// A passage, in code points.
 #[derive(Deserialize)]
-struct CaseRecord {
+pub struct CaseRecord {
     this_offset: usize,
     this_length: usize,
     source_offset: usize,
     source_length: usize,
+}
+
+impl CaseRecord {
+    /// Where it stands in the suspicious document.
+    pub fn this(&self) -> Range<usize> {
+        self.this_offset..self.this_offset + self.this_length
+    }
+
+    /// Where it stands in the source.
+    pub fn source(&self) -> Range<usize> {
+        self.source_offset..self.source_offset + self.source_length
+    }
+}
+
+/// The bytes of a range of code points.
+pub fn bytes_of(text: &str, points: Range<usize>) -> Range<usize> {
+    let mut starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let start = starts.nth(points.start).unwrap_or(text.len());
+    let end = if points.is_empty() { Some(start) } else { starts.nth(points.len() - 1) };
+    start..end.unwrap_or(text.len())
 }
 
 /// A piece of the suspicious document and one of the source, in code points.
@@ -207,10 +233,7 @@ impl Pan {
             let cases: Vec<Region> = pair
                 .cases
                 .iter()
-                .map(|case| Region {
-                    this: case.this_offset..case.this_offset + case.this_length,
-                    source: case.source_offset..case.source_offset + case.source_length,
-                })
+                .map(|case| Region { this: case.this(), source: case.source() })
                 .collect();
             if self.show.as_ref() == Some(&pair.cat) {
                 for (region, passage) in detections.iter().zip(&passages) {
@@ -253,6 +276,14 @@ mod tests {
         sums.add(cases, detections, 0.0);
         let precision = sums.precision / detections.len() as f64;
         (precision, sums.recall / cases.len() as f64, sums.detecting, sums.detected)
+    }
+
+    #[test]
+    fn code_points_become_bytes() {
+        let text = "a\u{e9}b\u{4e00}";
+        for (points, expected) in [(0..4, 0..7), (1..2, 1..3), (2..4, 3..7), (4..4, 7..7)] {
+            assert_eq!(bytes_of(text, points.clone()), expected, "{points:?}");
+        }
     }
 
     #[test]
