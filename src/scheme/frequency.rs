@@ -44,8 +44,8 @@ const EXACT_Q_MAX: usize = 7;
 /// The bits of the key of a gram that is hashed.
 const HASHED_BITS: u8 = ngram::KEY_BITS;
 
-/// Gives q-grams their keys: of the 37 signs of the analyser `chars` the number that they write in base 37,
-/// so that keys are in the order of the alphabet; of other tokens a hash.
+/// Gives q-grams their keys: of the 37 signs of the analyser `chars` the number that they write in
+/// base 37, so that keys are in the order of the alphabet; of other tokens a hash.
 #[derive(Debug)]
 pub struct Grams {
     q: usize,

@@ -59,8 +59,13 @@ pub fn align(query: Side<'_>, document: Side<'_>) -> Vec<Aligned> {
     let copied = copied.into_iter().map(|chain| aligned(chain.query, chain.hit));
     // Copied phrases within a rewritten passage are part of it; a rewritten passage of which most
     // was copied says nothing new.
-    let (inside, mut passages): (Vec<Aligned>, Vec<Aligned>) =
-        copied.partition(|copied| rewritten.iter().any(|passage| passage.holds(copied)));
+    let mut around = Taken::default();
+    rewritten.iter().for_each(|passage| around.insert(passage.query.clone()));
+    let (inside, mut passages): (Vec<Aligned>, Vec<Aligned>) = copied.partition(|copied| {
+        // Few are near a rewritten one at all, and only those are compared with each.
+        around.covered(&copied.query) * 2 > copied.query.len()
+            && rewritten.iter().any(|passage| passage.holds(copied))
+    });
     let mut taken = Taken::default();
     passages.iter().for_each(|passage| _ = taken.take(&passage.query));
     for mut later in [rewritten, inside] {
