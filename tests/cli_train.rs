@@ -65,6 +65,7 @@ fn a_table_that_does_not_fit_is_refused_with_advice() {
     let args = ["create", "a", "--frequencies", "table", "--analyzer", "chars"];
     check(&args, "reads no frequency table");
     check(&[&args[..], &["--scheme", "fbw(q=5)"]].concat(), "q=4");
+    check(&[&args[..], &["--scheme", "imatch"]].concat(), "runs of 1");
     check(&["create", "a", "--frequencies", "corpus.jsonl", "--scheme", "fbw"], "cento train");
     check(&["add", "idx", "corpus.jsonl", "--frequencies", "missing"], "missing");
     assert!(!dir.path("a").join("meta.json").exists());

@@ -11,6 +11,8 @@
 //! | `mod(k=5,p=6)` | those divisible by `p` | 1 / p |
 //! | `winnow(k=5,w=10)` | the least of every `w` in a row | 2 / (w + 1) |
 //! | `fbw(q=4,w=146)` | the rarest of every `w` in a row, by a frequency table | 2 / (w + 1) |
+//! | `rare(k=5,f=1)`, `spex(k=5)` | those that a collection has at most `f` times, at least twice | varies |
+//! | `imatch(min=2,ppm=1000,n=6)` | the words that are neither rare nor frequent, as a whole | n + 1 a document |
 //! | `every(k=5,l=6)` | every l-th | 1 / l |
 //! | `random(k=5,l=6,seed=1)` | one of every `l`, at random | 1 / l |
 //! | `extremum(k=5,h=5)` | the greatest among `h` on either side | 1 / (2 h + 1) |
@@ -25,13 +27,14 @@
 //! | `simhash(k=2,d=3)` | blocks of a similarity hash | 4 to 35 a document |
 //! | `lsh(b=16,r=8,w=50)` | projections of the words' frequencies | b a document |
 //!
-//! The first eight are overlap methods (Seo and Croft 2008, section 4.1; Potthast and Stein 2008,
-//! table 1), the next four do not overlap, and the others see whole documents. Only winnowing
+//! Those down to `infrequent` are overlap methods but for `imatch` (Seo and Croft 2008, section 4.1; Potthast and Stein 2008,
+//! table 1), the next four do not overlap, and the others, like `imatch`, see whole documents. Only winnowing
 //! guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
 //!
 //! Comparing signatures is left to those who read them.
 
 mod breaking;
+mod counted;
 mod dct;
 mod fbw;
 pub mod frequency;
@@ -113,6 +116,16 @@ static GRAMMAR: Grammar = Grammar {
         Family { name: "mod", parameters: &[K, number("p", 6, 1, 1 << 20)] },
         Family { name: "winnow", parameters: &[K, number("w", 10, 1, W_MAX)] },
         Family { name: "fbw", parameters: &[number("q", 4, 1, K_MAX), number("w", 146, 1, W_MAX)] },
+        Family { name: "rare", parameters: &[K, number("f", 1, 1, L_MAX)] },
+        Family { name: "spex", parameters: &[K] },
+        Family {
+            name: "imatch",
+            parameters: &[
+                number("min", 2, 0, u32::MAX),
+                number("ppm", 1000, 1, 1_000_000),
+                number("n", 6, 0, 64),
+            ],
+        },
         Family { name: "every", parameters: &[K, number("l", 6, 1, L_MAX)] },
         Family {
             name: "random",
@@ -176,25 +189,40 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
     let text = spec;
     let spec = Spec::parse(spec, &GRAMMAR)?;
     let get = |name: &str| spec.get(name) as usize;
-    let table = match (spec.name(), table) {
-        ("fbw", None) => {
+    // The grams that a table must count, for the schemes that read one.
+    let counted = match spec.name() {
+        "fbw" => Some(get("q")),
+        "rare" | "spex" => Some(get("k")),
+        "imatch" => Some(1),
+        _ => None,
+    };
+    let refused = |what: &str| Err(crate::Error::spec(text, what));
+    if let Some(q) = counted {
+        let Some(table) = table.cloned() else {
             let what = "it needs a frequency table; `cento train` makes one, and `--frequencies` \
                         names it";
-            return Err(crate::Error::spec(text, what));
+            return refused(what);
+        };
+        if table.header().q != q {
+            let has = table.header().q;
+            return refused(&format!("it needs counts of runs of {q}; the table has q={has}"));
         }
-        ("fbw", Some(table)) if table.header().q == get("q") => Some(table.clone()),
-        ("fbw", Some(table)) => {
-            let what = format!("the frequency table counts grams of q={}", table.header().q);
-            return Err(crate::Error::spec(text, what));
-        }
-        (_, None) => None,
-        (_, Some(_)) => return Err(crate::Error::spec(text, "it reads no frequency table")),
-    };
+        let rule = match spec.name() {
+            "rare" => counted::Rule::AtMost(u64::from(spec.get("f"))),
+            "spex" => counted::Rule::AtLeast(2),
+            "imatch" => counted::Rule::Match {
+                min: u64::from(spec.get("min")),
+                ppm: u64::from(spec.get("ppm")),
+                lexicons: u64::from(spec.get("n")),
+            },
+            _ => return Ok(Box::new(fbw::Fbw::new(spec.clone(), q, get("w"), table))),
+        };
+        return Ok(Box::new(counted::Counted::new(spec.clone(), q, rule, table)));
+    }
+    if table.is_some() {
+        return refused("it reads no frequency table");
+    }
     Ok(match spec.name() {
-        "fbw" => {
-            let table = table.expect("it was just found to be there");
-            Box::new(fbw::Fbw::new(spec.clone(), get("q"), get("w"), table))
-        }
         "kgram" => Box::new(kgram::Kgram::new(spec.clone(), get("k"))),
         "mod" => Box::new(modulo::Modulo::new(spec.clone(), get("k"), spec.get("p"))),
         "winnow" => Box::new(winnow::Winnow::new(spec.clone(), get("k"), get("w"))),

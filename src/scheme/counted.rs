@@ -1,0 +1,207 @@
+//! Which chunks, or words, does a collection have often enough and seldom enough?
+//!
+//! Schemes that read a frequency table of the collection (see [`super::frequency`]):
+//!
+//! - `rare(k,f)`: the k-grams that occur at most `f` times in the collection (Heintze 1996: once).
+//! - `spex(k)`: those that occur at least twice, because only they can be shared (Bernstein and
+//!   Zobel 2004, who find them by passes over ever longer chunks; a table of counts has the same
+//!   ones).
+//! - `imatch(min,ppm,n)`: one hash of all distinct words that occur at least `min` times, and in at
+//!   most `ppm` of a million places (I-Match, Chowdhury et al. 2002), and `n` more, each of a random
+//!   two thirds of the words (Kolcz, Chowdhury and Alspector 2004), so that a changed word spoils
+//!   two thirds of them only.
+
+use super::frequency::{FrequencyTable, Grams};
+use super::{Fingerprint, Scheme};
+use crate::hash::mix64;
+use crate::spec::Spec;
+use crate::text::Tokens;
+use std::fmt;
+use std::sync::Arc;
+
+/// What is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// K-grams with at most this count.
+    AtMost(u64),
+    /// K-grams with at least this count.
+    AtLeast(u64),
+    /// One hash of the words between, and `lexicons` of random parts of them.
+    Match { min: u64, ppm: u64, lexicons: u64 },
+}
+
+/// A scheme that looks at counts.
+#[derive(Debug)]
+pub(super) struct Counted {
+    spec: Spec,
+    k: usize,
+    rule: Rule,
+    grams: Grams,
+    table: Arc<FrequencyTable>,
+}
+
+impl Counted {
+    pub(super) fn new(spec: Spec, k: usize, rule: Rule, table: Arc<FrequencyTable>) -> Counted {
+        let grams = Grams::new(k, &table.header().analyzer);
+        Counted { spec, k, rule, grams, table }
+    }
+
+    /// The hash of the words that a lexicon has; of all words if it has none of them.
+    fn match_key(&self, words: &[u64], lexicon: u64, bounds: (u64, u64)) -> u64 {
+        let is_dropped =
+            |word: u64| lexicon > 0 && mix64(word ^ mix64(lexicon)).is_multiple_of(LEXICON_PARTS);
+        let is_kept = |word: &u64| {
+            let count = self.table.count(*word);
+            (bounds.0..=bounds.1).contains(&count) && !is_dropped(*word)
+        };
+        let hash = |words: &mut dyn Iterator<Item = &u64>| {
+            words.fold(lexicon, |key, &word| mix64(key ^ word))
+        };
+        let mut kept = words.iter().filter(|word| is_kept(word)).peekable();
+        if kept.peek().is_some() { hash(&mut kept) } else { hash(&mut words.iter()) }
+    }
+}
+
+/// A random lexicon lacks one word in so many.
+const LEXICON_PARTS: u64 = 3;
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Counted {
+    fn key_bits(&self) -> u8 {
+        match self.rule {
+            Rule::Match { .. } => u64::BITS as u8,
+            _ => self.grams.key_bits(),
+        }
+    }
+
+    fn span(&self) -> usize {
+        self.k
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let hashes = &tokens.hashes;
+        if hashes.is_empty() {
+            return;
+        }
+        if let Rule::Match { min, ppm, lexicons } = self.rule {
+            let mut words: Vec<u64> = self.grams.keys(hashes).collect();
+            words.sort_unstable();
+            words.dedup();
+            let most = u128::from(self.table.header().grams) * u128::from(ppm) / 1_000_000;
+            let bounds = (min, u64::try_from(most).unwrap_or(u64::MAX));
+            let keys = (0..=lexicons).map(|lexicon| self.match_key(&words, lexicon, bounds));
+            signature.extend(keys.map(|key| Fingerprint { key, position: 0 }));
+            return;
+        }
+        if hashes.len() < self.k {
+            signature.push(Fingerprint { key: self.grams.key(hashes), position: 0 });
+            return;
+        }
+        let mut rarest = (u64::MAX, 0, 0);
+        for (position, key) in (0u32..).zip(self.grams.keys(hashes)) {
+            let count = self.table.count(key);
+            let is_kept = match self.rule {
+                Rule::AtMost(most) => count <= most,
+                Rule::AtLeast(least) => count >= least,
+                Rule::Match { .. } => false,
+            };
+            if is_kept {
+                signature.push(Fingerprint { key, position });
+            }
+            if count <= rarest.0 {
+                rarest = (count, key, position);
+            }
+        }
+        // So that an exact copy can be found: the rightmost of the rarest.
+        if signature.is_empty() {
+            signature.push(Fingerprint { key: rarest.1, position: rarest.2 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
+    use crate::scheme::{Fingerprint, parse_with};
+    use crate::text::{Analyzer, Tokens};
+    use proptest::prelude::*;
+    use std::collections::{HashMap, HashSet};
+    use std::sync::Arc;
+
+    fn tokens(text: &str) -> Tokens {
+        let mut tokens = Tokens::default();
+        Analyzer::default().analyze(text, &mut tokens).unwrap();
+        tokens
+    }
+
+    fn table(k: usize, texts: &[String]) -> Arc<FrequencyTable> {
+        let mut counter = FrequencyCounter::new(k, &Analyzer::default().to_string());
+        texts.iter().for_each(|text| counter.add(&tokens(text)).unwrap());
+        let mut bytes = Vec::new();
+        counter.write(&mut bytes).unwrap();
+        Arc::new(FrequencyTable::new("test", bytes).unwrap())
+    }
+
+    fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
+        let mut signature = Vec::new();
+        parse_with(spec, Some(table)).unwrap().sign(&tokens(text), &mut signature);
+        signature
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_kept_by_their_counts(
+            texts in proptest::collection::vec("([a-c] ){0,30}", 1..5),
+            text in "([a-c] ){4,30}", k in 1usize..4, f in 1usize..4,
+        ) {
+            let words = |text: &str| -> Vec<String> {
+                text.split_whitespace().map(str::to_owned).collect()
+            };
+            let mut counts: HashMap<Vec<String>, usize> = HashMap::new();
+            for text in &texts {
+                for gram in words(text).windows(k) {
+                    *counts.entry(gram.to_vec()).or_default() += 1;
+                }
+            }
+            let table = table(k, &texts);
+            let words = words(&text);
+            let count = |at: usize| counts.get(&words[at..at + k]).copied().unwrap_or(0);
+            let all = 0..words.len() - k + 1;
+            let check = |spec: &str, is_kept: &dyn Fn(usize) -> bool| {
+                let mut expected: Vec<usize> = all.clone().filter(|&at| is_kept(count(at))).collect();
+                if expected.is_empty() {
+                    expected.extend(all.clone().rev().min_by_key(|&at| count(at)));
+                }
+                let found: Vec<usize> =
+                    sign(spec, &table, &text).iter().map(|f| f.position as usize).collect();
+                assert_eq!(found, expected, "{spec}");
+            };
+            check(&format!("rare(k={k},f={f})"), &|count| count <= f);
+            check(&format!("spex(k={k})"), &|count| count >= 2);
+        }
+    }
+
+    #[test]
+    fn i_match_sees_neither_order_nor_frequent_nor_unknown_words() {
+        let frequent = "the ".repeat(100);
+        let texts = ["red green blue red green blue", &frequent, "once"].map(str::to_owned);
+        let table = table(1, &texts);
+        let keys = |text: &str| -> HashSet<u64> {
+            sign("imatch(ppm=500000)", &table, text).iter().map(|f| f.key).collect()
+        };
+        let original = keys("red green blue");
+        assert_eq!(original.len(), 7);
+        assert_eq!(keys("the blue, the green, the red unknown once"), original);
+        assert!(keys("the the unknown").is_disjoint(&original));
+        // A lexicon without the word that is missing still agrees.
+        let lacking = ["red green", "red blue", "green blue"].map(keys);
+        assert!(lacking.iter().any(|lacking| !lacking.is_disjoint(&original)));
+        assert!(lacking.iter().all(|lacking| *lacking != original));
+    }
+}
