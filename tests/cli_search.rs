@@ -31,6 +31,14 @@ fn ids(answer: &Value) -> Vec<&str> {
 fn passages_are_shown_when_they_are_asked_for() {
     let (dir, query) = stitched();
     let plain = dir.json(&["search", "idx", "--text", &query]);
+    let global = plain["query"]["global"].as_f64().unwrap();
+    assert!(global > 0.7 && global < 1.0, "the words between are nobody's");
+    // `part` is within `one`, of which it is a part.
+    assert!(
+        dir.json(&["search", "idx", "--id", "part"])["query"]["global"].as_f64().unwrap() > 0.9
+    );
+    let own = dir.run(&["search", "idx", "--id", "own", "--format", "json"]).json();
+    assert_eq!(own["query"]["global"], 0.0);
     assert!(plain["hits"][0].get("passages").is_none());
     let answer = dir.json(&["search", "idx", "--text", &query, "--passages"]);
     let passage = &answer["hits"][0]["passages"][0];

@@ -147,6 +147,10 @@ proptest! {
         };
         let answer = WORLD.searcher.search(&query).unwrap();
         prop_assert!(answer.complete);
+        let Subject::Text(words) = &query.subject else { unreachable!() };
+        let wanted = keys(words);
+        let known = wanted.iter().filter(|key| WORLD.dfs.contains_key(key)).count();
+        prop_assert_eq!(answer.query.global, known as f64 / wanted.len() as f64);
         prop_assert_eq!(found(&answer.hits), expected(&query, filter));
         let stopped = answer.query.stopped_fingerprints;
         prop_assert_eq!(stopped.len(), answer.query.stopped as usize);

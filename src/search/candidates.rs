@@ -41,6 +41,8 @@ pub struct Request<'a> {
 pub struct Found {
     /// The documents, segment by segment.
     pub documents: Vec<Counted>,
+    /// How many of the fingerprints are in any live document that is not left out.
+    pub known: u32,
     /// The stop-fingerprints, as places among the keys, ascending, with the document frequency.
     pub stopped: Vec<(u32, u64)>,
     /// How many fingerprints were not looked at because the budget was used up. If any, counts
@@ -86,8 +88,10 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
         terms.push(found);
     }
     leave_out_deleted(segments, &terms, request.max_df, &mut dfs)?;
+    let known = known(segments, &terms, request.except, &dfs)?;
     let mut plan = Plan::new(request, &dfs);
-    let mut found = Found { unread: plan.unread(), postings: plan.postings, ..Found::default() };
+    let (unread, postings) = (plan.unread(), plan.postings);
+    let mut found = Found { known, unread, postings, ..Found::default() };
     for (i, &df) in (0u32..).zip(&dfs) {
         if df > request.max_df {
             found.stopped.push((i, df));
@@ -132,6 +136,34 @@ fn leave_out_deleted(
         }
     }
     Ok(())
+}
+
+/// How many of the keys are in a live document other than `except`.
+fn known(
+    segments: &[SegmentView],
+    terms: &[Vec<(u32, Term<'_>)>],
+    except: Option<DocAddress>,
+    dfs: &[u64],
+) -> Result<u32> {
+    let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
+    // In more documents than can have gone it is surely in one that is left.
+    let gone_max = deleted + u64::from(except.is_some());
+    let mut is_known: Vec<bool> = dfs.iter().map(|&df| df > gone_max).collect();
+    if gone_max > 0 {
+        let mut docs = Vec::new();
+        for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(terms)) {
+            for (i, term) in terms {
+                if !is_known[*i as usize] {
+                    docs.clear();
+                    segment.signatures.documents_of(term, &mut docs)?;
+                    is_known[*i as usize] = docs.iter().any(|&doc| {
+                        segment.is_alive(doc) && Some(DocAddress { segment: at, doc }) != except
+                    });
+                }
+            }
+        }
+    }
+    Ok(is_known.iter().filter(|&&is_known| is_known).count() as u32)
 }
 
 /// In which order lists are read, and which of them bring up documents.

@@ -95,7 +95,7 @@ pub struct CandidateTexts {
 }
 
 /// What was searched for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueryInfo {
     /// The stored document, if the query is one.
     pub id: Option<String>,
@@ -103,6 +103,9 @@ pub struct QueryInfo {
     pub tokens: u32,
     /// Distinct fingerprints of the query.
     pub fingerprints: u32,
+    /// The share of them that any document has: global similarity (Finkel et al. 2002, section
+    /// 2.5).
+    pub global: f64,
     /// How many of them are stop-fingerprints, which bring up no document by themselves.
     pub stopped: u32,
     /// The stop-fingerprints.
@@ -466,6 +469,7 @@ impl Resolved {
             id: self.id.clone(),
             tokens: self.tokens,
             fingerprints: self.keys.len() as u32,
+            global: f64::from(found.known) / self.keys.len().max(1) as f64,
             stopped: found.stopped.len() as u32,
             stopped_fingerprints: stopped,
             postings: found.postings,
