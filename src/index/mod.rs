@@ -18,6 +18,7 @@ mod policy;
 mod schema;
 mod snapshot;
 mod stats;
+mod stored;
 mod train;
 mod writer;
 

@@ -10,17 +10,21 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tantivy::columnar::Column;
 use tantivy::fastfield::AliveBitSet;
-use tantivy::schema::Value as _;
-use tantivy::{IndexReader, ReloadPolicy, Searcher, TantivyDocument, Term};
+use tantivy::store::StoreReader;
+use tantivy::{IndexReader, ReloadPolicy, Searcher, Term};
 
 use super::column::Strings;
 use super::schema::META_JSON;
+use super::stored;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::hash_bytes;
 use crate::segment::plugin::{self, DIGEST_FIELD};
 use crate::segment::{ReadAhead, SegmentReader};
 use crate::source::Document;
+
+/// So many blocks of texts of each segment are kept decompressed.
+const STORE_BLOCKS_CACHED: usize = 16;
 
 /// A document of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +50,7 @@ pub struct SegmentView {
     alive: Option<AliveBitSet>,
     live_documents: u32,
     ids: Strings,
+    store: StoreReader,
     digests: Column<u64>,
     meta_json: Option<Strings>,
 }
@@ -69,7 +74,7 @@ impl Index {
     pub fn snapshot(&self) -> Result<Snapshot> {
         let open = || -> tantivy::Result<Searcher> {
             let reader = self.tantivy().reader_builder().reload_policy(ReloadPolicy::Manual);
-            let reader: IndexReader = reader.doc_store_cache_num_blocks(16).try_into()?;
+            let reader: IndexReader = reader.doc_store_cache_num_blocks(1).try_into()?;
             Ok(reader.searcher())
         };
         // tantivy reads the index at the end of a store without a check; damaged bytes there may
@@ -112,6 +117,7 @@ impl SegmentView {
                 live_documents: segment.num_docs(),
                 ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
                 digests: fast.u64(DIGEST_FIELD)?,
+                store: segment.get_store_reader(STORE_BLOCKS_CACHED)?,
                 meta_json: fast.bytes(META_JSON)?.map(Strings::new),
             })
         };
@@ -223,15 +229,19 @@ impl Snapshot {
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
         let fields = *self.index.fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
-        let tantivy_address = tantivy::DocAddress::new(address.segment, address.doc);
+        let store = &self.segments[address.segment as usize].store;
         // tantivy checks no checksum of a block of its store; damaged bytes may make it panic.
-        let read = AssertUnwindSafe(|| self.searcher.doc::<TantivyDocument>(tantivy_address));
-        let stored = catch_unwind(read)
+        let bytes = catch_unwind(AssertUnwindSafe(|| store.get_document_bytes(address.doc)))
             .map_err(|_| damaged("a block that cannot be decoded"))?
             .map_err(|e| damaged(&e.to_string()))?;
-        let text_of = |field| stored.get_first(field).and_then(|value| value.as_str());
-        let id = text_of(fields.id).unwrap_or("").to_owned();
-        let text = fields.text.map(|field| text_of(field).unwrap_or("").to_owned());
+        let texts = stored::texts(&bytes);
+        let texts = texts.ok_or_else(|| damaged("a document that cannot be decoded"))?;
+        let text_of = |field| {
+            let found = texts.iter().find(|(other, _)| *other == field);
+            found.map_or(String::new(), |(_, text)| (*text).to_owned())
+        };
+        let id = text_of(fields.id);
+        let text = fields.text.map(text_of);
         let digest = self.segments[address.segment as usize].digest(address.doc);
         let text_fits = text.as_ref().is_none_or(|text| hash_bytes(text.as_bytes()) == digest);
         if !text_fits || id != self.id(address)? {

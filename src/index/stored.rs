@@ -1,0 +1,87 @@
+//! What stands in a stored document?
+//!
+//! tantivy's own reader takes a length at its word: a damaged one makes it ask for more memory than
+//! there is, which ends the process. Compressed blocks have no checksum, so such lengths do come.
+//! Here every length is compared with what is left. The layout is tantivy's, whose version is
+//! pinned: a number of fields; for each the field, a code of its type, and the value.
+
+use tantivy::schema::Field;
+
+/// The code of a text: its length, then its bytes.
+const TEXT_CODE: u8 = 0;
+/// The code of a date: 8 bytes.
+const DATE_CODE: u8 = 5;
+
+/// The texts of a stored document, by their fields; `None` if it is not one of cento's.
+pub fn texts(mut bytes: &[u8]) -> Option<Vec<(Field, &str)>> {
+    let fields = take_number(&mut bytes)?;
+    let mut texts = Vec::new();
+    for _ in 0..fields {
+        let field = u32::from_le_bytes(take(&mut bytes, 4)?.try_into().ok()?);
+        match take(&mut bytes, 1)?[0] {
+            TEXT_CODE => {
+                let len = usize::try_from(take_number(&mut bytes)?).ok()?;
+                let text = std::str::from_utf8(take(&mut bytes, len)?).ok()?;
+                texts.push((Field::from_field_id(field), text));
+            }
+            DATE_CODE => {
+                take(&mut bytes, 8)?;
+            }
+            _ => return None,
+        }
+    }
+    bytes.is_empty().then_some(texts)
+}
+
+fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+/// Takes a number of seven bits a byte, low bits first; the last byte has the high bit.
+fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0u64;
+    for shift in (0..64).step_by(7) {
+        let byte = take(bytes, 1)?[0];
+        number |= u64::from(byte & 127) << shift;
+        if byte & 128 != 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A document of an id and a date.
+    const DOCUMENT: [u8; 22] =
+        [0x82, 0, 0, 0, 0, 0, 0x83, b'a', b'b', b'c', 5, 0, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7];
+
+    #[test]
+    fn texts_are_taken_and_dates_passed_over() {
+        let whole = [&DOCUMENT[..], &[8]].concat();
+        assert_eq!(texts(&whole), Some(vec![(Field::from_field_id(0), "abc")]));
+        for len in 0..whole.len() {
+            assert_eq!(texts(&whole[..len]), None, "cut to {len}");
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_end_asks_for_no_memory() {
+        // The process ended here: 2^42 bytes of text.
+        let mut hostile = vec![0x81, 0, 0, 0, 0, 0];
+        hostile.extend([0, 0, 0, 0, 0, 0, 0x81]);
+        assert_eq!(texts(&hostile), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            texts(&bytes);
+        }
+    }
+}
