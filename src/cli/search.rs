@@ -95,7 +95,7 @@ fn parse_share(text: &str) -> std::result::Result<f64, String> {
 
 impl Search {
     pub(super) fn run(self) -> Result {
-        let searcher = Searcher::new(Index::open(&self.index)?.snapshot()?);
+        let searcher = Searcher::new(Index::open_for_search(&self.index)?.snapshot()?);
         let mut found = false;
         self.for_each_query(&searcher, |id, subject| {
             let mut answer = searcher.search(&self.query(subject))?;

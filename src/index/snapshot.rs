@@ -105,9 +105,10 @@ impl SegmentView {
         config: u64,
         path: &Path,
     ) -> std::result::Result<SegmentView, OpenError> {
-        let mut signatures = plugin::open_signatures(segment, config).map_err(OpenError::Own)?;
         let name = format!("{}.{}", segment.segment_id().uuid_string(), plugin::EXTENSION);
-        signatures.set_read_ahead(ReadAhead::of(&path.join(name)));
+        let read_ahead = ReadAhead::of(&path.join(name));
+        let signatures = plugin::open_signatures(segment, config, read_ahead);
+        let signatures = signatures.map_err(OpenError::Own)?;
         let fast = segment.fast_fields();
         let open = || {
             let missing = || tantivy::TantivyError::FieldNotFound("id".into());

@@ -80,6 +80,7 @@ fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, C
 pub fn distinct_column(file: &SigFile) -> Result<DistinctColumn<'_>, Corruption> {
     let [width, ..] = widths(file);
     let len = column_bytes(file.header.documents as usize, width);
+    file.fetch(Section::Documents, std::iter::once(0..len));
     Ok(DistinctColumn { bytes: file.read(Section::Documents, 0, len)?, width })
 }
 

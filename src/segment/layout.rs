@@ -255,7 +255,11 @@ impl SigFile {
     /// # Errors
     /// When header, footer or section table are not what a writer leaves, or the checksums are
     /// damaged.
-    pub fn open(file: impl Into<String>, bytes: OwnedBytes) -> Result<SigFile, Corruption> {
+    pub fn open(
+        file: impl Into<String>,
+        bytes: OwnedBytes,
+        read_ahead: ReadAhead,
+    ) -> Result<SigFile, Corruption> {
         let file = file.into();
         let header = Header::decode(&file, &bytes)?;
         let footer_at = bytes.len().saturating_sub(FOOTER_BYTES);
@@ -269,6 +273,7 @@ impl SigFile {
             end += len;
         }
         let (covered, checksums_len) = footer.sections[Section::Checksums as usize];
+        read_ahead.ask(covered, checksums_len);
         let pages = covered.div_ceil(PAGE_BYTES as u64);
         let checksums = &bytes[covered as usize..(covered + checksums_len) as usize];
         if end != footer_at as u64
@@ -279,7 +284,7 @@ impl SigFile {
             return Err(Corruption::new(file, Section::Checksums.name(), covered, what));
         }
         let checksums = checksums.chunks_exact(4).map(|crc| uint_le(crc) as u32).collect();
-        let bytes = CheckedBytes::new(file, bytes, covered as usize, checksums);
+        let bytes = CheckedBytes::new(file, bytes, covered as usize, checksums, read_ahead);
         bytes.read("header", 0, HEADER_BYTES)?;
         Ok(SigFile { header, footer, bytes })
     }
@@ -333,11 +338,6 @@ impl SigFile {
     #[inline]
     pub fn touch(&self, section: Section, start: usize) -> u8 {
         self.bytes.touch(self.footer.sections[section as usize].0 as usize + start)
-    }
-
-    /// From now on [`fetch`](Self::fetch) asks for pages through `read_ahead`.
-    pub fn set_read_ahead(&mut self, read_ahead: ReadAhead) {
-        self.bytes.set_read_ahead(read_ahead);
     }
 
     /// The bytes of a whole section.

@@ -98,7 +98,13 @@ impl CheckedBytes {
     /// The first pages of `bytes`, as many as there are `checksums`; the last may be short.
     ///
     /// `covered` is the number of bytes that the checksums cover and at most the file's length.
-    pub fn new(file: String, bytes: OwnedBytes, covered: usize, checksums: Vec<u32>) -> Self {
+    pub fn new(
+        file: String,
+        bytes: OwnedBytes,
+        covered: usize,
+        checksums: Vec<u32>,
+        read_ahead: ReadAhead,
+    ) -> CheckedBytes {
         assert_eq!(covered.div_ceil(PAGE_BYTES), checksums.len(), "one checksum a page");
         let words = checksums.len().div_ceil(64);
         CheckedBytes {
@@ -106,13 +112,8 @@ impl CheckedBytes {
             bytes: bytes.slice(0..covered),
             checksums,
             verified: (0..words).map(|_| AtomicU64::new(0)).collect(),
-            read_ahead: ReadAhead::default(),
+            read_ahead,
         }
-    }
-
-    /// From now on [`fetch`](Self::fetch) asks for pages through `read_ahead`.
-    pub fn set_read_ahead(&mut self, read_ahead: ReadAhead) {
-        self.read_ahead = read_ahead;
     }
 
     /// Starts to fetch the pages of these ranges that have not been read yet. Ranges should
@@ -232,25 +233,30 @@ mod tests {
         (bytes, checksums)
     }
 
+    fn checked(bytes: Vec<u8>, covered: usize, checksums: Vec<u32>) -> CheckedBytes {
+        let bytes = OwnedBytes::new(bytes);
+        CheckedBytes::new("f".into(), bytes, covered, checksums, ReadAhead::default())
+    }
+
     #[test]
     fn damage_is_met_in_the_page_that_holds_it_and_nowhere_else() {
         let (mut bytes, checksums) = written(3 * PAGE_BYTES + 10);
         bytes[PAGE_BYTES + 5] ^= 1;
         let len = bytes.len();
-        let checked = CheckedBytes::new("f".into(), OwnedBytes::new(bytes), len, checksums);
-        assert!(checked.read("terms", 0, PAGE_BYTES).is_ok());
-        assert!(checked.read("terms", 2 * PAGE_BYTES, PAGE_BYTES + 10).is_ok());
-        let damage = checked.read("terms", PAGE_BYTES - 1, 2).unwrap_err();
+        let bytes = checked(bytes, len, checksums);
+        assert!(bytes.read("terms", 0, PAGE_BYTES).is_ok());
+        assert!(bytes.read("terms", 2 * PAGE_BYTES, PAGE_BYTES + 10).is_ok());
+        let damage = bytes.read("terms", PAGE_BYTES - 1, 2).unwrap_err();
         assert_eq!(damage.offset, PAGE_BYTES as u64);
-        assert_eq!(checked.damaged_pages(), [PAGE_BYTES]);
+        assert_eq!(bytes.damaged_pages(), [PAGE_BYTES]);
     }
 
     #[test]
     fn a_read_past_the_end_is_an_error() {
         let (bytes, checksums) = written(PAGE_BYTES);
-        let checked = CheckedBytes::new("f".into(), OwnedBytes::new(bytes), PAGE_BYTES, checksums);
-        assert!(checked.read("terms", PAGE_BYTES - 1, 1).is_ok());
-        assert!(checked.read("terms", PAGE_BYTES - 1, 2).is_err());
-        assert!(checked.read("terms", usize::MAX, 2).is_err());
+        let bytes = checked(bytes, PAGE_BYTES, checksums);
+        assert!(bytes.read("terms", PAGE_BYTES - 1, 1).is_ok());
+        assert!(bytes.read("terms", PAGE_BYTES - 1, 2).is_err());
+        assert!(bytes.read("terms", usize::MAX, 2).is_err());
     }
 }

@@ -20,7 +20,7 @@ use tantivy::{
 };
 
 use super::bits::take_array;
-use super::{Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use super::{Header, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::mix64;
 use crate::scheme::Fingerprint;
@@ -147,14 +147,18 @@ fn owner(documents: u32, digest_of: impl Fn(u32) -> u64) -> u64 {
 ///
 /// # Errors
 /// When the file is missing, damaged, or not of this segment and this index.
-pub fn open_signatures(segment: &tantivy::SegmentReader, config: u64) -> Result<SegmentReader> {
+pub fn open_signatures(
+    segment: &tantivy::SegmentReader,
+    config: u64,
+    read_ahead: ReadAhead,
+) -> Result<SegmentReader> {
     let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
     let unreadable = |source: io::Error| Error::io("read", &name, source);
     let file = segment
         .open_read(SegmentComponent::Custom(EXTENSION.into()))
         .map_err(|e| unreadable(io::Error::other(e)))?;
     let bytes = file.read_bytes().map_err(unreadable)?;
-    let reader = SegmentReader::open(name.clone(), bytes)?;
+    let reader = SegmentReader::open_ahead(name.clone(), bytes, read_ahead)?;
     let header = reader.header();
     let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
     if header.config != config {
@@ -204,7 +208,9 @@ impl SegmentPlugin for SignaturePlugin {
         let mut readers = Vec::with_capacity(ctx.readers.len());
         let mut digests = Vec::new();
         for reader in ctx.readers {
-            readers.push(open_signatures(reader, self.config).map_err(to_tantivy)?);
+            readers.push(
+                open_signatures(reader, self.config, ReadAhead::default()).map_err(to_tantivy)?,
+            );
             let column = reader.fast_fields().u64(DIGEST_FIELD)?;
             digests.extend(reader.doc_ids_alive().map(|doc| column.first(doc).unwrap_or(0)));
         }

@@ -48,7 +48,19 @@ impl SegmentReader {
     /// # Errors
     /// When its header, section table or term index is damaged, or it is of another version.
     pub fn open(file: impl Into<String>, bytes: OwnedBytes) -> Result<SegmentReader, Corruption> {
-        let file = SigFile::open(file, bytes)?;
+        SegmentReader::open_ahead(file, bytes, ReadAhead::default())
+    }
+
+    /// As [`open`](Self::open), asking for what will be read through `read_ahead`, now and later.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_ahead(
+        file: impl Into<String>,
+        bytes: OwnedBytes,
+        read_ahead: ReadAhead,
+    ) -> Result<SegmentReader, Corruption> {
+        let file = SigFile::open(file, bytes, read_ahead)?;
         let Counts { terms, heavy, .. } = file.footer.counts;
         if terms > u64::from(u32::MAX) {
             let what = "more than 2^32 terms";
@@ -61,6 +73,7 @@ impl SegmentReader {
         if documents::section_bytes(&file) != file.len(Section::Documents) {
             return Err(file.corruption(Section::Documents, 0, "not as long as its columns are"));
         }
+        file.fetch(Section::TermIndex, std::iter::once(0..file.len(Section::TermIndex)));
         let index = TermIndex::open(&file)?;
         Ok(SegmentReader { file, index })
     }
@@ -166,11 +179,6 @@ impl SegmentReader {
             terms.push((key, df));
         }
         Ok(())
-    }
-
-    /// From now on [`find_all`](Self::find_all) fetches what it will read through `read_ahead`.
-    pub fn set_read_ahead(&mut self, read_ahead: ReadAhead) {
-        self.file.set_read_ahead(read_ahead);
     }
 
     /// The key of the term with this ordinal.
