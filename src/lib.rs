@@ -7,7 +7,7 @@
 //! use cento::index::Index;
 //! use cento::search::{Query, Searcher};
 //!
-//! let searcher = Searcher::new(Index::open("corpus.idx")?.snapshot()?);
+//! let searcher = Searcher::new(Index::open_for_search("corpus.idx")?.snapshot()?);
 //! let text = std::fs::read_to_string("q.txt")?;
 //! let query = Query { min_containment: 0.3, passages: true, ..Query::text(text) };
 //! for hit in searcher.search(&query)?.hits {
