@@ -14,7 +14,7 @@
 //! takes the least of another (one permutation hashing with optimal densification, Shrivastava
 //! 2017).
 
-use super::ngram::{self, Values};
+use super::ngram;
 use super::{Fingerprint, Scheme};
 use crate::hash::mix64;
 use crate::spec::Spec;
@@ -114,12 +114,7 @@ impl Scheme for Minhash {
 
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let hashes = &tokens.hashes;
-        let keys = match hashes.len() {
-            0 => Vec::new(),
-            len if len < self.k => self.keys(std::iter::once(ngram::value(hashes))),
-            _ => self.keys(Values::new(hashes, self.k)),
-        };
+        let keys = self.keys(ngram::values(&tokens.hashes, self.k));
         signature.extend(keys.into_iter().map(|key| Fingerprint { key, position: 0 }));
     }
 }

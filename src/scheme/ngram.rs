@@ -46,6 +46,14 @@ pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerpri
     true
 }
 
+/// The values of all k-grams of a document; of a document shorter than a k-gram that of the whole.
+pub(super) fn values(hashes: &[u64], k: usize) -> impl Iterator<Item = u64> + '_ {
+    let is_long = hashes.len() >= k;
+    let short = (!is_long && !hashes.is_empty()).then(|| value(hashes));
+    let long = is_long.then(|| Values::new(hashes, k));
+    short.into_iter().chain(long.into_iter().flatten())
+}
+
 /// The value of one sequence, however long.
 pub(super) fn value(hashes: &[u64]) -> u64 {
     mix64(polynomial(hashes) ^ mix64(hashes.len() as u64))

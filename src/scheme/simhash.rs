@@ -9,7 +9,7 @@
 //! Documents that share a key agree in about 3 / (d + 3) of the bits at least; the measures of a hit
 //! count keys and say no more of the distance.
 
-use super::ngram::{self, Values};
+use super::ngram;
 use super::{Fingerprint, Scheme};
 use crate::hash::mix64;
 use crate::spec::Spec;
@@ -81,12 +81,10 @@ impl Scheme for Simhash {
 
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let hashes = &tokens.hashes;
-        let hash = match hashes.len() {
-            0 => return,
-            len if len < self.k => simhash(std::iter::once(ngram::value(hashes))),
-            _ => simhash(Values::new(hashes, self.k)),
-        };
+        if tokens.hashes.is_empty() {
+            return;
+        }
+        let hash = simhash(ngram::values(&tokens.hashes, self.k));
         let key = |(table, mask): (u64, &u64)| mix64(mix64(table) ^ (hash & mask));
         let keys = (0u64..).zip(&self.masks).map(key);
         signature.extend(keys.map(|key| Fingerprint { key, position: 0 }));
