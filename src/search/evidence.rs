@@ -2,6 +2,8 @@
 //!
 //! Passages, and measures over the whole texts: both need the stored text of the hit.
 
+use std::sync::Arc;
+
 use super::passages::{self, Passage};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
@@ -21,6 +23,21 @@ pub struct Evidence<'a> {
     measure: Option<&'a Measure>,
     shows_passages: bool,
     shared: SharedFingerprints,
+    /// The document last read: it is verified, and then its passages are found.
+    last: Option<(DocAddress, Arc<Analyzed>)>,
+}
+
+/// The text of a document, and its tokens.
+#[derive(Default)]
+struct Analyzed {
+    text: String,
+    tokens: Tokens,
+}
+
+impl Analyzed {
+    fn side(&self) -> Side<'_> {
+        Side { text: &self.text, tokens: &self.tokens }
+    }
 }
 
 impl<'a> Evidence<'a> {
@@ -52,6 +69,7 @@ impl<'a> Evidence<'a> {
             measure: query.verify.as_ref(),
             shows_passages: query.passages,
             shared: SharedFingerprints::default(),
+            last: None,
         })
     }
 
@@ -60,18 +78,27 @@ impl<'a> Evidence<'a> {
     /// # Errors
     /// When the document cannot be read.
     pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
-        let (Some(measure), Some(text)) = (self.measure, &self.text) else { return Ok(None) };
-        let (document, tokens) = self.document(address)?;
-        let query = Side { text, tokens: &self.tokens };
-        Ok(Some(Verified::new(measure, query, Side { text: &document, tokens: &tokens })))
+        let Some(measure) = self.measure else { return Ok(None) };
+        let document = self.document(address)?;
+        Ok(self.query().map(|query| Verified::new(measure, query, document.side())))
     }
 
-    /// The text of a document, and its tokens.
-    fn document(&self, address: DocAddress) -> Result<(String, Tokens)> {
+    /// The query, if its text is known.
+    fn query(&self) -> Option<Side<'_>> {
+        self.text.as_deref().map(|text| Side { text, tokens: &self.tokens })
+    }
+
+    fn document(&mut self, address: DocAddress) -> Result<Arc<Analyzed>> {
+        if let Some((_, document)) = self.last.as_ref().filter(|(last, _)| *last == address) {
+            return Ok(document.clone());
+        }
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
-        let mut tokens = Tokens::default();
-        self.snapshot.config().analyzer.analyze(&text, &mut tokens)?;
-        Ok((text, tokens))
+        let mut document = Analyzed { text, ..Analyzed::default() };
+        let analyzer = &self.snapshot.config().analyzer;
+        analyzer.analyze(&document.text, &mut document.tokens)?;
+        let document = Arc::new(document);
+        self.last = Some((address, document.clone()));
+        Ok(document)
     }
 
     /// The passages shared with the document at `address`, if they were asked for.
@@ -82,18 +109,18 @@ impl<'a> Evidence<'a> {
         if !self.shows_passages {
             return Ok(None);
         }
-        let Some(text) = &self.text else { return self.of_fingerprints(address).map(Some) };
-        let (document, tokens) = self.document(address)?;
-        let found = passages::between(
-            Side { text, tokens: &self.tokens },
-            Side { text: &document, tokens: &tokens },
-        );
-        if !found.is_empty() {
+        if self.text.is_none() {
+            return self.of_fingerprints(address).map(Some);
+        }
+        let document = self.document(address)?;
+        let found = self.query().map(|query| passages::between(query, document.side()));
+        if let Some(found) = found.filter(|found| !found.is_empty()) {
             return Ok(Some(found));
         }
         // Too little to be aligned: what brought the document up is shown.
         let found = self.of_fingerprints(address)?.into_iter();
-        Ok(Some(found.map(|passage| passage.in_bytes(&self.tokens, &tokens)).collect()))
+        let in_bytes = |passage: Passage| passage.in_bytes(&self.tokens, &document.tokens);
+        Ok(Some(found.map(in_bytes).collect()))
     }
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
