@@ -88,7 +88,7 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
         terms.push(found);
     }
     leave_out_deleted(segments, &terms, request.max_df, &mut dfs)?;
-    let known = known(segments, &terms, request.except, &dfs)?;
+    let known = known(segments, &terms, request.except, dfs.len())?;
     let mut plan = Plan::new(request, &dfs);
     let (unread, postings) = (plan.unread(), plan.postings);
     let mut found = Found { known, unread, postings, ..Found::default() };
@@ -138,28 +138,30 @@ fn leave_out_deleted(
     Ok(())
 }
 
-/// How many of the keys are in a live document other than `except`.
+/// How many of the `keys` keys are in a live document other than `except`.
 fn known(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
     except: Option<DocAddress>,
-    dfs: &[u64],
+    keys: usize,
 ) -> Result<u32> {
-    let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
-    // In more documents than can have gone it is surely in one that is left.
-    let gone_max = deleted + u64::from(except.is_some());
-    let mut is_known: Vec<bool> = dfs.iter().map(|&df| df > gone_max).collect();
-    if gone_max > 0 {
-        let mut docs = Vec::new();
-        for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(terms)) {
-            for (i, term) in terms {
-                if !is_known[*i as usize] {
-                    docs.clear();
-                    segment.signatures.documents_of(term, &mut docs)?;
-                    is_known[*i as usize] = docs.iter().any(|&doc| {
-                        segment.is_alive(doc) && Some(DocAddress { segment: at, doc }) != except
-                    });
-                }
+    let mut is_known = vec![false; keys];
+    let mut docs = Vec::new();
+    for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(terms)) {
+        let is_there =
+            |doc| segment.is_alive(doc) && Some(DocAddress { segment: at, doc }) != except;
+        let is_except_here = except.is_some_and(|except| except.segment == at);
+        let gone_max = segment.deleted_documents() + u32::from(is_except_here);
+        for (i, term) in terms {
+            let is_known = &mut is_known[*i as usize];
+            // In more documents than can have gone it is surely in one that is left; only
+            // otherwise is its list looked at.
+            if !*is_known && term.df() <= gone_max {
+                docs.clear();
+                segment.signatures.documents_of(term, &mut docs)?;
+                *is_known = docs.iter().any(|&doc| is_there(doc));
+            } else {
+                *is_known = true;
             }
         }
     }
