@@ -163,11 +163,10 @@ impl Add {
             config.store_text && !no_text,
             table.or_else(|| config.frequencies.clone()),
         )?;
-        let digest = |config: &Config| config.frequencies.as_ref().map(|table| table.digest());
         if wanted.scheme.to_string() != own_scheme
             || wanted.analyzer.to_string() != own_analyzer
             || wanted.store_text != config.store_text
-            || digest(&wanted) != digest(config)
+            || wanted.frequencies_digest() != config.frequencies_digest()
         {
             let text = if config.store_text { "text is kept" } else { "no text is kept" };
             let what = format!(

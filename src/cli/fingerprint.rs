@@ -51,10 +51,6 @@ struct Signature {
     fingerprints: Vec<(String, u32)>,
 }
 
-fn frequencies(config: &Config) -> Option<String> {
-    config.frequencies.as_ref().map(|table| format!("{:016x}", table.digest()))
-}
-
 /// The bytes of a file, or of standard input if it is named `-`.
 pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -81,7 +77,7 @@ pub fn read(path: &Path, config: &Config) -> crate::Result<Subject> {
         );
         return Err(refused(what));
     }
-    if signature.frequencies != frequencies(config) {
+    if signature.frequencies != config.frequencies_digest() {
         let what = "it was made with another frequency table than the index has; make it again \
                     with `cento fingerprint --index`, or with the index's frequencies.cento";
         return Err(refused(what.into()));
@@ -118,15 +114,14 @@ impl Fingerprint {
         };
         let bytes = read_bytes(&self.file)?;
         let text = charset::decode(&bytes, self.encoding.as_deref()).text;
-        let (mut tokens, mut fingerprints) = (Tokens::default(), Vec::new());
-        config.analyzer.analyze(&text, &mut tokens)?;
-        config.scheme.sign(&tokens, &mut fingerprints);
+        let mut tokens = Tokens::default();
+        let fingerprints = config.sign_into(&text, &mut tokens)?;
         if self.format == Format::Json {
             output::print_json(&Signature {
                 scheme: config.scheme.to_string(),
                 analyzer: config.analyzer.to_string(),
                 key_bits: config.scheme.key_bits(),
-                frequencies: frequencies(config),
+                frequencies: config.frequencies_digest(),
                 tokens: tokens.hashes.len() as u32,
                 fingerprints: fingerprints
                     .iter()

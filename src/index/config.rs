@@ -82,10 +82,25 @@ impl Config {
     /// # Errors
     /// When the text is too large to be analysed.
     pub fn sign(&self, text: &str) -> Result<(u32, Vec<Fingerprint>)> {
-        let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
-        self.analyzer.analyze(text, &mut tokens)?;
-        self.scheme.sign(&tokens, &mut signature);
+        let mut tokens = Tokens::default();
+        let signature = self.sign_into(text, &mut tokens)?;
         Ok((tokens.hashes.len() as u32, signature))
+    }
+
+    /// The signature of a text, and its tokens in place of those that `tokens` held.
+    ///
+    /// # Errors
+    /// When the text is too large to be analysed.
+    pub fn sign_into(&self, text: &str, tokens: &mut Tokens) -> Result<Vec<Fingerprint>> {
+        let mut signature = Vec::new();
+        self.analyzer.analyze(text, tokens)?;
+        self.scheme.sign(tokens, &mut signature);
+        Ok(signature)
+    }
+
+    /// The digest of the frequency table as it is written, if the scheme reads one.
+    pub fn frequencies_digest(&self) -> Option<String> {
+        self.frequencies.as_ref().map(|table| format!("{:016x}", table.digest()))
     }
 
     /// The configuration as the schema of the index records it.
@@ -106,8 +121,8 @@ impl Config {
             "analyzer_digest": format!("{:016x}", self.analyzer.digest()),
             "text": self.store_text,
         });
-        if let Some(table) = &self.frequencies {
-            identity["frequencies"] = format!("{:016x}", table.digest()).into();
+        if let Some(digest) = self.frequencies_digest() {
+            identity["frequencies"] = digest.into();
         }
         identity
     }

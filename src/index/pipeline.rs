@@ -199,9 +199,7 @@ impl Worker<'_> {
         }
         // A defect that one document brings out must not take the others with it.
         let signed = catch_unwind(AssertUnwindSafe(|| {
-            self.config.analyzer.analyze(&document.text, tokens)?;
-            let mut signature = Vec::new();
-            self.config.scheme.sign(tokens, &mut signature);
+            let signature = self.config.sign_into(&document.text, tokens)?;
             Ok((tokens.hashes.len() as u32, signature))
         }));
         match signed {

@@ -11,7 +11,6 @@ use super::passages;
 use crate::error::Result;
 use crate::index::Config;
 use crate::measure::Measure;
-use crate::scheme::Fingerprint;
 use crate::text::{Side, Tokens};
 
 /// What two texts have in common.
@@ -114,9 +113,8 @@ struct Signed {
 
 impl Signed {
     fn new(config: &Config, text: &str) -> Result<Signed> {
-        let (mut tokens, mut signature): (Tokens, Vec<Fingerprint>) = Default::default();
-        config.analyzer.analyze(text, &mut tokens)?;
-        config.scheme.sign(&tokens, &mut signature);
+        let mut tokens = Tokens::default();
+        let signature = config.sign_into(text, &mut tokens)?;
         let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
         keys.sort_unstable();
         keys.dedup();

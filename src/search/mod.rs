@@ -406,9 +406,7 @@ impl Searcher {
         let config = self.snapshot.config();
         match subject {
             Subject::Text(text) => {
-                let mut signature = Vec::new();
-                config.analyzer.analyze(text, &mut scratch.tokens)?;
-                config.scheme.sign(&scratch.tokens, &mut signature);
+                let signature = config.sign_into(text, &mut scratch.tokens)?;
                 Ok(Resolved::new(scratch.tokens.hashes.len() as u32, signature))
             }
             Subject::Signature { tokens, fingerprints } => {
