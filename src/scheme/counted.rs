@@ -127,30 +127,16 @@ impl Scheme for Counted {
 
 #[cfg(test)]
 mod tests {
-    use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
+    use crate::scheme::frequency::FrequencyTable;
+    use crate::scheme::frequency::testing::{table, tokens};
     use crate::scheme::{Fingerprint, parse_with};
-    use crate::text::{Analyzer, Tokens};
     use proptest::prelude::*;
     use std::collections::{HashMap, HashSet};
     use std::sync::Arc;
 
-    fn tokens(text: &str) -> Tokens {
-        let mut tokens = Tokens::default();
-        Analyzer::default().analyze(text, &mut tokens).unwrap();
-        tokens
-    }
-
-    fn table(k: usize, texts: &[String]) -> Arc<FrequencyTable> {
-        let mut counter = FrequencyCounter::new(k, &Analyzer::default().to_string());
-        texts.iter().for_each(|text| counter.add(&tokens(text)).unwrap());
-        let mut bytes = Vec::new();
-        counter.write(&mut bytes).unwrap();
-        Arc::new(FrequencyTable::new("test", bytes).unwrap())
-    }
-
     fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
         let mut signature = Vec::new();
-        parse_with(spec, Some(table)).unwrap().sign(&tokens(text), &mut signature);
+        parse_with(spec, Some(table)).unwrap().sign(&tokens("words", text), &mut signature);
         signature
     }
 
@@ -169,7 +155,7 @@ mod tests {
                     *counts.entry(gram.to_vec()).or_default() += 1;
                 }
             }
-            let table = table(k, &texts);
+            let table = table("words", k, &texts);
             let words = words(&text);
             let count = |at: usize| counts.get(&words[at..at + k]).copied().unwrap_or(0);
             let all = 0..words.len() - k + 1;
@@ -191,7 +177,7 @@ mod tests {
     fn i_match_sees_neither_order_nor_frequent_nor_unknown_words() {
         let frequent = "the ".repeat(100);
         let texts = ["red green blue red green blue", &frequent, "once"].map(str::to_owned);
-        let table = table(1, &texts);
+        let table = table("words", 1, &texts);
         let keys = |text: &str| -> HashSet<u64> {
             sign("imatch(ppm=500000)", &table, text).iter().map(|f| f.key).collect()
         };

@@ -84,29 +84,14 @@ impl Scheme for Fbw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheme::frequency::FrequencyCounter;
+    use crate::scheme::frequency::testing::{table, tokens};
     use crate::scheme::parse_with;
-    use crate::text::Analyzer;
     use proptest::prelude::*;
-
-    fn tokens(text: &str) -> Tokens {
-        let mut tokens = Tokens::default();
-        "chars".parse::<Analyzer>().unwrap().analyze(text, &mut tokens).unwrap();
-        tokens
-    }
-
-    fn table(q: usize, texts: &[String]) -> Arc<FrequencyTable> {
-        let mut counter = FrequencyCounter::new(q, "chars()");
-        texts.iter().for_each(|text| counter.add(&tokens(text)).unwrap());
-        let mut bytes = Vec::new();
-        counter.write(&mut bytes).unwrap();
-        Arc::new(FrequencyTable::new("test", bytes).unwrap())
-    }
 
     fn positions(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<usize> {
         let scheme = parse_with(spec, Some(table)).unwrap();
         let mut signature = Vec::new();
-        scheme.sign(&tokens(text), &mut signature);
+        scheme.sign(&tokens("chars", text), &mut signature);
         signature.iter().map(|fingerprint| fingerprint.position as usize).collect()
     }
 
@@ -120,7 +105,7 @@ mod tests {
             .flat_map(|(gram, count)| vec![String::from_utf8(gram.to_vec()).unwrap(); count])
             .collect();
         // abc, edc and cba: of edc and cba, equally frequent, cba is first in the alphabet.
-        assert_eq!(positions("fbw(q=3,w=4)", &table(3, &texts), text), [0, 4, 6]);
+        assert_eq!(positions("fbw(q=3,w=4)", &table("chars", 3, &texts), text), [0, 4, 6]);
     }
 
     proptest! {
@@ -147,7 +132,7 @@ mod tests {
                 .map(|start| (start..grams.len().min(start + w)).min_by_key(|&at| rank(at)).unwrap())
                 .collect();
             expected.dedup();
-            let found = positions(&format!("fbw(q={q},w={w})"), &table(q, &others), &text);
+            let found = positions(&format!("fbw(q={q},w={w})"), &table("chars", q, &others), &text);
             prop_assert_eq!(found, expected);
         }
     }

@@ -278,16 +278,41 @@ impl Iterator for Run {
     }
 }
 
+/// What the tests of the schemes that read a table need.
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::text::Analyzer;
+    use std::sync::Arc;
+
+    /// The tokens of a text by the analyser of this specification.
+    pub fn tokens(analyzer: &str, text: &str) -> Tokens {
+        let mut tokens = Tokens::default();
+        let analyzer: Analyzer = analyzer.parse().expect("the specification is one");
+        analyzer.analyze(text, &mut tokens).expect("the text is short");
+        tokens
+    }
+
+    /// The table of the runs of `q` tokens of these texts.
+    pub fn table(analyzer: &str, q: usize, texts: &[String]) -> Arc<FrequencyTable> {
+        let canonical = analyzer.parse::<Analyzer>().expect("the specification is one").to_string();
+        let mut counter = FrequencyCounter::new(q, &canonical);
+        for text in texts {
+            counter.add(&tokens(analyzer, text)).expect("the counts fit into memory");
+        }
+        let mut bytes = Vec::new();
+        counter.write(&mut bytes).expect("writing to memory does not fail");
+        Arc::new(FrequencyTable::new("test", bytes).expect("a table was written"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Analyzer;
     use std::collections::BTreeMap;
 
     fn tokens(text: &str) -> Tokens {
-        let mut tokens = Tokens::default();
-        "chars".parse::<Analyzer>().unwrap().analyze(text, &mut tokens).unwrap();
-        tokens
+        testing::tokens("chars", text)
     }
 
     #[test]

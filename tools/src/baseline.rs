@@ -22,6 +22,7 @@ use tantivy::{IndexWriter, TantivyDocument, Term};
 
 use crate::Result;
 use crate::cento::{Document, documents};
+use crate::evaluate::keys;
 use crate::latency::{Times, cpu_seconds, directory_bytes, queries};
 
 /// Queries that one engine answers before it is the next one's turn.
@@ -201,27 +202,21 @@ struct Fingerprints {
     config: Config,
 }
 
-impl Fingerprints {
-    fn keys(&self, text: &str) -> Result<Vec<u64>> {
-        let mut keys: Vec<u64> = self.config.sign(text)?.1.iter().map(|f| f.key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        Ok(keys)
-    }
-}
-
 impl Terms for Fingerprints {
     fn field(&self, schema: &mut tantivy::schema::SchemaBuilder) -> Field {
         schema.add_u64_field(FIELD, INDEXED)
     }
 
     fn add(&self, text: &str, field: Field, document: &mut TantivyDocument) -> Result {
-        self.keys(text)?.into_iter().for_each(|key| document.add_u64(field, key));
+        keys(&self.config, text)?.into_iter().for_each(|key| document.add_u64(field, key));
         Ok(())
     }
 
     fn terms(&self, text: &str, field: Field) -> Result<Vec<Term>> {
-        Ok(self.keys(text)?.into_iter().map(|key| Term::from_field_u64(field, key)).collect())
+        Ok(keys(&self.config, text)?
+            .into_iter()
+            .map(|key| Term::from_field_u64(field, key))
+            .collect())
     }
 }
 

@@ -18,18 +18,25 @@ use serde::Deserialize;
 use crate::Result;
 use crate::cento::documents;
 
+/// The PAN 2013 text alignment corpus.
+#[derive(Debug, Args)]
+pub struct Corpus {
+    /// The source documents: a JSON lines file.
+    #[arg(long)]
+    pub sources: PathBuf,
+    /// The suspicious documents: a JSON lines file.
+    #[arg(long)]
+    pub suspicious: PathBuf,
+    /// The pairs and their cases: a JSON lines file.
+    #[arg(long)]
+    pub truth: PathBuf,
+}
+
 /// Measure passages against the PAN 2013 text alignment corpus.
 #[derive(Debug, Args)]
 pub struct Pan {
-    /// The source documents: a JSON lines file.
-    #[arg(long)]
-    sources: PathBuf,
-    /// The suspicious documents: a JSON lines file.
-    #[arg(long)]
-    suspicious: PathBuf,
-    /// The pairs and their cases: a JSON lines file.
-    #[arg(long)]
-    truth: PathBuf,
+    #[command(flatten)]
+    corpus: Corpus,
     /// Only every n-th pair.
     #[arg(long, default_value = "1")]
     every: usize,
@@ -208,7 +215,7 @@ impl Pan {
     pub(crate) fn run(self) -> Result {
         let analyzer = Analyzer::default();
         let mut texts: HashMap<String, Text> = HashMap::new();
-        for path in [&self.sources, &self.suspicious] {
+        for path in [&self.corpus.sources, &self.corpus.suspicious] {
             for document in documents(path)? {
                 let document = document?;
                 texts.insert(document.id, Text::new(document.text, &analyzer)?);
@@ -216,7 +223,7 @@ impl Pan {
         }
         let mut sums: BTreeMap<String, Sums> = BTreeMap::new();
         let mut all = Sums::default();
-        for line in std::fs::read_to_string(&self.truth)?.lines().step_by(self.every) {
+        for line in std::fs::read_to_string(&self.corpus.truth)?.lines().step_by(self.every) {
             let pair: Pair = serde_json::from_str(line)?;
             let of = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
             let (this, source) = (of(&pair.susp)?, of(&pair.src)?);

@@ -62,7 +62,7 @@ fn replace_section(path: &Path, name: &str, text: &str) -> Result {
 }
 
 /// The distinct keys of a text under a scheme, ascending.
-fn keys(config: &Config, text: &str) -> Result<Vec<u64>> {
+pub fn keys(config: &Config, text: &str) -> Result<Vec<u64>> {
     let mut keys: Vec<u64> = config.sign(text)?.1.iter().map(|f| f.key).collect();
     keys.sort_unstable();
     keys.dedup();

@@ -16,20 +16,13 @@ use fastrand::Rng;
 use crate::Result;
 use crate::cento::documents;
 use crate::latency::Times;
-use crate::pan::{Pair, bytes_of};
+use crate::pan::{Corpus, Pair, bytes_of};
 
 /// Table 1 by simulation, and figure 1 in shape on the PAN 2013 corpus.
 #[derive(Debug, Args)]
 pub struct Sun {
-    /// The source documents: a JSON lines file.
-    #[arg(long)]
-    sources: PathBuf,
-    /// The suspicious documents: a JSON lines file.
-    #[arg(long)]
-    suspicious: PathBuf,
-    /// The pairs and their cases: a JSON lines file.
-    #[arg(long)]
-    truth: PathBuf,
+    #[command(flatten)]
+    corpus: Corpus,
     /// An empty directory for the indexes.
     #[arg(long)]
     work: PathBuf,
@@ -143,14 +136,14 @@ impl Sun {
     /// Cases of each category, with the text of the suspicious passage.
     fn cases(&self, rng: &mut Rng) -> Result<BTreeMap<String, Vec<Case>>> {
         let mut texts: HashMap<String, String> = HashMap::new();
-        for path in [&self.sources, &self.suspicious] {
+        for path in [&self.corpus.sources, &self.corpus.suspicious] {
             for document in documents(path)? {
                 let document = document?;
                 texts.insert(document.id, document.text);
             }
         }
         let mut cases: BTreeMap<String, Vec<Case>> = BTreeMap::new();
-        for line in std::fs::read_to_string(&self.truth)?.lines() {
+        for line in std::fs::read_to_string(&self.corpus.truth)?.lines() {
             let pair: Pair = serde_json::from_str(line)?;
             let of = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
             let (this, source) = (of(&pair.susp)?, of(&pair.src)?);
@@ -170,7 +163,7 @@ impl Sun {
 
     fn index(&self, scheme: &str, q: usize, path: &Path) -> Result<Searcher> {
         std::fs::create_dir_all(&self.work)?;
-        let inputs = [self.sources.clone()];
+        let inputs = [self.corpus.sources.clone()];
         let table = if scheme.starts_with("fbw") {
             let analyzer = "chars".parse()?;
             let out = path.with_extension("table");
