@@ -29,7 +29,7 @@ pub struct Family {
     pub parameters: &'static [Parameter],
 }
 
-/// A whole number with a name, a default and bounds.
+/// A whole number, or one of several names, with a name, a default and bounds.
 #[derive(Debug)]
 pub struct Parameter {
     /// The name before the equals sign.
@@ -40,6 +40,20 @@ pub struct Parameter {
     pub min: u32,
     /// The greatest value allowed.
     pub max: u32,
+    /// The names by which the values from 0 on are written, instead of numbers; none for a number.
+    pub names: &'static [&'static str],
+}
+
+impl Parameter {
+    /// A whole number.
+    pub const fn number(name: &'static str, default: u32, min: u32, max: u32) -> Parameter {
+        Parameter { name, default, min, max, names: &[] }
+    }
+
+    /// One of several names, the first if it is left out.
+    pub const fn choice(name: &'static str, names: &'static [&'static str]) -> Parameter {
+        Parameter { name, default: 0, min: 0, max: names.len() as u32 - 1, names }
+    }
 }
 
 /// A specification with every parameter known and within its bounds.
@@ -107,7 +121,10 @@ fn write_spec(
     write!(f, "{}(", family.name)?;
     let mut comma = "";
     for (parameter, value) in family.parameters.iter().zip(values) {
-        write!(f, "{comma}{}={value}", parameter.name)?;
+        match parameter.names.get(value as usize) {
+            Some(name) => write!(f, "{comma}{}={name}", parameter.name)?,
+            None => write!(f, "{comma}{}={value}", parameter.name)?,
+        }
         comma = ",";
     }
     f.write_str(")")
@@ -152,7 +169,13 @@ fn parse_item(item: &str, family: &Family) -> std::result::Result<(usize, u32), 
     let Some(index) = family.parameters.iter().position(|p| p.name == key) else {
         return Err(format!("no parameter `{key}`; allowed: {family}"));
     };
-    let Parameter { min, max, .. } = family.parameters[index];
+    let Parameter { min, max, names, .. } = family.parameters[index];
+    if !names.is_empty() {
+        let number =
+            names.iter().position(|name| *name == value).map(|number| (index, number as u32));
+        return number
+            .ok_or_else(|| format!("`{key}` must be one of {}, not `{value}`", names.join(", ")));
+    }
     // Digits only: `u32::from_str` would also take a plus sign.
     let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
     match value.parse::<u32>() {
@@ -171,8 +194,8 @@ mod tests {
             Family {
                 name: "box",
                 parameters: &[
-                    Parameter { name: "w", default: 3, min: 1, max: 9 },
-                    Parameter { name: "h", default: 4, min: 0, max: u32::MAX },
+                    Parameter::number("w", 3, 1, 9),
+                    Parameter::number("h", 4, 0, u32::MAX),
                 ],
             },
             Family { name: "dot", parameters: &[] },

@@ -53,6 +53,39 @@ fn an_index_keeps_its_own_table() {
 }
 
 #[test]
+fn spex_reads_everything_as_often_as_it_must() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    let train = ["train", "-q", "3", "--analyzer", "words", "--spex", "--out", "table"];
+    let run = dir.run(&[&train[..], &["corpus.jsonl"]].concat());
+    assert!(run.err.contains("3 documents"), "{}", run.err);
+    let args = ["create", "idx", "--scheme", "spex(k=3)", "--frequencies", "table"];
+    assert_eq!(dir.run(&args).status, 0);
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let answer = dir.json(&["search", "idx", "--text", &words(1, 80)]);
+    assert_eq!(answer["hits"][0]["containment"], 1.0);
+    let refused = dir.run(&[&train[..], &["-"]].concat());
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("several times"), "{}", refused.err);
+}
+
+#[test]
+fn an_index_of_prepared_words_finds_inflected_ones() {
+    let dir = Dir::new();
+    dir.write(
+        "a.html",
+        "<p>The connected machines were <b>testing</b> several remarkable networks again",
+    );
+    for (name, expected) in [("avtor(language=en)", 0), ("words", 1)] {
+        let index = format!("{name}.idx");
+        assert_eq!(dir.run(&["create", &index, "--analyzer", name]).status, 0);
+        dir.json(&["add", &index, "a.html"]);
+        let query = "A connecting machine tests several remarkable network";
+        assert_eq!(dir.run(&["search", &index, "--text", query]).status, expected, "{name}");
+    }
+}
+
+#[test]
 fn a_table_that_does_not_fit_is_refused_with_advice() {
     let dir = trained();
     let check = |args: &[&str], what: &str| {

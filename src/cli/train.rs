@@ -7,7 +7,7 @@ use clap::Args;
 use super::add::SourceArgs;
 use super::output::count;
 use super::{Outcome, Result};
-use crate::index;
+use crate::index::{self, Training};
 
 /// Count how often each run of tokens occurs in a collection.
 ///
@@ -28,23 +28,24 @@ pub struct Train {
     /// How text is cut into tokens.
     #[arg(long, value_name = "SPEC", default_value = "chars")]
     analyzer: String,
+    /// Count only runs that occur twice or more, found by the passes of SPEX: the documents are read
+    /// `-q` times, in a fraction of the memory; for `--scheme spex`.
+    #[arg(long)]
+    spex: bool,
     #[command(flatten)]
     source: SourceArgs,
 }
 
 impl Train {
     pub(super) fn run(self) -> Result {
-        let analyzer = self.analyzer.parse()?;
-        let options = self.source.options();
+        let training = Training {
+            analyzer: self.analyzer.parse()?,
+            q: self.q as usize,
+            spex: self.spex,
+            source: self.source.options(),
+        };
         let mut skipped = |what: &str| eprintln!("cento: {what}");
-        let table = index::train(
-            &self.inputs,
-            &options,
-            &analyzer,
-            self.q as usize,
-            &self.out,
-            &mut skipped,
-        )?;
+        let table = index::train(&self.inputs, &training, &self.out, &mut skipped)?;
         let header = table.header();
         eprintln!(
             "{} documents, {} runs of {} tokens; {}",

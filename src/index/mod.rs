@@ -39,7 +39,7 @@ pub use ingest::{AddOptions, AddReport, Event, add};
 pub use max_df::MaxDf;
 pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
-pub use train::train;
+pub use train::{Training, train};
 pub use writer::{Outcome, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};

@@ -7,33 +7,62 @@ use std::path::{Path, PathBuf};
 use super::{DocAddress, Index};
 use crate::error::{Error, Result};
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
+use crate::scheme::spex::Repeated;
 use crate::source::{self, Item, SourceOptions};
 use crate::text::{Analyzer, Tokens};
+
+/// What is counted, and how.
+#[derive(Debug, Clone)]
+pub struct Training {
+    /// How text is cut into tokens.
+    pub analyzer: Analyzer,
+    /// The tokens of a gram.
+    pub q: usize,
+    /// Only grams that occur twice or more, found by the passes of SPEX: the inputs are read q times,
+    /// in a fraction of the memory.
+    pub spex: bool,
+    /// How sources are read.
+    pub source: SourceOptions,
+}
 
 /// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is one,
 /// else of files and directories. What is no document is told to `skipped`.
 ///
 /// # Errors
-/// When a source or an index cannot be read, the index keeps no texts, or `out` cannot be written;
-/// `out` is then as it was.
+/// When a source or an index cannot be read, or not as often as needed, the index keeps no texts, or
+/// `out` cannot be written; `out` is then as it was.
 pub fn train(
     inputs: &[PathBuf],
-    options: &SourceOptions,
-    analyzer: &Analyzer,
-    q: usize,
+    training: &Training,
     out: &Path,
     skipped: &mut dyn FnMut(&str),
 ) -> Result<FrequencyTable> {
-    let mut counter = FrequencyCounter::new(q, &analyzer.to_string());
+    let Training { analyzer, q, spex, source } = training;
+    let name = analyzer.to_string();
+    if *spex && *q > 1 && inputs.iter().any(|input| input == Path::new("-")) {
+        let what = "the passes of SPEX read everything several times; name a file";
+        return Err(Error::input("standard input", what));
+    }
     let mut tokens = Tokens::default();
+    let mut before: Option<Repeated> = None;
+    for length in 1..if *spex { *q } else { 1 } {
+        let mut pass = Repeated::new(length, &name);
+        let mut add = |text: &str| -> Result<()> {
+            analyzer.analyze(text, &mut tokens)?;
+            pass.add(&tokens.hashes, before.as_ref());
+            Ok(())
+        };
+        // The last pass tells what was left out.
+        read(inputs, source, &mut add, &mut |_| {})?;
+        before = Some(pass);
+    }
+    let mut counter = FrequencyCounter::new(*q, &name).at_least(if *spex { 2 } else { 1 });
     let mut add = |text: &str| -> Result<()> {
         analyzer.analyze(text, &mut tokens)?;
-        counter.add(&tokens).map_err(|e| Error::io("write", "a temporary file", e))
+        let added = counter.add(&tokens, before.as_ref());
+        added.map_err(|e| Error::io("write", "a temporary file", e))
     };
-    match inputs {
-        [index] if index.join("meta.json").exists() => add_index(index, &mut add)?,
-        _ => add_sources(inputs, options, &mut add, skipped)?,
-    }
+    read(inputs, source, &mut add, skipped)?;
     let failed = |e| Error::io("write", out, e);
     let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
@@ -43,6 +72,19 @@ pub fn train(
     file.as_file().sync_all().map_err(failed)?;
     file.persist(out).map_err(|e| failed(e.error))?;
     FrequencyTable::open(out)
+}
+
+/// Gives `add` the text of every document.
+fn read(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    add: &mut dyn FnMut(&str) -> Result<()>,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<()> {
+    match inputs {
+        [index] if index.join("meta.json").exists() => add_index(index, add),
+        _ => add_sources(inputs, options, add, skipped),
+    }
 }
 
 fn add_index(path: &Path, add: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {

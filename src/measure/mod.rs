@@ -51,7 +51,7 @@ pub struct Measure {
 }
 
 const fn number(name: &'static str, default: u32, max: u32) -> Parameter {
-    Parameter { name, default, min: 1, max }
+    Parameter::number(name, default, 1, max)
 }
 
 const fn plain(name: &'static str) -> Family {

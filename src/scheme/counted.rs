@@ -4,12 +4,14 @@
 //!
 //! - `rare(k,f)`: the k-grams that occur at most `f` times in the collection (Heintze 1996: once).
 //! - `spex(k)`: those that occur at least twice, because only they can be shared (Bernstein and
-//!   Zobel 2004, who find them by passes over ever longer chunks; a table of counts has the same
-//!   ones).
+//!   Zobel 2004; their passes are [`super::spex`], a table of all counts serves as well).
 //! - `imatch(min,ppm,n)`: one hash of all distinct words that occur at least `min` times, and in at
 //!   most `ppm` of a million places (I-Match, Chowdhury et al. 2002), and `n` more, each of a random
 //!   two thirds of the words (Kolcz, Chowdhury and Alspector 2004), so that a changed word spoils
 //!   two thirds of them only.
+//! - `keywords(min,ppm,t)`: one hash of those of these words that the document has at least `t`
+//!   times: the signature of key words of Ilyinsky et al. 2002 (Sharapova and Sharapova 2018,
+//!   section 2.3 g).
 
 use super::frequency::{FrequencyTable, Grams};
 use super::{Fingerprint, Scheme};
@@ -26,8 +28,9 @@ pub(super) enum Rule {
     AtMost(u64),
     /// K-grams with at least this count.
     AtLeast(u64),
-    /// One hash of the words between, and `lexicons` of random parts of them.
-    Match { min: u64, ppm: u64, lexicons: u64 },
+    /// One hash of the words between that a document has so many `times`, and `lexicons` of random
+    /// parts of them.
+    Match { min: u64, ppm: u64, lexicons: u64, times: usize },
 }
 
 /// A scheme that looks at counts.
@@ -89,10 +92,13 @@ impl Scheme for Counted {
         if hashes.is_empty() {
             return;
         }
-        if let Rule::Match { min, ppm, lexicons } = self.rule {
-            let mut words: Vec<u64> = self.grams.keys(hashes).collect();
-            words.sort_unstable();
-            words.dedup();
+        if let Rule::Match { min, ppm, lexicons, times } = self.rule {
+            let mut all: Vec<u64> = self.grams.keys(hashes).collect();
+            all.sort_unstable();
+            let same = all.chunk_by(|a, b| a == b);
+            let words: Vec<u64> =
+                same.filter(|same| same.len() >= times).map(|same| same[0]).collect();
+            let words = if words.is_empty() { all } else { words };
             let most = u128::from(self.table.header().grams) * u128::from(ppm) / 1_000_000;
             let bounds = (min, u64::try_from(most).unwrap_or(u64::MAX));
             let keys = (0..=lexicons).map(|lexicon| self.match_key(&words, lexicon, bounds));
@@ -171,6 +177,19 @@ mod tests {
             check(&format!("rare(k={k},f={f})"), &|count| count <= f);
             check(&format!("spex(k={k})"), &|count| count >= 2);
         }
+    }
+
+    #[test]
+    fn key_words_are_those_that_a_document_has_often() {
+        let texts = ["red green blue red green blue", "once"].map(str::to_owned);
+        let table = table("words", 1, &texts);
+        let key = |text: &str| -> u64 { sign("keywords(ppm=500000,t=2)", &table, text)[0].key };
+        let original = key("red red green green blue");
+        assert_eq!(key("once green green unknown unknown red red red"), original);
+        assert_ne!(key("red red green green blue blue"), original);
+        assert_ne!(key("red green blue"), original);
+        // Nothing is often: then all words count, so that a copy can be found.
+        assert_eq!(key("red green blue"), key("red green blue"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::ngram;
+use super::spex::{self, Repeated};
 use crate::error::{Error, Result};
 use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::text::Tokens;
@@ -148,6 +149,15 @@ impl FrequencyTable {
         [&self.head, self.counts.as_fst().as_bytes()].concat()
     }
 
+    /// Calls `each` with the key of every gram and how often it occurs, in the order of the keys.
+    pub fn for_each(&self, each: &mut dyn FnMut(u64, u64)) {
+        let mut grams = self.counts.stream();
+        while let Some((key, count)) = fst::Streamer::next(&mut grams) {
+            // Keys have 8 bytes in every table that was written by `FrequencyCounter`.
+            each(u64::from_be_bytes(key.try_into().unwrap_or_default()), count);
+        }
+    }
+
     /// How often the gram with this key occurs.
     pub fn count(&self, key: u64) -> u64 {
         self.counts.get(key.to_be_bytes()).unwrap_or(0)
@@ -162,6 +172,8 @@ pub struct FrequencyCounter {
     /// Sorted runs of keys and counts, 16 bytes a gram, that did not fit into memory.
     runs: Vec<File>,
     held_max: usize,
+    /// Grams that occur less often are not written.
+    count_min: u64,
 }
 
 /// So many distinct grams are counted in memory, in about 500 MB.
@@ -179,18 +191,30 @@ impl FrequencyCounter {
             counts: HashMap::default(),
             runs: Vec::new(),
             held_max: HELD_MAX,
+            count_min: 1,
         }
     }
 
-    /// Adds the grams of a document.
+    /// The same, leaving out grams that occur less often than `count_min` times.
+    pub fn at_least(self, count_min: u64) -> FrequencyCounter {
+        FrequencyCounter { count_min, ..self }
+    }
+
+    /// Adds the grams of a document that can occur twice by the pass `before`; all, if there was
+    /// none.
     ///
     /// # Errors
     /// When a temporary file cannot be written.
-    pub fn add(&mut self, tokens: &Tokens) -> io::Result<()> {
+    pub fn add(&mut self, tokens: &Tokens, before: Option<&Repeated>) -> io::Result<()> {
         self.header.documents += 1;
-        for key in self.grams.keys(&tokens.hashes) {
+        let keys = self.grams.keys(&tokens.hashes);
+        let is_candidate = before.map(|before| spex::candidates(&tokens.hashes, Some(before)));
+        let mut is_candidate = is_candidate.into_iter().flatten();
+        for key in keys {
             self.header.grams += 1;
-            *self.counts.entry(key).or_default() += 1;
+            if before.is_none() || is_candidate.next() == Some(true) {
+                *self.counts.entry(key).or_default() += 1;
+            }
         }
         if self.counts.len() >= self.held_max {
             self.spill()?;
@@ -236,13 +260,14 @@ impl FrequencyCounter {
             match &mut current {
                 Some((last, sum)) if *last == key => *sum += count,
                 _ => {
-                    if let Some((last, sum)) = current.replace((key, count)) {
+                    let last = current.replace((key, count));
+                    if let Some((last, sum)) = last.filter(|(_, sum)| *sum >= self.count_min) {
                         map.insert(last.to_be_bytes(), sum).map_err(io::Error::other)?;
                     }
                 }
             }
         }
-        if let Some((last, sum)) = current {
+        if let Some((last, sum)) = current.filter(|(_, sum)| *sum >= self.count_min) {
             map.insert(last.to_be_bytes(), sum).map_err(io::Error::other)?;
         }
         map.finish().map_err(io::Error::other)
@@ -298,7 +323,7 @@ pub(super) mod testing {
         let canonical = analyzer.parse::<Analyzer>().expect("the specification is one").to_string();
         let mut counter = FrequencyCounter::new(q, &canonical);
         for text in texts {
-            counter.add(&tokens(analyzer, text)).expect("the counts fit into memory");
+            counter.add(&tokens(analyzer, text), None).expect("the counts fit into memory");
         }
         let mut bytes = Vec::new();
         counter.write(&mut bytes).expect("writing to memory does not fail");
@@ -309,6 +334,7 @@ pub(super) mod testing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     fn tokens(text: &str) -> Tokens {
@@ -328,13 +354,35 @@ mod tests {
         assert_eq!(Grams::new(3, "words(nfkc=1,fold=1,cjk=2)").key_bits(), 40);
     }
 
+    proptest! {
+        #[test]
+        fn passes_find_what_occurs_twice(
+            texts in prop::collection::vec("[ab]{0,12}", 1..5), q in 1usize..5,
+        ) {
+            let write = |mut counter: FrequencyCounter, before: Option<&Repeated>| {
+                texts.iter().for_each(|text| counter.add(&tokens(text), before).unwrap());
+                let mut bytes = Vec::new();
+                counter.write(&mut bytes).unwrap();
+                bytes
+            };
+            let mut before = None;
+            for length in 1..q {
+                let mut pass = Repeated::new(length, "chars()");
+                texts.iter().for_each(|text| pass.add(&tokens(text).hashes, before.as_ref()));
+                before = Some(pass);
+            }
+            let counter = || FrequencyCounter::new(q, "chars()").at_least(2);
+            prop_assert_eq!(write(counter(), before.as_ref()), write(counter(), None));
+        }
+    }
+
     #[test]
     fn counts_are_the_same_whether_they_fit_into_memory_or_not() {
         let texts = ["the quick brown fox", "the lazy dog", "a quick dog, the quickest of all"];
         let table = |held_max| {
             let mut counter = FrequencyCounter::new(2, "chars()");
             counter.held_max = held_max;
-            texts.iter().for_each(|text| counter.add(&tokens(text)).unwrap());
+            texts.iter().for_each(|text| counter.add(&tokens(text), None).unwrap());
             let mut bytes = Vec::new();
             counter.write(&mut bytes).unwrap();
             bytes

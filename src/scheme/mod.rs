@@ -13,6 +13,8 @@
 //! | `fbw(q=4,w=146)` | the rarest of every `w` in a row, by a frequency table | 2 / (w + 1) |
 //! | `rare(k=5,f=1)`, `spex(k=5)` | those that a collection has at most `f` times, at least twice | varies |
 //! | `imatch(min=2,ppm=1000,n=6)` | the words that are neither rare nor frequent, as a whole | n + 1 a document |
+//! | `keywords(min=2,ppm=1000,t=2)` | those of them that the document has `t` times, as a whole | 1 a document |
+//! | `fuzzy(c=16,r=3,n=3,w=60)` | how far classes of words deviate from their expected share | n a document |
 //! | `every(k=5,l=6)` | every l-th | 1 / l |
 //! | `random(k=5,l=6,seed=1)` | one of every `l`, at random | 1 / l |
 //! | `extremum(k=5,h=5)` | the greatest among `h` on either side | 1 / (2 h + 1) |
@@ -27,8 +29,8 @@
 //! | `simhash(k=2,d=3)` | blocks of a similarity hash | 4 to 35 a document |
 //! | `lsh(b=16,r=8,w=50)` | projections of the words' frequencies | b a document |
 //!
-//! Those down to `infrequent` are overlap methods but for `imatch` (Seo and Croft 2008, section 4.1; Potthast and Stein 2008,
-//! table 1), the next four do not overlap, and the others, like `imatch`, see whole documents. Only winnowing
+//! Those down to `infrequent` are overlap methods but for `imatch`, `keywords` and `fuzzy` (Seo and Croft 2008, section 4.1; Potthast and Stein 2008,
+//! table 1), the next four do not overlap, and the others, like these three, see whole documents. Only winnowing
 //! guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
 //!
 //! Comparing signatures is left to those who read them.
@@ -38,6 +40,7 @@ mod counted;
 mod dct;
 mod fbw;
 pub mod frequency;
+mod fuzzy;
 mod kgram;
 mod lsh;
 mod minhash;
@@ -46,6 +49,7 @@ mod ngram;
 mod se;
 mod select;
 mod simhash;
+pub mod spex;
 mod spotsigs;
 mod winnow;
 
@@ -104,7 +108,7 @@ const W_MAX: u32 = 512;
 const L_MAX: u32 = 4096;
 
 const fn number(name: &'static str, default: u32, min: u32, max: u32) -> Parameter {
-    Parameter { name, default, min, max }
+    Parameter::number(name, default, min, max)
 }
 
 const K: Parameter = number("k", 5, 1, K_MAX);
@@ -124,6 +128,23 @@ static GRAMMAR: Grammar = Grammar {
                 number("min", 2, 0, u32::MAX),
                 number("ppm", 1000, 1, 1_000_000),
                 number("n", 6, 0, 64),
+            ],
+        },
+        Family {
+            name: "keywords",
+            parameters: &[
+                number("min", 2, 0, u32::MAX),
+                number("ppm", 1000, 1, 1_000_000),
+                number("t", 2, 1, 1000),
+            ],
+        },
+        Family {
+            name: "fuzzy",
+            parameters: &[
+                number("c", 16, 2, 64),
+                number("r", 3, 2, 8),
+                number("n", 3, 1, 64),
+                number("w", 60, 1, 1000),
             ],
         },
         Family { name: "every", parameters: &[K, number("l", 6, 1, L_MAX)] },
@@ -193,7 +214,7 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
     let counted = match spec.name() {
         "fbw" => Some(get("q")),
         "rare" | "spex" => Some(get("k")),
-        "imatch" => Some(1),
+        "imatch" | "keywords" | "fuzzy" => Some(1),
         _ => None,
     };
     let refused = |what: &str| Err(crate::Error::spec(text, what));
@@ -208,14 +229,16 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
             return refused(&format!("it needs counts of runs of {q}; the table has q={has}"));
         }
         let rule = match spec.name() {
+            "fbw" => return Ok(Box::new(fbw::Fbw::new(spec.clone(), q, get("w"), table))),
+            "fuzzy" => return Ok(Box::new(fuzzy::Fuzzy::new(spec.clone(), &table))),
             "rare" => counted::Rule::AtMost(u64::from(spec.get("f"))),
             "spex" => counted::Rule::AtLeast(2),
-            "imatch" => counted::Rule::Match {
+            name => counted::Rule::Match {
                 min: u64::from(spec.get("min")),
                 ppm: u64::from(spec.get("ppm")),
-                lexicons: u64::from(spec.get("n")),
+                lexicons: if name == "imatch" { u64::from(spec.get("n")) } else { 0 },
+                times: if name == "keywords" { get("t") } else { 1 },
             },
-            _ => return Ok(Box::new(fbw::Fbw::new(spec.clone(), q, get("w"), table))),
         };
         return Ok(Box::new(counted::Counted::new(spec.clone(), q, rule, table)));
     }

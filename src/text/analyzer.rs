@@ -4,12 +4,14 @@
 //! say which version of the Unicode tables it runs on, so the index also stores
 //! [`Analyzer::digest`], a hash of what the analyser makes of a fixed text in many scripts.
 //!
-//! It does not guess languages: the same rules hold for every text, so that a quotation is found
-//! in a text of another language.
+//! But for `avtor`, it does not guess languages: the same rules hold for every text, so that a
+//! quotation is found in a text of another language.
 
 use super::Tokens;
 use super::chars::{self, Kind};
+use super::language;
 use super::normalize::Form;
+use super::prepared::{self, Steps};
 use super::tokenize::{UNITS_MAX, tokenize};
 use crate::hash::hash_bytes;
 use crate::spec::{Family, Grammar, Parameter, Spec};
@@ -23,6 +25,11 @@ use std::str::FromStr;
 /// encoded: `nfkc=1` makes compatible characters equal (Unicode NFKC), `fold=1` upper and lower
 /// case (full case folding), and `cjk=2` cuts runs of letters of scripts written without spaces
 /// into overlapping pairs; `cjk=0` leaves such runs whole.
+///
+/// `prefixes(n=1)` takes of each word the first n letters. `avtor(language=auto,markup=1,homoglyphs=1,
+/// stop=1,filter=1,stem=1)` is the pipeline of AVTOR.NET (Sharapova and Sharapova 2018): each step
+/// can be turned off, and the language, on which stop words and stems depend, be said, which is
+/// better than to have it found out if there are short texts, or one language only.
 ///
 /// `chars()`, `consonants()` and `bytes()` take characters for tokens: letters and digits of ASCII
 /// with `_` for all else, its consonants alone, and every byte.
@@ -46,7 +53,7 @@ pub struct Analyzer {
 pub const DEFAULT_SPEC: &str = "words(nfkc=1,fold=1,cjk=2)";
 
 const fn switch(name: &'static str) -> Parameter {
-    Parameter { name, default: 1, min: 0, max: 1 }
+    Parameter::number(name, 1, 0, 1)
 }
 
 static GRAMMAR: Grammar = Grammar {
@@ -57,7 +64,19 @@ static GRAMMAR: Grammar = Grammar {
             parameters: &[
                 switch("nfkc"),
                 switch("fold"),
-                Parameter { name: "cjk", default: 2, min: 0, max: UNITS_MAX as u32 },
+                Parameter::number("cjk", 2, 0, UNITS_MAX as u32),
+            ],
+        },
+        Family { name: "prefixes", parameters: &[Parameter::number("n", 1, 1, 64)] },
+        Family {
+            name: "avtor",
+            parameters: &[
+                Parameter::choice("language", &language::NAMES),
+                switch("markup"),
+                switch("homoglyphs"),
+                switch("stop"),
+                switch("filter"),
+                switch("stem"),
             ],
         },
         Family { name: "chars", parameters: &[] },
@@ -69,6 +88,13 @@ static GRAMMAR: Grammar = Grammar {
 /// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
 const SAMPLE: &str = include_str!("sample.txt");
 
+/// Texts of which `avtor` makes something else with each of its steps.
+const PROSE: [&str; 3] = [
+    SAMPLE,
+    "<p>Two thousand connections of 1999 were made by these machines, and t\u{435}sting them was hard.",
+    "\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438} \u{431}\u{44b}\u{43b}\u{438} \u{432} \u{434}\u{43e}\u{43c}\u{430}\u{445}",
+];
+
 impl Analyzer {
     /// Replaces the contents of `tokens` by the tokens of `text`, in order.
     ///
@@ -79,12 +105,24 @@ impl Analyzer {
         tokens.hashes.clear();
         tokens.spans.clear();
         check_length(text.len(), "bytes")?;
+        let is_on = |name| self.spec.get(name) == 1;
         match self.spec.name() {
+            "prefixes" => prepared::prefixes(text, self.spec.get("n") as usize, tokens),
+            "avtor" => {
+                let steps = Steps {
+                    language: self.spec.get("language") as usize,
+                    markup: is_on("markup"),
+                    homoglyphs: is_on("homoglyphs"),
+                    stop: is_on("stop"),
+                    filter: is_on("filter"),
+                    stem: is_on("stem"),
+                };
+                prepared::avtor(text, steps, tokens);
+            }
             "chars" => chars::tokenize(text, Kind::Chars, tokens),
             "consonants" => chars::tokenize(text, Kind::Consonants, tokens),
             "bytes" => chars::tokenize(text, Kind::Bytes, tokens),
             _ => {
-                let is_on = |name| self.spec.get(name) == 1;
                 let form = Form { nfkc: is_on("nfkc"), fold: is_on("fold") };
                 tokenize(text, form, self.spec.get("cjk") as usize, tokens);
             }
@@ -98,12 +136,15 @@ impl Analyzer {
     /// Two builds with equal digests can be expected to analyse every text in the same way.
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
-        self.analyze(SAMPLE, &mut tokens).expect("the sample is a few kilobytes long");
-        let mut bytes = Vec::with_capacity(tokens.hashes.len() * 16);
-        for (hash, span) in tokens.hashes.iter().zip(&tokens.spans) {
-            bytes.extend_from_slice(&hash.to_le_bytes());
-            bytes.extend_from_slice(&span.start.to_le_bytes());
-            bytes.extend_from_slice(&span.end.to_le_bytes());
+        let mut bytes = Vec::new();
+        let samples: &[&str] = if self.spec.name() == "avtor" { &PROSE } else { &[SAMPLE] };
+        for sample in samples {
+            self.analyze(sample, &mut tokens).expect("the sample is a few kilobytes long");
+            for (hash, span) in tokens.hashes.iter().zip(&tokens.spans) {
+                bytes.extend_from_slice(&hash.to_le_bytes());
+                bytes.extend_from_slice(&span.start.to_le_bytes());
+                bytes.extend_from_slice(&span.end.to_le_bytes());
+            }
         }
         hash_bytes(&bytes)
     }
@@ -149,9 +190,21 @@ mod tests {
         };
         check("words", DEFAULT_SPEC);
         check("chars", "chars()");
+        check(
+            "avtor(language=ru, stem=0)",
+            "avtor(language=ru,markup=1,homoglyphs=1,stop=1,filter=1,stem=0)",
+        );
         check("words( cjk = 3, fold=0 )", "words(nfkc=1,fold=0,cjk=3)");
         assert_eq!(Analyzer::default().to_string(), DEFAULT_SPEC);
-        for spec in ["", "letters", "words(nfkc=2)", "words(cjk=5)", "words(stem=1)"] {
+        for spec in [
+            "",
+            "letters",
+            "words(nfkc=2)",
+            "words(cjk=5)",
+            "words(stem=1)",
+            "avtor(language=xx)",
+            "avtor(language=2)",
+        ] {
             assert!(matches!(spec.parse::<Analyzer>(), Err(Error::Spec { .. })), "{spec}");
         }
     }
@@ -167,7 +220,19 @@ mod tests {
                 }
             }
         }
-        for spec in ["chars", "consonants", "bytes"] {
+        for spec in [
+            "chars",
+            "consonants",
+            "bytes",
+            "prefixes",
+            "prefixes(n=2)",
+            "avtor",
+            "avtor(stem=0)",
+            "avtor(stop=0)",
+            "avtor(filter=0)",
+            "avtor(language=none)",
+            "avtor(language=ru)",
+        ] {
             digests.push(spec.parse::<Analyzer>().unwrap().digest());
         }
         let count = digests.len();

@@ -5,7 +5,12 @@
 pub mod analyzer;
 mod chars;
 pub mod charset;
+mod edit;
+mod homoglyphs;
+mod language;
+mod markup;
 mod normalize;
+mod prepared;
 mod tokenize;
 
 pub use analyzer::Analyzer;

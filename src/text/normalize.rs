@@ -54,6 +54,22 @@ pub(super) trait Sink {
     fn accept(&mut self, c: char, class: Class, span: Span);
 }
 
+/// The normal form of a word that stands alone.
+pub(super) fn normal_form(word: &str, form: Form) -> String {
+    if word.is_ascii() {
+        return if form.fold { word.to_ascii_lowercase() } else { word.to_owned() };
+    }
+    struct Letters(String);
+    impl Sink for Letters {
+        fn accept(&mut self, c: char, _: Class, _: Span) {
+            self.0.push(c);
+        }
+    }
+    let mut letters = Letters(String::new());
+    Normalizer::new(form).normalize(word, 0, &mut letters);
+    letters.0
+}
+
 /// A segment longer than this is cut. Real ones have at most a handful of characters; without a
 /// bound, a text made of a gigabyte of accents would be held in memory several times over.
 /// (The same reason, and nearly the same bound, as the Stream-Safe Text Format of UAX #15.)

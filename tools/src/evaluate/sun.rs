@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cento::index::{AddOptions, Config, Index, train};
+use cento::index::{AddOptions, Config, Index, Training, train};
 use cento::search::{Query, Searcher};
 use cento::source::SourceOptions;
 use clap::Args;
@@ -165,10 +165,14 @@ impl Sun {
         std::fs::create_dir_all(&self.work)?;
         let inputs = [self.corpus.sources.clone()];
         let table = if scheme.starts_with("fbw") {
-            let analyzer = "chars".parse()?;
+            let training = Training {
+                analyzer: "chars".parse()?,
+                q,
+                spex: false,
+                source: SourceOptions::default(),
+            };
             let out = path.with_extension("table");
-            let options = SourceOptions::default();
-            Some(Arc::new(train(&inputs, &options, &analyzer, q, &out, &mut |_| {})?))
+            Some(Arc::new(train(&inputs, &training, &out, &mut |_| {})?))
         } else {
             None
         };

@@ -1,0 +1,62 @@
+//! Which chunks can occur twice, without counting them all?
+//!
+//! SPEX (Bernstein and Zobel 2004): a chunk of n tokens occurs twice only if the two chunks of n - 1
+//! tokens in it do. So a collection is read once for each length: the first pass counts tokens, each
+//! next one only those chunks whose parts have been found twice. Counters are shared by whatever
+//! falls together, which lets too many through, never too few; the last pass counts exactly, and
+//! has few chunks left to count. Nine chunks in ten occur once, so the table of the others is a
+//! tenth as large, and so is the memory it takes.
+
+use super::frequency::Grams;
+
+/// So many counters a pass; a byte each.
+const COUNTERS: usize = 1 << 27;
+
+/// What one pass found to occur at least twice.
+#[derive(Debug)]
+pub struct Repeated {
+    grams: Grams,
+    counters: Vec<u8>,
+}
+
+impl Repeated {
+    /// Counts chunks of `q` tokens that the analyser of this specification makes.
+    pub fn new(q: usize, analyzer: &str) -> Repeated {
+        Repeated { grams: Grams::new(q, analyzer), counters: vec![0; COUNTERS] }
+    }
+
+    /// Adds the chunks of a document whose parts were found twice by the pass `before`.
+    pub fn add(&mut self, tokens: &[u64], before: Option<&Repeated>) {
+        let may_repeat = candidates(tokens, before);
+        for (key, may_repeat) in self.grams.keys(tokens).zip(may_repeat) {
+            if may_repeat {
+                let counter = &mut self.counters[place(key)];
+                *counter = counter.saturating_add(1);
+            }
+        }
+    }
+
+    fn has_twice(&self, key: u64) -> bool {
+        self.counters[place(key)] >= 2
+    }
+}
+
+/// For each chunk of a document, in order, whether both its parts were found twice.
+pub fn candidates<'a>(
+    tokens: &'a [u64],
+    before: Option<&'a Repeated>,
+) -> impl Iterator<Item = bool> + 'a {
+    let all = std::iter::repeat_n(true, if before.is_none() { tokens.len() } else { 0 });
+    let mut last = None;
+    let pairs = before
+        .into_iter()
+        .flat_map(|before| before.grams.keys(tokens).map(|key| before.has_twice(key)));
+    all.chain(pairs.filter_map(move |is_twice| {
+        let last = last.replace(is_twice);
+        last.map(|last| last && is_twice)
+    }))
+}
+
+fn place(key: u64) -> usize {
+    (crate::hash::mix64(key) % COUNTERS as u64) as usize
+}

@@ -1,0 +1,159 @@
+//! What if words are changed, or left out, before they are compared?
+//!
+//! Two analysers cut a text into words as [`super::tokenize`] does, take each word in its normal
+//! form, and keep what they make of it:
+//!
+//! - `prefixes(n)`: its first n letters, for fuzzy-fingerprinting, whose classes of words are those
+//!   that begin alike.
+//! - `avtor(...)`: the pipeline of AVTOR.NET (Sharapova and Sharapova 2018, section 3.3): markup is
+//!   removed, letters of a wrong script are replaced, stop words and words that say little are left
+//!   out, the others stemmed. If nothing would be left, all words are kept.
+
+use super::edit::Edited;
+use super::language::Language;
+use super::normalize::{Form, normal_form};
+use super::tokenize::tokenize;
+use super::{Span, Tokens, homoglyphs, markup};
+use crate::hash::hash_bytes;
+
+/// Both analysers take words as the analyser `words` does by default.
+const FORM: Form = Form { nfkc: true, fold: true };
+const UNITS: usize = 2;
+
+/// Words that say little are shorter or longer than this, in letters, or have a digit in them.
+const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
+
+/// The steps of AVTOR.NET that are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Steps {
+    /// A number of [`super::language::NAMES`].
+    pub(super) language: usize,
+    pub(super) markup: bool,
+    pub(super) homoglyphs: bool,
+    pub(super) stop: bool,
+    pub(super) filter: bool,
+    pub(super) stem: bool,
+}
+
+/// Appends the first `letters` letters of each word of `text`.
+pub(super) fn prefixes(text: &str, letters: usize, tokens: &mut Tokens) {
+    each_word(text, &mut |word, span| {
+        let end = word.char_indices().nth(letters).map_or(word.len(), |(at, _)| at);
+        tokens.hashes.push(hash_bytes(&word.as_bytes()[..end]));
+        tokens.spans.push(span);
+    });
+}
+
+/// Appends what the steps make of the words of `text`.
+pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
+    let mut edits: Vec<Edited> = Vec::new();
+    if steps.markup {
+        edits.push(markup::strip(text));
+    }
+    let plain = edits.last().map_or(text, |edited| &edited.text);
+    if let Some(edited) = steps.homoglyphs.then(|| homoglyphs::replace(plain)).flatten() {
+        edits.push(edited);
+    }
+    let plain = edits.last().map_or(text, |edited| &edited.text);
+    let origin = |span| edits.iter().rev().fold(span, |span, edited| edited.origin(span));
+    let language = Language::of(steps.language, plain);
+    let stop_words = language
+        .filter(|_| steps.stop)
+        .map(|language| language.stop_words(|word| normal_form(word, FORM)));
+    let stemmer = language.filter(|_| steps.stem).map(Language::stemmer);
+    let is_kept = |word: &str| {
+        stop_words.is_none_or(|words| !words.contains(&hash_bytes(word.as_bytes())))
+            && !(steps.filter && says_little(word))
+    };
+    let stem = |word: &str| match &stemmer {
+        Some(stemmer) => hash_bytes(stemmer.stem(word).as_bytes()),
+        None => hash_bytes(word.as_bytes()),
+    };
+    let first = tokens.hashes.len();
+    let mut take = |is_kept: &dyn Fn(&str) -> bool| {
+        each_word(plain, &mut |word, span| {
+            if is_kept(word) {
+                tokens.hashes.push(stem(word));
+                tokens.spans.push(origin(span));
+            }
+        });
+        tokens.hashes.len() > first
+    };
+    if !take(&is_kept) {
+        take(&|_| true);
+    }
+}
+
+/// Whether a word is a number, a code, a single letter or a heap of letters. Of scripts written
+/// without spaces every pair of letters is a word.
+fn says_little(word: &str) -> bool {
+    !LETTERS.contains(&word.chars().count()) || word.chars().any(|c| c.is_numeric() || c == '_')
+}
+
+/// Calls `each` with the normal form of each word of `text`, and where it stands.
+fn each_word(text: &str, each: &mut dyn FnMut(&str, Span)) {
+    let mut words = Tokens::default();
+    tokenize(text, FORM, UNITS, &mut words);
+    for span in words.spans {
+        each(&normal_form(&text[span.start as usize..span.end as usize], FORM), span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Steps =
+        Steps { language: 6, markup: true, homoglyphs: true, stop: true, filter: true, stem: true };
+
+    /// What the words have become, by their spans, must be these.
+    fn check(steps: Steps, text: &str, expected: &[(&str, &str)]) {
+        let mut tokens = Tokens::default();
+        avtor(text, steps, &mut tokens);
+        let found = tokens
+            .hashes
+            .iter()
+            .copied()
+            .zip(tokens.spans.iter().map(|span| &text[span.start as usize..span.end as usize]));
+        let expected = expected.iter().map(|(word, origin)| (hash_bytes(word.as_bytes()), *origin));
+        assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{text}");
+    }
+
+    #[test]
+    fn words_are_prepared_and_know_where_they_stand() {
+        let text = "<p>The Connections of <b>caf&eacute;s</b>, in 1999: a t\u{435}st";
+        check(
+            ALL,
+            text,
+            &[("connect", "Connections"), ("caf\u{e9}", "caf&eacute;s"), ("test", "t\u{435}st")],
+        );
+        check(
+            Steps { stem: false, ..ALL },
+            "Testing the tests",
+            &[("testing", "Testing"), ("tests", "tests")],
+        );
+        check(Steps { stop: false, ..ALL }, "in tests", &[("in", "in"), ("test", "tests")]);
+        check(Steps { filter: false, ..ALL }, "x 12", &[("x", "x"), ("12", "12")]);
+        check(Steps { markup: false, ..ALL }, "<em>", &[("em", "em")]);
+        check(Steps { homoglyphs: false, ..ALL }, "t\u{435}st", &[("t\u{435}st", "t\u{435}st")]);
+        check(Steps { language: 1, ..ALL }, "the tests", &[("the", "the"), ("tests", "tests")]);
+        let russian = "\u{43a}\u{43e}\u{448}\u{43a}\u{430}\u{43c}\u{438}";
+        check(Steps { language: 16, ..ALL }, russian, &[("\u{43a}\u{43e}\u{448}\u{43a}", russian)]);
+    }
+
+    #[test]
+    fn a_text_is_not_left_without_words() {
+        check(ALL, "the 12", &[("the", "the"), ("12", "12")]);
+        check(ALL, "<br>", &[]);
+        check(ALL, "", &[]);
+    }
+
+    #[test]
+    fn prefixes_are_the_first_letters() {
+        let mut tokens = Tokens::default();
+        prefixes("\u{c9}t\u{e9} is Strange", 2, &mut tokens);
+        let expected = ["\u{e9}t", "is", "st"].map(|word| hash_bytes(word.as_bytes()));
+        assert_eq!(tokens.hashes, expected);
+        assert_eq!(tokens.spans[0], Span { start: 0, end: 5 });
+    }
+}
