@@ -23,6 +23,7 @@
 //! | `breaking(p=6,revised=1)` | segments between words whose hash is divisible by `p` | 1 / p |
 //! | `dct(p=6)` | their quantised cosine transforms | less than 1 / p |
 //! | `se(c=10,variance=1)` | such segments of nearly median length | varies |
+//! | `syntax(min=10)` | the subroutines of programs, over the analyser `code` | varies |
 //! | `spotsigs(c=2,d=1)` | what follows small words | 0.15 in English |
 //! | `minhash(k=5,b=16,r=8)` | least hashes, in bands | b a document |
 //! | `supershingle(k=5)`, `megashingle(k=5)` | least hashes, joined | 6, 15 a document |
@@ -30,7 +31,7 @@
 //! | `lsh(b=16,r=8,w=50)` | projections of the words' frequencies | b a document |
 //!
 //! Those down to `infrequent` are overlap methods but for `imatch`, `keywords` and `fuzzy` (Seo and Croft 2008, section 4.1; Potthast and Stein 2008,
-//! table 1), the next four do not overlap, and the others, like these three, see whole documents. Only winnowing
+//! table 1), the next five do not overlap, and the others, like these three, see whole documents. Only winnowing
 //! guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
 //!
 //! Comparing signatures is left to those who read them.
@@ -51,6 +52,7 @@ mod select;
 mod simhash;
 pub mod spex;
 mod spotsigs;
+mod syntax;
 mod winnow;
 
 use crate::Result;
@@ -164,6 +166,7 @@ static GRAMMAR: Grammar = Grammar {
             name: "se",
             parameters: &[number("c", 10, 1, L_MAX), number("variance", 1, 0, 1)],
         },
+        Family { name: "syntax", parameters: &[number("min", 10, 1, L_MAX)] },
         Family { name: "spotsigs", parameters: &[number("c", 2, 1, 8), number("d", 1, 1, 8)] },
         Family {
             name: "minhash",
@@ -257,6 +260,7 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
             let culling = if get("variance") == 1 { Culling::Variance } else { Culling::Sqrt };
             Box::new(se::Se::new(spec.clone(), get("c"), culling))
         }
+        "syntax" => Box::new(syntax::Syntax::new(spec.clone(), get("min"))),
         "spotsigs" => Box::new(spotsigs::Spotsigs::new(spec.clone(), get("c"), get("d"))),
         "minhash" => {
             let joining = Joining::Bands { bands: get("b"), rows: get("r") };

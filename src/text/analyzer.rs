@@ -9,10 +9,10 @@
 
 use super::Tokens;
 use super::chars::{self, Kind};
-use super::language;
 use super::normalize::Form;
 use super::prepared::{self, Steps};
 use super::tokenize::{UNITS_MAX, tokenize};
+use super::{code, language};
 use crate::hash::hash_bytes;
 use crate::spec::{Family, Grammar, Parameter, Spec};
 use crate::{Error, Result};
@@ -30,6 +30,9 @@ use std::str::FromStr;
 /// stop=1,filter=1,stem=1)` is the pipeline of AVTOR.NET (Sharapova and Sharapova 2018): each step
 /// can be turned off, and the language, on which stop words and stems depend, be said, which is
 /// better than to have it found out if there are short texts, or one language only.
+///
+/// `code(language=c,names=0)` reads programs in C, C++ (`cpp`), Java, Python and Rust: names, numbers
+/// and strings are one token each, whatever they are, unless `names=1`.
 ///
 /// `chars()`, `consonants()` and `bytes()` take characters for tokens: letters and digits of ASCII
 /// with `_` for all else, its consonants alone, and every byte.
@@ -79,6 +82,13 @@ static GRAMMAR: Grammar = Grammar {
                 switch("stem"),
             ],
         },
+        Family {
+            name: "code",
+            parameters: &[
+                Parameter::choice("language", &code::LANGUAGES),
+                Parameter::number("names", 0, 0, 1),
+            ],
+        },
         Family { name: "chars", parameters: &[] },
         Family { name: "consonants", parameters: &[] },
         Family { name: "bytes", parameters: &[] },
@@ -94,6 +104,11 @@ const PROSE: [&str; 3] = [
     "<p>Two thousand connections of 1999 were made by these machines, and t\u{435}sting them was hard.",
     "\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438} \u{431}\u{44b}\u{43b}\u{438} \u{432} \u{434}\u{43e}\u{43c}\u{430}\u{445}",
 ];
+
+/// A text that is another program in each language.
+const PROGRAM: &str = "class A { public: int f(int x) { return x + 1; /* c */ } };\n\
+    # comment or not\ndef g(x):\n    return f'{x}'\nfn h(x: &'a str) -> u8 { 'b'; r#\"s\"#; 1 }\n\
+    struct B { virtual void m() = 0; }; A() { super(); } void f(final int y) { auto z = 1'000; }\n";
 
 impl Analyzer {
     /// Replaces the contents of `tokens` by the tokens of `text`, in order.
@@ -119,6 +134,10 @@ impl Analyzer {
                 };
                 prepared::avtor(text, steps, tokens);
             }
+            "code" => {
+                let language = self.spec.get("language") as usize;
+                code::tokenize(text, language, is_on("names"), tokens);
+            }
             "chars" => chars::tokenize(text, Kind::Chars, tokens),
             "consonants" => chars::tokenize(text, Kind::Consonants, tokens),
             "bytes" => chars::tokenize(text, Kind::Bytes, tokens),
@@ -137,7 +156,11 @@ impl Analyzer {
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
         let mut bytes = Vec::new();
-        let samples: &[&str] = if self.spec.name() == "avtor" { &PROSE } else { &[SAMPLE] };
+        let samples: &[&str] = match self.spec.name() {
+            "avtor" => &PROSE,
+            "code" => &[PROGRAM],
+            _ => &[SAMPLE],
+        };
         for sample in samples {
             self.analyze(sample, &mut tokens).expect("the sample is a few kilobytes long");
             for (hash, span) in tokens.hashes.iter().zip(&tokens.spans) {

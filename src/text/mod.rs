@@ -5,6 +5,7 @@
 pub mod analyzer;
 mod chars;
 pub mod charset;
+mod code;
 mod edit;
 mod homoglyphs;
 mod language;
@@ -14,6 +15,7 @@ mod prepared;
 mod tokenize;
 
 pub use analyzer::Analyzer;
+pub use code::paragraph_break;
 
 /// The tokens of one text, in order: for each its hash and its place.
 ///

@@ -1,0 +1,113 @@
+//! Which subroutines does a program have?
+//!
+//! Syntax-based chunking (Finkel et al. 2002, section 2.1): each paragraph of a program, as the
+//! analyser `code` marks them, is one fingerprint of all its tokens. Paragraphs of less than `min`
+//! tokens, which any program may have, are left out.
+
+use super::ngram::{self, KEY_BITS};
+use super::{Fingerprint, Scheme};
+use crate::spec::Spec;
+use crate::text::{Tokens, paragraph_break};
+use std::fmt;
+
+/// `syntax(min)`; a document without such a paragraph has one fingerprint of all its tokens.
+#[derive(Debug)]
+pub(super) struct Syntax {
+    spec: Spec,
+    min: usize,
+    paragraph_break: u64,
+}
+
+impl Syntax {
+    pub(super) fn new(spec: Spec, min: usize) -> Syntax {
+        Syntax { spec, min, paragraph_break: paragraph_break() }
+    }
+}
+
+impl fmt::Display for Syntax {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl Scheme for Syntax {
+    fn key_bits(&self) -> u8 {
+        KEY_BITS
+    }
+
+    /// Paragraphs may be of any length.
+    fn span(&self) -> usize {
+        self.min
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        signature.clear();
+        let hashes = &tokens.hashes;
+        let mut position = 0;
+        for paragraph in hashes.split(|hash| *hash == self.paragraph_break) {
+            if paragraph.len() >= self.min {
+                signature.push(ngram::fingerprint(ngram::value(paragraph), position));
+            }
+            position += paragraph.len() + 1;
+        }
+        if signature.is_empty() && !hashes.is_empty() {
+            signature.push(ngram::fingerprint(ngram::value(hashes), 0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::parse;
+    use crate::text::Analyzer;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn paragraphs_are_signed_as_the_documents_they_would_be(
+            paragraphs in prop::collection::vec(prop::collection::vec(1u64..4, 0..6), 1..6),
+            min in 1usize..5,
+        ) {
+            let sign = |hashes: Vec<u64>| {
+                let tokens = Tokens { hashes, ..Tokens::default() };
+                let mut signature = Vec::new();
+                parse(&format!("syntax(min={min})")).unwrap().sign(&tokens, &mut signature);
+                signature
+            };
+            let mut expected = Vec::new();
+            let mut at = 0;
+            for paragraph in &paragraphs {
+                if paragraph.len() >= min {
+                    let key = sign(paragraph.clone())[0].key;
+                    expected.push(Fingerprint { key, position: at });
+                }
+                at += paragraph.len() as u32 + 1;
+            }
+            let whole = paragraphs.join(&paragraph_break());
+            let found = sign(whole.clone());
+            if expected.is_empty() {
+                prop_assert_eq!(found.len(), usize::from(!whole.is_empty()));
+            } else {
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_renamed_and_moved_subroutine_is_found() {
+        let sign = |text: &str| -> Vec<u64> {
+            let analyzer: Analyzer = "code(language=python)".parse().unwrap();
+            let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
+            analyzer.analyze(text, &mut tokens).unwrap();
+            parse("syntax").unwrap().sign(&tokens, &mut signature);
+            signature.iter().map(|fingerprint| fingerprint.key).collect()
+        };
+        let sum = "def total(items):\n    sum = 0\n    for item in items:\n        sum += item\n    return sum\n";
+        let other =
+            "def greet(name, times):\n    for i in range(times):\n        print('hello', name)\n";
+        let copied = "def f(xs):\n  # mine\n  s = 1\n  for x in xs:\n    s += x\n  return s\n";
+        assert_eq!(sign(&format!("{other}{copied}"))[1], sign(sum)[0]);
+        assert_ne!(sign(sum), sign(other));
+    }
+}

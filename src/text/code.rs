@@ -1,0 +1,196 @@
+//! What does a program do, whatever its things are called and however it is laid out?
+//!
+//! Finkel et al. (2002), section 2.1: "each token is replaced by a single letter indicating its
+//! function": identifiers become `i`, numbers `0`, strings `s`; keywords and punctuation stay, white
+//! space and comments go. With `names=1` identifiers, numbers and strings stay too. Each subroutine is a
+//! *paragraph*: where one begins or ends there is a token more, [`paragraph_break`], by which the
+//! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
+
+use super::{Span, Tokens};
+use crate::hash::hash_bytes;
+use tree_sitter::{Node, Parser};
+use tree_sitter_language::LanguageFn;
+
+/// The names of the languages in specifications, in the order of [`GRAMMARS`].
+pub(super) const LANGUAGES: [&str; 5] = ["c", "cpp", "java", "python", "rust"];
+
+/// The grammar of each language, and the nodes of it that are subroutines.
+const GRAMMARS: [(LanguageFn, &[&str]); LANGUAGES.len()] = [
+    (tree_sitter_c::LANGUAGE, &["function_definition"]),
+    (tree_sitter_cpp::LANGUAGE, &["function_definition"]),
+    (
+        tree_sitter_java::LANGUAGE,
+        &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
+    ),
+    (tree_sitter_python::LANGUAGE, &["function_definition"]),
+    (tree_sitter_rust::LANGUAGE, &["function_item"]),
+];
+
+/// The token between paragraphs.
+pub fn paragraph_break() -> u64 {
+    hash_bytes(b"\n\n")
+}
+
+/// Appends the tokens of the program `text`, in the language of this number.
+pub(super) fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &mut Tokens) {
+    let (grammar, subroutines) = GRAMMARS[language];
+    let mut parser = Parser::new();
+    parser.set_language(&grammar.into()).expect("grammar and parser are of matching versions");
+    let tree = parser.parse(text, None).expect("there is a language, and nothing stops the parser");
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if subroutines.contains(&node.kind()) {
+            push_break(tokens, node.start_byte());
+        }
+        let is_whole = is_comment(node) || is_literal(node);
+        if !is_whole && cursor.goto_first_child() {
+            continue;
+        }
+        push(tokens, text, node, keeps_names);
+        // To the next node that has not been seen, leaving those that are done.
+        loop {
+            let node = cursor.node();
+            if subroutines.contains(&node.kind()) {
+                push_break(tokens, node.end_byte());
+            }
+            if cursor.goto_next_sibling() {
+                break;
+            }
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
+}
+
+fn is_comment(node: Node<'_>) -> bool {
+    node.is_named() && node.kind().contains("comment")
+}
+
+/// Whether a node is a text in quotes, which is one token.
+fn is_literal(node: Node<'_>) -> bool {
+    node.is_named() && (node.kind().contains("string") || node.kind().contains("char"))
+}
+
+/// Appends the token of a node that is taken whole.
+fn push(tokens: &mut Tokens, text: &str, node: Node<'_>, keeps_names: bool) {
+    let written = &text[node.byte_range()];
+    // The root of a program without tokens is a node of white space; missing nodes are empty.
+    if is_comment(node) || written.trim().is_empty() {
+        return;
+    }
+    let letter = if !node.is_named() || keeps_names {
+        written
+    } else if node.kind().contains("identifier") {
+        "i"
+    } else if is_literal(node) {
+        "s"
+    } else if written.starts_with(|c: char| c.is_ascii_digit()) {
+        "0"
+    } else {
+        written
+    };
+    tokens.hashes.push(hash_bytes(letter.as_bytes()));
+    tokens.spans.push(Span { start: node.start_byte() as u32, end: node.end_byte() as u32 });
+}
+
+/// Ends a paragraph, unless none was begun.
+fn push_break(tokens: &mut Tokens, at: usize) {
+    let hash = paragraph_break();
+    if tokens.hashes.last().is_some_and(|last| *last != hash) {
+        tokens.hashes.push(hash);
+        tokens.spans.push(Span { start: at as u32, end: at as u32 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number(language: &str) -> usize {
+        LANGUAGES.iter().position(|other| *other == language).expect("the language is listed")
+    }
+
+    /// The program must become these tokens, where `|` is a break.
+    fn check(language: &str, keeps_names: bool, text: &str, expected: &str) {
+        let mut tokens = Tokens::default();
+        tokenize(text, number(language), keeps_names, &mut tokens);
+        let expected: Vec<u64> = expected
+            .split(' ')
+            .map(
+                |token| if token == "|" { paragraph_break() } else { hash_bytes(token.as_bytes()) },
+            )
+            .collect();
+        assert_eq!(tokens.hashes, expected, "{text}");
+    }
+
+    #[test]
+    fn names_and_layout_do_not_matter() {
+        let one =
+            "int count = 0;\nint add(int a) { /* x */ return a + 17; } // y\nchar *s = \"a b\";";
+        let expected = "int i = 0 ; | int i ( int i ) { return i + 0 ; } | char * i = s ;";
+        check("c", false, one, expected);
+        check("c", false, "int n=3;int plus ( int  b ) {return b+1;}char*t=\"\\n\";", expected);
+        check("c", true, "x = y;", "x = y ;");
+        check(
+            "cpp",
+            false,
+            "class A { int f() { return 'c'; } };",
+            "class i { | int i ( ) { return s ; } | } ;",
+        );
+        check(
+            "java",
+            false,
+            "class A { int f() { return 1; } }",
+            "class i { | int i ( ) { return 0 ; } | }",
+        );
+        check(
+            "python",
+            false,
+            "import os\ndef f(x):\n    '''doc'''\n    return x # c\ny = 1.5\n",
+            "import i | def i ( i ) : s return i | i = 0",
+        );
+        check(
+            "rust",
+            false,
+            "/// doc\nfn f(x: u8) -> u8 { x + 1_u8 }\nstruct S;",
+            "| fn i ( i : u8 ) -> u8 { i + 0 } | struct i ;".trim_start_matches("| "),
+        );
+    }
+
+    #[test]
+    fn a_text_that_is_no_program_has_tokens_and_white_space_has_none() {
+        for language in 0..LANGUAGES.len() {
+            let mut tokens = Tokens::default();
+            tokenize("this is (no program", language, false, &mut tokens);
+            assert!(!tokens.hashes.is_empty());
+            tokens = Tokens::default();
+            tokenize(" \n", language, false, &mut tokens);
+            assert_eq!(tokens, Tokens::default());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_text_is_no_panic_and_spans_are_in_order(
+            language in 0..LANGUAGES.len(),
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "fn", "def", "int", " ", "\n", "{", "}", "(", ")", "\"", "'", "x", "\u{e9}", "\u{1d54f}", "1",
+                ";", ":", "/*", "*/", "//", "#", "\0", "=", "class", "f\"{", "r#\"", "\r\n    ",
+            ]), 0..40),
+        ) {
+            let text = parts.concat();
+            let mut tokens = Tokens::default();
+            tokenize(&text, language, false, &mut tokens);
+            let mut last = 0;
+            for span in tokens.spans {
+                prop_assert!(span.start >= last && span.end >= span.start);
+                prop_assert!(text.get(span.start as usize..span.end as usize).is_some());
+                last = span.end;
+            }
+        }
+    }
+}
