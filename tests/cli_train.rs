@@ -53,6 +53,43 @@ fn an_index_keeps_its_own_table() {
 }
 
 #[test]
+fn retraining_signs_everything_again() {
+    let dir = trained();
+    let text = words(1, 80);
+    let search = ["search", "idx", "--text", &text, "--limit", "50"];
+    dir.write("more.jsonl", corpus().replace("\"a\"", "\"z\""));
+    dir.json(&["add", "idx", "more.jsonl"]);
+    let before = fs::read(dir.path("idx/frequencies.cento")).unwrap();
+    let hits = dir.json(&search)["hits"].as_array().unwrap().len();
+    // What a crash left behind is in nobody's way.
+    fs::create_dir(dir.path(".idx.retrain")).unwrap();
+    dir.json(&["compact", "idx", "--retrain"]);
+    assert!(!dir.path(".idx.retrain").exists());
+    assert_ne!(fs::read(dir.path("idx/frequencies.cento")).unwrap(), before);
+    dir.json(&["check", "idx"]);
+    let answer = dir.json(&search);
+    assert_eq!(answer["hits"].as_array().unwrap().len(), hits);
+    assert_eq!(answer["hits"][0]["containment"], 1.0);
+    // The same as if it had been made with the new table from the beginning.
+    fs::copy(dir.path("idx/frequencies.cento"), dir.path("new")).unwrap();
+    let created = dir.run(&[&["create", "other", "--frequencies", "new"], &SCHEME[..]].concat());
+    assert_eq!(created.status, 0, "{}", created.err);
+    dir.json(&["add", "other", "corpus.jsonl", "more.jsonl"]);
+    let strip = |mut answer: serde_json::Value| {
+        answer.as_object_mut().unwrap().remove("took_us");
+        answer
+    };
+    assert_eq!(
+        strip(dir.json(&["search", "other", "--text", &text, "--limit", "50"])),
+        strip(dir.json(&search))
+    );
+    dir.json(&["add", "plain", "corpus.jsonl"]);
+    let refused = dir.run(&["compact", "plain", "--retrain"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("no frequency table"), "{}", refused.err);
+}
+
+#[test]
 fn spex_reads_everything_as_often_as_it_must() {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());

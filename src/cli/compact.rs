@@ -16,6 +16,10 @@ pub struct Compact {
     /// Leave at most so many segments.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
+    /// Make a new frequency table of the stored documents and sign them all again with it, before
+    /// segments are merged. Takes the space of a second index meanwhile.
+    #[arg(long)]
+    retrain: bool,
     /// The form of the report.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -23,7 +27,11 @@ pub struct Compact {
 
 impl Compact {
     pub(super) fn run(self) -> Result {
-        let done = Index::open(&self.index)?.compact(self.segments as usize)?;
+        let mut index = Index::open(&self.index)?;
+        if self.retrain {
+            index = index.retrain()?;
+        }
+        let done = index.compact(self.segments as usize)?;
         match self.format {
             Format::Json => output::print_json(&done)?,
             Format::Human => eprintln!(

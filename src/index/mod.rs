@@ -15,6 +15,7 @@ mod max_df;
 
 pub mod pipeline;
 mod policy;
+mod retrain;
 mod schema;
 mod snapshot;
 mod stats;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tantivy::columnar::Column;
 use tantivy::fastfield::AliveBitSet;
 use tantivy::store::StoreReader;
-use tantivy::{IndexReader, ReloadPolicy, Searcher, Term};
+use tantivy::{DateTime, IndexReader, ReloadPolicy, Searcher, Term};
 
 use super::column::Strings;
 use super::schema::META_JSON;
@@ -52,6 +52,7 @@ pub struct SegmentView {
     ids: Strings,
     store: StoreReader,
     digests: Column<u64>,
+    added: Column<DateTime>,
     meta_json: Option<Strings>,
 }
 
@@ -118,6 +119,7 @@ impl SegmentView {
                 live_documents: segment.num_docs(),
                 ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
                 digests: fast.u64(DIGEST_FIELD)?,
+                added: fast.date("added")?,
                 store: segment.get_store_reader(STORE_BLOCKS_CACHED)?,
                 meta_json: fast.bytes(META_JSON)?.map(Strings::new),
             })
@@ -139,6 +141,11 @@ impl SegmentView {
     /// The number of documents that have been removed or replaced and still take space.
     pub fn deleted_documents(&self) -> u32 {
         self.signatures.header().documents - self.live_documents
+    }
+
+    /// When document `doc` was added.
+    pub fn added(&self, doc: u32) -> DateTime {
+        self.added.first(doc).unwrap_or_default()
     }
 
     /// The digest of the text of document `doc`.

@@ -142,6 +142,11 @@ impl Writer {
     /// # Errors
     /// When the document cannot be written.
     pub fn add(&mut self, signed: Signed) -> Result<Outcome> {
+        self.add_as_of(signed, DateTime::from_utc(std::time::SystemTime::now().into()))
+    }
+
+    /// The same, for a document that was first added at another time.
+    pub(super) fn add_as_of(&mut self, signed: Signed, added: DateTime) -> Result<Outcome> {
         self.check_usable()?;
         let id_hash = hash_bytes(signed.document.id.as_bytes());
         let meta = canonical_json(&signed.document.meta);
@@ -155,7 +160,7 @@ impl Writer {
             self.tantivy_writer().delete_term(term);
         }
         let bytes = signed.document.text.len() + 32 * signed.signature.len() + 1024;
-        let document = self.document_of(&signed, &meta, bytes as u64);
+        let document = self.document_of(&signed, &meta, added, bytes as u64);
         drop(signed);
         self.backlog.push(bytes, self.backlog_bytes_max);
         let added = self.tantivy_writer().add_document(document);
@@ -253,7 +258,13 @@ impl Writer {
         Term::from_field_text(self.index.fields().id, id)
     }
 
-    fn document_of(&self, signed: &Signed, meta: &str, backlog_bytes: u64) -> TantivyDocument {
+    fn document_of(
+        &self,
+        signed: &Signed,
+        meta: &str,
+        added: DateTime,
+        backlog_bytes: u64,
+    ) -> TantivyDocument {
         let fields = self.index.fields();
         let mut document = TantivyDocument::new();
         document.add_text(fields.id, &signed.document.id);
@@ -265,7 +276,7 @@ impl Writer {
             document.add_bytes(fields.meta_json, meta.as_bytes());
         }
         document.add_u64(fields.digest, signed.digest);
-        document.add_date(fields.added, DateTime::from_utc(std::time::SystemTime::now().into()));
+        document.add_date(fields.added, added);
         let payload = Payload {
             digest: signed.digest,
             tokens: signed.token_count,
