@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use serde::Serialize;
@@ -13,6 +14,7 @@ use super::output::{self, Format, count};
 use super::side_by_side::SideBySide;
 use super::{Outcome, Result};
 use crate::measure::Measure;
+use crate::scheme::frequency::FrequencyTable;
 use crate::search::{self, Comparison};
 use crate::text::charset;
 
@@ -30,6 +32,9 @@ pub struct Compare {
     /// Measure the similarity in other ways too; `all` for every one. May be given several times.
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
+    /// A table by `cento train -q 1` of a collection: cosine then weighs words by TF-IDF.
+    #[arg(long, value_name = "FILE")]
+    collection: Option<PathBuf>,
     /// The encoding of the files; found if not given.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
@@ -59,6 +64,11 @@ impl Compare {
                 "all" => measures.extend(Measure::all()),
                 name => measures.push(name.parse()?),
             }
+        }
+        if let Some(path) = &self.collection {
+            let table = Arc::new(FrequencyTable::open(path)?);
+            let weigh = |measure: Measure| measure.in_collection(&table, &config.analyzer);
+            measures = measures.into_iter().map(weigh).collect::<crate::Result<_>>()?;
         }
         let comparison = search::compare_by(&config, &a, &b, &measures)?;
         let names = [&self.a, &self.b].map(|path| path.display().to_string());

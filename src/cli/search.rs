@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -13,6 +14,7 @@ use super::{Failure, Outcome, Result};
 use crate::error::Error;
 use crate::index::Index;
 use crate::measure::Measure;
+use crate::scheme::frequency::FrequencyTable;
 use crate::search::{Answer, MaxDf, Query, Searcher, Subject, Unit};
 use crate::source::{self, Item};
 use crate::text::charset;
@@ -68,6 +70,9 @@ pub struct Search {
     /// one is answered with the list. Hits that then miss a threshold are left out.
     #[arg(long, value_name = "MEASURE")]
     verify: Option<Measure>,
+    /// A table by `cento train -q 1` of a collection: `--verify cosine` then weighs words by TF-IDF.
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    collection: Option<PathBuf>,
     /// Only hits that --verify finds at least this similar, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share, requires = "verify")]
     min_similarity: f64,
@@ -94,8 +99,13 @@ fn parse_share(text: &str) -> std::result::Result<f64, String> {
 }
 
 impl Search {
-    pub(super) fn run(self) -> Result {
-        let searcher = Searcher::new(Index::open_for_search(&self.index)?.snapshot()?);
+    pub(super) fn run(mut self) -> Result {
+        let index = Index::open_for_search(&self.index)?;
+        if let (Some(path), Some(measure)) = (&self.collection, self.verify.take()) {
+            let table = Arc::new(FrequencyTable::open(path)?);
+            self.verify = Some(measure.in_collection(&table, &index.config().analyzer)?);
+        }
+        let searcher = Searcher::new(index.snapshot()?);
         let mut found = false;
         self.for_each_query(&searcher, |id, subject| {
             let mut answer = searcher.search(&self.query(subject))?;

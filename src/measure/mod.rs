@@ -11,7 +11,7 @@
 //! | `qgrams(q=4)` | q-grams of characters of the first in the second, counted as often as both have them (Sun et al. 2013, section 3) | n + m | texts with typing errors |
 //! | `overlap(n=10)` | tokens of the first in common stretches of at least n, as MDR finds them (Finkel et al., section 3) | n + m | exact quotations |
 //! | `gzip`, `bzip2`, `ppm` | what compressing both together saves (Finkel et al., section 4.3) | slow; gzip forgets after 32 KiB | any data; unrelated texts have 0.1 to 0.3 |
-//! | `cosine` | words, weighted by the logarithm of their frequency | n + m | the same topic |
+//! | `cosine` | words, weighted by the logarithm of their frequency, or with a frequency table by TF-IDF (Sharapova and Sharapova 2018, section 2.3 h) | n + m | the same topic |
 //! | `style` | the shares of "the", "and", "but" and "so" (Finkel et al., section 4.2) | n + m | whole documents, roughly |
 //! | `levenshtein`, `damerau`, `lcs` | tokens inserted, deleted, replaced, exchanged | n m / 64; damerau n m | order, in short texts |
 //! | `hamming` | equal tokens at equal places | n | versions without insertions |
@@ -22,13 +22,15 @@ mod compression;
 mod edit;
 mod overlap;
 mod sets;
-mod vectors;
+pub mod vectors;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
+use crate::scheme::frequency::FrequencyTable;
 use crate::spec::{Family, Grammar, Parameter, Spec};
-use crate::text::Side;
+use crate::text::{Analyzer, Side};
 use crate::{Error, Result};
 
 /// A measure of similarity.
@@ -45,10 +47,21 @@ use crate::{Error, Result};
 /// assert!((measure.of(a, b) - 2.0 / 3.0).abs() < 1e-9);
 /// # Ok::<(), cento::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Measure {
     spec: Spec,
+    /// How often words occur in a collection, for `cosine`.
+    collection: Option<Arc<FrequencyTable>>,
 }
+
+impl PartialEq for Measure {
+    fn eq(&self, other: &Measure) -> bool {
+        let digest = |measure: &Measure| measure.collection.as_ref().map(|table| table.digest());
+        self.spec == other.spec && digest(self) == digest(other)
+    }
+}
+
+impl Eq for Measure {}
 
 const fn number(name: &'static str, default: u32, max: u32) -> Parameter {
     Parameter::number(name, default, 1, max)
@@ -92,6 +105,29 @@ impl Measure {
         self.spec.name()
     }
 
+    /// The same, by what is rare in a collection: `cosine` then weighs words by TF-IDF. The other
+    /// measures do not change. `analyzer` makes the tokens that are measured.
+    ///
+    /// # Errors
+    /// When the table does not count the words that this analyser makes.
+    pub fn in_collection(
+        self,
+        table: &Arc<FrequencyTable>,
+        analyzer: &Analyzer,
+    ) -> Result<Measure> {
+        let header = table.header();
+        if header.q != 1 || header.analyzer != analyzer.to_string() {
+            let what = format!(
+                "TF-IDF needs a table of single words by {analyzer} (`cento train -q 1`); this one \
+                 counts runs of {} by {}",
+                header.q, header.analyzer
+            );
+            return Err(Error::spec(self.to_string(), what));
+        }
+        let collection = (self.name() == "cosine").then(|| table.clone());
+        Ok(Measure { collection, ..self })
+    }
+
     /// How alike the texts are, 0 to 1; for the asymmetric ones, how much of `a` is in `b`.
     pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
         let get = |name: &str| self.spec.get(name) as usize;
@@ -105,7 +141,7 @@ impl Measure {
             "gzip" => compression::similarity(a.text, b.text, compression::gzip),
             "bzip2" => compression::similarity(a.text, b.text, compression::bzip2),
             "ppm" => compression::similarity(a.text, b.text, compression::ppm),
-            "cosine" => vectors::cosine(x, y),
+            "cosine" => vectors::cosine(x, y, self.collection.as_deref()),
             "style" => vectors::style(x, y),
             "levenshtein" => edit::levenshtein(x, y),
             "damerau" => edit::damerau(x, y),
@@ -121,7 +157,7 @@ impl FromStr for Measure {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<Measure> {
-        Spec::parse(spec, &GRAMMAR).map(|spec| Measure { spec })
+        Spec::parse(spec, &GRAMMAR).map(|spec| Measure { spec, collection: None })
     }
 }
 
@@ -135,7 +171,7 @@ impl fmt::Display for Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Analyzer, Tokens};
+    use crate::text::Tokens;
     use proptest::prelude::*;
 
     fn of(measure: &str, a: &str, b: &str) -> f64 {
@@ -176,6 +212,27 @@ mod tests {
         check("style", "the and but so", "the and but so", 1.0);
         let distance = (0.5f64 * 0.5 + 0.5 * 0.5).sqrt();
         check("style", "the x", "and x", 1.0 - distance / 2f64.sqrt());
+    }
+
+    #[test]
+    fn a_collection_makes_rare_words_count_more() {
+        use crate::scheme::frequency::testing::{table, tokens};
+        let analyzer = Analyzer::default();
+        let texts = ["the the the the red".to_owned(), "the the the blue".to_owned()];
+        let collection = table("words", 1, &texts);
+        let measure: Measure = "cosine".parse().unwrap();
+        let weighted = measure.clone().in_collection(&collection, &analyzer).unwrap();
+        assert_ne!(weighted, measure);
+        let of = |measure: &Measure, a: &str, b: &str| {
+            let (x, y) = (tokens("words", a), tokens("words", b));
+            measure.of(Side { text: a, tokens: &x }, Side { text: b, tokens: &y })
+        };
+        // Nine tokens: "the" weighs ln(1 + 9 / 7), the others, known once or not at all, ln 10.
+        let (the, rare) = ((16f64 / 7.0).ln(), 10f64.ln());
+        let expected = the * the / (the * the + rare * rare);
+        assert!((of(&weighted, "the red", "the green") - expected).abs() < 1e-9);
+        assert!(of(&measure, "the red", "the green") > 2.0 * expected);
+        assert!(measure.in_collection(&table("words", 2, &texts), &analyzer).is_err());
     }
 
     #[test]

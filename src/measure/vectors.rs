@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use kdtree::KdTree;
+use kdtree::distance::squared_euclidean;
+
 use crate::hash::hash_bytes;
+use crate::scheme::frequency::{FrequencyTable, Grams};
 
 /// The frequencies of tokens, in the order of their hashes: sums are then always the same.
 fn frequencies(tokens: &[u64]) -> BTreeMap<u64, f64> {
@@ -13,11 +17,20 @@ fn frequencies(tokens: &[u64]) -> BTreeMap<u64, f64> {
     counts
 }
 
-/// The cosine of the vectors of words, a word that occurs n times weighing 1 + ln n. Without a
-/// collection there is no telling which words are rare.
-pub fn cosine(a: &[u64], b: &[u64]) -> f64 {
+/// The cosine of the vectors of words. A word that occurs n times weighs 1 + ln n; with a table of a
+/// collection of N words, of which it is f (or 1, if it is in none), ln(1 + N / f) times as much.
+pub(super) fn cosine(a: &[u64], b: &[u64], collection: Option<&FrequencyTable>) -> f64 {
+    let grams = collection.map(|table| Grams::new(1, &table.header().analyzer));
+    let rarity = |token: u64| match (collection, &grams) {
+        (Some(table), Some(grams)) => {
+            let count = table.count(grams.key(&[token])).max(1);
+            (table.header().grams as f64 / count as f64).ln_1p()
+        }
+        _ => 1.0,
+    };
     let weigh = |tokens: &[u64]| -> BTreeMap<u64, f64> {
-        frequencies(tokens).into_iter().map(|(token, n)| (token, 1.0 + n.ln())).collect()
+        let counts = frequencies(tokens).into_iter();
+        counts.map(|(token, n)| (token, (1.0 + n.ln()) * rarity(token))).collect()
     };
     let (a, b) = (weigh(a), weigh(b));
     let product: f64 = a.iter().filter_map(|(token, weight)| Some(weight * b.get(token)?)).sum();
@@ -29,15 +42,77 @@ pub fn cosine(a: &[u64], b: &[u64]) -> f64 {
 /// The words whose shares make the vector of Finkel et al. (2002), section 4.2.
 const COMMON_WORDS: [&str; 4] = ["the", "and", "but", "so"];
 
-/// 1 less the Euclidean distance of the shares of common words, over its greatest value.
-pub fn style(a: &[u64], b: &[u64]) -> f64 {
-    let shares = |tokens: &[u64]| -> [f64; 4] {
-        let counts = frequencies(tokens);
-        COMMON_WORDS.map(|word| {
-            let count = counts.get(&hash_bytes(word.as_bytes())).copied().unwrap_or(0.0);
-            count / tokens.len().max(1) as f64
-        })
-    };
-    let squares = shares(a).into_iter().zip(shares(b)).map(|(a, b)| (a - b) * (a - b));
-    1.0 - squares.sum::<f64>().sqrt() / 2f64.sqrt()
+/// The vector of Finkel et al. (2002), section 4.2: the shares of four common words.
+pub type Style = [f64; COMMON_WORDS.len()];
+
+/// The style of a text.
+pub fn style_of(tokens: &[u64]) -> Style {
+    let counts = frequencies(tokens);
+    COMMON_WORDS.map(|word| {
+        let count = counts.get(&hash_bytes(word.as_bytes())).copied().unwrap_or(0.0);
+        count / tokens.len().max(1) as f64
+    })
+}
+
+/// 1 less the Euclidean distance of two styles, over its greatest value.
+pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
+    1.0 - squared_euclidean(&style_of(a), &style_of(b)).sqrt() / 2f64.sqrt()
+}
+
+/// Texts by their style, in a k-d tree: who is nearest is found without looking at all of them
+/// (Finkel et al. 2002, section 4.2). For a collection; texts can be added at any time.
+#[derive(Debug)]
+pub struct Styles<T: PartialEq> {
+    tree: KdTree<f64, T, Style>,
+}
+
+impl<T: PartialEq> Default for Styles<T> {
+    fn default() -> Styles<T> {
+        Styles { tree: KdTree::new(COMMON_WORDS.len()) }
+    }
+}
+
+impl<T: PartialEq> Styles<T> {
+    /// Adds a text of this style.
+    pub fn add(&mut self, style: Style, text: T) {
+        // Shares are finite, and there are as many as the tree has dimensions.
+        self.tree.add(style, text).expect("a style is a point of the tree");
+    }
+
+    /// The `count` texts of the nearest styles, the nearest first, with their similarity by the
+    /// measure `style`, 0 to 1.
+    pub fn nearest(&self, style: &Style, count: usize) -> Vec<(f64, &T)> {
+        let found = self.tree.nearest(style, count, &squared_euclidean);
+        let found = found.expect("a style is a point of the tree");
+        found
+            .into_iter()
+            .map(|(squared, text)| (1.0 - squared.sqrt() / 2f64.sqrt(), text))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_tree_finds_the_nearest(
+            styles in prop::collection::vec(prop::array::uniform4(0.0f64..1.0), 1..200),
+            query in prop::array::uniform4(0.0f64..1.0), count in 1usize..5,
+        ) {
+            let mut tree = Styles::default();
+            styles.iter().enumerate().for_each(|(i, style)| tree.add(*style, i));
+            let mut distances: Vec<f64> =
+                styles.iter().map(|style| squared_euclidean(style, &query)).collect();
+            distances.sort_by(f64::total_cmp);
+            let found = tree.nearest(&query, count);
+            prop_assert_eq!(found.len(), count.min(styles.len()));
+            for ((similarity, text), squared) in found.into_iter().zip(distances) {
+                prop_assert!((similarity - (1.0 - squared.sqrt() / 2f64.sqrt())).abs() < 1e-9);
+                prop_assert!((squared_euclidean(&styles[*text], &query) - squared).abs() < 1e-12);
+            }
+        }
+    }
 }

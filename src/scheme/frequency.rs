@@ -305,7 +305,7 @@ impl Iterator for Run {
 
 /// What the tests of the schemes that read a table need.
 #[cfg(test)]
-pub(super) mod testing {
+pub(crate) mod testing {
     use super::*;
     use crate::text::Analyzer;
     use std::sync::Arc;

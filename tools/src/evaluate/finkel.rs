@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cento::index::Config;
 use cento::measure::Measure;
+use cento::measure::vectors::{Styles, style_of};
 use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
 
@@ -21,6 +22,9 @@ pub struct Finkel {
     /// The RFCs: a JSON lines file with ids such as rfc1596.
     #[arg(long)]
     corpus: PathBuf,
+    /// Java programs: a JSON lines file with ids as in IR-Plag, such as case-01/plagiarized/L1/02/T1.java.
+    #[arg(long)]
+    programs: Option<PathBuf>,
 }
 
 /// RFC 1, RFC 2, and the similarities by gzip, bzip2 and ppm, in hundredths.
@@ -71,6 +75,9 @@ impl Finkel {
         table_2(&texts, &mut out)?;
         table_3(&texts, &mut out)?;
         table_4(&texts, &mut out)?;
+        if let Some(programs) = &self.programs {
+            table_of_programs(programs, &mut out)?;
+        }
         Ok(out)
     }
 }
@@ -140,18 +147,18 @@ fn table_2(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
 }
 
 fn table_3(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
-    *out += "Table 3, the nearest of 22 RFCs by the shares of four common words (`style`), beside the symmetric similarity by `se(c=10)`.\n\n\
+    *out += "Table 3, the nearest of 22 RFCs by the shares of four common words (`style`, found in a k-d tree), beside the symmetric similarity by `se(c=10)`.\n\n\
              | RFC | nearest | style | SE, hundredths |\n|---|---|---|---|\n";
-    let (style, se): (Measure, _) = ("style".parse()?, Config::new("se(c=10)", "words", false)?);
+    let se = Config::new("se(c=10)", "words", false)?;
+    let mut styles = Styles::default();
+    for number in TABLE_3 {
+        styles.add(style_of(&of(texts, number)?.tokens.hashes), number);
+    }
     for number in TABLE_3 {
         let text = of(texts, number)?;
-        let mut nearest = (0, -1.0);
-        for other in TABLE_3.into_iter().filter(|&other| other != number) {
-            let similarity = style.of(text.side(), of(texts, other)?.side());
-            if similarity > nearest.1 {
-                nearest = (other, similarity);
-            }
-        }
+        let nearest = styles.nearest(&style_of(&text.tokens.hashes), 2);
+        let other = nearest.into_iter().find(|(_, other)| **other != number);
+        let nearest = other.map(|(similarity, other)| (*other, similarity)).unwrap_or_default();
         let (a, b) = (keys(&se, &text.text)?, keys(&se, &of(texts, nearest.0)?.text)?);
         let symmetric = share(2 * common(&a, &b), a.len() + b.len());
         writeln!(
@@ -180,3 +187,75 @@ fn table_4(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
     out.push('\n');
     Ok(())
 }
+
+/// Scheme and analyser for programs.
+const FOR_PROGRAMS: [(&str, &str); 5] = [
+    ("syntax(min=10)", "code(language=java)"),
+    ("winnow(k=5,w=4)", "code(language=java)"),
+    ("winnow(k=10,w=4)", "code(language=java)"),
+    ("winnow(k=5,w=4)", "code(language=java,names=1)"),
+    ("winnow(k=5,w=4)", "words"),
+];
+
+/// How much of an original program is in copies that were disguised in six ways, and in programs
+/// that others wrote for the same task?
+fn table_of_programs(path: &Path, out: &mut String) -> Result {
+    let mut originals: HashMap<String, String> = HashMap::new();
+    let mut others: Vec<(String, &'static str, String)> = Vec::new();
+    for document in documents(path)? {
+        let document = document?;
+        let mut parts = document.id.split('/');
+        let (case, kind, level) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
+        let case = case.unwrap_or_default().to_owned();
+        match kind {
+            Some("original") => drop(originals.insert(case, document.text)),
+            Some("plagiarized") => {
+                let level = LEVELS.into_iter().find(|other| *other == level);
+                others.push((case, level.ok_or("a level that is not L1 to L6")?, document.text));
+            }
+            _ => others.push((case, NOT_PLAGIARISED, document.text)),
+        }
+    }
+    writeln!(
+        out,
+        "Programs (section 2.1; {} Java programs of IR-Plag): mean share of the original's fingerprints in copies disguised by other comments and layout (L1), \
+         names (L2), declarations (L3), methods (L4), statements (L5) and logic (L6), and in programs that others wrote for the same task; last, how often a copy of \
+         L1 to L6 has more of its original than a program of another has, of all such pairs of one task.\n\n\
+         | scheme | analyser | L1 | L2 | L3 | L4 | L5 | L6 | others | copies first |\n|---|---|---|---|---|---|---|---|---|---|",
+        originals.len() + others.len()
+    )?;
+    for (scheme, analyzer) in FOR_PROGRAMS {
+        let config = Config::new(scheme, analyzer, false)?;
+        let mut shares: Vec<(&str, &str, f64)> = Vec::new();
+        for (case, level, text) in &others {
+            let original = originals.get(case).ok_or_else(|| format!("{case} has no original"))?;
+            let (a, b) = (keys(&config, original)?, keys(&config, text)?);
+            shares.push((case, level, share(common(&a, &b), a.len())));
+        }
+        write!(out, "| `{scheme}` | `{analyzer}` |")?;
+        for level in LEVELS.into_iter().chain([NOT_PLAGIARISED]) {
+            let of_level: Vec<f64> =
+                shares.iter().filter(|of| of.1 == level).map(|of| of.2).collect();
+            write!(out, " {:.2} |", of_level.iter().sum::<f64>() / of_level.len().max(1) as f64)?;
+        }
+        let (mut first, mut all) = (0.0, 0.0);
+        for copy in shares.iter().filter(|of| of.1 != NOT_PLAGIARISED) {
+            for other in shares.iter().filter(|of| of.1 == NOT_PLAGIARISED && of.0 == copy.0) {
+                all += 1.0;
+                first += if copy.2 > other.2 {
+                    1.0
+                } else if copy.2 == other.2 {
+                    0.5
+                } else {
+                    0.0
+                };
+            }
+        }
+        writeln!(out, " {:.3} |", first / all)?;
+    }
+    out.push('\n');
+    Ok(())
+}
+
+const LEVELS: [&str; 6] = ["L1", "L2", "L3", "L4", "L5", "L6"];
+const NOT_PLAGIARISED: &str = "others";

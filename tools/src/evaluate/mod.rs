@@ -7,11 +7,15 @@ mod finkel;
 mod potthast;
 mod revisions;
 mod seo;
+mod sharapova;
 mod sun;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cento::index::Config;
+use cento::scheme::frequency::{FrequencyCounter, FrequencyTable};
+use cento::text::{Analyzer, Tokens};
 use clap::{Args, Subcommand};
 
 use crate::Result;
@@ -32,6 +36,7 @@ enum Paper {
     Seo(seo::Seo),
     Potthast(potthast::Potthast),
     Sun(sun::Sun),
+    Sharapova(sharapova::Sharapova),
 }
 
 impl Evaluate {
@@ -41,6 +46,7 @@ impl Evaluate {
             Paper::Seo(paper) => ("seo", paper.run()?),
             Paper::Potthast(paper) => ("potthast", paper.run()?),
             Paper::Sun(paper) => ("sun", paper.run()?),
+            Paper::Sharapova(paper) => ("sharapova", paper.run()?),
         };
         print!("{text}");
         replace_section(&self.results, name, &text)
@@ -59,6 +65,27 @@ fn replace_section(path: &Path, name: &str, text: &str) -> Result {
         _ => format!("{before}{}{section}", if before.is_empty() { "" } else { "\n" }),
     };
     Ok(std::fs::write(path, after)?)
+}
+
+/// A configuration that keeps texts; its scheme reads a table of the runs of `q` tokens of these
+/// texts, if `q` is not 0.
+pub fn trained(scheme: &str, analyzer: &str, q: usize, texts: &[&str]) -> Result<Config> {
+    let analyzer: Analyzer = analyzer.parse()?;
+    let name = analyzer.to_string();
+    let table = if q == 0 {
+        None
+    } else {
+        let mut counter = FrequencyCounter::new(q, &name);
+        let mut tokens = Tokens::default();
+        for text in texts {
+            analyzer.analyze(text, &mut tokens)?;
+            counter.add(&tokens, None)?;
+        }
+        let mut bytes = Vec::new();
+        counter.write(&mut bytes)?;
+        Some(Arc::new(FrequencyTable::new("memory", bytes)?))
+    };
+    Ok(Config::with_frequencies(scheme, &name, true, table)?)
 }
 
 /// The distinct keys of a text under a scheme, ascending.

@@ -7,7 +7,7 @@ use cento::index::Config;
 use clap::Args;
 
 use super::revisions::Revisions;
-use super::{common, keys, share};
+use super::{common, keys, share, trained};
 use crate::Result;
 
 /// Figure 3 in shape, on pairs of revisions.
@@ -20,19 +20,44 @@ pub struct Potthast {
     each: usize,
 }
 
-/// A scheme, and the share of fingerprints that makes two documents near-duplicates; 0 if one
-/// fingerprint does.
-const METHODS: [(&str, f64); 9] = [
-    ("breaking(p=6)", 0.5),
-    ("kgram(k=5)", 0.5),
-    ("winnow(k=5,w=10)", 0.5),
-    ("mod(k=5,p=6)", 0.5),
-    ("minhash(k=5,b=16,r=8)", 0.0),
-    ("supershingle(k=5)", 0.0),
-    ("megashingle(k=5)", 0.0),
-    ("simhash(k=2,d=3)", 0.0),
-    ("lsh(b=16,r=8,w=50)", 0.0),
+struct Method {
+    scheme: &'static str,
+    analyzer: &'static str,
+    /// The tokens of the grams that its table counts; 0 if it reads none.
+    q: usize,
+    /// The share of fingerprints that makes two documents near-duplicates; 0 if one fingerprint
+    /// does.
+    share_min: f64,
+    /// The size of a fingerprint by table 2.
+    size: &'static str,
+}
+
+const fn method(scheme: &'static str, q: usize, share_min: f64, size: &'static str) -> Method {
+    Method { scheme, analyzer: "words", q, share_min, size }
+}
+
+const METHODS: [Method; 17] = [
+    method("rare(k=5,f=1)", 5, 0.5, "O(d)"),
+    method("spex(k=5)", 5, 0.5, "O(r d)"),
+    method("imatch(min=2,ppm=1000,n=6)", 1, 0.0, "O(k)"),
+    method("kgram(k=5)", 0, 0.5, ""),
+    method("anchor(k=5,p=6)", 0, 0.5, "O(d)"),
+    method("breaking(p=6)", 0, 0.5, "O(d)"),
+    method("winnow(k=5,w=10)", 0, 0.5, "O(d)"),
+    method("mod(k=5,p=6)", 0, 0.5, ""),
+    method("random(k=5,l=6,seed=1)", 0, 0.5, "O(k)"),
+    method("every(k=5,l=6)", 0, 0.5, "O(d)"),
+    method("minhash(k=5,b=16,r=8)", 0, 0.0, "O(k)"),
+    method("supershingle(k=5)", 0, 0.0, "O(k)"),
+    method("megashingle(k=5)", 0, 0.0, "O(k)"),
+    Method { analyzer: "prefixes", ..method("fuzzy(c=16,r=3,n=3,w=60)", 1, 0.0, "O(k)") },
+    method("simhash(k=2,d=3)", 0, 0.0, ""),
+    method("lsh(b=16,r=8,w=50)", 0, 0.0, "O(k)"),
+    method("keywords(min=2,ppm=1000,t=2)", 1, 0.0, ""),
 ];
+
+/// The lengths at which fingerprints are counted, in words.
+const LENGTHS: [usize; 5] = [1000, 2000, 4000, 8000, 16000];
 
 const SIMILARITIES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
@@ -60,8 +85,11 @@ impl Potthast {
             write!(out, " {similarity} |")?;
         }
         out += " fingerprints |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
-        for (scheme, share_min) in METHODS {
-            let config = Config::new(scheme, "words", false)?;
+        let all: Vec<&str> = texts.values().map(String::as_str).collect();
+        let mut sizes = String::new();
+        for Method { scheme, analyzer, q, share_min, size } in METHODS {
+            let config = trained(scheme, analyzer, q, &all)?;
+            counts_by_length(scheme, size, &config, &texts, &mut sizes)?;
             let mut signatures: HashMap<&str, Vec<u64>> = HashMap::new();
             for id in chosen.iter().flat_map(|pair| [&pair.a, &pair.b]) {
                 if !signatures.contains_key(id.as_str()) {
@@ -93,7 +121,45 @@ impl Potthast {
             let fingerprints: usize = signatures.values().map(Vec::len).sum();
             writeln!(out, " {:.0} |", share(fingerprints, signatures.len()))?;
         }
+        write!(
+            out,
+            "\nTable 2 by counts: fingerprints of texts of so many words (20 texts each, made of revisions of different documents), which is also the number of \
+             look-ups of a query, and what a document adds to the index; last, what the words times 16 multiply them by, and the paper's complexity, in the length d \
+             of the document or a constant k. Random choice is a fixed number in the paper and one of every l here.\n\n| scheme |"
+        )?;
+        for length in LENGTHS {
+            write!(out, " {length} |")?;
+        }
+        out += " x 16 | paper |\n|---|---|---|---|---|---|---|---|\n";
+        out += &sizes;
         out.push('\n');
         Ok(out)
     }
+}
+
+/// Appends the numbers of fingerprints of texts of different lengths.
+fn counts_by_length(
+    scheme: &str,
+    size: &str,
+    config: &Config,
+    texts: &HashMap<String, String>,
+    out: &mut String,
+) -> Result {
+    let mut ids: Vec<&String> = texts.keys().collect();
+    ids.sort_unstable();
+    let step = ids.len() / 400;
+    let mut words = ids.iter().step_by(step.max(1)).flat_map(|id| texts[*id].split_whitespace());
+    let mut means = Vec::new();
+    write!(out, "| `{scheme}` |")?;
+    for length in LENGTHS {
+        let mut count = 0;
+        for _ in 0..20 {
+            let text: Vec<&str> = words.by_ref().take(length).collect();
+            count += config.sign(&text.join(" "))?.1.len();
+        }
+        means.push(count as f64 / 20.0);
+        write!(out, " {:.0} |", means[means.len() - 1])?;
+    }
+    writeln!(out, " {:.1} | {size} |", means[means.len() - 1] / means[0])?;
+    Ok(())
 }

@@ -2,23 +2,34 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use cento::index::Config;
+use cento::measure::Measure;
 use cento::search::Category;
+use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
+use fastrand::Rng;
 
 use super::revisions::Revisions;
 use super::{common, keys, share};
 use crate::Result;
+use crate::cento::{Document, documents};
 
-/// Table 3 in shape, on pairs of revisions.
+/// Table 3 in shape, on pairs of revisions and on pairs that were planted.
 #[derive(Debug, Args)]
 pub struct Seo {
     #[command(flatten)]
     revisions: Revisions,
+    /// Articles of which pairs with known reuse are made: a JSON lines file.
+    #[arg(long)]
+    articles: PathBuf,
     /// At most so many pairs of each category.
     #[arg(long, default_value = "200")]
     each: usize,
+    /// The seed of planted pairs.
+    #[arg(long, default_value = "1")]
+    seed_of_pairs: u64,
 }
 
 /// The schemes of the paper with its parameters, and the default one.
@@ -35,65 +46,136 @@ const SCHEMES: [&str; 7] = [
 const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 
+/// Two texts, and the category that their alignment says.
+struct Pair {
+    a: String,
+    b: String,
+    label: Option<Category>,
+}
+
+/// Chooses at most `each` pairs of each category, and as many that have none.
+struct Chooser {
+    each: usize,
+    analyzer: Analyzer,
+    overlap: Measure,
+    counts: HashMap<Option<Category>, usize>,
+    chosen: Vec<Pair>,
+}
+
+impl Chooser {
+    fn new(each: usize) -> Result<Chooser> {
+        let overlap = "overlap(n=5)".parse()?;
+        let (analyzer, counts) = (Analyzer::default(), HashMap::new());
+        Ok(Chooser { each, analyzer, overlap, counts, chosen: Vec::new() })
+    }
+
+    fn offer(&mut self, a: &str, b: &str) -> Result {
+        let (mut x, mut y) = (Tokens::default(), Tokens::default());
+        self.analyzer.analyze(a, &mut x)?;
+        self.analyzer.analyze(b, &mut y)?;
+        let [x, y] = [Side { text: a, tokens: &x }, Side { text: b, tokens: &y }];
+        let label = Category::of(self.overlap.of(x, y), self.overlap.of(y, x));
+        let count = self.counts.entry(label).or_default();
+        if *count < self.each {
+            *count += 1;
+            self.chosen.push(Pair { a: a.to_owned(), b: b.to_owned(), label });
+        }
+        Ok(())
+    }
+}
+
 impl Seo {
     pub(super) fn run(self) -> Result<String> {
+        let mut out = "## Seo and Croft 2008: categories of text reuse\n\nF1 of each category and mean number of distinct fingerprints of a document. A pair's label is the \
+             category of its exact alignment: the share of each text's tokens that stand in runs of at least five which the other text has too (`overlap(n=5)`, \
+             by a suffix automaton, both ways).\n\n"
+            .to_owned();
         let (pairs, texts) = self.revisions.read()?;
-        let mut counts: HashMap<Option<Category>, usize> = HashMap::new();
-        let mut labelled = Vec::new();
-        for pair in pairs {
-            let label = Category::of(pair.containment, pair.containment_back);
-            let count = counts.entry(label).or_default();
-            *count += 1;
-            if *count <= self.each {
-                labelled.push((pair, label));
+        let mut revisions = Chooser::new(self.each)?;
+        // Rare categories are late to fill; the exact shares of the pair tell which may be one.
+        for pair in &pairs {
+            let guess = Category::of(pair.containment, pair.containment_back);
+            if revisions.counts.get(&guess).is_some_and(|count| *count >= self.each) {
+                continue;
             }
+            let text = |id| texts.get(id).ok_or_else(|| format!("no document {id}"));
+            revisions.offer(text(&pair.a)?, text(&pair.b)?)?;
         }
-        let mut out = format!(
-            "## Seo and Croft 2008: categories of text reuse\n\nF1 of each category and mean number of distinct fingerprints of a document. \
-             {} pairs of revisions, at most {} of a category and as many that have none; labels are the categories of their exact containments \
-             (sets of five-word shingles), which fits schemes with k = 5 best.\n\n| scheme |",
-            labelled.len(),
-            self.each
-        );
-        for category in CATEGORIES {
-            let pairs = labelled.iter().filter(|(_, label)| *label == Some(category)).count();
-            write!(out, " {category:?} ({pairs}) |")?;
-        }
-        out += " mean F1 | fingerprints |\n|---|---|---|---|---|---|---|---|---|\n";
-        for scheme in SCHEMES {
-            let config = Config::new(scheme, "words", false)?;
-            let mut signatures: HashMap<&str, Vec<u64>> = HashMap::new();
-            for id in labelled.iter().flat_map(|(pair, _)| [&pair.a, &pair.b]) {
-                let text = texts.get(id).ok_or_else(|| format!("no document {id}"))?;
-                signatures.insert(id, keys(&config, text)?);
-            }
-            let found: Vec<Option<Category>> = labelled
-                .iter()
-                .map(|(pair, _)| {
-                    let (a, b) = (&signatures[pair.a.as_str()], &signatures[pair.b.as_str()]);
-                    let both = common(a, b);
-                    Category::of(share(both, a.len()), share(both, b.len()))
-                })
-                .collect();
-            write!(out, "| `{scheme}` |")?;
-            let mut sum = 0.0;
-            for category in CATEGORIES.map(Some) {
-                let is = |label: &Option<Category>| *label == category;
-                let expected = labelled.iter().filter(|(_, label)| is(label)).count();
-                let claimed = found.iter().filter(|label| is(label)).count();
-                let both = labelled.iter().zip(&found);
-                let right = both.filter(|((_, label), found)| is(label) && is(found)).count();
-                let f1 = share(2 * right, expected + claimed);
-                sum += f1 / 6.0;
-                write!(out, " {f1:.3} |")?;
-            }
-            let fingerprints: usize = signatures.values().map(Vec::len).sum();
-            writeln!(out, " {sum:.3} | {:.0} |", share(fingerprints, signatures.len()))?;
-        }
-        out.push('\n');
+        table("pairs of revisions", &revisions.chosen, &mut out)?;
+        let planted = self.planted()?;
+        let what = "planted pairs: a part of an article, one word in fifty replaced, within a text of others";
+        table(what, &planted.chosen, &mut out)?;
         robustness(&mut out)?;
         Ok(out)
     }
+
+    /// Pairs of texts of which any share is common.
+    fn planted(&self) -> Result<Chooser> {
+        let mut rng = Rng::with_seed(self.seed_of_pairs);
+        let articles: Vec<Document> = documents(&self.articles)?.collect::<Result<_>>()?;
+        let articles: Vec<Vec<&str>> = articles
+            .iter()
+            .map(|article| article.text.split_whitespace().collect::<Vec<_>>())
+            .filter(|words| words.len() >= 200)
+            .collect();
+        let mut planted = Chooser::new(self.each)?;
+        for _ in 0..40 * self.each {
+            let source = rng.choice(&articles).ok_or("there are no articles of 200 words")?;
+            let len = ((0.05 + 0.95 * rng.f64()) * source.len() as f64) as usize;
+            let start = rng.usize(0..=source.len() - len);
+            let word = |rng: &mut Rng| {
+                let other = rng.choice(&articles).expect("there are articles");
+                other[rng.usize(0..other.len())]
+            };
+            let mut copy: Vec<&str> = Vec::new();
+            for &original in &source[start..start + len] {
+                copy.push(if rng.usize(0..50) == 0 { word(&mut rng) } else { original });
+            }
+            let around = (copy.len() as f64 * (1.0 / (0.05 + 0.95 * rng.f64()) - 1.0)) as usize;
+            let other = rng.choice(&articles).expect("there are articles");
+            let around = &other[..around.min(other.len())];
+            let before = rng.usize(0..=around.len());
+            let text = [&around[..before], &copy, &around[before..]].concat().join(" ");
+            planted.offer(&source.join(" "), &text)?;
+        }
+        Ok(planted)
+    }
+}
+
+/// Appends the table of these pairs.
+fn table(what: &str, pairs: &[Pair], out: &mut String) -> Result {
+    write!(out, "{} {what}.\n\n| scheme |", pairs.len())?;
+    for category in CATEGORIES {
+        let count = pairs.iter().filter(|pair| pair.label == Some(category)).count();
+        write!(out, " {category:?} ({count}) |")?;
+    }
+    *out += " mean F1 | fingerprints |\n|---|---|---|---|---|---|---|---|---|\n";
+    for scheme in SCHEMES {
+        let config = Config::new(scheme, "words", false)?;
+        let mut fingerprints = 0;
+        let mut found: Vec<Option<Category>> = Vec::new();
+        for pair in pairs {
+            let (a, b) = (keys(&config, &pair.a)?, keys(&config, &pair.b)?);
+            let both = common(&a, &b);
+            fingerprints += a.len() + b.len();
+            found.push(Category::of(share(both, a.len()), share(both, b.len())));
+        }
+        write!(out, "| `{scheme}` |")?;
+        let mut sum = 0.0;
+        for category in CATEGORIES.map(Some) {
+            let expected = pairs.iter().filter(|pair| pair.label == category).count();
+            let claimed = found.iter().filter(|label| **label == category).count();
+            let both = pairs.iter().zip(&found);
+            let right =
+                both.filter(|(pair, found)| pair.label == category && **found == category).count();
+            let f1 = share(2 * right, expected + claimed);
+            sum += f1 / 6.0;
+            write!(out, " {f1:.3} |")?;
+        }
+        writeln!(out, " {sum:.3} | {:.0} |", share(fingerprints, 2 * pairs.len()))?;
+    }
+    out.push('\n');
+    Ok(())
 }
 
 /// How many fingerprints of segments survive one replaced word?
