@@ -90,6 +90,31 @@ fn retraining_signs_everything_again() {
 }
 
 #[test]
+fn a_collection_weighs_words() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    for (q, out) in [("1", "words"), ("2", "pairs")] {
+        let run = dir.run(&["train", "idx", "--analyzer", "words", "-q", q, "--out", out]);
+        assert_eq!(run.status, 0, "{}", run.err);
+    }
+    let text = words(1, 30);
+    let search = ["search", "idx", "--text", &text, "--verify", "cosine"];
+    let similarity = |more: &[&str]| {
+        let answer = dir.json(&[&search[..], more].concat());
+        answer["hits"][0]["verified"]["similarity"].as_f64().unwrap()
+    };
+    assert_ne!(similarity(&[]), similarity(&["--collection", "words"]));
+    let refused = dir.run(&[&search[..], &["--collection", "pairs"]].concat());
+    assert!(refused.status == 2 && refused.err.contains("single words"), "{}", refused.err);
+    dir.write("a.txt", words(1, 30));
+    dir.write("b.txt", words(1, 20));
+    let compare = ["compare", "a.txt", "b.txt", "--measure", "cosine"];
+    let measured = |more: &[&str]| dir.json(&[&compare[..], more].concat())["measures"].clone();
+    assert_ne!(measured(&[]), measured(&["--collection", "words"]));
+}
+
+#[test]
 fn spex_reads_everything_as_often_as_it_must() {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());

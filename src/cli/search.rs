@@ -101,9 +101,10 @@ fn parse_share(text: &str) -> std::result::Result<f64, String> {
 impl Search {
     pub(super) fn run(mut self) -> Result {
         let index = Index::open_for_search(&self.index)?;
-        if let (Some(path), Some(measure)) = (&self.collection, self.verify.take()) {
+        if let Some(path) = &self.collection {
             let table = Arc::new(FrequencyTable::open(path)?);
-            self.verify = Some(measure.in_collection(&table, &index.config().analyzer)?);
+            let weigh = |measure: Measure| measure.in_collection(&table, &index.config().analyzer);
+            self.verify = self.verify.take().map(weigh).transpose()?;
         }
         let searcher = Searcher::new(index.snapshot()?);
         let mut found = false;

@@ -7,26 +7,23 @@
 //!
 //! The segments of [`segments`] are also those of `dct` and `se`.
 
-use super::ngram::{self, KEY_BITS};
-use super::{Fingerprint, Scheme};
+use super::ngram;
+use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::spec::Spec;
 use crate::text::Tokens;
-use std::fmt;
 use std::ops::Range;
 
 /// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens; if there is none
 /// so long, the rightmost of the longest.
 #[derive(Debug)]
 pub(super) struct Breaking {
-    spec: Spec,
     p: usize,
     is_revised: bool,
 }
 
 impl Breaking {
-    pub(super) fn new(spec: Spec, p: usize, is_revised: bool) -> Breaking {
-        Breaking { spec, p, is_revised }
+    pub(super) fn new(p: usize, is_revised: bool) -> Breaking {
+        Breaking { p, is_revised }
     }
 }
 
@@ -57,17 +54,7 @@ pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Ran
     kept
 }
 
-impl fmt::Display for Breaking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Breaking {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Breaking {
     /// The mean length; a segment may be longer.
     fn span(&self) -> usize {
         self.p

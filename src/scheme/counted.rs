@@ -14,11 +14,9 @@
 //!   section 2.3 g).
 
 use super::frequency::{FrequencyTable, Grams};
-use super::{Fingerprint, Scheme};
+use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::spec::Spec;
 use crate::text::Tokens;
-use std::fmt;
 use std::sync::Arc;
 
 /// What is kept.
@@ -36,7 +34,6 @@ pub(super) enum Rule {
 /// A scheme that looks at counts.
 #[derive(Debug)]
 pub(super) struct Counted {
-    spec: Spec,
     k: usize,
     rule: Rule,
     grams: Grams,
@@ -44,9 +41,9 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn new(spec: Spec, k: usize, rule: Rule, table: Arc<FrequencyTable>) -> Counted {
+    pub(super) fn new(k: usize, rule: Rule, table: Arc<FrequencyTable>) -> Counted {
         let grams = Grams::new(k, &table.header().analyzer);
-        Counted { spec, k, rule, grams, table }
+        Counted { k, rule, grams, table }
     }
 
     /// The hash of the words that a lexicon has; of all words if it has none of them.
@@ -68,13 +65,7 @@ impl Counted {
 /// A random lexicon lacks one word in so many.
 const LEXICON_PARTS: u64 = 3;
 
-impl fmt::Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Counted {
+impl Method for Counted {
     fn key_bits(&self) -> u8 {
         match self.rule {
             Rule::Match { .. } => u64::BITS as u8,

@@ -8,10 +8,8 @@
 //! number of words, at most 31, then 3 bits for each of the lowest coefficients, at most 9.
 
 use super::breaking::long_segments;
-use super::{Fingerprint, Scheme};
-use crate::spec::Spec;
+use super::{Fingerprint, Method};
 use crate::text::Tokens;
-use std::fmt;
 
 /// The bits of a fingerprint.
 const FORMAT_BITS: u8 = 32;
@@ -25,13 +23,12 @@ const COEFFICIENTS_MAX: usize = ((FORMAT_BITS as u32 - LEN_BITS) / COEFFICIENT_B
 /// `dct(p)`: the transforms of the segments of revised hash-breaking.
 #[derive(Debug)]
 pub(super) struct Dct {
-    spec: Spec,
     p: usize,
 }
 
 impl Dct {
-    pub(super) fn new(spec: Spec, p: usize) -> Dct {
-        Dct { spec, p }
+    pub(super) fn new(p: usize) -> Dct {
+        Dct { p }
     }
 }
 
@@ -83,13 +80,7 @@ fn cos_pi(a: u64, b: u64) -> f64 {
     sign * sum
 }
 
-impl fmt::Display for Dct {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Dct {
+impl Method for Dct {
     fn key_bits(&self) -> u8 {
         FORMAT_BITS
     }

@@ -7,12 +7,10 @@
 
 use super::frequency::{FrequencyTable, Grams};
 use super::winnow::winnow;
-use super::{Fingerprint, Scheme};
+use super::{Fingerprint, Method};
 use crate::hash::BuildKeyHasher;
-use crate::spec::Spec;
 use crate::text::Tokens;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// The bits of a key within a value to be winnowed; the count is above them.
@@ -25,7 +23,6 @@ const COUNT_MAX: u64 = (1 << (u64::BITS - KEY_SHIFT)) - 1;
 /// `fbw(q,w)`: the rarest q-gram of every `w`; of all, when there are fewer.
 #[derive(Debug)]
 pub(super) struct Fbw {
-    spec: Spec,
     q: usize,
     w: usize,
     grams: Grams,
@@ -33,19 +30,13 @@ pub(super) struct Fbw {
 }
 
 impl Fbw {
-    pub(super) fn new(spec: Spec, q: usize, w: usize, table: Arc<FrequencyTable>) -> Fbw {
+    pub(super) fn new(q: usize, w: usize, table: Arc<FrequencyTable>) -> Fbw {
         let grams = Grams::new(q, &table.header().analyzer);
-        Fbw { spec, q, w, grams, table }
+        Fbw { q, w, grams, table }
     }
 }
 
-impl fmt::Display for Fbw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Fbw {
+impl Method for Fbw {
     fn key_bits(&self) -> u8 {
         self.grams.key_bits()
     }

@@ -11,18 +11,16 @@
 //! have nearly the same expected share, the most frequent first; intervals are equally wide.
 
 use super::frequency::{FrequencyTable, Grams};
-use super::{Fingerprint, Scheme};
+use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::spec::Spec;
 use crate::text::Tokens;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::fmt;
 
 /// `fuzzy(c,r,n,w)`: c classes, r intervals of w hundredths of the expected share, laid in n ways.
 #[derive(Debug)]
 pub(super) struct Fuzzy {
-    spec: Spec,
     intervals: u32,
     schemes: u32,
     width: f64,
@@ -34,7 +32,7 @@ pub(super) struct Fuzzy {
 }
 
 impl Fuzzy {
-    pub(super) fn new(spec: Spec, table: &FrequencyTable) -> Fuzzy {
+    pub(super) fn new(spec: &Spec, table: &FrequencyTable) -> Fuzzy {
         let mut counts: Vec<(Reverse<u64>, u64)> = Vec::new();
         table.for_each(&mut |key, count| counts.push((Reverse(count), key)));
         counts.sort_unstable();
@@ -57,7 +55,6 @@ impl Fuzzy {
             grams: Grams::new(1, &table.header().analyzer),
             classes,
             expected: sums.iter().map(|&sum| sum as f64 / total).collect(),
-            spec,
         }
     }
 
@@ -85,13 +82,7 @@ impl Fuzzy {
     }
 }
 
-impl fmt::Display for Fuzzy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Fuzzy {
+impl Method for Fuzzy {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

@@ -2,36 +2,23 @@
 //!
 //! The most accurate scheme, and the largest: one fingerprint a token (Seo and Croft, 4.1.1).
 
-use super::ngram::{self, KEY_BITS, Values};
-use super::{Fingerprint, Scheme};
-use crate::spec::Spec;
+use super::ngram::{self, Values};
+use super::{Fingerprint, Method};
 use crate::text::Tokens;
-use std::fmt;
 
 /// `kgram(k)`: all k-grams.
 #[derive(Debug)]
 pub(super) struct Kgram {
-    spec: Spec,
     k: usize,
 }
 
 impl Kgram {
-    pub(super) fn new(spec: Spec, k: usize) -> Kgram {
-        Kgram { spec, k }
+    pub(super) fn new(k: usize) -> Kgram {
+        Kgram { k }
     }
 }
 
-impl fmt::Display for Kgram {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Kgram {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Kgram {
     fn span(&self) -> usize {
         self.k
     }

@@ -5,25 +5,22 @@
 //! directions, and each line is cut into pieces of width w. Near vectors fall into the same piece.
 //! r projections make a key, b keys a signature.
 
-use super::{Fingerprint, Scheme};
+use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::spec::Spec;
 use crate::text::Tokens;
 use std::collections::HashMap;
-use std::fmt;
 
 /// `lsh(b,r,w)`: b keys of r projections; `w` in hundredths.
 #[derive(Debug)]
 pub(super) struct Lsh {
-    spec: Spec,
     keys: usize,
     rows: usize,
     width: f64,
 }
 
 impl Lsh {
-    pub(super) fn new(spec: Spec, keys: usize, rows: usize, hundredths: u32) -> Lsh {
-        Lsh { spec, keys, rows, width: f64::from(hundredths) / 100.0 }
+    pub(super) fn new(keys: usize, rows: usize, hundredths: u32) -> Lsh {
+        Lsh { keys, rows, width: f64::from(hundredths) / 100.0 }
     }
 
     /// The pieces into which the projections fall.
@@ -65,13 +62,7 @@ fn normal(random: u64) -> f64 {
     (0..12).map(even).sum::<f64>() - 6.0
 }
 
-impl fmt::Display for Lsh {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Lsh {
+impl Method for Lsh {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

@@ -15,11 +15,9 @@
 //! 2017).
 
 use super::ngram;
-use super::{Fingerprint, Scheme};
+use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::spec::Spec;
 use crate::text::Tokens;
-use std::fmt;
 
 /// How least hashes are joined into keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +38,13 @@ const SUPERSHINGLES: usize = 6;
 /// Least hashes of k-grams, joined into 64-bit keys at position 0.
 #[derive(Debug)]
 pub(super) struct Minhash {
-    spec: Spec,
     k: usize,
     joining: Joining,
 }
 
 impl Minhash {
-    pub(super) fn new(spec: Spec, k: usize, joining: Joining) -> Minhash {
-        Minhash { spec, k, joining }
+    pub(super) fn new(k: usize, joining: Joining) -> Minhash {
+        Minhash { k, joining }
     }
 
     fn keys(&self, values: impl Iterator<Item = u64>) -> Vec<u64> {
@@ -96,13 +93,7 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
 /// Makes the order independent of the one by which k-grams are winnowed.
 const ORDER: u64 = 0x006d_696e_6861_7368;
 
-impl fmt::Display for Minhash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Minhash {
+impl Method for Minhash {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

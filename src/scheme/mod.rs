@@ -95,6 +95,57 @@ pub trait Scheme: fmt::Debug + fmt::Display + Send + Sync {
     fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>);
 }
 
+/// What a scheme does, whatever it is called: the methods of [`Scheme`], of keys that are hashes of
+/// sequences if it does not say otherwise.
+trait Method: fmt::Debug + Send + Sync {
+    fn key_bits(&self) -> u8 {
+        ngram::KEY_BITS
+    }
+
+    fn span(&self) -> usize;
+
+    fn window(&self) -> Option<usize> {
+        None
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>);
+}
+
+/// A method with the specification that it is read from.
+#[derive(Debug)]
+struct Specified<M> {
+    spec: Spec,
+    method: M,
+}
+
+impl<M> fmt::Display for Specified<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
+    }
+}
+
+impl<M: Method> Scheme for Specified<M> {
+    fn key_bits(&self) -> u8 {
+        self.method.key_bits()
+    }
+
+    fn span(&self) -> usize {
+        self.method.span()
+    }
+
+    fn window(&self) -> Option<usize> {
+        self.method.window()
+    }
+
+    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        self.method.sign(tokens, signature);
+    }
+}
+
+fn named(spec: &Spec, method: impl Method + 'static) -> Box<dyn Scheme> {
+    Box::new(Specified { spec: spec.clone(), method })
+}
+
 /// The specification of the scheme used when none is named.
 ///
 /// On 366 MB of English documentation it keeps 10.4 M fingerprints, 28 a kilobyte.
@@ -232,8 +283,8 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
             return refused(&format!("it needs counts of runs of {q}; the table has q={has}"));
         }
         let rule = match spec.name() {
-            "fbw" => return Ok(Box::new(fbw::Fbw::new(spec.clone(), q, get("w"), table))),
-            "fuzzy" => return Ok(Box::new(fuzzy::Fuzzy::new(spec.clone(), &table))),
+            "fbw" => return Ok(named(&spec, fbw::Fbw::new(q, get("w"), table))),
+            "fuzzy" => return Ok(named(&spec, fuzzy::Fuzzy::new(&spec, &table))),
             "rare" => counted::Rule::AtMost(u64::from(spec.get("f"))),
             "spex" => counted::Rule::AtLeast(2),
             name => counted::Rule::Match {
@@ -243,33 +294,31 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
                 times: if name == "keywords" { get("t") } else { 1 },
             },
         };
-        return Ok(Box::new(counted::Counted::new(spec.clone(), q, rule, table)));
+        return Ok(named(&spec, counted::Counted::new(q, rule, table)));
     }
     if table.is_some() {
         return refused("it reads no frequency table");
     }
     Ok(match spec.name() {
-        "kgram" => Box::new(kgram::Kgram::new(spec.clone(), get("k"))),
-        "mod" => Box::new(modulo::Modulo::new(spec.clone(), get("k"), spec.get("p"))),
-        "winnow" => Box::new(winnow::Winnow::new(spec.clone(), get("k"), get("w"))),
-        "breaking" => {
-            Box::new(breaking::Breaking::new(spec.clone(), get("p"), get("revised") == 1))
-        }
-        "dct" => Box::new(dct::Dct::new(spec.clone(), get("p"))),
+        "kgram" => named(&spec, kgram::Kgram::new(get("k"))),
+        "mod" => named(&spec, modulo::Modulo::new(get("k"), spec.get("p"))),
+        "winnow" => named(&spec, winnow::Winnow::new(get("k"), get("w"))),
+        "breaking" => named(&spec, breaking::Breaking::new(get("p"), get("revised") == 1)),
+        "dct" => named(&spec, dct::Dct::new(get("p"))),
         "se" => {
             let culling = if get("variance") == 1 { Culling::Variance } else { Culling::Sqrt };
-            Box::new(se::Se::new(spec.clone(), get("c"), culling))
+            named(&spec, se::Se::new(get("c"), culling))
         }
-        "syntax" => Box::new(syntax::Syntax::new(spec.clone(), get("min"))),
-        "spotsigs" => Box::new(spotsigs::Spotsigs::new(spec.clone(), get("c"), get("d"))),
+        "syntax" => named(&spec, syntax::Syntax::new(get("min"))),
+        "spotsigs" => named(&spec, spotsigs::Spotsigs::new(get("c"), get("d"))),
         "minhash" => {
             let joining = Joining::Bands { bands: get("b"), rows: get("r") };
-            Box::new(minhash::Minhash::new(spec.clone(), get("k"), joining))
+            named(&spec, minhash::Minhash::new(get("k"), joining))
         }
-        "supershingle" => Box::new(minhash::Minhash::new(spec.clone(), get("k"), Joining::Super)),
-        "megashingle" => Box::new(minhash::Minhash::new(spec.clone(), get("k"), Joining::Mega)),
-        "simhash" => Box::new(simhash::Simhash::new(spec.clone(), get("k"), spec.get("d"))),
-        "lsh" => Box::new(lsh::Lsh::new(spec.clone(), get("b"), get("r"), spec.get("w"))),
+        "supershingle" => named(&spec, minhash::Minhash::new(get("k"), Joining::Super)),
+        "megashingle" => named(&spec, minhash::Minhash::new(get("k"), Joining::Mega)),
+        "simhash" => named(&spec, simhash::Simhash::new(get("k"), spec.get("d"))),
+        "lsh" => named(&spec, lsh::Lsh::new(get("b"), get("r"), spec.get("w"))),
         name => {
             let rule = match name {
                 "every" => Rule::Every { l: get("l") },
@@ -279,7 +328,7 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
                 "infrequent" => Rule::Infrequent { f: spec.get("f") },
                 name => unreachable!("`{name}` is in the grammar and has no scheme"),
             };
-            Box::new(select::Select::new(spec.clone(), get("k"), rule))
+            named(&spec, select::Select::new(get("k"), rule))
         }
     })
 }

@@ -3,38 +3,25 @@
 //! Cheaper than winnowing to compute and as small at `p = (w + 1) / 2`, but gaps have no bound:
 //! a quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
 
-use super::ngram::{self, KEY_BITS, Values};
-use super::{Fingerprint, Scheme};
-use crate::spec::Spec;
+use super::ngram::{self, Values};
+use super::{Fingerprint, Method};
 use crate::text::Tokens;
-use std::fmt;
 
 /// `mod(k,p)`: the k-grams whose value is divisible by `p`; if there is none, the rightmost least.
 #[derive(Debug)]
 pub(super) struct Modulo {
-    spec: Spec,
     k: usize,
     divisor: Divisor,
 }
 
 impl Modulo {
-    pub(super) fn new(spec: Spec, k: usize, p: u32) -> Modulo {
+    pub(super) fn new(k: usize, p: u32) -> Modulo {
         let divisor = Divisor::new(p);
-        Modulo { spec, k, divisor }
+        Modulo { k, divisor }
     }
 }
 
-impl fmt::Display for Modulo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Modulo {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Modulo {
     fn span(&self) -> usize {
         self.k
     }

@@ -5,11 +5,9 @@
 //! short ones say little and long ones do not survive a copy. Digests have 40 bits.
 
 use super::breaking::segments;
-use super::ngram::{self, KEY_BITS};
-use super::{Fingerprint, Scheme};
-use crate::spec::Spec;
+use super::ngram;
+use super::{Fingerprint, Method};
 use crate::text::Tokens;
-use std::fmt;
 use std::ops::Range;
 
 /// Which chunks are kept (section 2.2). n is their number, m the median of their lengths.
@@ -25,14 +23,13 @@ pub(super) enum Culling {
 /// `se(c,cull)`: culled segments with mean length `c`.
 #[derive(Debug)]
 pub(super) struct Se {
-    spec: Spec,
     c: usize,
     culling: Culling,
 }
 
 impl Se {
-    pub(super) fn new(spec: Spec, c: usize, culling: Culling) -> Se {
-        Se { spec, c, culling }
+    pub(super) fn new(c: usize, culling: Culling) -> Se {
+        Se { c, culling }
     }
 }
 
@@ -71,17 +68,7 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
     chunks
 }
 
-impl fmt::Display for Se {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Se {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Se {
     /// The mean length; a chunk may be longer.
     fn span(&self) -> usize {
         self.c

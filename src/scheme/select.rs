@@ -12,13 +12,11 @@
 //! - [`Rule::Infrequent`]: those that begin with a word that the document has at most `f` times
 //!   (Heintze 1996).
 
-use super::ngram::{self, KEY_BITS, Values};
-use super::{Fingerprint, Scheme};
+use super::ngram::{self, Values};
+use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::spec::Spec;
 use crate::text::Tokens;
 use std::collections::HashMap;
-use std::fmt;
 
 /// Which k-grams are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,14 +36,13 @@ pub(super) enum Rule {
 /// K-grams selected by a [`Rule`]; if it selects none, the rightmost least.
 #[derive(Debug)]
 pub(super) struct Select {
-    spec: Spec,
     k: usize,
     rule: Rule,
 }
 
 impl Select {
-    pub(super) fn new(spec: Spec, k: usize, rule: Rule) -> Select {
-        Select { spec, k, rule }
+    pub(super) fn new(k: usize, rule: Rule) -> Select {
+        Select { k, rule }
     }
 
     /// The selected positions, ascending.
@@ -100,17 +97,7 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
     found
 }
 
-impl fmt::Display for Select {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Select {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Select {
     fn span(&self) -> usize {
         self.k
     }

@@ -10,11 +10,9 @@
 //! count keys and say no more of the distance.
 
 use super::ngram;
-use super::{Fingerprint, Scheme};
+use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::spec::Spec;
 use crate::text::Tokens;
-use std::fmt;
 
 /// Blocks that are sure to be equal.
 const EQUAL_BLOCKS: u32 = 3;
@@ -22,15 +20,14 @@ const EQUAL_BLOCKS: u32 = 3;
 /// `simhash(k,d)`: keys of which documents within Hamming distance `d` share one.
 #[derive(Debug)]
 pub(super) struct Simhash {
-    spec: Spec,
     k: usize,
     /// The bits of each key.
     masks: Vec<u64>,
 }
 
 impl Simhash {
-    pub(super) fn new(spec: Spec, k: usize, d: u32) -> Simhash {
-        Simhash { spec, k, masks: masks(d) }
+    pub(super) fn new(k: usize, d: u32) -> Simhash {
+        Simhash { k, masks: masks(d) }
     }
 }
 
@@ -63,13 +60,7 @@ fn simhash(values: impl Iterator<Item = u64>) -> u64 {
 /// Makes the votes independent of other uses of the values.
 const VOTE: u64 = 0x0073_696d_6861_7368;
 
-impl fmt::Display for Simhash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Simhash {
+impl Method for Simhash {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

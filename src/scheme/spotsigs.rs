@@ -4,13 +4,11 @@
 //! ("the", "is") everywhere, the navigation around it hardly any. At each of these *antecedents* a
 //! fingerprint is taken: the antecedent and the next `c` words that are none, every `d`-th.
 
-use super::ngram::{self, KEY_BITS};
-use super::{Fingerprint, Scheme};
+use super::ngram;
+use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, hash_bytes};
-use crate::spec::Spec;
 use crate::text::Tokens;
 use std::collections::HashSet;
-use std::fmt;
 
 /// The antecedents of the paper, section 3.1, and the articles that go with them.
 const ANTECEDENTS: [&str; 13] =
@@ -19,30 +17,19 @@ const ANTECEDENTS: [&str; 13] =
 /// `spotsigs(c,d)`; a document without a spot has one fingerprint of all its tokens.
 #[derive(Debug)]
 pub(super) struct Spotsigs {
-    spec: Spec,
     c: usize,
     d: usize,
     antecedents: HashSet<u64, BuildKeyHasher>,
 }
 
 impl Spotsigs {
-    pub(super) fn new(spec: Spec, c: usize, d: usize) -> Spotsigs {
+    pub(super) fn new(c: usize, d: usize) -> Spotsigs {
         let antecedents = ANTECEDENTS.iter().map(|word| hash_bytes(word.as_bytes())).collect();
-        Spotsigs { spec, c, d, antecedents }
+        Spotsigs { c, d, antecedents }
     }
 }
 
-impl fmt::Display for Spotsigs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Spotsigs {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Spotsigs {
     fn span(&self) -> usize {
         1 + self.c * self.d
     }

@@ -4,37 +4,24 @@
 //! analyser `code` marks them, is one fingerprint of all its tokens. Paragraphs of less than `min`
 //! tokens, which any program may have, are left out.
 
-use super::ngram::{self, KEY_BITS};
-use super::{Fingerprint, Scheme};
-use crate::spec::Spec;
+use super::ngram;
+use super::{Fingerprint, Method};
 use crate::text::{Tokens, paragraph_break};
-use std::fmt;
 
 /// `syntax(min)`; a document without such a paragraph has one fingerprint of all its tokens.
 #[derive(Debug)]
 pub(super) struct Syntax {
-    spec: Spec,
     min: usize,
     paragraph_break: u64,
 }
 
 impl Syntax {
-    pub(super) fn new(spec: Spec, min: usize) -> Syntax {
-        Syntax { spec, min, paragraph_break: paragraph_break() }
+    pub(super) fn new(min: usize) -> Syntax {
+        Syntax { min, paragraph_break: paragraph_break() }
     }
 }
 
-impl fmt::Display for Syntax {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Syntax {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Syntax {
     /// Paragraphs may be of any length.
     fn span(&self) -> usize {
         self.min

@@ -4,16 +4,13 @@
 //! least value is kept, the rightmost of equals. A passage of `w + k - 1` tokens holds `w` k-grams,
 //! and every document that holds the passage keeps the same one of them.
 
-use super::ngram::{self, KEY_BITS, Values};
-use super::{Fingerprint, Scheme, W_MAX};
-use crate::spec::Spec;
+use super::ngram::{self, Values};
+use super::{Fingerprint, Method, W_MAX};
 use crate::text::Tokens;
-use std::fmt;
 
 /// `winnow(k,w)`: the least k-gram of every `w`; of all, when there are fewer.
 #[derive(Debug)]
 pub(super) struct Winnow {
-    spec: Spec,
     k: usize,
     w: usize,
 }
@@ -23,23 +20,13 @@ const BUFFER: usize = 1024;
 const _: () = assert!(BUFFER >= 2 * W_MAX as usize);
 
 impl Winnow {
-    pub(super) fn new(spec: Spec, k: usize, w: usize) -> Winnow {
+    pub(super) fn new(k: usize, w: usize) -> Winnow {
         assert!((1..=W_MAX as usize).contains(&w), "the grammar bounds w");
-        Winnow { spec, k, w }
+        Winnow { k, w }
     }
 }
 
-impl fmt::Display for Winnow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.spec.fmt(f)
-    }
-}
-
-impl Scheme for Winnow {
-    fn key_bits(&self) -> u8 {
-        KEY_BITS
-    }
-
+impl Method for Winnow {
     fn span(&self) -> usize {
         self.k
     }
