@@ -1,7 +1,7 @@
 //! cento: a persistent on-disk search engine for near-duplicate and reused text.
 //!
 //! Layers, each knowing only those to its right:
-//! `cli` -> `search` -> `index` -> `segment`, `source` -> `scheme` -> `text`.
+//! `cli` -> `join` -> `search` -> `index` -> `segment`, `source` -> `scheme` -> `text`.
 //!
 //! ```no_run
 //! use cento::index::Index;
@@ -20,6 +20,7 @@ pub mod cli;
 pub mod error;
 pub mod hash;
 pub mod index;
+pub mod join;
 pub mod measure;
 pub mod scheme;
 pub mod search;

@@ -5,13 +5,16 @@
 
 mod add;
 mod check;
+mod cluster;
 mod compact;
 mod compare;
 mod create;
 mod demo;
 mod fingerprint;
 mod generate;
+mod join;
 mod output;
+mod pairs;
 mod progress;
 mod remove;
 mod search;
@@ -43,6 +46,8 @@ enum Verb {
     Add(add::Add),
     Search(search::Search),
     Compare(compare::Compare),
+    Pairs(pairs::Pairs),
+    Cluster(cluster::Cluster),
     Remove(remove::Remove),
     Compact(compact::Compact),
     Stats(stats::Stats),
@@ -94,6 +99,8 @@ pub fn main() -> ExitCode {
         Verb::Add(verb) => verb.run(),
         Verb::Search(verb) => verb.run(),
         Verb::Compare(verb) => verb.run(),
+        Verb::Pairs(verb) => verb.run(),
+        Verb::Cluster(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),

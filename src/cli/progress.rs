@@ -67,6 +67,35 @@ impl AddProgress {
     }
 }
 
+/// How far through a known number of things it is, in a moving line on a terminal.
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Of so many things with this name.
+    pub fn new(of: u64, name: &str) -> Progress {
+        let bar = match std::io::stderr().is_terminal() {
+            true => ProgressBar::new(of),
+            false => ProgressBar::hidden(),
+        };
+        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {name}, {{eta}} to go");
+        let style = ProgressStyle::with_template(&template);
+        bar.set_style(style.expect("the template is well formed"));
+        Progress { bar }
+    }
+
+    /// So many are done.
+    pub fn set(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
+    /// Takes the moving line away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// One line of what has been added.
 pub fn summary(report: &AddReport) -> String {
     let AddReport { added, replaced, unchanged, skipped, failed, bytes, .. } = report;

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::add::SourceArgs;
 use super::fingerprint;
+use super::join::without;
 use super::output::{self, Format};
 use super::{Failure, Outcome, Result};
 use crate::error::Error;
@@ -63,6 +64,10 @@ pub struct Search {
     /// lack hits, and says so; the numbers of those it has are exact.
     #[arg(long, value_name = "POSTINGS")]
     budget: Option<u64>,
+    /// Text that does not count, such as templates: files, directories, or an index. May be given
+    /// several times.
+    #[arg(long, short = 'b', value_name = "PATH")]
+    boilerplate: Vec<PathBuf>,
     /// Show the passages that the query shares with each hit.
     #[arg(long)]
     passages: bool,
@@ -93,7 +98,8 @@ pub struct Search {
     format: Format,
 }
 
-fn parse_share(text: &str) -> std::result::Result<f64, String> {
+/// A share that was typed.
+pub fn parse_share(text: &str) -> std::result::Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "give a number from 0 to 1".into())
 }
@@ -106,7 +112,7 @@ impl Search {
             let weigh = |measure: Measure| measure.in_collection(&table, &index.config().analyzer);
             self.verify = self.verify.take().map(weigh).transpose()?;
         }
-        let searcher = Searcher::new(index.snapshot()?);
+        let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
         let mut found = false;
         self.for_each_query(&searcher, |id, subject| {
             let mut answer = searcher.search(&self.query(subject))?;

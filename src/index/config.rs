@@ -98,6 +98,28 @@ impl Config {
         Ok(signature)
     }
 
+    /// Refuses another configuration, that of the index at `path`, whose signatures cannot be
+    /// compared with those of this one.
+    ///
+    /// # Errors
+    /// When scheme, analyser or frequency table differ.
+    pub fn check_signs_as(&self, other: &Config, path: &Path) -> Result<()> {
+        let name = |config: &Config| {
+            let table = config
+                .frequencies_digest()
+                .map_or(String::new(), |digest| format!(" with the frequency table {digest}"));
+            format!("{} over {}{table}", config.scheme, config.analyzer)
+        };
+        let (own, others) = (name(self), name(other));
+        if own == others {
+            return Ok(());
+        }
+        let what = format!(
+            "it is signed by {others}, the other index by {own}; their fingerprints cannot be compared"
+        );
+        Err(Error::index(path, what))
+    }
+
     /// The digest of the frequency table as it is written, if the scheme reads one.
     pub fn frequencies_digest(&self) -> Option<String> {
         self.frequencies.as_ref().map(|table| format!("{:016x}", table.digest()))

@@ -82,8 +82,12 @@ impl Snapshot {
         })
     }
 
-    /// Calls `each` with every fingerprint, in order, and its document frequency.
-    fn for_each_term(&self, each: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    /// Calls `each` with every fingerprint, in order, and its document frequency, that of deleted
+    /// documents included.
+    ///
+    /// # Errors
+    /// When a segment is damaged.
+    pub fn for_each_term(&self, each: &mut dyn FnMut(u64, u64)) -> Result<()> {
         let segments = self.segments().iter();
         let mut open =
             segments.map(|segment| Head::new(&segment.signatures)).collect::<Result<Vec<_>>>()?;

@@ -18,7 +18,7 @@ use super::schema::META_JSON;
 use super::stored;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
-use crate::hash::hash_bytes;
+use crate::hash::{hash_bytes, mix64};
 use crate::segment::plugin::{self, DIGEST_FIELD};
 use crate::segment::{ReadAhead, SegmentReader};
 use crate::source::Document;
@@ -144,8 +144,13 @@ impl SegmentView {
     }
 
     /// When document `doc` was added.
-    pub fn added(&self, doc: u32) -> DateTime {
+    pub(super) fn added(&self, doc: u32) -> DateTime {
         self.added.first(doc).unwrap_or_default()
+    }
+
+    /// When document `doc` was added, in microseconds since 1970.
+    pub fn added_micros(&self, doc: u32) -> i64 {
+        self.added(doc).into_timestamp_micros()
     }
 
     /// The digest of the text of document `doc`.
@@ -168,6 +173,18 @@ impl Snapshot {
     /// The segments.
     pub fn segments(&self) -> &[SegmentView] {
         &self.segments
+    }
+
+    /// Identifies what is in the index, and how it is stored: equal numbers, equal documents in the
+    /// same places.
+    pub fn generation(&self) -> u64 {
+        let parts = self.searcher.segment_readers().iter().zip(self.segments.iter());
+        let name = |(reader, view): (&tantivy::SegmentReader, &SegmentView)| {
+            let alive = (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc));
+            let alive = alive.fold(0, |hash, doc| mix64(hash ^ u64::from(doc)));
+            format!("{} {alive} ", reader.segment_id().uuid_string())
+        };
+        hash_bytes(parts.map(name).collect::<String>().as_bytes())
     }
 
     /// The tantivy searcher over the same segments, in the same order.

@@ -1,14 +1,13 @@
 //! How often does each q-gram occur in a collection?
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::{DocAddress, Index};
 use crate::error::{Error, Result};
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
-use crate::source::{self, Item, SourceOptions};
+use crate::source::{self, SourceOptions};
 use crate::text::{Analyzer, Tokens};
 
 /// What is counted, and how.
@@ -83,7 +82,7 @@ fn read(
 ) -> Result<()> {
     match inputs {
         [index] if index.join("meta.json").exists() => add_index(index, add),
-        _ => add_sources(inputs, options, add, skipped),
+        _ => source::for_each_text(inputs, options, add, skipped),
     }
 }
 
@@ -100,32 +99,4 @@ fn add_index(path: &Path, add: &mut dyn FnMut(&str) -> Result<()>) -> Result<()>
         }
     }
     Ok(())
-}
-
-fn add_sources(
-    inputs: &[PathBuf],
-    options: &SourceOptions,
-    add: &mut dyn FnMut(&str) -> Result<()>,
-    skipped: &mut dyn FnMut(&str),
-) -> Result<()> {
-    let mut failure = None;
-    source::read(inputs, options, &mut |item| {
-        match item {
-            Item::Chunk(chunk) => chunk.documents(options, |document| {
-                let added = match document {
-                    Ok(document) if failure.is_none() => add(&document.text),
-                    Ok(_) => Ok(()),
-                    Err(error) => {
-                        skipped(&error.to_string());
-                        Ok(())
-                    }
-                };
-                failure = failure.take().or(added.err());
-            }),
-            Item::Skipped { place, why } => skipped(&format!("{place}: {why}")),
-            Item::Failed(error) => failure = Some(error),
-        }
-        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    failure.map_or(Ok(()), Err)
 }

@@ -7,11 +7,13 @@
 
 pub mod align;
 mod best;
+mod boilerplate;
 mod candidates;
 mod compare;
 mod cover;
 mod evidence;
 mod filter;
+mod neighbours;
 mod passages;
 mod query;
 mod score;
@@ -29,8 +31,10 @@ use serde_json::{Map, Value};
 
 pub use crate::index::MaxDf;
 pub use compare::{Category, Comparison, compare, compare_by};
+pub use neighbours::{Neighbour, Texts};
 pub use passages::{Passage, Unit};
 pub use query::{Query, Subject};
+pub use score::least_overlap;
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
 
@@ -39,6 +43,7 @@ use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
 use crate::text::Tokens;
 use best::{Grams, Windows};
+use boilerplate::Boilerplate;
 use candidates::{Counted, Counters, Found, Request};
 use evidence::Evidence;
 use filter::Filter;
@@ -49,6 +54,7 @@ use shared::SharedFingerprints;
 #[derive(Clone)]
 pub struct Searcher {
     snapshot: Snapshot,
+    boilerplate: Option<Arc<Boilerplate>>,
     spare: Arc<ArrayQueue<Scratch>>,
 }
 
@@ -155,7 +161,17 @@ pub struct Hit {
 impl Searcher {
     /// A searcher over `snapshot`.
     pub fn new(snapshot: Snapshot) -> Searcher {
-        Searcher { snapshot, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
+        Searcher { snapshot, boilerplate: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
+    }
+
+    /// The same, for which these fingerprints, of templates and the like, do not count: every number
+    /// is as if no document and no query had them.
+    ///
+    /// # Errors
+    /// When a segment is damaged.
+    pub fn without(self, boilerplate: Vec<u64>) -> Result<Searcher> {
+        let boilerplate = Boilerplate::new(&self.snapshot, boilerplate)?;
+        Ok(Searcher { boilerplate: Some(Arc::new(boilerplate)), ..self })
     }
 
     /// The snapshot.
@@ -245,7 +261,7 @@ impl Searcher {
             documents = self.recount(&subject.keys, documents, query.limit)?;
         }
         let in_query = subject.keys.len() as u32;
-        let scored = score::scored(&self.snapshot, &documents, in_query, query)?;
+        let scored = score::scored(self, &documents, in_query, query)?;
         Ok((found, scored))
     }
 
@@ -403,6 +419,14 @@ impl Searcher {
     }
 
     fn resolve(&self, subject: &Subject, scratch: &mut Scratch) -> Result<Resolved> {
+        let mut resolved = self.resolve_whole(subject, scratch)?;
+        if let Some(boilerplate) = &self.boilerplate {
+            resolved.leave_out(boilerplate);
+        }
+        Ok(resolved)
+    }
+
+    fn resolve_whole(&self, subject: &Subject, scratch: &mut Scratch) -> Result<Resolved> {
         let config = self.snapshot.config();
         match subject {
             Subject::Text(text) => {
@@ -458,6 +482,13 @@ impl Resolved {
         firsts.dedup_by_key(|fingerprint| fingerprint.key);
         let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
         Resolved { id: None, address: None, tokens, signature, keys, positions }
+    }
+
+    /// Takes out fingerprints that do not count.
+    fn leave_out(&mut self, boilerplate: &Boilerplate) {
+        self.signature.retain(|fingerprint| !boilerplate.has(fingerprint.key));
+        let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !boilerplate.has(**key));
+        (self.keys, self.positions) = kept.unzip();
     }
 
     /// What is told of the query.

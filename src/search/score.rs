@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::Query;
 use super::candidates::Counted;
+use super::{Query, Searcher};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 
@@ -55,33 +55,33 @@ impl Scored {
 pub fn overlap_min(query: &Query, in_query: u32) -> u32 {
     // Resemblance is at most containment, because both sets together are no smaller than one.
     let share = query.min_containment.max(query.min_resemblance);
-    let mut least = (share * f64::from(in_query)) as u32;
+    least_overlap(share, in_query).max(query.min_overlap)
+}
+
+/// The least number, at least 1, that is this share of `of`.
+pub fn least_overlap(share: f64, of: u32) -> u32 {
+    let mut least = (share * f64::from(of)) as u32;
     // The product may be off by one either way; the test of a hit is the quotient.
     least = least.saturating_sub(1);
-    while least < in_query && f64::from(least) / f64::from(in_query) < share {
+    while least < of && f64::from(least) / f64::from(of) < share {
         least += 1;
     }
-    least.max(query.min_overlap).max(1)
+    least.max(1)
 }
 
 /// Those of the candidates that meet the query's thresholds, in no order and without their ids.
 ///
 /// `in_query` is the number of the query's distinct fingerprints.
 pub fn scored(
-    snapshot: &Snapshot,
+    searcher: &Searcher,
     candidates: &[Counted],
     in_query: u32,
     query: &Query,
 ) -> Result<Vec<Scored>> {
     let mut hits = Vec::with_capacity(candidates.len());
-    // They come segment by segment, so that the column of each is looked up once.
-    for same in candidates.chunk_by(|a, b| a.address.segment == b.address.segment) {
-        let segment = &snapshot.segments()[same[0].address.segment as usize];
-        let distinct = segment.signatures.distinct()?;
-        hits.extend(same.iter().map(|&candidate| {
-            Scored::new(candidate, in_query, distinct.get(candidate.address.doc))
-        }));
-    }
+    searcher.for_each_size(candidates, |&candidate, size| {
+        hits.push(Scored::new(candidate, in_query, size));
+    })?;
     hits.retain(|hit| {
         hit.overlap >= query.min_overlap.max(1)
             && hit.containment >= query.min_containment

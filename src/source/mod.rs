@@ -9,6 +9,8 @@ mod compressed;
 mod jsonl;
 mod walk;
 
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -133,6 +135,38 @@ impl Chunk {
         };
         check(document).map_err(|what| Error::input(&*self.path, what))
     }
+}
+
+/// Gives `add` the text of every document of `inputs`; what is no document is told to `skipped`.
+///
+/// # Errors
+/// The first error of `add`, or when a source cannot be read.
+pub fn for_each_text(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    add: &mut dyn FnMut(&str) -> Result<()>,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let mut failure = None;
+    read(inputs, options, &mut |item| {
+        match item {
+            Item::Chunk(chunk) => chunk.documents(options, |document| {
+                let added = match document {
+                    Ok(document) if failure.is_none() => add(&document.text),
+                    Ok(_) => Ok(()),
+                    Err(error) => {
+                        skipped(&error.to_string());
+                        Ok(())
+                    }
+                };
+                failure = failure.take().or(added.err());
+            }),
+            Item::Skipped { place, why } => skipped(&format!("{place}: {why}")),
+            Item::Failed(error) => failure = Some(error),
+        }
+        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    failure.map_or(Ok(()), Err)
 }
 
 fn too_long(options: &SourceOptions) -> String {

@@ -1,0 +1,100 @@
+//! What the verbs that join documents have in common.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::search::parse_share;
+use crate::error::Error;
+use crate::index::{Config, Index, MaxDf};
+use crate::join::Thresholds;
+use crate::search::Searcher;
+use crate::source::SourceOptions;
+
+/// What a pair of documents must have.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ThresholdArgs {
+    /// Only pairs of which one document holds at least this share of the other, 0 to 1.
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    min_containment: Option<f64>,
+    /// Only pairs with at least this resemblance, 0 to 1.
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    min_resemblance: Option<f64>,
+    /// Only pairs with at least so many fingerprints in common.
+    #[arg(long, value_name = "N", default_value = "1")]
+    min_overlap: u32,
+}
+
+impl ThresholdArgs {
+    /// The thresholds; `containment` and `resemblance` if neither is given.
+    pub fn thresholds(&self, containment: f64, resemblance: f64) -> Thresholds {
+        let (containment, resemblance) = match (self.min_containment, self.min_resemblance) {
+            (None, None) => (containment, resemblance),
+            (containment, resemblance) => (containment.unwrap_or(0.0), resemblance.unwrap_or(0.0)),
+        };
+        Thresholds { overlap: self.min_overlap, containment, resemblance }
+    }
+}
+
+/// How an index is joined.
+#[derive(Debug, Clone, Args)]
+pub struct JoinArgs {
+    /// Fingerprints in more documents than this bring up nothing by themselves: a number of
+    /// documents, or a share of them such as 0.01. Default: what the index was created with.
+    #[arg(long, value_name = "N|F")]
+    pub max_df: Option<MaxDf>,
+    /// Text that does not count, such as templates: files, directories, or an index. May be given
+    /// several times.
+    #[arg(long, short = 'b', value_name = "PATH")]
+    pub boilerplate: Vec<PathBuf>,
+    /// Threads that search; as many as there are processors if not given.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+impl JoinArgs {
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        let available = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.unwrap_or_else(available)
+    }
+
+    /// A searcher over the index at `path`, for which boilerplate does not count.
+    pub fn searcher(&self, path: &Path) -> crate::Result<Searcher> {
+        let searcher = Searcher::new(Index::open(path)?.snapshot()?);
+        without(searcher, &self.boilerplate)
+    }
+}
+
+/// The same searcher, for which the text at these paths does not count.
+pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> crate::Result<Searcher> {
+    if boilerplate.is_empty() {
+        return Ok(searcher);
+    }
+    let mut keys = Vec::new();
+    for path in boilerplate {
+        add_keys(path, searcher.snapshot().config(), &mut keys)?;
+    }
+    searcher.without(keys)
+}
+
+/// Adds the fingerprints of what is at `path`, an index or documents.
+fn add_keys(path: &Path, config: &Config, keys: &mut Vec<u64>) -> crate::Result<()> {
+    if path.join("meta.json").exists() {
+        let snapshot = Index::open(path)?.snapshot()?;
+        config.check_signs_as(snapshot.config(), path)?;
+        return snapshot.for_each_term(&mut |key, _| keys.push(key));
+    }
+    path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+    let mut add = |text: &str| {
+        keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
+        Ok(())
+    };
+    let mut skipped = |what: &str| eprintln!("cento: {what}");
+    crate::source::for_each_text(
+        &[path.to_owned()],
+        &SourceOptions::default(),
+        &mut add,
+        &mut skipped,
+    )
+}

@@ -1,0 +1,257 @@
+//! `cento pairs`
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::join::{JoinArgs, ThresholdArgs};
+use super::output::{Format, count};
+use super::progress::{Progress, stop_flag};
+use super::{Outcome, Result};
+use crate::error::Error;
+use crate::hash::hash_bytes;
+use crate::index::Snapshot;
+use crate::join::pairs::{self, PairOptions, PairReport};
+use crate::join::series::Scope;
+
+/// Find all pairs of documents that share text.
+///
+/// Every document of the index is compared with all others, or with those of another index. Pairs
+/// are written as they are found, in the order in which the index stores the documents. Without
+/// thresholds pairs are shown of which one document holds a tenth of the other.
+#[derive(Debug, Args)]
+pub struct Pairs {
+    /// The directory of the index.
+    index: PathBuf,
+    /// Pairs of a document of INDEX and one of this index, which has the same scheme and analyser.
+    #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
+    against: Option<PathBuf>,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    /// Only pairs of documents with the same value of this field of `meta`.
+    #[arg(long, value_name = "FIELD", conflicts_with = "across")]
+    within: Option<String>,
+    /// No pairs of documents with the same value of this field of `meta`.
+    #[arg(long, value_name = "FIELD")]
+    across: Option<String>,
+    /// Show the passages that both documents have.
+    #[arg(long)]
+    passages: bool,
+    #[command(flatten)]
+    join: JoinArgs,
+    /// Write to this file instead of standard output. An interrupted run can then be resumed.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Go on with the interrupted run that wrote to --out, with the same index and options.
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// The form of the pairs.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// How far a run has come; beside its output until it ends.
+#[derive(Debug, Serialize, Deserialize)]
+struct Checkpoint {
+    /// Of the index, or both, and of all options that decide what is written.
+    run: u64,
+    /// The document that comes next.
+    next: u64,
+    /// The length of the output up to there.
+    bytes: u64,
+    /// The pairs in it.
+    pairs: u64,
+}
+
+/// A checkpoint is made about as often.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
+
+impl Pairs {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let searcher = self.join.searcher(&self.index)?;
+        let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
+        let options = PairOptions {
+            thresholds: self.thresholds.thresholds(0.1, 0.0),
+            scope: match (&self.within, &self.across) {
+                (Some(field), _) => Scope::Within(field.clone()),
+                (_, Some(field)) => Scope::Across(field.clone()),
+                _ => Scope::Everywhere,
+            },
+            max_df: self.join.max_df,
+            passages: self.passages,
+            threads: self.join.threads(),
+        };
+        let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
+        let run = self.identify(a, b, &options);
+        let mut out = Output::open(self.out.as_deref(), self.resume, run)?;
+        let end = pairs::document_count(&searcher);
+        let progress = Progress::new(end, "documents");
+        let mut failure: io::Result<()> = Ok(());
+        let from = out.checkpoint.next;
+        let found =
+            pairs::pairs(&searcher, against.as_ref(), &options, from, &stop, &mut |next, pairs| {
+                for pair in pairs {
+                    let report = pair.report(a, b)?;
+                    failure = write_pair(&mut out.writer, &report, self.format);
+                    out.checkpoint.pairs += 1;
+                    if failure.is_err() {
+                        return Err(Error::Interrupted);
+                    }
+                }
+                out.checkpoint.next = next;
+                progress.set(next);
+                out.save_sometimes()
+            });
+        progress.finish();
+        failure?;
+        if let Err(error) = found {
+            out.save()?;
+            if matches!(error, Error::Interrupted) && self.out.is_some() {
+                eprintln!("cento: `--resume` goes on from here");
+            }
+            return Err(error.into());
+        }
+        let pairs = out.finish()?;
+        if self.format == Format::Human {
+            eprintln!("{} pairs of {} documents", count(pairs), count(a.documents()));
+        }
+        Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// A number for what will be written: that of another index or with other options differs.
+    fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
+        // Threads change nothing; boilerplate is taken by its name.
+        let options = PairOptions { threads: 0, ..options.clone() };
+        let format = (self.format, &self.join.boilerplate);
+        let generations = (a.generation(), b.generation());
+        hash_bytes(format!("{generations:?} {options:?} {format:?}").as_bytes())
+    }
+}
+
+/// Where pairs go.
+struct Output {
+    writer: BufWriter<Box<dyn Write>>,
+    /// The file, and that of its checkpoint; none for standard output.
+    file: Option<(File, PathBuf)>,
+    checkpoint: Checkpoint,
+    saved: Instant,
+}
+
+impl Output {
+    fn open(path: Option<&Path>, resumes: bool, run: u64) -> Result<Output> {
+        let mut checkpoint = Checkpoint { run, next: 0, bytes: 0, pairs: 0 };
+        let saved = Instant::now();
+        let Some(path) = path else {
+            let writer = BufWriter::new(Box::new(io::stdout()) as Box<dyn Write>);
+            return Ok(Output { writer, file: None, checkpoint, saved });
+        };
+        let beside = beside(path, "checkpoint");
+        let failed = |action| move |e| Error::io(action, path, e);
+        let mut file = if resumes {
+            let json = std::fs::read(&beside).map_err(|e| Error::io("read", &beside, e))?;
+            let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
+            checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
+                let what = "it is not the checkpoint of a run with this index, as it is now, and \
+                            these options; start again without --resume";
+                Error::input(beside.display().to_string(), what)
+            })?;
+            let file = File::options().write(true).open(path).map_err(failed("open"))?;
+            file.set_len(checkpoint.bytes).map_err(failed("shorten"))?;
+            file
+        } else {
+            if beside.exists() {
+                let what = "an interrupted run wrote here; --resume goes on with it, or remove this \
+                            file to start again";
+                return Err(Error::input(beside.display().to_string(), what).into());
+            }
+            File::create_new(path).map_err(failed("create"))?
+        };
+        file.seek(SeekFrom::End(0)).map_err(failed("read"))?;
+        let writer = file.try_clone().map_err(failed("open"))?;
+        let mut out = Output {
+            writer: BufWriter::new(Box::new(writer)),
+            file: Some((file, beside)),
+            checkpoint,
+            saved,
+        };
+        out.save()?;
+        Ok(out)
+    }
+
+    fn save_sometimes(&mut self) -> crate::Result<()> {
+        if self.saved.elapsed() < CHECKPOINT_INTERVAL {
+            return Ok(());
+        }
+        self.save()
+    }
+
+    /// Makes what has been written durable, and then the note of it.
+    fn save(&mut self) -> crate::Result<()> {
+        self.saved = Instant::now();
+        let Some((file, beside)) = &mut self.file else { return Ok(()) };
+        let failed = |e| Error::io("write", &*beside, e);
+        self.writer.flush().and_then(|()| file.sync_all()).map_err(failed)?;
+        self.checkpoint.bytes = file.metadata().map_err(failed)?.len();
+        let json = serde_json::to_string(&self.checkpoint).expect("numbers are JSON");
+        let new = self::beside(beside, "new");
+        std::fs::write(&new, json)
+            .and_then(|()| File::open(&new)?.sync_all())
+            .and_then(|()| std::fs::rename(&new, &*beside))
+            .map_err(failed)
+    }
+
+    /// The number of pairs; the checkpoint goes.
+    fn finish(mut self) -> Result<u64> {
+        self.writer.flush()?;
+        if let Some((file, beside)) = &self.file {
+            file.sync_all()?;
+            std::fs::remove_file(beside).map_err(|e| Error::io("remove", beside, e))?;
+        }
+        Ok(self.checkpoint.pairs)
+    }
+}
+
+/// The file beside `path` with this extension after its own.
+fn beside(path: &Path, extension: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+/// Writes a pair.
+fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Result<()> {
+    if format == Format::Json {
+        let json = serde_json::to_string(pair).map_err(io::Error::other)?;
+        return writeln!(out, "{json}");
+    }
+    let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
+    writeln!(
+        out,
+        "{:.3} {:.3} {:.3} {:>6} {category}  {}  {}",
+        pair.containment_a_in_b,
+        pair.containment_b_in_a,
+        pair.resemblance,
+        pair.overlap,
+        pair.a,
+        pair.b
+    )?;
+    for passage in pair.passages.iter().flatten() {
+        writeln!(
+            out,
+            "    bytes {}..{} of the one are {}..{} of the other: {} tokens, similarity {:.3}",
+            passage.query.0,
+            passage.query.1,
+            passage.hit.0,
+            passage.hit.1,
+            passage.tokens,
+            passage.similarity
+        )?;
+    }
+    Ok(())
+}

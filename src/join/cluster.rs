@@ -1,0 +1,299 @@
+//! Which documents are versions of one another?
+//!
+//! Similarity is not transitive: joining whatever is linked ([`Linkage::Single`]) makes chains in
+//! which the first document has nothing of the last, and in large collections one cluster of
+//! everything. So by default a cluster is a *star* ([`Linkage::Star`]): every member is similar to the
+//! cluster's representative. Documents are taken in the order of preference (the oldest first, say);
+//! one that is in no cluster yet represents a new one, which all similar documents join that are in
+//! none. The result depends on documents and thresholds only, not on threads or storage.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Thresholds;
+use super::numbering::Numbering;
+use super::ordered::in_order;
+use super::pairs::{PairOptions, pairs};
+use super::series::field_of;
+use crate::error::Result;
+use crate::index::{MaxDf, Snapshot};
+use crate::search::{Neighbour, Searcher};
+
+/// How documents are brought together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Linkage {
+    /// Each member is similar to the representative.
+    Star,
+    /// Each member is similar to some other member.
+    Single,
+}
+
+/// Who represents a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prefer {
+    /// The document that was added first.
+    Oldest,
+    /// The document with the most tokens.
+    Longest,
+    /// The document with the least value of this field of `meta`: numbers before texts, and these
+    /// before documents without.
+    Least(String),
+    /// The same with the greatest value; documents without the field come last again.
+    Greatest(String),
+}
+
+/// How clusters are made.
+#[derive(Debug, Clone)]
+pub struct ClusterOptions {
+    /// What two documents need to be similar.
+    pub thresholds: Thresholds,
+    /// How documents are brought together.
+    pub linkage: Linkage,
+    /// Who represents a cluster; of equals, the first id.
+    pub prefer: Prefer,
+    /// Fingerprints in more documents bring up nothing; the index's own limit if not given.
+    pub max_df: Option<MaxDf>,
+    /// Threads that search.
+    pub threads: usize,
+}
+
+/// Documents that are similar.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cluster {
+    /// The number of the cluster: 1 for the largest.
+    pub cluster: u64,
+    /// How many documents it has, the representative included.
+    pub size: u64,
+    /// The id of the document that represents it.
+    pub representative: String,
+    /// The others, the most similar first.
+    pub members: Vec<Member>,
+}
+
+/// A document of a cluster that does not represent it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    /// Its id.
+    pub id: String,
+    /// Distinct fingerprints in common with the representative; by single linkage it may have none.
+    pub overlap: u32,
+    /// Its resemblance to the representative.
+    pub resemblance: f64,
+}
+
+/// The clusters of at least two documents, the largest first.
+///
+/// `progress` is told how many documents have been looked at, of how many.
+///
+/// # Errors
+/// When a file is damaged; [`crate::Error::Interrupted`] after `stop`.
+pub fn cluster(
+    searcher: &Searcher,
+    options: &ClusterOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Vec<Cluster>> {
+    let documents = Documents::new(searcher, &options.prefer)?;
+    let groups = match options.linkage {
+        Linkage::Star => stars(&documents, options, stop, progress)?,
+        Linkage::Single => components(&documents, options, stop, progress)?,
+    };
+    let mut clusters = Vec::new();
+    for (representative, others) in groups.into_iter().filter(|group| !group.1.is_empty()) {
+        clusters.push(documents.cluster(representative, &others)?);
+    }
+    clusters
+        .sort_by(|a, b| b.size.cmp(&a.size).then_with(|| a.representative.cmp(&b.representative)));
+    for (number, cluster) in (1u64..).zip(&mut clusters) {
+        cluster.cluster = number;
+    }
+    Ok(clusters)
+}
+
+/// The representative, and the other documents of each cluster, by their place in the order.
+type Groups = Vec<(usize, Vec<usize>)>;
+
+/// The live documents of a snapshot in the order of preference.
+struct Documents<'a> {
+    searcher: &'a Searcher,
+    numbering: Numbering,
+    /// The numbers of the documents, the most preferred first.
+    order: Vec<u64>,
+    /// The place of each number in the order.
+    places: Vec<u32>,
+}
+
+/// What decides who is preferred; less is better.
+type Rank = (u8, i64, Option<String>);
+
+impl<'a> Documents<'a> {
+    fn new(searcher: &'a Searcher, prefer: &Prefer) -> Result<Documents<'a>> {
+        let snapshot = searcher.snapshot();
+        let numbering = Numbering::new(snapshot);
+        let mut ranked: Vec<(Rank, String, u64)> = Vec::new();
+        for number in 0..numbering.end() {
+            let address = numbering.address(number);
+            if snapshot.segments()[address.segment as usize].is_alive(address.doc) {
+                ranked.push((
+                    rank(snapshot, &numbering, number, prefer)?,
+                    snapshot.id(address)?,
+                    number,
+                ));
+            }
+        }
+        let descends = matches!(prefer, Prefer::Greatest(_));
+        ranked.sort_unstable_by(|(a, a_id, _), (b, b_id, _)| {
+            let by_value = (a.1, &a.2).cmp(&(b.1, &b.2));
+            let by_value = if descends { by_value.reverse() } else { by_value };
+            a.0.cmp(&b.0).then(by_value).then_with(|| a_id.cmp(b_id))
+        });
+        let order: Vec<u64> = ranked.into_iter().map(|(_, _, number)| number).collect();
+        let mut places = vec![u32::MAX; numbering.end() as usize];
+        for (place, &number) in (0u32..).zip(&order) {
+            places[number as usize] = place;
+        }
+        Ok(Documents { searcher, numbering, order, places })
+    }
+
+    /// The documents similar to the one at this place, with their places.
+    fn similar(&self, place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
+        let address = self.numbering.address(self.order[place]);
+        let keys = self.searcher.keys_of(address)?;
+        let size = keys.len() as u32;
+        // The other may be the smaller one, which has enough of itself in this.
+        let Thresholds { overlap, resemblance, .. } = options.thresholds;
+        let least = Thresholds { overlap, resemblance, containment: 0.0 }.overlap_min(size);
+        let found = self.searcher.neighbours(&keys, least, options.max_df, Some(address))?;
+        let is_similar =
+            |found: &Neighbour| options.thresholds.meets(found.overlap, size, found.fingerprints);
+        let place =
+            |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
+        Ok(found.into_iter().filter(is_similar).map(place).collect())
+    }
+
+    /// The cluster of these documents, without its number.
+    fn cluster(&self, representative: usize, others: &[usize]) -> Result<Cluster> {
+        let snapshot = self.searcher.snapshot();
+        let address = |place: usize| self.numbering.address(self.order[place]);
+        let own = address(representative);
+        let keys = self.searcher.keys_of(own)?;
+        let mut members = Vec::with_capacity(others.len());
+        for &place in others {
+            let other = self.searcher.keys_of(address(place))?;
+            let overlap = other.iter().filter(|key| keys.binary_search(key).is_ok()).count();
+            let both = keys.len() + other.len() - overlap;
+            members.push(Member {
+                id: snapshot.id(address(place))?,
+                overlap: overlap as u32,
+                resemblance: overlap as f64 / both.max(1) as f64,
+            });
+        }
+        members
+            .sort_by(|a, b| b.resemblance.total_cmp(&a.resemblance).then_with(|| a.id.cmp(&b.id)));
+        let size = members.len() as u64 + 1;
+        Ok(Cluster { cluster: 0, size, representative: snapshot.id(own)?, members })
+    }
+}
+
+fn rank(snapshot: &Snapshot, numbering: &Numbering, number: u64, prefer: &Prefer) -> Result<Rank> {
+    let address = numbering.address(number);
+    let segment = &snapshot.segments()[address.segment as usize];
+    Ok(match prefer {
+        Prefer::Oldest => (0, segment.added_micros(address.doc), None),
+        Prefer::Longest => {
+            let tokens = segment.signatures.document(address.doc)?.tokens;
+            (0, -i64::from(tokens), None)
+        }
+        Prefer::Least(field) | Prefer::Greatest(field) => {
+            let meta = snapshot.meta(address)?;
+            match field_of(&meta, field) {
+                None | Some(Value::Null) => (2, 0, None),
+                Some(Value::Number(value)) => {
+                    // Fractions too, to a millionth.
+                    (0, (value.as_f64().unwrap_or(0.0) * 1e6) as i64, None)
+                }
+                Some(Value::String(text)) => (1, 0, Some(text.clone())),
+                Some(other) => (1, 0, Some(other.to_string())),
+            }
+        }
+    })
+}
+
+fn stars(
+    documents: &Documents<'_>,
+    options: &ClusterOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Groups> {
+    let count = documents.order.len();
+    let taken: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
+    let mut groups = Vec::new();
+    // Searches run ahead of the decisions; one whose document has been taken meanwhile is in vain.
+    let work = |place: u64| {
+        if taken[place as usize].load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
+        documents.similar(place as usize, options)
+    };
+    in_order(options.threads, 0..count as u64, stop, &work, &mut |place, similar| {
+        progress(place + 1, count as u64);
+        if taken[place as usize].swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let is_new = |other: &usize| !taken[*other].swap(true, Ordering::Relaxed);
+        groups.push((place as usize, similar.into_iter().filter(is_new).collect()));
+        Ok(())
+    })?;
+    Ok(groups)
+}
+
+fn components(
+    documents: &Documents<'_>,
+    options: &ClusterOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Groups> {
+    let count = documents.order.len();
+    let mut parents: Vec<usize> = (0..count).collect();
+    let pair_options = PairOptions {
+        thresholds: options.thresholds,
+        max_df: options.max_df,
+        threads: options.threads,
+        ..PairOptions::default()
+    };
+    let place = |address| documents.places[documents.numbering.number(address) as usize] as usize;
+    let end = documents.numbering.end();
+    pairs(documents.searcher, None, &pair_options, 0, stop, &mut |next, found| {
+        progress(next, end);
+        for pair in found {
+            let (a, b) = (root(&mut parents, place(pair.a)), root(&mut parents, place(pair.b)));
+            // The more preferred of both represents.
+            parents[a.max(b)] = a.min(b);
+        }
+        Ok(())
+    })?;
+    let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
+    for place in 0..count {
+        let root = root(&mut parents, place);
+        let others = groups.entry(root).or_default();
+        if root != place {
+            others.push(place);
+        }
+    }
+    let mut groups: Groups = groups.into_iter().collect();
+    groups.sort_unstable_by_key(|group| (Reverse(group.1.len()), group.0));
+    Ok(groups)
+}
+
+/// The representative of the set that has this document, by halving paths.
+fn root(parents: &mut [usize], mut place: usize) -> usize {
+    while parents[place] != place {
+        parents[place] = parents[parents[place]];
+        place = parents[place];
+    }
+    place
+}

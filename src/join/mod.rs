@@ -1,0 +1,15 @@
+//! Which documents of a collection belong together?
+//!
+//! A whole index against itself or another: [`pairs`](pairs::pairs) of documents, [`cluster`]s of
+//! them, and [`dedup`]lication of documents as they come. Every document is searched for as a query
+//! would be, so what holds for a search holds here: a pair has at least one fingerprint in common
+//! that is no stop-fingerprint, and every number of it is exact.
+
+pub mod cluster;
+mod numbering;
+mod ordered;
+pub mod pairs;
+pub mod series;
+mod thresholds;
+
+pub use thresholds::Thresholds;

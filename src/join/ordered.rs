@@ -1,0 +1,120 @@
+//! How do several threads work through a list whose results are taken in its order?
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crossbeam::channel::bounded;
+
+use crate::error::{Error, Result};
+
+/// So many results of each thread wait for the one whose turn it is.
+const WAITING_PER_THREAD: usize = 16;
+
+/// Does `work` for every number of the range, on so many threads, and hands the results to `sink` in
+/// order. Bounded memory: a thread goes no further ahead than [`WAITING_PER_THREAD`] allows.
+///
+/// # Errors
+/// The first error of `work` or `sink`, in order; [`Error::Interrupted`] after `stop`.
+pub fn in_order<T: Send>(
+    threads: usize,
+    numbers: Range<u64>,
+    stop: &AtomicBool,
+    work: &(dyn Fn(u64) -> Result<T> + Sync),
+    sink: &mut dyn FnMut(u64, T) -> Result<()>,
+) -> Result<()> {
+    let threads = threads.max(1);
+    let next = AtomicU64::new(numbers.start);
+    let waiting = threads * WAITING_PER_THREAD;
+    // A permit is taken before a number is, and given back when its result has been taken: so the
+    // number whose turn it is is always being worked on.
+    let (permit_tx, permit_rx) = bounded::<()>(waiting);
+    for _ in 0..waiting {
+        let _ = permit_tx.send(());
+    }
+    let (done_tx, done_rx) = bounded(waiting);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (permit_rx, done_tx) = (permit_rx.clone(), done_tx.clone());
+            let (next, end) = (&next, numbers.end);
+            scope.spawn(move || {
+                while permit_rx.recv().is_ok() {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= end || done_tx.send((number, work(number))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop((done_tx, permit_rx));
+        let mut waiting: BTreeMap<u64, Result<T>> = BTreeMap::new();
+        let mut turn = numbers.start;
+        let mut take = || -> Result<()> {
+            while turn < numbers.end {
+                let Ok((number, result)) = done_rx.recv() else {
+                    return Err(Error::Query { what: "a thread ended before its work".into() });
+                };
+                waiting.insert(number, result);
+                while let Some(result) = waiting.remove(&turn) {
+                    if stop.load(Ordering::Relaxed) {
+                        return Err(Error::Interrupted);
+                    }
+                    sink(turn, result?)?;
+                    turn += 1;
+                    let _ = permit_tx.send(());
+                }
+            }
+            Ok(())
+        };
+        let taken = take();
+        // Whoever waits for a permit or to hand over a result gives up.
+        drop((permit_tx, done_rx));
+        taken
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn results_come_in_order_whatever_they_take() {
+        let work = |number: u64| {
+            std::thread::sleep(Duration::from_micros(number * 7919 % 300));
+            Ok(number * 2)
+        };
+        for threads in [1, 2, 5] {
+            let mut taken = Vec::new();
+            let stop = AtomicBool::new(false);
+            in_order(threads, 3..300, &stop, &work, &mut |number, result| {
+                taken.push((number, result));
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(taken, (3..300).map(|number| (number, number * 2)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn it_ends_at_the_first_error_and_when_it_is_told_to() {
+        let failure = || Error::Query { what: "seven".into() };
+        let work = |number: u64| if number == 7 { Err(failure()) } else { Ok(number) };
+        let mut last = 0;
+        let stop = AtomicBool::new(false);
+        let run = in_order(3, 0..1000, &stop, &work, &mut |number, _| {
+            last = number;
+            Ok(())
+        });
+        assert_eq!((run.unwrap_err().to_string(), last), (failure().to_string(), 6));
+        let sink = &mut |number, _| {
+            stop.store(number == 5, Ordering::Relaxed);
+            Ok(())
+        };
+        let stopped = in_order(2, 0..1000, &stop, &|_| Ok(()), sink);
+        assert!(matches!(stopped, Err(Error::Interrupted)));
+        let refused =
+            in_order(2, 0..1000, &AtomicBool::new(false), &|_| Ok(()), &mut |_, ()| Err(failure()));
+        assert!(refused.is_err());
+    }
+}

@@ -1,0 +1,263 @@
+//! Which pairs of documents share enough text?
+//!
+//! Every document is searched for among the others (Seo and Croft 2008, section 4: n searches of m
+//! posting lists of at most l documents), from the least overlap that its own size and the
+//! thresholds ask for, so that prefix filtering leaves most lists unread. A pair that both of its
+//! documents find is given once, by the one that is stored first: nothing is remembered.
+//!
+//! Two indexes are joined from one side only; what the other side asks for is looked at then.
+
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use super::Thresholds;
+use super::numbering::Numbering;
+use super::ordered::in_order;
+use super::series::{Scope, Series};
+use crate::error::{Error, Result};
+use crate::index::{DocAddress, MaxDf, Snapshot};
+use crate::search::{Category, Neighbour, Passage, Searcher, Texts};
+
+/// Which pairs, and how they are found.
+#[derive(Debug, Clone)]
+pub struct PairOptions {
+    /// What a pair must have.
+    pub thresholds: Thresholds,
+    /// Which pairs are kept, by a field of `meta`.
+    pub scope: Scope,
+    /// Fingerprints in more documents bring up no pair; the index's own limit if not given.
+    pub max_df: Option<MaxDf>,
+    /// Whether passages are found, which takes the texts of both documents of each pair.
+    pub passages: bool,
+    /// Threads that search.
+    pub threads: usize,
+}
+
+impl Default for PairOptions {
+    fn default() -> PairOptions {
+        PairOptions {
+            thresholds: Thresholds::default(),
+            scope: Scope::Everywhere,
+            max_df: None,
+            passages: false,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+/// Two documents that share text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The document that is stored first, or that of the first index.
+    pub a: DocAddress,
+    /// The other.
+    pub b: DocAddress,
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+    /// Distinct fingerprints of `a`.
+    pub in_a: u32,
+    /// Distinct fingerprints of `b`.
+    pub in_b: u32,
+    /// The passages in common, if they were asked for: `query` is in `a`, `hit` in `b`.
+    pub passages: Option<Vec<Passage>>,
+}
+
+/// A pair as it is told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairReport {
+    /// The id of the one document.
+    pub a: String,
+    /// The id of the other.
+    pub b: String,
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+    /// How much of `a` is in `b`, 0 to 1.
+    pub containment_a_in_b: f64,
+    /// How much of `b` is in `a`, 0 to 1.
+    pub containment_b_in_a: f64,
+    /// How much of both together is in both, 0 to 1.
+    pub resemblance: f64,
+    /// The category of Seo and Croft; none if either containment is a tenth or less.
+    pub category: Option<Category>,
+    /// The passages in common, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passages: Option<Vec<Passage>>,
+}
+
+impl Pair {
+    /// How much of `a` is in `b`, and of `b` in `a`.
+    pub fn containments(&self) -> (f64, f64) {
+        let share = |of: u32| f64::from(self.overlap) / f64::from(of);
+        (share(self.in_a), share(self.in_b))
+    }
+
+    /// How much of both together is in both.
+    pub fn resemblance(&self) -> f64 {
+        f64::from(self.overlap) / f64::from(self.in_a + self.in_b - self.overlap)
+    }
+
+    /// The category of Seo and Croft 2008, section 3.3.
+    pub fn category(&self) -> Option<Category> {
+        let (a_in_b, b_in_a) = self.containments();
+        Category::of(a_in_b, b_in_a)
+    }
+
+    /// The pair with the ids of its documents.
+    ///
+    /// # Errors
+    /// When an id cannot be read.
+    pub fn report(self, a: &Snapshot, b: &Snapshot) -> Result<PairReport> {
+        let (containment_a_in_b, containment_b_in_a) = self.containments();
+        Ok(PairReport {
+            a: a.id(self.a)?,
+            b: b.id(self.b)?,
+            overlap: self.overlap,
+            containment_a_in_b,
+            containment_b_in_a,
+            resemblance: self.resemblance(),
+            category: self.category(),
+            passages: self.passages,
+        })
+    }
+}
+
+/// Finds all pairs of documents of `searcher`, or, with `against`, of one of it and one of that.
+///
+/// `sink` is called for every document of the first index, in the order in which they are stored,
+/// from the one with the number `from` on (0 for all), with the number of the next and the pairs
+/// that the document gives. Pairs come in the same order whatever the number of threads.
+///
+/// # Errors
+/// When the indexes sign texts differently, a file is damaged, or `sink` fails;
+/// [`Error::Interrupted`] after `stop`.
+pub fn pairs(
+    searcher: &Searcher,
+    against: Option<&Searcher>,
+    options: &PairOptions,
+    from: u64,
+    stop: &AtomicBool,
+    sink: &mut dyn FnMut(u64, Vec<Pair>) -> Result<()>,
+) -> Result<()> {
+    let join = Join::new(searcher, against, options)?;
+    let numbers = from..join.numbering.end();
+    in_order(
+        options.threads,
+        numbers,
+        stop,
+        &|number| join.pairs_of(number),
+        &mut |number, pairs| sink(number + 1, pairs),
+    )
+}
+
+/// How many documents [`pairs`] goes through.
+pub fn document_count(searcher: &Searcher) -> u64 {
+    Numbering::new(searcher.snapshot()).end()
+}
+
+struct Join<'a> {
+    searcher: &'a Searcher,
+    against: Option<&'a Searcher>,
+    options: &'a PairOptions,
+    numbering: Numbering,
+    /// Of the index in which documents are looked for.
+    other: Numbering,
+    series: Option<Series>,
+    /// The fewest fingerprints that a document has in which others are looked for.
+    in_other_min: u32,
+}
+
+impl<'a> Join<'a> {
+    fn new(
+        searcher: &'a Searcher,
+        against: Option<&'a Searcher>,
+        options: &'a PairOptions,
+    ) -> Result<Join<'a>> {
+        let snapshot = searcher.snapshot();
+        let other = against.unwrap_or(searcher).snapshot();
+        snapshot.config().check_signs_as(other.config(), other.index().path())?;
+        if options.passages && !(snapshot.config().store_text && other.config().store_text) {
+            let what = "passages are found by comparing texts, and an index keeps none";
+            return Err(Error::Query { what: what.into() });
+        }
+        let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
+        let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
+        let mut in_other_min = u32::MAX;
+        if let Some(against) = against {
+            for number in 0..other_numbering.end() {
+                let size = against.size_of(other_numbering.address(number))?;
+                in_other_min = in_other_min.min(if size == 0 { u32::MAX } else { size });
+            }
+        }
+        Ok(Join {
+            searcher,
+            against,
+            options,
+            numbering,
+            other: other_numbering,
+            series: Series::read(&options.scope, &snapshots)?,
+            in_other_min,
+        })
+    }
+
+    /// The pairs that the document with this number gives.
+    fn pairs_of(&self, number: u64) -> Result<Vec<Pair>> {
+        let address = self.numbering.address(number);
+        let snapshot = self.searcher.snapshot();
+        if !snapshot.segments()[address.segment as usize].is_alive(address.doc) {
+            return Ok(Vec::new());
+        }
+        let keys = self.searcher.keys_of(address)?;
+        let in_a = keys.len() as u32;
+        let Thresholds { overlap, containment, resemblance } = self.options.thresholds;
+        let overlap_min = match self.against {
+            None => self.options.thresholds.overlap_min(in_a),
+            // From this side alone the smaller document may be the other one.
+            Some(_) => {
+                let smaller = Thresholds { overlap, containment, resemblance: 0.0 };
+                let larger = Thresholds { overlap, containment: 0.0, resemblance };
+                let smaller = smaller.overlap_min(in_a.min(self.in_other_min));
+                smaller.max(larger.overlap_min(in_a))
+            }
+        };
+        let searched = self.against.unwrap_or(self.searcher);
+        let except = self.against.is_none().then_some(address);
+        let found = searched.neighbours(&keys, overlap_min, self.options.max_df, except)?;
+        let mut pairs: Vec<Pair> =
+            found.into_iter().filter_map(|found| self.pair(number, in_a, found)).collect();
+        pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        if self.options.passages {
+            let mut texts = Texts::new(snapshot, searched.snapshot());
+            for pair in &mut pairs {
+                pair.passages = Some(texts.passages(pair.a, pair.b)?);
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// The pair with a document that was found, if it is one and given here.
+    fn pair(&self, number: u64, in_a: u32, found: Neighbour) -> Option<Pair> {
+        let Neighbour { address, overlap, fingerprints: in_b } = found;
+        let thresholds = self.options.thresholds;
+        if !thresholds.meets(overlap, in_a, in_b) {
+            return None;
+        }
+        let other = self.other.number(address);
+        if self.series.as_ref().is_some_and(|series| !series.keeps(number, other)) {
+            return None;
+        }
+        let own = self.numbering.address(number);
+        let pair = Pair { a: own, b: address, overlap, in_a, in_b, passages: None };
+        if self.against.is_some() {
+            return Some(pair);
+        }
+        let other_finds_it = overlap >= thresholds.overlap_min(in_b);
+        match other_finds_it {
+            true if other < number => None,
+            _ if other < number => {
+                Some(Pair { a: address, b: own, in_a: in_b, in_b: in_a, ..pair })
+            }
+            _ => Some(pair),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! When are two documents a pair?
+
+use crate::search::least_overlap;
+
+/// What a pair must have at least; all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Thresholds {
+    /// Distinct fingerprints in common; 0 and 1 are the same.
+    pub overlap: u32,
+    /// The greater of both containments, 0 to 1.
+    pub containment: f64,
+    /// Resemblance, 0 to 1.
+    pub resemblance: f64,
+}
+
+impl Thresholds {
+    /// Whether documents of so many distinct fingerprints are a pair with this overlap.
+    pub fn meets(&self, overlap: u32, in_a: u32, in_b: u32) -> bool {
+        let share = |of: u32| f64::from(overlap) / f64::from(of);
+        overlap >= self.overlap.max(1)
+            && share(in_a.min(in_b)) >= self.containment
+            && share(in_a + in_b - overlap) >= self.resemblance
+    }
+
+    /// The least overlap with which a document of `of` fingerprints finds the others of its pairs:
+    /// that of which it has enough itself, for resemblance or containment.
+    ///
+    /// A pair that meets the thresholds is found from one of its documents at least: the smaller.
+    pub fn overlap_min(&self, of: u32) -> u32 {
+        least_overlap(self.containment.max(self.resemblance), of).max(self.overlap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_pair_is_found_from_its_smaller_document(
+            in_a in 1u32..60, in_b in 1u32..60, overlap in 1u32..60,
+            least in 0u32..5, containment in 0u32..11, resemblance in 0u32..11,
+        ) {
+            prop_assume!(overlap <= in_a.min(in_b));
+            let share = |tenths: u32| f64::from(tenths) / 10.0;
+            let thresholds = Thresholds {
+                overlap: least, containment: share(containment), resemblance: share(resemblance),
+            };
+            if thresholds.meets(overlap, in_a, in_b) {
+                prop_assert!(overlap >= thresholds.overlap_min(in_a.min(in_b)));
+            }
+        }
+    }
+}

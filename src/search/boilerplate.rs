@@ -1,0 +1,51 @@
+//! What if some text does not count?
+//!
+//! Templates, licences, headers: text that is known and says nothing about who copied from whom. Its
+//! fingerprints are taken out of every document and query, as if they had never had them; so every
+//! measure is that of what is left.
+
+use crate::error::Result;
+use crate::index::Snapshot;
+
+/// Fingerprints that do not count.
+#[derive(Debug)]
+pub struct Boilerplate {
+    /// Ascending.
+    keys: Vec<u64>,
+    /// By segment and document, how many of them the document has.
+    counts: Vec<Vec<u32>>,
+}
+
+impl Boilerplate {
+    /// Finds out how many of these fingerprints each document of the snapshot has.
+    ///
+    /// # Errors
+    /// When a segment is damaged.
+    pub fn new(snapshot: &Snapshot, mut keys: Vec<u64>) -> Result<Boilerplate> {
+        keys.sort_unstable();
+        keys.dedup();
+        let mut counts = Vec::new();
+        let mut docs = Vec::new();
+        for segment in snapshot.segments() {
+            let signatures = &segment.signatures;
+            let mut of_segment = vec![0; signatures.header().documents as usize];
+            for (_, term) in signatures.find_all(&keys)? {
+                docs.clear();
+                signatures.documents_of(&term, &mut docs)?;
+                docs.iter().for_each(|&doc| of_segment[doc as usize] += 1);
+            }
+            counts.push(of_segment);
+        }
+        Ok(Boilerplate { keys, counts })
+    }
+
+    /// Whether this fingerprint does not count.
+    pub fn has(&self, key: u64) -> bool {
+        self.keys.binary_search(&key).is_ok()
+    }
+
+    /// How many of the fingerprints of a document do not count.
+    pub fn count(&self, segment: u32, doc: u32) -> u32 {
+        self.counts[segment as usize][doc as usize]
+    }
+}

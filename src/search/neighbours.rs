@@ -1,0 +1,156 @@
+//! Which documents share fingerprints with a set of them, and how many, for those who join whole
+//! indexes?
+
+use std::sync::Arc;
+
+use super::candidates::{self, Counted, Request};
+use super::passages::{self, Passage};
+use super::{MaxDf, Searcher};
+use crate::error::Result;
+use crate::index::{DocAddress, Snapshot};
+use crate::text::{Side, Tokens};
+
+/// A document that shares fingerprints with what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighbour {
+    /// The document.
+    pub address: DocAddress,
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+    /// Distinct fingerprints of the document.
+    pub fingerprints: u32,
+}
+
+impl Searcher {
+    /// The distinct fingerprints of a stored document, ascending.
+    ///
+    /// # Errors
+    /// When its signature is damaged.
+    pub fn keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
+        let segment = &self.snapshot.segments()[address.segment as usize].signatures;
+        let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
+        segment.forward(address.doc, &mut ordinals, &mut positions)?;
+        // Ordinals are in the order of keys.
+        ordinals.sort_unstable();
+        ordinals.dedup();
+        let mut keys = Vec::with_capacity(ordinals.len());
+        for ordinal in ordinals {
+            keys.push(segment.key_at(ordinal)?);
+        }
+        if let Some(boilerplate) = &self.boilerplate {
+            keys.retain(|&key| !boilerplate.has(key));
+        }
+        Ok(keys)
+    }
+
+    /// The number of distinct fingerprints of a stored document.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn size_of(&self, address: DocAddress) -> Result<u32> {
+        let mut sizes = 0;
+        let counted = Counted { address, overlap: 0 };
+        self.for_each_size(&[counted], |_, size| sizes = size)?;
+        Ok(sizes)
+    }
+
+    /// Calls `each` with each of the documents, which come segment by segment, and the number of
+    /// its distinct fingerprints.
+    pub(super) fn for_each_size(
+        &self,
+        documents: &[Counted],
+        mut each: impl FnMut(&Counted, u32),
+    ) -> Result<()> {
+        // The column of each segment is looked up once.
+        for same in documents.chunk_by(|a, b| a.address.segment == b.address.segment) {
+            let number = same[0].address.segment;
+            let segment = &self.snapshot.segments()[number as usize];
+            let distinct = segment.signatures.distinct()?;
+            for counted in same {
+                let doc = counted.address.doc;
+                let ignored = self.boilerplate.as_ref().map_or(0, |b| b.count(number, doc));
+                each(counted, distinct.get(doc).saturating_sub(ignored));
+            }
+        }
+        Ok(())
+    }
+
+    /// All documents that share at least `overlap_min` of the ascending `keys`, but for `except`,
+    /// in no order. One at least of what they share is no stop-fingerprint.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub fn neighbours(
+        &self,
+        keys: &[u64],
+        overlap_min: u32,
+        max_df: Option<MaxDf>,
+        except: Option<DocAddress>,
+    ) -> Result<Vec<Neighbour>> {
+        let max_df = max_df.unwrap_or(self.snapshot.config().max_df);
+        let request = Request {
+            keys,
+            overlap_min: overlap_min.max(1),
+            best: usize::MAX,
+            max_df: max_df.limit(self.snapshot.documents()),
+            budget: u64::MAX,
+            filter: None,
+            except,
+        };
+        let mut scratch = self.spare.pop().unwrap_or_default();
+        let found = candidates::find(&self.snapshot, &request, &mut scratch.counters)?.documents;
+        let _ = self.spare.push(scratch);
+        let mut neighbours = Vec::with_capacity(found.len());
+        self.for_each_size(&found, |&Counted { address, overlap }, fingerprints| {
+            neighbours.push(Neighbour { address, overlap, fingerprints });
+        })?;
+        Ok(neighbours)
+    }
+}
+
+/// Finds the passages that stored documents of two snapshots, or of one, have in common.
+pub struct Texts<'a> {
+    snapshots: [&'a Snapshot; 2],
+    /// The document of each side that was read last.
+    last: [Option<(DocAddress, Arc<Text>)>; 2],
+}
+
+struct Text {
+    text: String,
+    tokens: Tokens,
+}
+
+impl<'a> Texts<'a> {
+    /// Of a document of `a` and one of `b`.
+    pub fn new(a: &'a Snapshot, b: &'a Snapshot) -> Texts<'a> {
+        Texts { snapshots: [a, b], last: [None, None] }
+    }
+
+    /// The passages that `a` and `b` have in common, in the order of `a`.
+    ///
+    /// # Errors
+    /// When a document cannot be read.
+    pub fn passages(&mut self, a: DocAddress, b: DocAddress) -> Result<Vec<Passage>> {
+        let (a, b) = (self.read(0, a)?, self.read(1, b)?);
+        Ok(passages::between(a.side(), b.side()))
+    }
+
+    fn read(&mut self, side: usize, address: DocAddress) -> Result<Arc<Text>> {
+        if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
+            return Ok(text.clone());
+        }
+        let snapshot = self.snapshots[side];
+        let text = snapshot.document(address)?.text.unwrap_or_default();
+        let mut tokens = Tokens::default();
+        snapshot.config().analyzer.analyze(&text, &mut tokens)?;
+        let text = Arc::new(Text { text, tokens });
+        self.last[side] = Some((address, text.clone()));
+        Ok(text)
+    }
+}
+
+impl Text {
+    fn side(&self) -> Side<'_> {
+        Side { text: &self.text, tokens: &self.tokens }
+    }
+}
