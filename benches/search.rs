@@ -88,7 +88,7 @@ fn search(c: &mut Criterion) {
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for i in 0..20_000 {
         let meta = serde_json::Map::new();
-        let document = Document { id: format!("doc{i}"), text: text(i / 4, 400 + i % 200), meta };
+        let document = Document::new(format!("doc{i}"), text(i / 4, 400 + i % 200), meta);
         writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
     }
     writer.finish().unwrap();

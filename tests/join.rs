@@ -49,11 +49,7 @@ fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
         let (id, text, series) = (format!("doc{seed}"), text(seed), mix64(seed) % 3);
         // Series 0 is none.
         let meta = if series == 0 { json!({}) } else { json!({ "of": { "series": series } }) };
-        let document = Document {
-            id: id.clone(),
-            text: text.clone(),
-            meta: meta.as_object().unwrap().clone(),
-        };
+        let document = Document::new(&id, &text, meta.as_object().unwrap().clone());
         writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
         let keys = config().sign(&text).unwrap().1.iter().map(|f| f.key).collect();
         held.insert(id.clone(), (keys, series));

@@ -16,7 +16,7 @@ fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for (id, text) in documents {
         let meta = serde_json::Map::new();
-        let document = Document { id: (*id).into(), text: (*text).into(), meta };
+        let document = Document::new(*id, *text, meta);
         let signed = cento::index::pipeline::Signed::new(document, index.config()).unwrap();
         writer.add(signed).unwrap();
     }

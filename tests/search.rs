@@ -60,7 +60,7 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
         let (id, text) = (format!("doc{i}"), text(i, 5 + i % 40));
         let naive = Naive { keys: keys(&text), parity: i % 2 };
         let meta = json!({ "parity": i % 2 }).as_object().unwrap().clone();
-        let document = Document { id: id.clone(), text, meta };
+        let document = Document::new(&id, text, meta);
         writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
         documents.insert(id, naive);
         if i % 640 == 0 {
@@ -244,7 +244,7 @@ fn similarity_composes_with_tantivy_queries() {
     // Of another snapshot it refuses to say anything.
     let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
-    let document = Document { id: "a".into(), text: "w1".into(), meta: serde_json::Map::new() };
+    let document = Document::new("a", "w1", serde_json::Map::new());
     writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
     writer.finish().unwrap();
     let other = index.snapshot().unwrap();
@@ -276,7 +276,7 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
     for i in 0..300 {
         let text = text(i, 5 + i % 40);
         keys(&text).into_iter().for_each(|key| *dfs.entry(key).or_default() += 1);
-        let document = Document { id: i.to_string(), text, meta: serde_json::Map::new() };
+        let document = Document::new(i.to_string(), text, serde_json::Map::new());
         writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
         if i % 100 == 0 {
             writer.commit().unwrap();

@@ -88,6 +88,7 @@ impl SourceArgs {
             encoding: self.encoding.clone(),
             record_bytes_max: self.max_record_bytes,
             read_ignored: self.all,
+            keeps_records: false,
         }
     }
 }

@@ -9,6 +9,7 @@ mod cluster;
 mod compact;
 mod compare;
 mod create;
+mod dedup;
 mod demo;
 mod fingerprint;
 mod generate;
@@ -48,6 +49,7 @@ enum Verb {
     Compare(compare::Compare),
     Pairs(pairs::Pairs),
     Cluster(cluster::Cluster),
+    Dedup(Box<dedup::Dedup>),
     Remove(remove::Remove),
     Compact(compact::Compact),
     Stats(stats::Stats),
@@ -101,6 +103,7 @@ pub fn main() -> ExitCode {
         Verb::Compare(verb) => verb.run(),
         Verb::Pairs(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
+        Verb::Dedup(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),

@@ -1,5 +1,6 @@
 //! How far is it, and does the user want to stop?
 
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,16 +36,7 @@ pub struct AddProgress {
 impl AddProgress {
     /// Nothing told so far.
     pub fn new() -> AddProgress {
-        let bar = if std::io::stderr().is_terminal() {
-            let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
-            let bar = ProgressBar::new_spinner();
-            bar.set_style(style.expect("the template is right"));
-            bar.enable_steady_tick(Duration::from_millis(200));
-            bar
-        } else {
-            ProgressBar::hidden()
-        };
-        AddProgress { bar }
+        AddProgress { bar: spinner() }
     }
 
     /// Tells what has happened.
@@ -58,6 +50,44 @@ impl AddProgress {
                     self.bar.set_message(summary(report));
                 }
             }
+        }
+    }
+
+    /// Takes the moving line away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A moving line without an end in sight, on a terminal.
+fn spinner() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(style.expect("the template is right"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Tells now and then what has been done.
+pub struct Spinner {
+    bar: ProgressBar,
+    told: Cell<u64>,
+}
+
+impl Spinner {
+    /// Nothing told so far.
+    pub fn new() -> Spinner {
+        Spinner { bar: spinner(), told: Cell::new(0) }
+    }
+
+    /// Something more has been done; `message` says what there is by now.
+    pub fn tell(&self, message: &dyn Fn() -> String) {
+        self.told.set(self.told.get() + 1);
+        if self.told.get().is_multiple_of(256) && !self.bar.is_hidden() {
+            self.bar.set_message(message());
         }
     }
 

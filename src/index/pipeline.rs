@@ -79,6 +79,9 @@ pub struct PipelineOptions {
 /// token and 16 a fingerprint.
 const BYTES_A_BYTE: usize = 6;
 
+/// So many chunks of each worker wait for the caller.
+const DONE_PER_THREAD: usize = 16;
+
 /// How often a waiting caller looks whether it is to stop.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -99,7 +102,8 @@ pub fn run(
 ) -> Result<()> {
     let threads = options.threads.max(1);
     let (read_tx, read_rx) = bounded(2 * threads);
-    let (done_tx, done_rx) = bounded(2 * threads);
+    // Bytes are bounded by the gate; so that the workers go on while the caller is busy.
+    let (done_tx, done_rx) = bounded(DONE_PER_THREAD * threads);
     // Never sent to: its end tells the workers to stop, even while the reader waits for input.
     let (work_tx, work_rx) = bounded::<()>(0);
     let gate = Arc::new(Gate::default());

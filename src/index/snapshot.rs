@@ -212,12 +212,15 @@ impl Snapshot {
     /// # Errors
     /// When the dictionary of ids cannot be read.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
-        let term = Term::from_field_text(self.index.fields().id, id);
-        let failed = |e| self.index.error("look up an id in", e);
+        self.find_term(&Term::from_field_text(self.index.fields().id, id))
+    }
+
+    fn find_term(&self, term: &Term) -> Result<Option<DocAddress>> {
+        let failed = |e| self.index.error("look up a document in", e);
         for (segment, reader) in (0u32..).zip(self.searcher.segment_readers()) {
             let inverted = reader.inverted_index(term.field()).map_err(failed)?;
             let record = tantivy::schema::IndexRecordOption::Basic;
-            let postings = inverted.read_postings(&term, record).map_err(|e| failed(e.into()))?;
+            let postings = inverted.read_postings(term, record).map_err(|e| failed(e.into()))?;
             let Some(mut postings) = postings else {
                 continue;
             };
@@ -231,6 +234,14 @@ impl Snapshot {
             }
         }
         Ok(None)
+    }
+
+    /// A document whose text has this digest, if there is one: the first that is stored.
+    ///
+    /// # Errors
+    /// When the dictionary of digests cannot be read.
+    pub fn find_digest(&self, digest: u64) -> Result<Option<DocAddress>> {
+        self.find_term(&Term::from_field_u64(self.index.fields().digest, digest))
     }
 
     /// Whether the document is in the index with the same text, which has this digest, and the

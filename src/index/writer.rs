@@ -110,6 +110,17 @@ impl Index {
     }
 }
 
+impl Index {
+    /// The note that the last commit was made with; none if it was made without.
+    ///
+    /// # Errors
+    /// When the list of segments cannot be read.
+    pub fn note(&self) -> Result<Option<String>> {
+        let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
+        Ok(metas.payload)
+    }
+}
+
 impl Writer {
     /// The index.
     pub fn index(&self) -> &Index {
@@ -204,6 +215,32 @@ impl Writer {
         self.backlog.clear();
         self.committed = self.index.snapshot()?;
         Ok(())
+    }
+
+    /// As [`commit`](Self::commit), also when nothing has changed, with a note that is kept with the
+    /// commit until the next one; [`Index::note`] reads it.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub fn commit_with(&mut self, note: &str) -> Result<()> {
+        self.check_usable()?;
+        let committed = self.tantivy_writer().prepare_commit().and_then(|mut prepared| {
+            prepared.set_payload(note);
+            prepared.commit()
+        });
+        committed.map_err(|e| self.failure("commit to", e))?;
+        self.changed.clear();
+        self.backlog.clear();
+        self.committed = self.index.snapshot()?;
+        Ok(())
+    }
+
+    /// Whether there is a document with this id, as of now.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn has(&self, id: &str) -> Result<bool> {
+        Ok(self.content_of(hash_bytes(id.as_bytes()), id)?.is_some())
     }
 
     /// Commits, then waits for merges in the background to end.

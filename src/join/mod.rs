@@ -6,6 +6,7 @@
 //! that is no stop-fingerprint, and every number of it is exact.
 
 pub mod cluster;
+pub mod dedup;
 mod numbering;
 mod ordered;
 pub mod pairs;

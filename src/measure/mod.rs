@@ -20,7 +20,7 @@
 
 mod compression;
 mod edit;
-mod overlap;
+pub mod overlap;
 mod sets;
 pub mod vectors;
 

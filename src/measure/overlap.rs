@@ -5,24 +5,31 @@
 //! the second's suffix automaton.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The share of the tokens of `a` that stand in stretches of at least `len_min` tokens which `b`
 /// has too.
-pub fn overlap(a: &[u64], b: &[u64], len_min: usize) -> f64 {
-    if a.is_empty() {
-        return 0.0;
-    }
+pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize) -> f64 {
+    let covered: usize = stretches(a, b, len_min).iter().map(ExactSizeIterator::len).sum();
+    covered as f64 / a.len().max(1) as f64
+}
+
+/// The tokens of `a` that stand in stretches of at least `len_min` tokens which `b` has too, as
+/// ranges that neither touch nor overlap.
+pub fn stretches(a: &[u64], b: &[u64], len_min: usize) -> Vec<Range<usize>> {
     let automaton = Automaton::new(b);
     let (mut state, mut len) = (0, 0);
-    let (mut covered, mut end) = (0, 0);
+    let mut found: Vec<Range<usize>> = Vec::new();
     for (i, token) in a.iter().enumerate() {
         (state, len) = automaton.step(state, len, *token);
         if len >= len_min {
-            covered += i + 1 - end.max(i + 1 - len);
-            end = i + 1;
+            match found.last_mut() {
+                Some(last) if last.end + len > i => last.end = i + 1,
+                _ => found.push(i + 1 - len..i + 1),
+            }
         }
     }
-    covered as f64 / a.len() as f64
+    found
 }
 
 /// The smallest automaton that accepts every suffix of a sequence (Blumer et al. 1985).

@@ -47,7 +47,9 @@ pub fn parse(
         Some(Value::Object(meta)) => meta,
         Some(_) => return Err(format!("`{}` is not an object", options.meta_field)),
     };
-    Ok(Document { id, text, meta })
+    // What was parsed is UTF-8.
+    let record = options.keeps_records.then(|| String::from_utf8_lossy(line.trim_ascii()));
+    Ok(Document { id, text, meta, record: record.map(|record| record.into_owned().into()) })
 }
 
 /// The values of a line that make a document; of a repeated field the last.

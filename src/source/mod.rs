@@ -29,6 +29,20 @@ pub struct Document {
     pub text: String,
     /// What the caller knows of the document: at most [`META_BYTES_MAX`] as JSON.
     pub meta: Map<String, Value>,
+    /// The line that it was read from, if there was one and it was asked for
+    /// ([`SourceOptions::keeps_records`]).
+    pub record: Option<Box<str>>,
+}
+
+impl Document {
+    /// A document that was read from no line.
+    pub fn new(
+        id: impl Into<String>,
+        text: impl Into<String>,
+        meta: Map<String, Value>,
+    ) -> Document {
+        Document { id: id.into(), text: text.into(), meta, record: None }
+    }
 }
 
 /// The longest id.
@@ -52,6 +66,8 @@ pub struct SourceOptions {
     pub record_bytes_max: usize,
     /// In directories, also read hidden files and those that `.gitignore` and its like exclude.
     pub read_ignored: bool,
+    /// Documents keep the line that they were read from.
+    pub keeps_records: bool,
 }
 
 impl Default for SourceOptions {
@@ -63,6 +79,7 @@ impl Default for SourceOptions {
             encoding: None,
             record_bytes_max: 64 << 20,
             read_ignored: false,
+            keeps_records: false,
         }
     }
 }
@@ -128,11 +145,7 @@ impl Chunk {
 
     fn file(&self, options: &SourceOptions) -> Result<Document> {
         let decoded = charset::decode(&self.bytes, options.encoding.as_deref());
-        let document = Document {
-            id: self.path.to_string(),
-            text: decoded.text.into_owned(),
-            meta: Map::new(),
-        };
+        let document = Document::new(self.path.to_string(), decoded.text.into_owned(), Map::new());
         check(document).map_err(|what| Error::input(&*self.path, what))
     }
 }

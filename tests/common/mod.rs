@@ -29,7 +29,7 @@ pub fn words(seed: u64, count: usize) -> String {
 
 /// A document without meta.
 pub fn document(id: &str, text: &str) -> Document {
-    Document { id: id.into(), text: text.into(), meta: serde_json::Map::new() }
+    Document::new(id, text, serde_json::Map::new())
 }
 
 /// Adds a document.

@@ -179,7 +179,7 @@ fn build(corpus: &Path, bytes_max: usize, segments: usize, path: &Path) -> Resul
     let mut writer = index.writer(options)?;
     for (i, document) in first(corpus, bytes_max)?.enumerate() {
         let Document { id, text } = document?;
-        let document = source::Document { id, text, meta: serde_json::Map::new() };
+        let document = source::Document::new(id, text, serde_json::Map::new());
         writer.add(Signed::new(document, index.config())?)?;
         if (i + 1) % count.div_ceil(segments) == 0 {
             writer.commit()?;

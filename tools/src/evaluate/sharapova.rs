@@ -124,7 +124,7 @@ fn index(path: &Path, config: Config, documents: &[&Document]) -> Result<Searche
     for document in documents {
         let meta = serde_json::Map::new();
         let (id, text) = (document.id.clone(), document.text.clone());
-        writer.add(Signed::new(source::Document { id, text, meta }, index.config())?)?;
+        writer.add(Signed::new(source::Document::new(id, text, meta), index.config())?)?;
     }
     writer.finish()?;
     Ok(Searcher::new(index.snapshot()?))

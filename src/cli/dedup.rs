@@ -1,0 +1,487 @@
+//! `cento dedup`
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::add::SourceArgs;
+use super::create::ConfigArgs;
+use super::output::{self, Format, count, parse_bytes};
+use super::progress::{Spinner, stop_flag};
+use super::search::parse_share;
+use super::{Outcome, Result};
+use crate::error::Error;
+use crate::hash::hash_bytes;
+use crate::index::{Config, Index};
+use crate::join::dedup::{Decision, DedupOptions, Event, Progress, Verdict, dedup};
+use crate::search::Searcher;
+use crate::source::Document;
+
+/// Write the documents that say something new, and report the others.
+///
+/// Documents are compared with all before them, in one pass, and with other indexes. Of a document
+/// and its duplicates the first is kept. Nothing goes silently: a report names every document that
+/// was dropped, why, and for which other.
+#[derive(Debug, Args)]
+pub struct Dedup {
+    /// Files, directories, or - for standard input.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Keep the documents that are kept in this index too, and compare with those that are in it:
+    /// tomorrow's batch runs against today's. It is created if there is none.
+    #[arg(long, value_name = "INDEX")]
+    index: Option<PathBuf>,
+    /// Also compare with the documents of this index, which is left as it is. May be given several
+    /// times.
+    #[arg(long, value_name = "INDEX")]
+    against: Vec<PathBuf>,
+    /// A document with at least this resemblance to one before it is a duplicate, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0.8", value_parser = parse_share)]
+    min_resemblance: f64,
+    /// A document of which at least this share stands in one before it is a duplicate too, 0 to 1.
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    min_containment: Option<f64>,
+    /// Only documents with the same text are duplicates.
+    #[arg(long, conflicts_with_all = ["min_resemblance", "min_containment"])]
+    exact: bool,
+    /// Cut runs of at least so many words that a document before has too out of those that are
+    /// kept. Takes a text index.
+    #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(5..))]
+    cut_passages: Option<u32>,
+    /// Write all documents, each with a member `dedup` that says what it is, instead of dropping any.
+    #[arg(long, conflicts_with = "cut_passages")]
+    annotate: bool,
+    /// Write to this file instead of standard output. With --index, an interrupted run can then be
+    /// resumed.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write the report to this file, a JSON line a document, instead of to standard error.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Go on with the interrupted run that wrote to --out and --report, with the same documents and
+    /// options.
+    #[arg(long, requires_all = ["index", "out"])]
+    resume: bool,
+    #[command(flatten)]
+    config: DedupConfigArgs,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Memory for what is on its way and not committed yet.
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
+    memory: usize,
+    /// Threads; as many as there are processors if not given.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Stop at the first record that is no document.
+    #[arg(long)]
+    strict: bool,
+    /// The form of the summary.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// What a new index is created with.
+#[derive(Debug, Args)]
+struct DedupConfigArgs {
+    /// If the index is created: how fingerprints are chosen. Default: as in --against, or winnow.
+    #[arg(long, value_name = "SPEC")]
+    scheme: Option<String>,
+    /// If the index is created: how text is cut into tokens.
+    #[arg(long, value_name = "SPEC")]
+    analyzer: Option<String>,
+    /// If the index is created: the table of frequencies for schemes that read one.
+    #[arg(long, value_name = "FILE")]
+    frequencies: Option<PathBuf>,
+    /// If the index is created: keep no text.
+    #[arg(long, conflicts_with = "cut_passages")]
+    no_text: bool,
+}
+
+/// What became of how many documents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+struct Summary {
+    kept: u64,
+    exact: u64,
+    near: u64,
+    contained: u64,
+    /// Dropped because all of it stands in passages of others.
+    passages: u64,
+    /// Kept without some passages.
+    cut: u64,
+    skipped: u64,
+    failed: u64,
+    bytes: u64,
+    kept_bytes: u64,
+}
+
+/// A line of the report.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+}
+
+impl Dedup {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let started = std::time::Instant::now();
+        for path in self.paths.iter().filter(|path| *path != Path::new("-")) {
+            path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+        }
+        let against =
+            self.against.iter().map(|path| Ok(Searcher::new(Index::open(path)?.snapshot()?)));
+        let against = against.collect::<crate::Result<Vec<_>>>()?;
+        let temporary = match self.index {
+            Some(_) => None,
+            None => Some(
+                tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?,
+            ),
+        };
+        let path = match (&self.index, &temporary) {
+            (Some(path), _) => path.clone(),
+            (None, Some(dir)) => dir.path().join("index"),
+            (None, None) => unreachable!("there is a temporary directory if no index is named"),
+        };
+        let index = self.open_or_create(&path, &against)?;
+        let options = self.options();
+        let run = self.identify(&index, &against, &options);
+        let from = self.start(&index, run)?;
+        let mut files = Files::open(&self, &from.note)?;
+        let spinner = Spinner::new();
+        let end = dedup(&index, &against, &self.paths, &options, from, &stop, &mut |event| {
+            let told = files.tell(event, self.annotate);
+            spinner.tell(&|| files.summary.line());
+            told
+        });
+        spinner.finish();
+        if let Err(error) = end {
+            if matches!(error, Error::Interrupted) && self.index.is_some() && self.out.is_some() {
+                eprintln!("cento: `--resume` goes on from the last commit");
+            }
+            return Err(error.into());
+        }
+        let summary = files.finish()?;
+        match self.format {
+            // Documents have standard output for themselves.
+            Format::Json if self.out.is_none() => {
+                eprintln!("{}", serde_json::to_string(&summary).map_err(io::Error::other)?);
+            }
+            Format::Json => output::print_json(&summary)?,
+            Format::Human => {
+                let seconds = started.elapsed().as_secs_f64();
+                let speed = summary.bytes as f64 / seconds.max(1e-9) / 1e6;
+                eprintln!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary.line());
+            }
+        }
+        Ok(if summary.kept > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    fn options(&self) -> DedupOptions {
+        let available = || std::thread::available_parallelism().map_or(1, usize::from);
+        let mut source = self.source.options();
+        source.keeps_records = true;
+        DedupOptions {
+            near: (!self.exact).then_some(self.min_resemblance),
+            contained: self.min_containment,
+            passage: self.cut_passages.map(|words| words as usize),
+            threads: self.threads.unwrap_or_else(available),
+            memory_bytes: self.memory,
+            strict: self.strict,
+            source,
+        }
+    }
+
+    fn open_or_create(&self, path: &Path, against: &[Searcher]) -> crate::Result<Index> {
+        if path.join("meta.json").exists() {
+            return Index::open(path);
+        }
+        let DedupConfigArgs { scheme, analyzer, frequencies, no_text } = &self.config;
+        let store_text = self.cut_passages.is_some() || (self.index.is_some() && !no_text);
+        let is_given = scheme.is_some() || analyzer.is_some() || frequencies.is_some();
+        let config = match against.first().map(|first| first.snapshot().config()) {
+            Some(config) if !is_given => Config::with_frequencies(
+                &config.scheme.to_string(),
+                &config.analyzer.to_string(),
+                store_text,
+                config.frequencies.clone(),
+            )?,
+            _ => ConfigArgs {
+                scheme: scheme.clone().unwrap_or_else(|| crate::scheme::DEFAULT_SPEC.into()),
+                analyzer: analyzer.clone().unwrap_or_else(|| "words".into()),
+                frequencies: frequencies.clone(),
+            }
+            .config(store_text)?,
+        };
+        Index::create(path, config)
+    }
+
+    /// A number for what will be written.
+    fn identify(&self, index: &Index, against: &[Searcher], options: &DedupOptions) -> u64 {
+        // Threads change nothing.
+        let options = DedupOptions { threads: 0, ..options.clone() };
+        let config = index.config();
+        let signs = (config.scheme.to_string(), config.analyzer.to_string());
+        let against: Vec<u64> = against.iter().map(|other| other.snapshot().generation()).collect();
+        hash_bytes(
+            format!("{:?} {against:?} {signs:?} {options:?} {}", self.paths, self.annotate)
+                .as_bytes(),
+        )
+    }
+
+    /// Where the run begins.
+    fn start(&self, index: &Index, run: u64) -> crate::Result<Progress> {
+        let before = Progress::of(index)?.filter(|progress| !progress.done);
+        let refused = |what: &str| Err(Error::index(index.path(), what));
+        match (before, self.resume) {
+            (Some(before), true) if before.run == run => Ok(before),
+            (Some(_), true) => refused(
+                "the run that was interrupted had other documents or options; go on with those",
+            ),
+            (Some(_), false) => refused(
+                "a run was interrupted; `--resume` goes on with it, with the same documents and \
+                 options",
+            ),
+            // It was interrupted before its first commit, or has ended.
+            (None, _) => Ok(Progress { run, ..Progress::default() }),
+        }
+    }
+}
+
+/// Where documents and the report go, and what became of them.
+struct Files {
+    out: Sink,
+    /// None for standard error.
+    report: Option<Sink>,
+    /// The field of a record with the text.
+    text_field: String,
+    summary: Summary,
+}
+
+/// A file that is written, or standard output.
+struct Sink {
+    writer: BufWriter<Box<dyn Write>>,
+    file: Option<(File, PathBuf)>,
+    written: u64,
+}
+
+impl Sink {
+    /// Opens a file to be written from this length on: nothing may be there if it is 0.
+    fn open(path: &Path, length: u64) -> crate::Result<Sink> {
+        let failed = |action| move |e| Error::io(action, path, e);
+        let mut file = if length == 0 && !path.exists() {
+            File::create_new(path).map_err(failed("create"))?
+        } else if length == 0 && path.metadata().is_ok_and(|found| found.len() > 0) {
+            let what = "there is a file already; name another, or remove it";
+            return Err(Error::input(path.display().to_string(), what));
+        } else {
+            let file = File::options().write(true).open(path).map_err(failed("open"))?;
+            if file.metadata().map_err(failed("read"))?.len() < length {
+                let what = "it is shorter than when the run was interrupted";
+                return Err(Error::input(path.display().to_string(), what));
+            }
+            file.set_len(length).map_err(failed("shorten"))?;
+            file
+        };
+        file.seek(SeekFrom::End(0)).map_err(failed("read"))?;
+        let writer = file.try_clone().map_err(failed("open"))?;
+        let file = Some((file, path.to_owned()));
+        Ok(Sink {
+            writer: BufWriter::with_capacity(1 << 20, Box::new(writer)),
+            file,
+            written: length,
+        })
+    }
+
+    fn line(&mut self, line: &str) -> crate::Result<()> {
+        self.written += line.len() as u64 + 1;
+        let written =
+            self.writer.write_all(line.as_bytes()).and_then(|()| self.writer.write_all(b"\n"));
+        written.map_err(|e| self.failed(e))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        let path = self.file.as_ref().map_or(Path::new("standard output"), |(_, path)| path);
+        Error::io("write", path, error)
+    }
+
+    /// Makes what has been written durable, if it is a file; gives its length.
+    fn sync(&mut self) -> crate::Result<u64> {
+        let flushed = self.writer.flush();
+        let synced =
+            flushed.and_then(|()| self.file.as_ref().map_or(Ok(()), |(file, _)| file.sync_all()));
+        synced.map_err(|e| self.failed(e))?;
+        Ok(self.written)
+    }
+}
+
+impl Files {
+    /// Opens what is written from where the notes of the last commit say on.
+    fn open(args: &Dedup, note: &[u64]) -> crate::Result<Files> {
+        let at = |place: usize| note.get(place).copied().unwrap_or(0);
+        let stdout = || Sink {
+            writer: BufWriter::with_capacity(1 << 20, Box::new(io::stdout()) as Box<dyn Write>),
+            file: None,
+            written: 0,
+        };
+        let out = args.out.as_deref().map(|path| Sink::open(path, at(0))).transpose()?;
+        let report = args.report.as_deref().map(|path| Sink::open(path, at(1))).transpose()?;
+        let summary = Summary::from_numbers(note.get(2..).unwrap_or_default());
+        let text_field = args.source.options().text_field;
+        Ok(Files { out: out.unwrap_or_else(stdout), report, text_field, summary })
+    }
+
+    fn tell(&mut self, event: Event<'_>, annotates: bool) -> crate::Result<Vec<u64>> {
+        match event {
+            Event::Decided(decision) => self.decided(decision, annotates)?,
+            Event::Skipped(place, why) => {
+                self.summary.skipped += 1;
+                eprintln!("cento: {place}: {why}");
+            }
+            Event::Failed(error) => {
+                self.summary.failed += 1;
+                eprintln!("cento: {error}");
+            }
+            Event::Committing => {
+                let out = self.out.sync()?;
+                let report = self.report.as_mut().map_or(Ok(0), Sink::sync)?;
+                return Ok([vec![out, report], self.summary.numbers()].concat());
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn decided(&mut self, decision: Decision<'_>, annotates: bool) -> crate::Result<()> {
+        let Decision { document, verdict } = decision;
+        let summary = &mut self.summary;
+        summary.bytes += document.text.len() as u64;
+        let (is_kept, is_cut) = match verdict {
+            Verdict::Kept { cut } => (true, !cut.is_empty()),
+            _ => (false, false),
+        };
+        match verdict {
+            Verdict::Kept { .. } => {
+                summary.kept += 1;
+                summary.cut += u64::from(is_cut);
+            }
+            Verdict::Exact { .. } => summary.exact += 1,
+            Verdict::Near { .. } => summary.near += 1,
+            Verdict::Contained { .. } => summary.contained += 1,
+            Verdict::Passages { .. } => summary.passages += 1,
+        }
+        if is_kept || annotates {
+            let text = decision.kept_text();
+            self.summary.kept_bytes += if is_kept { text.len() as u64 } else { 0 };
+            let line = match annotates {
+                true => annotated(document, verdict),
+                false if is_cut => with_text(document, &text, &self.text_field),
+                false => record(document),
+            };
+            self.out.line(&line)?;
+        }
+        if !is_kept || is_cut {
+            let line = json(&Line { id: &document.id, verdict });
+            match &mut self.report {
+                Some(report) => report.line(&line)?,
+                // The annotations are a report.
+                None if annotates => {}
+                None => eprintln!("{line}"),
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> crate::Result<Summary> {
+        self.out.sync()?;
+        self.report.as_mut().map_or(Ok(0), Sink::sync)?;
+        Ok(self.summary)
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("it has names for keys only")
+}
+
+/// The record of a document, as it was read.
+fn record(document: &Document) -> String {
+    match &document.record {
+        Some(record) => record.to_string(),
+        None => json(&object(document)),
+    }
+}
+
+fn object(document: &Document) -> Map<String, Value> {
+    let Document { id, text, meta, .. } = document;
+    let mut object = Map::new();
+    object.insert("id".into(), id.clone().into());
+    object.insert("text".into(), text.clone().into());
+    if !meta.is_empty() {
+        object.insert("meta".into(), meta.clone().into());
+    }
+    object
+}
+
+/// The record with another text, in this field.
+fn with_text(document: &Document, text: &str, field: &str) -> String {
+    let read = document.record.as_deref().and_then(|record| serde_json::from_str(record).ok());
+    let (mut object, field): (Map<String, Value>, &str) = match read {
+        Some(read) => (read, field),
+        None => (object(document), "text"),
+    };
+    object.insert(field.into(), text.into());
+    json(&object)
+}
+
+/// The record with one member more.
+fn annotated(document: &Document, verdict: &Verdict) -> String {
+    let record = record(document);
+    let open = record.trim_end().strip_suffix('}').unwrap_or(&record);
+    format!("{open},\"dedup\":{}}}", json(verdict))
+}
+
+impl Summary {
+    fn numbers(&self) -> Vec<u64> {
+        let Summary { kept, exact, near, contained, passages, cut, skipped, failed, .. } = *self;
+        let bytes = [self.bytes, self.kept_bytes];
+        [&[kept, exact, near, contained, passages, cut, skipped, failed][..], &bytes].concat()
+    }
+
+    fn from_numbers(numbers: &[u64]) -> Summary {
+        let at = |place: usize| numbers.get(place).copied().unwrap_or(0);
+        Summary {
+            kept: at(0),
+            exact: at(1),
+            near: at(2),
+            contained: at(3),
+            passages: at(4),
+            cut: at(5),
+            skipped: at(6),
+            failed: at(7),
+            bytes: at(8),
+            kept_bytes: at(9),
+        }
+    }
+
+    /// One line of what became of them.
+    fn line(&self) -> String {
+        let mut parts = vec![format!("{} kept", count(self.kept))];
+        for (number, what) in [
+            (self.exact, "exact duplicates"),
+            (self.near, "near-duplicates"),
+            (self.contained, "contained in others"),
+            (self.passages, "nothing but passages of others"),
+            (self.cut, "kept without some passages"),
+            (self.skipped, "left out"),
+            (self.failed, "failed"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{} {what}", count(number)));
+            }
+        }
+        format!("{}; {} of text", parts.join(", "), output::bytes(self.bytes))
+    }
+}

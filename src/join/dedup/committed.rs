@@ -1,0 +1,149 @@
+//! What do the committed documents, and other indexes, say of the documents of a batch?
+//!
+//! The larger part of the work, and the part that needs no order: many threads do it at once.
+
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::DedupOptions;
+use super::recent::Recent;
+use super::verdict::Reason;
+use crate::error::Result;
+use crate::index::DocAddress;
+use crate::index::pipeline::{Output, Signed};
+use crate::search::Searcher;
+
+/// Passages are looked for in at most so many documents, those that share most.
+const SOURCES_MAX: usize = 16;
+
+/// The documents that were committed before the batch.
+pub struct Committed<'a> {
+    /// Those that this run and earlier ones have kept.
+    pub own: &'a Searcher,
+    /// Other indexes.
+    pub against: &'a [Searcher],
+    /// How duplicates are found.
+    pub options: &'a DedupOptions,
+}
+
+/// What is known of a document before those of its batch are looked at.
+pub struct Prepared {
+    /// Its distinct fingerprints, ascending.
+    pub keys: Vec<u64>,
+    /// Why it is dropped, if for a committed document.
+    pub reason: Option<Reason>,
+    /// The committed documents that may have passages of it, and how many fingerprints they share.
+    pub sources: Vec<(u32, Source)>,
+}
+
+/// A committed document.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// The place of its searcher.
+    searcher: usize,
+    address: DocAddress,
+}
+
+impl Committed<'_> {
+    fn searchers(&self) -> impl Iterator<Item = &Searcher> {
+        [self.own].into_iter().chain(self.against)
+    }
+
+    /// Searches for all signed documents of a batch.
+    ///
+    /// # Errors
+    /// When an index cannot be read.
+    pub fn look_up(&self, batch: &[Output]) -> Result<Vec<Option<Prepared>>> {
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<(usize, Prepared)>> {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                match batch.get(at) {
+                    None => return Ok(done),
+                    Some(Output::Signed(signed)) => done.push((at, self.look_up_one(signed)?)),
+                    Some(_) => {}
+                }
+            }
+        };
+        let done = std::thread::scope(|scope| {
+            let running: Vec<_> =
+                (0..self.options.threads.max(1)).map(|_| scope.spawn(work)).collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Vec<_>>>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            running.into_iter().map(join).collect::<Result<Vec<_>>>()
+        })?;
+        let mut prepared: Vec<Option<Prepared>> = batch.iter().map(|_| None).collect();
+        for (at, one) in done.into_iter().flatten() {
+            prepared[at] = Some(one);
+        }
+        Ok(prepared)
+    }
+
+    fn look_up_one(&self, signed: &Signed) -> Result<Prepared> {
+        let mut keys: Vec<u64> = signed.signature.iter().map(|f| f.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let size = keys.len() as u32;
+        let (mut reason, mut sources) = (None, Vec::new());
+        let seeks_passages = self.options.passage.is_some();
+        let least = if seeks_passages { Some(1) } else { self.options.overlap_min(size) };
+        for (at, searcher) in self.searchers().enumerate() {
+            let snapshot = searcher.snapshot();
+            if let Some(address) = snapshot.find_digest(signed.digest)? {
+                reason = Reason::better(reason, Some(Reason::exact(snapshot.id(address)?)));
+                continue;
+            }
+            let Some(least) = least.filter(|_| size > 0) else { continue };
+            for found in searcher.neighbours(&keys, least, None, None)? {
+                let of = || snapshot.id(found.address);
+                let other = Reason::of(self.options, found.overlap, size, found.fingerprints, &of)?;
+                reason = Reason::better(reason, other);
+                if seeks_passages {
+                    sources.push((found.overlap, Source { searcher: at, address: found.address }));
+                }
+            }
+        }
+        Ok(Prepared { keys, reason, sources })
+    }
+
+    /// The ids and texts of the documents in which passages are looked for: of committed and recent
+    /// ones those that share most, and of equal ones the first ids.
+    ///
+    /// # Errors
+    /// When a document cannot be read.
+    pub fn texts(
+        &self,
+        mut sources: Vec<(u32, Source)>,
+        recent: Vec<(&Recent, u32)>,
+    ) -> Result<Vec<(String, String)>> {
+        let mut overlaps: Vec<u32> = sources.iter().map(|source| source.0).collect();
+        overlaps.extend(recent.iter().map(|recent| recent.1));
+        overlaps.sort_unstable_by_key(|&overlap| Reverse(overlap));
+        let least = overlaps.get(SOURCES_MAX - 1).copied().unwrap_or(0);
+        sources.retain(|source| source.0 >= least);
+        let searchers: Vec<&Searcher> = self.searchers().collect();
+        let mut chosen: Vec<(u32, String, Option<Source>, &str)> = Vec::new();
+        for (overlap, source) in sources {
+            let id = searchers[source.searcher].snapshot().id(source.address)?;
+            chosen.push((overlap, id, Some(source), ""));
+        }
+        for (recent, overlap) in recent.into_iter().filter(|recent| recent.1 >= least) {
+            let text = recent.text.as_deref().unwrap_or_default();
+            chosen.push((overlap, recent.id.clone(), None, text));
+        }
+        chosen.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        chosen.truncate(SOURCES_MAX);
+        let text = |(_, id, source, text): (u32, String, Option<Source>, &str)| {
+            let text = match source {
+                None => text.to_owned(),
+                Some(Source { searcher, address }) => {
+                    searchers[searcher].snapshot().document(address)?.text.unwrap_or_default()
+                }
+            };
+            Ok((id, text))
+        };
+        chosen.into_iter().map(text).collect()
+    }
+}

@@ -1,0 +1,276 @@
+//! Which documents of a stream say what one before them has said?
+//!
+//! One pass: each document is compared with all that were kept before it, those of a moment ago
+//! included, and with other indexes; kept ones go into an index, against which the next batch runs
+//! tomorrow. A document is dropped for one other document, which the verdict names:
+//!
+//! 1. *exact*: the same text.
+//! 2. *near*: a resemblance of at least the threshold.
+//! 3. *contained*: at least so much of it stands in the other document.
+//!
+//! Of several reasons the first is given, of several documents the most similar, then the first id.
+//! Optionally, passages that an earlier document has are cut out of those that are kept.
+//!
+//! The verdicts depend on the order of the documents, not on threads or on when commits are made. A
+//! commit carries a note of how far the run has come, so that an interrupted one can go on from
+//! there.
+
+mod committed;
+mod passages;
+mod recent;
+mod verdict;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
+
+pub use verdict::{Cut, Decision, Verdict};
+
+use crate::error::{Error, Result};
+use crate::index::pipeline::{self, Output, PipelineOptions, Signed};
+use crate::index::{Index, Writer, WriterOptions};
+use crate::search::Searcher;
+use crate::source::SourceOptions;
+use committed::{Committed, Prepared};
+use recent::{Prefix, Recent, RecentDocuments};
+use verdict::Reason;
+
+/// How duplicates are found.
+#[derive(Debug, Clone)]
+pub struct DedupOptions {
+    /// A document with at least this resemblance to one before it is a duplicate, 0 to 1; none is,
+    /// if not given.
+    pub near: Option<f64>,
+    /// A document of which at least this share stands in one before it is a duplicate, 0 to 1.
+    pub contained: Option<f64>,
+    /// Runs of at least so many tokens that a document before has too are cut out.
+    pub passage: Option<usize>,
+    /// Threads that parse and sign, and threads that search.
+    pub threads: usize,
+    /// The memory for documents on their way, and for those that are not committed yet.
+    pub memory_bytes: usize,
+    /// Stop at the first record that is no document.
+    pub strict: bool,
+    /// How sources are read.
+    pub source: SourceOptions,
+}
+
+/// What the caller is told, in the order of the input.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A document has been decided upon.
+    Decided(Decision<'a>),
+    /// Something was left out, and why.
+    Skipped(&'a str, &'static str),
+    /// A record is no document.
+    Failed(&'a Error),
+    /// A commit is about to be made: what has been told is made durable first. The answer is the
+    /// caller's own note, which comes back with [`Progress::note`].
+    Committing,
+}
+
+/// How far a run has come; the note of its commits.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The caller's number for the run: inputs and options.
+    pub run: u64,
+    /// Records that have been decided upon, skipped or found to be no documents.
+    pub records: u64,
+    /// What the caller noted at the last commit.
+    pub note: Vec<u64>,
+    /// The run has come to its end.
+    pub done: bool,
+}
+
+impl Progress {
+    /// The progress of the run whose last commit the index has, if there was one.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn of(index: &Index) -> Result<Option<Progress>> {
+        Ok(index.note()?.and_then(|note| serde_json::from_str(&note).ok()))
+    }
+}
+
+/// Documents are searched for together, so many at a time, or of so much text together.
+const BATCH: usize = 1024;
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Goes through all documents of `inputs`, from where `from` says on, and puts those that are kept
+/// into the index.
+///
+/// `sink` is told everything in the order of the input, and answers [`Event::Committing`] with its
+/// note.
+///
+/// # Errors
+/// When an index signs otherwise or cannot be read or written, when `sink` fails, or, if `strict`,
+/// at the first record that is no document; [`Error::Interrupted`] after `stop`. The index is then as
+/// the last commit left it.
+pub fn dedup(
+    index: &Index,
+    against: &[Searcher],
+    inputs: &[PathBuf],
+    options: &DedupOptions,
+    from: Progress,
+    stop: &AtomicBool,
+    sink: &mut dyn FnMut(Event<'_>) -> Result<Vec<u64>>,
+) -> Result<()> {
+    let config = index.config();
+    for searcher in against {
+        let other = searcher.snapshot();
+        config.check_signs_as(other.config(), other.index().path())?;
+        if options.passage.is_some() && !other.config().store_text {
+            let what = "it keeps no texts, in which passages could be found";
+            return Err(Error::index(other.index().path(), what));
+        }
+    }
+    if options.passage.is_some() && !config.store_text {
+        let what = "it keeps no texts, in which passages could be found";
+        return Err(Error::index(index.path(), what));
+    }
+    let pipeline = PipelineOptions {
+        threads: options.threads,
+        bytes_max: options.memory_bytes / 4,
+        source: options.source.clone(),
+    };
+    let memory_bytes = options.memory_bytes / 4;
+    let mut run = Run {
+        writer: index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?,
+        against,
+        options,
+        recent: RecentDocuments::default(),
+        batch: Vec::new(),
+        batch_bytes: 0,
+        progress: from.clone(),
+        read: 0,
+        sink,
+    };
+    pipeline::run(inputs, config, &pipeline, stop, &|_, _| false, &mut |output| {
+        run.read += 1;
+        if run.read <= from.records {
+            return Ok(());
+        }
+        run.batch_bytes += match &output {
+            Output::Signed(signed) => signed.document.text.len(),
+            _ => 0,
+        };
+        run.batch.push(output);
+        let is_full = run.batch.len() == BATCH || run.batch_bytes >= BATCH_BYTES;
+        if is_full { run.decide_batch() } else { Ok(()) }
+    })?;
+    run.decide_batch()?;
+    run.progress.done = true;
+    run.commit()?;
+    run.writer.finish()
+}
+
+struct Run<'a> {
+    writer: Writer,
+    against: &'a [Searcher],
+    options: &'a DedupOptions,
+    recent: RecentDocuments,
+    batch: Vec<Output>,
+    /// Of text in the batch.
+    batch_bytes: usize,
+    progress: Progress,
+    read: u64,
+    sink: &'a mut dyn FnMut(Event<'_>) -> Result<Vec<u64>>,
+}
+
+impl Run<'_> {
+    /// Decides upon all documents of the batch.
+    fn decide_batch(&mut self) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        self.batch_bytes = 0;
+        let own = Searcher::new(self.writer.committed().clone());
+        let committed = Committed { own: &own, against: self.against, options: self.options };
+        let prepared = committed.look_up(&batch)?;
+        for (output, prepared) in batch.into_iter().zip(prepared) {
+            match (output, prepared) {
+                (Output::Signed(signed), Some(prepared)) => {
+                    self.decide(&committed, signed, prepared)?
+                }
+                (Output::Skipped { place, why }, _) => {
+                    (self.sink)(Event::Skipped(&place, why))?;
+                }
+                (Output::Failed(error), _) if self.options.strict => return Err(error),
+                (Output::Failed(error), _) => {
+                    (self.sink)(Event::Failed(&error))?;
+                }
+                // Nothing is known beforehand, and all that is signed is prepared.
+                (Output::Known(..) | Output::Signed(_), _) => {}
+            }
+            self.progress.records += 1;
+        }
+        if self.recent.bytes() > self.options.memory_bytes / 2 {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.progress.note = (self.sink)(Event::Committing)?;
+        let note = serde_json::to_string(&self.progress).expect("numbers are JSON");
+        self.writer.commit_with(&note)?;
+        self.recent = RecentDocuments::default();
+        Ok(())
+    }
+
+    /// Decides upon a document, now that all before it have been.
+    fn decide(
+        &mut self,
+        committed: &Committed<'_>,
+        signed: Signed,
+        prepared: Prepared,
+    ) -> Result<()> {
+        let Prepared { keys, mut reason, sources } = prepared;
+        let size = keys.len() as u32;
+        if let Some(recent) = self.recent.find_digest(signed.digest) {
+            reason = Reason::better(reason, Some(Reason::exact(recent.id.clone())));
+        } else if let Some(least) = self.options.overlap_min(size).filter(|_| size > 0) {
+            let prefix = self.options.prefix(size, least);
+            for (recent, overlap) in self.recent.neighbours(&keys, prefix, least) {
+                let of = || Ok(recent.id.clone());
+                let other = Reason::of(self.options, overlap, size, recent.keys.len() as u32, &of)?;
+                reason = Reason::better(reason, other);
+            }
+        }
+        let verdict = match reason {
+            Some(reason) => reason.verdict(),
+            None => match self.options.passage {
+                None => Verdict::Kept { cut: Vec::new() },
+                Some(len_min) => {
+                    let recent =
+                        self.recent.neighbours(&keys, Prefix { probed: keys.len(), needed: 1 }, 1);
+                    let texts = committed.texts(sources, recent)?;
+                    let analyzer = &self.writer.index().config().analyzer;
+                    passages::cut(analyzer, &signed.document.text, &texts, len_min)?
+                }
+            },
+        };
+        let decision = Decision { document: &signed.document, verdict: &verdict };
+        (self.sink)(Event::Decided(decision))?;
+        if let Verdict::Kept { .. } = verdict {
+            self.keep(signed, keys)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a document into the index; one whose id is taken under another.
+    fn keep(&mut self, mut signed: Signed, keys: Vec<u64>) -> Result<()> {
+        let mut number = 1;
+        let mut id = signed.document.id.clone();
+        while self.writer.has(&id)? {
+            number += 1;
+            id = format!("{}#{number}", signed.document.id);
+        }
+        signed.document.id = id;
+        let text = self.options.passage.map(|_| signed.document.text.clone());
+        let recent = Recent { id: signed.document.id.clone(), keys, text };
+        let indexed = self.options.indexed(recent.keys.len());
+        self.recent.add(recent, signed.digest, indexed);
+        self.writer.add(signed)?;
+        Ok(())
+    }
+}

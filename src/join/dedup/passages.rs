@@ -1,0 +1,128 @@
+//! Which passages of a text stand in others?
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::verdict::{Cut, Verdict};
+use crate::error::Result;
+use crate::measure::overlap::stretches;
+use crate::text::{Analyzer, Tokens};
+
+/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others, which have ids,
+/// has too.
+///
+/// # Errors
+/// When a text is too large to be analysed.
+pub fn cut(
+    analyzer: &Analyzer,
+    text: &str,
+    others: &[(String, String)],
+    len_min: usize,
+) -> Result<Verdict> {
+    let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
+    analyzer.analyze(text, &mut tokens)?;
+    let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
+    for (at, (_, text)) in others.iter().enumerate() {
+        analyzer.analyze(text, &mut other)?;
+        let found = stretches(&tokens.hashes, &other.hashes, len_min).into_iter();
+        ranges.extend(found.map(|range| (range, at)));
+    }
+    let ranges = apart(ranges);
+    let cut_tokens: usize = ranges.iter().map(|(range, _)| range.len()).sum();
+    let mut cut: Vec<Cut> = Vec::new();
+    for (range, at) in ranges {
+        // Pairs of letters without spaces between them overlap.
+        let end_before = cut.last().map_or(0, |cut| cut.bytes.1);
+        let start = tokens.spans[range.start].start.max(end_before);
+        cut.push(Cut {
+            bytes: (start, tokens.spans[range.end - 1].end.max(start)),
+            tokens: range.len() as u32,
+            of: others[at].0.clone(),
+        });
+    }
+    let is_nothing_left = cut_tokens > 0 && cut_tokens == tokens.hashes.len();
+    Ok(if is_nothing_left { Verdict::Passages { cut } } else { Verdict::Kept { cut } })
+}
+
+/// The same places as ranges that do not overlap: of two that do, the later one is shortened.
+fn apart(mut ranges: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize)> {
+    ranges.sort_unstable_by_key(|(range, at)| (range.start, Reverse(range.end), *at));
+    let mut end = 0;
+    ranges.retain_mut(|(range, _)| {
+        range.start = range.start.max(end);
+        end = end.max(range.end);
+        range.start < range.end
+    });
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::join::dedup::Decision;
+    use crate::source::Document;
+    use proptest::prelude::*;
+
+    /// What becomes of a text, and what is left of it.
+    fn decide(text: &str, others: &[&str], len_min: usize) -> (Verdict, String) {
+        let others: Vec<(String, String)> =
+            (0..).zip(others).map(|(i, text)| (format!("{i}"), (*text).to_owned())).collect();
+        let verdict = cut(&Analyzer::default(), text, &others, len_min).unwrap();
+        let document = Document::new("a", text, serde_json::Map::new());
+        let kept = Decision { document: &document, verdict: &verdict }.kept_text();
+        (verdict, kept)
+    }
+
+    #[test]
+    fn long_enough_runs_are_cut_out() {
+        let (verdict, kept) =
+            decide("one, two three! four FIVE six", &["x two three four y", "five six seven"], 2);
+        assert_eq!(kept, "one,  ");
+        let Verdict::Kept { cut } = &verdict else { panic!("it is kept") };
+        let cuts: Vec<(&str, u32)> = cut.iter().map(|cut| (cut.of.as_str(), cut.tokens)).collect();
+        assert_eq!(cuts, [("0", 3), ("1", 2)]);
+        let (all, _) = decide("a b c", &["z a b", "b c"], 2);
+        assert!(matches!(all, Verdict::Passages { .. }));
+        assert_eq!(decide("a b c", &["a x b"], 2).1, "a b c");
+        assert_eq!(decide("", &["a b"], 1).0, Verdict::Kept { cut: Vec::new() });
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_is_what_no_run_covers(
+            text in "[a-c\u{4e00}-\u{4e02}]( ?[a-c\u{4e00}-\u{4e02}]){0,30}",
+            others in prop::collection::vec("([a-c\u{4e00}-\u{4e02}] ?){0,20}", 0..4), len_min in 1usize..5,
+        ) {
+            let others: Vec<&str> = others.iter().map(String::as_str).collect();
+            let (verdict, _) = decide(&text, &others, len_min);
+            let (Verdict::Kept { cut } | Verdict::Passages { cut }) = &verdict else {
+                panic!("nothing else is decided here")
+            };
+            let mut tokens = Tokens::default();
+            let analyzer = Analyzer::default();
+            analyzer.analyze(&text, &mut tokens).unwrap();
+            let hashes = |text: &str| {
+                let mut tokens = Tokens::default();
+                analyzer.analyze(text, &mut tokens).unwrap();
+                tokens.hashes
+            };
+            let others: Vec<Vec<u64>> = others.iter().map(|text| hashes(text)).collect();
+            let runs = tokens.hashes.windows(len_min).enumerate().filter(|(_, run)| {
+                others.iter().any(|other| other.windows(len_min).any(|of| of == *run))
+            });
+            let mut covered = vec![false; tokens.hashes.len()];
+            runs.for_each(|(at, _)| covered[at..at + len_min].fill(true));
+            let count: u32 = cut.iter().map(|cut| cut.tokens).sum();
+            prop_assert_eq!(count as usize, covered.iter().filter(|&&is| is).count());
+            for (span, is_covered) in tokens.spans.iter().zip(covered) {
+                let is_cut = cut.iter().any(|cut| cut.bytes.0 <= span.start && span.end <= cut.bytes.1)
+                    || cut.windows(2).any(|two| {
+                        two[0].bytes.1 == two[1].bytes.0
+                            && two[0].bytes.0 <= span.start && span.end <= two[1].bytes.1
+                    });
+                prop_assert!(is_cut || !is_covered);
+            }
+            prop_assert!(cut.is_sorted_by(|a, b| a.bytes.1 <= b.bytes.0));
+        }
+    }
+}
