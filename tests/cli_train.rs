@@ -2,6 +2,8 @@
 
 mod common;
 
+use cento::index::Index;
+use cento::scheme::frequency::FrequencyTable;
 use common::run::{Dir, corpus};
 use common::words;
 use std::fs;
@@ -115,12 +117,54 @@ fn a_collection_weighs_words() {
 }
 
 #[test]
+fn whoever_has_the_old_index_open_is_told_to_open_it_again() {
+    let dir = trained();
+    let old = Index::open(dir.path("idx")).unwrap();
+    let snapshot = old.snapshot().unwrap();
+    let added = snapshot.segments()[0].added_micros(0);
+    dir.write("more.txt", words(9, 100));
+    dir.json(&["add", "idx", "more.txt"]);
+    dir.json(&["remove", "idx", "c"]);
+    dir.write("idx/notes.txt", "mine");
+    let refused = dir.run(&["compact", "idx", "--retrain"]);
+    assert!(refused.status == 2 && refused.err.contains("notes.txt"), "{}", refused.err);
+    fs::remove_file(dir.path("idx/notes.txt")).unwrap();
+    dir.json(&["compact", "idx", "--retrain"]);
+    // What was seen stays to be seen.
+    let address = snapshot.find("c").unwrap().unwrap();
+    assert_eq!(snapshot.document(address).unwrap().text.unwrap(), words(3, 100));
+    for error in [old.snapshot().err().unwrap(), old.writer(Default::default()).err().unwrap()] {
+        assert!(error.to_string().contains("open it again"), "{error}");
+    }
+    let new = Index::open(dir.path("idx")).unwrap().snapshot().unwrap();
+    assert_eq!(new.documents(), 3);
+    assert!(new.find("c").unwrap().is_none());
+    let a = new.find("a").unwrap().unwrap();
+    assert_eq!(new.segments()[0].added_micros(a.doc), added);
+    assert_eq!(new.meta(a).unwrap()["year"], 2019);
+    let mut here = dir.command(&["compact", ".", "--retrain"]);
+    let run = here.current_dir(dir.path("idx")).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(dir.run(&["check", "idx"]).status, 0);
+}
+
+#[test]
 fn spex_reads_everything_as_often_as_it_must() {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
     let train = ["train", "-q", "3", "--analyzer", "words", "--spex", "--out", "table"];
     let run = dir.run(&[&train[..], &["corpus.jsonl"]].concat());
     assert!(run.err.contains("3 documents"), "{}", run.err);
+    let all = dir.run(&["train", "-q", "3", "--analyzer", "words", "--out", "all", "corpus.jsonl"]);
+    assert_eq!(all.status, 0, "{}", all.err);
+    let counts = |name: &str, least: u64| {
+        let mut counts = Vec::new();
+        let table = FrequencyTable::open(&dir.path(name)).unwrap();
+        table.for_each(&mut |key, count| counts.extend((count >= least).then_some((key, count))));
+        counts
+    };
+    assert_eq!(counts("table", 0), counts("all", 2));
+    assert!(counts("table", 0).len() >= 78);
     let args = ["create", "idx", "--scheme", "spex(k=3)", "--frequencies", "table"];
     assert_eq!(dir.run(&args).status, 0);
     dir.json(&["add", "idx", "corpus.jsonl"]);

@@ -22,7 +22,7 @@ fn stream(seed: u64, count: u64) -> Vec<(String, String)> {
         let word = |at: u64| {
             let own = mix64(drawn ^ at) % 16 < version;
             let drawn = mix64(if own { drawn } else { family } << 20 | at);
-            if drawn % 3 == 0 {
+            if drawn.is_multiple_of(3) {
                 format!("c{}", drawn >> 8 & 7)
             } else {
                 format!("w{}", drawn % 5000)
@@ -119,7 +119,11 @@ fn verdicts_are_those_of_brute_force() {
         assert_eq!(summary["kept"], kept.len());
         let counted = ["exact", "near", "contained"].map(|name| summary[name].as_u64().unwrap());
         assert_eq!(counted.iter().sum::<u64>() as usize, dropped.len());
-        assert!(counted[1] + counted[2] > 20 && kept.len() > 50, "{counted:?}, {} kept", kept.len());
+        assert!(
+            counted[1] + counted[2] > 20 && kept.len() > 50,
+            "{counted:?}, {} kept",
+            kept.len()
+        );
     }
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::output::{self, Format};
 use super::{Outcome, Result};
+use crate::error::Error;
 use crate::index::Index;
 
 /// Merge segments and give back the space of removed documents.
@@ -29,6 +30,12 @@ impl Compact {
     pub(super) fn run(self) -> Result {
         let mut index = Index::open(&self.index)?;
         if self.retrain {
+            let path = self.index.canonicalize().unwrap_or_else(|_| self.index.clone());
+            if std::env::current_dir().is_ok_and(|here| here.starts_with(&path)) {
+                let what =
+                    "it is replaced by a new directory, and this is a place in it; go elsewhere";
+                return Err(Error::index(&self.index, what).into());
+            }
             index = index.retrain()?;
         }
         let done = index.compact(self.segments as usize)?;

@@ -33,7 +33,7 @@ pub struct Compare {
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
     /// A table by `cento train -q 1` of a collection: cosine then weighs words by TF-IDF.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "measures")]
     collection: Option<PathBuf>,
     /// The encoding of the files; found if not given.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]

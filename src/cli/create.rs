@@ -35,7 +35,8 @@ pub struct ConfigArgs {
     /// minhash(k,b,r), simhash(k,d) and more; a wrong one is answered with the list.
     #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
     pub scheme: String,
-    /// How text is cut into tokens: words(nfkc,fold,cjk), chars, consonants or bytes.
+    /// How text is cut into tokens: words(nfkc,fold,cjk), avtor(language) for
+    /// stems without stop words, code(language) for programs, prefixes(n), chars, consonants, bytes.
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
     /// The table of frequencies for schemes that read one, made by `cento train`.

@@ -13,7 +13,7 @@ use crate::index::{self, Training};
 ///
 /// Schemes such as fbw(q,w) keep what is rare in a collection, and read that from the table that
 /// this writes: `cento create INDEX --scheme 'fbw(q=4)' --analyzer chars --frequencies FILE`. An
-/// index keeps its own copy for ever.
+/// index keeps its own copy; `cento compact --retrain` makes a new one.
 #[derive(Debug, Args)]
 pub struct Train {
     /// Files and directories as for `cento add`, or one index that keeps texts.
@@ -28,8 +28,9 @@ pub struct Train {
     /// How text is cut into tokens.
     #[arg(long, value_name = "SPEC", default_value = "chars")]
     analyzer: String,
-    /// Count only runs that occur twice or more, found by the passes of SPEX: the documents are read
-    /// `-q` times, in a fraction of the memory; for `--scheme spex`.
+    /// Count only runs that occur twice or more, for `--scheme spex`: a much smaller table. They are
+    /// found by the passes of SPEX, which read the documents `-q` times and take 256 MiB for
+    /// counters; counting all takes up to 512 MiB.
     #[arg(long)]
     spex: bool,
     #[command(flatten)]

@@ -106,8 +106,10 @@ impl Index {
     /// scheme or the analyser.
     pub fn open(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
-        check_exists(path)?;
-        Index::open_in(mmap_directory(path)?, path)
+        retrain::while_it_stays(path, &|| {
+            check_exists(path)?;
+            Index::open_in(mmap_directory(path)?, path)
+        })
     }
 
     /// Opens the index in the directory `path` to be searched: what a search reads comes from the
@@ -119,6 +121,10 @@ impl Index {
     /// As [`open`](Self::open).
     pub fn open_for_search(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
+        retrain::while_it_stays(path, &|| Index::open_for_search_once(path))
+    }
+
+    fn open_for_search_once(path: &Path) -> Result<Index> {
         check_exists(path)?;
         // The small components are read whole when they are opened.
         let files = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
@@ -215,6 +221,19 @@ impl Index {
 
     fn fields(&self) -> &schema::Fields {
         &self.inner.fields
+    }
+
+    /// Refuses a directory that holds another index than it did when this was opened.
+    ///
+    /// # Errors
+    /// Then, and when the list of segments cannot be read.
+    fn check_same(&self) -> Result<()> {
+        let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
+        if schema::params(&metas.schema) == schema::params(&self.tantivy().schema()) {
+            return Ok(());
+        }
+        let what = "the index was made anew since it was opened; open it again";
+        Err(Error::index(self.path(), what))
     }
 
     /// A failure of tantivy while doing `action` to the index.

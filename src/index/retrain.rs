@@ -2,8 +2,9 @@
 //!
 //! All signatures of an index are made with one table, so a new table means a new index. It is made
 //! beside the old one, from the stored texts, and then changes places with it at once: whoever opens
-//! the directory finds one of them, whole. The old one goes last. A crash leaves a hidden directory,
-//! which the next attempt takes away.
+//! the directory finds one of them, whole; whoever has it open goes on reading the old one, and is
+//! told to open it again when it wants to write or to see more. The old one goes last. A crash leaves
+//! a hidden directory, which the next attempt takes away.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use tantivy::Directory;
 use tantivy::directory::INDEX_WRITER_LOCK;
 
+use super::config::FREQUENCIES_FILE;
 use super::pipeline::Signed;
 use super::{Config, DocAddress, Index, Training, WriterOptions, train};
 use crate::error::{Error, Result};
@@ -39,23 +41,28 @@ impl Index {
         }
         let lock = self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK);
         let _lock = lock.map_err(|e| self.error("write to", e.into()))?;
+        self.check_same()?;
         let path = self.path().canonicalize().map_err(|e| Error::io("find", self.path(), e))?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return refused("it is the root of a file system");
         };
+        check_all_own(&path)?;
         let beside = parent.join(format!(".{}.retrain", name.to_string_lossy()));
         remove(&beside)?;
-        std::fs::create_dir(&beside).map_err(|e| Error::io("create", &beside, e))?;
-        let made = self.sign_again(table.header().q, &beside);
-        let new = made.inspect_err(|_| drop(remove(&beside)))?;
-        let permissions = std::fs::metadata(&path).map(|old| old.permissions());
-        permissions
-            .and_then(|permissions| std::fs::set_permissions(&new, permissions))
-            .and_then(|()| exchange(&new, &path))
-            .and_then(|()| File::open(parent)?.sync_all())
-            .map_err(|e| Error::io("replace", &path, e))?;
-        remove(&beside)?;
-        Index::open(self.path())
+        create_private(&beside).map_err(|e| Error::io("create", &beside, e))?;
+        let replaced = self.sign_again(table.header().q, &beside).and_then(|new| {
+            let replaced = adopt(&path, &new).and_then(|()| exchange(&new, &path));
+            replaced.map_err(|e| Error::io("replace", &path, e))
+        });
+        // What is beside is now the old index, or a new one that could not take its place.
+        if let Err(error) = remove(&beside) {
+            log::warn!("{error}");
+        }
+        replaced?;
+        if let Err(error) = File::open(parent).and_then(|parent| parent.sync_all()) {
+            log::warn!("cannot sync {}: {error}", parent.display());
+        }
+        Index::open(path)
     }
 
     /// Makes the new index in the directory `beside`; gives its path.
@@ -64,7 +71,8 @@ impl Index {
         let training = Training {
             analyzer: config.analyzer.clone(),
             q,
-            spex: false,
+            // The table of a scheme that wants no more than that.
+            spex: config.scheme.to_string().starts_with("spex"),
             source: SourceOptions::default(),
         };
         let input = [self.path().to_owned()];
@@ -91,11 +99,84 @@ impl Index {
     }
 }
 
+/// Opens the index at `path`, and again if another took its place meanwhile.
+pub fn while_it_stays(path: &Path, open: &dyn Fn() -> Result<Index>) -> Result<Index> {
+    loop {
+        let before = identity(path);
+        let opened = open();
+        if opened.is_ok() || before == identity(path) {
+            return opened;
+        }
+    }
+}
+
+/// Refuses a directory with files that are not the index's: they would be lost.
+fn check_all_own(path: &Path) -> Result<()> {
+    let failed = |e| Error::io("read", path, e);
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let name = name.to_string_lossy();
+        let is_segment = |name: &str| {
+            name.split_once('.').is_some_and(|(id, _)| {
+                id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+            })
+        };
+        let is_own = name.starts_with('.') || name == "meta.json" || name == FREQUENCIES_FILE;
+        if !is_own && !is_segment(&name) {
+            let what = format!("`{name}` is none of its files, and would be lost; move it away");
+            return Err(Error::index(path, what));
+        }
+    }
+    Ok(())
+}
+
 fn remove(dir: &Path) -> Result<()> {
     match std::fs::remove_dir_all(dir) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", dir, e)),
         _ => Ok(()),
     }
+}
+
+/// Which directory is at `path`, if one is.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Elsewhere directories cannot be told apart.
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Creates a directory that nobody else may read: the texts in it may be private.
+#[cfg(unix)]
+fn create_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn create_private(path: &Path) -> std::io::Result<()> {
+    std::fs::create_dir(path)
+}
+
+/// Gives the directory `new` the permissions of `old`, and it and its files the owner.
+fn adopt(old: &Path, new: &Path) -> std::io::Result<()> {
+    let found = std::fs::metadata(old)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, chown};
+        let made = std::fs::metadata(new)?;
+        if (made.uid(), made.gid()) != (found.uid(), found.gid()) {
+            for entry in std::fs::read_dir(new)? {
+                chown(entry?.path(), Some(found.uid()), Some(found.gid()))?;
+            }
+            chown(new, Some(found.uid()), Some(found.gid()))?;
+        }
+    }
+    std::fs::set_permissions(new, found.permissions())
 }
 
 /// Lets two directories change places.
@@ -105,10 +186,10 @@ fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
 }
 
-/// Lets two directories change places; a crash at the wrong moment leaves `b` beside its place.
+/// Lets two directories change places; a crash at the wrong moment leaves both beside.
 #[cfg(not(target_os = "linux"))]
 fn exchange(a: &Path, b: &Path) -> std::io::Result<()> {
     let aside = a.with_extension("old");
     std::fs::rename(b, &aside)?;
-    std::fs::rename(a, b)
+    std::fs::rename(a, b).inspect_err(|_| drop(std::fs::rename(&aside, b)))
 }

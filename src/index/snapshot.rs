@@ -73,6 +73,17 @@ impl Index {
     /// # Errors
     /// When a segment is missing or damaged.
     pub fn snapshot(&self) -> Result<Snapshot> {
+        let opened = self.open_snapshot();
+        // Of another index in the same place nothing fits.
+        if opened.is_err()
+            && let Err(error @ Error::Index { .. }) = self.check_same()
+        {
+            return Err(error);
+        }
+        opened
+    }
+
+    fn open_snapshot(&self) -> Result<Snapshot> {
         let open = || -> tantivy::Result<Searcher> {
             let reader = self.tantivy().reader_builder().reload_policy(ReloadPolicy::Manual);
             let reader: IndexReader = reader.doc_store_cache_num_blocks(1).try_into()?;

@@ -17,8 +17,8 @@ pub struct Training {
     pub analyzer: Analyzer,
     /// The tokens of a gram.
     pub q: usize,
-    /// Only grams that occur twice or more, found by the passes of SPEX: the inputs are read q times,
-    /// in a fraction of the memory.
+    /// Only grams that occur twice or more, found by the passes of SPEX: the inputs are read q times.
+    /// Takes 256 MiB for counters, and little for the grams.
     pub spex: bool,
     /// How sources are read.
     pub source: SourceOptions,
@@ -38,9 +38,12 @@ pub fn train(
 ) -> Result<FrequencyTable> {
     let Training { analyzer, q, spex, source } = training;
     let name = analyzer.to_string();
-    if *spex && *q > 1 && inputs.iter().any(|input| input == Path::new("-")) {
-        let what = "the passes of SPEX read everything several times; name a file";
-        return Err(Error::input("standard input", what));
+    let is_readable_again = |input: &PathBuf| {
+        std::fs::metadata(input).is_ok_and(|found| found.is_file() || found.is_dir())
+    };
+    if let Some(input) = inputs.iter().find(|input| *spex && *q > 1 && !is_readable_again(input)) {
+        let what = "the passes of SPEX read everything several times; name a file or directory";
+        return Err(Error::input(input.display().to_string(), what));
     }
     let mut tokens = Tokens::default();
     let mut before: Option<Repeated> = None;

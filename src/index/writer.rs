@@ -96,6 +96,8 @@ impl Index {
         } else {
             inner.set_merge_policy(Box::new(NoMergePolicy));
         }
+        // Under the lock: the directory may hold another index by now.
+        self.check_same()?;
         self.inner.backlog.clear();
         Ok(Writer {
             index: self.clone(),

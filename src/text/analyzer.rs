@@ -101,7 +101,7 @@ const SAMPLE: &str = include_str!("sample.txt");
 /// Texts of which `avtor` makes something else with each of its steps.
 const PROSE: [&str; 3] = [
     SAMPLE,
-    "<p>Two thousand connections of 1999 were made by these machines, and t\u{435}sting them was hard.",
+    "<em>Two</em> caf&eacute;s and thousand connections of 1999 were made by these machines, and t\u{435}sting them was hard.",
     "\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438} \u{431}\u{44b}\u{43b}\u{438} \u{432} \u{434}\u{43e}\u{43c}\u{430}\u{445}",
 ];
 
@@ -168,6 +168,10 @@ impl Analyzer {
                 bytes.extend_from_slice(&span.start.to_le_bytes());
                 bytes.extend_from_slice(&span.end.to_le_bytes());
             }
+        }
+        if self.spec.name() == "avtor" {
+            let languages = prepared::language_hashes(self.spec.get("language") as usize);
+            languages.iter().for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
         }
         hash_bytes(&bytes)
     }
@@ -254,6 +258,11 @@ mod tests {
             "avtor(stop=0)",
             "avtor(filter=0)",
             "avtor(language=none)",
+            "avtor(markup=0)",
+            "avtor(homoglyphs=0)",
+            "avtor(language=ta)",
+            "avtor(language=el)",
+            "avtor(language=sv)",
             "avtor(language=ru)",
         ] {
             digests.push(spec.parse::<Analyzer>().unwrap().digest());

@@ -2,7 +2,7 @@
 //!
 //! Finkel et al. (2002), section 2.1: "each token is replaced by a single letter indicating its
 //! function": identifiers become `i`, numbers `0`, strings `s`; keywords and punctuation stay, white
-//! space and comments go. With `names=1` identifiers, numbers and strings stay too. Each subroutine is a
+//! space and comments go. (What is too long or too deep to be parsed is cut into words and signs.) With `names=1` identifiers, numbers and strings stay too. Each subroutine is a
 //! *paragraph*: where one begins or ends there is a token more, [`paragraph_break`], by which the
 //! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
 
@@ -31,8 +31,18 @@ pub fn paragraph_break() -> u64 {
     hash_bytes(b"\n\n")
 }
 
+/// Longer texts are not parsed: a tree takes a hundred times the text.
+const PARSED_BYTES_MAX: usize = 4 << 20;
+
+/// Texts with more brackets within one another are not parsed: some grammars take time and memory
+/// that grow with the square of the depth.
+const DEPTH_MAX: usize = 500;
+
 /// Appends the tokens of the program `text`, in the language of this number.
 pub(super) fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &mut Tokens) {
+    if text.len() > PARSED_BYTES_MAX || depth(text) > DEPTH_MAX {
+        return signs(text, keeps_names, tokens);
+    }
     let (grammar, subroutines) = GRAMMARS[language];
     let mut parser = Parser::new();
     parser.set_language(&grammar.into()).expect("grammar and parser are of matching versions");
@@ -64,6 +74,49 @@ pub(super) fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &
     }
 }
 
+/// How many brackets are open at once, at most. An angle bracket ends with its statement if not
+/// before: mostly it says "less than".
+fn depth(text: &str) -> usize {
+    let (mut depth, mut angles, mut deepest) = (0usize, 0usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'<' => angles += 1,
+            b'>' => angles = angles.saturating_sub(1),
+            _ => {}
+        }
+        if matches!(byte, b';' | b'{' | b'}') {
+            angles = 0;
+        }
+        deepest = deepest.max(depth + angles);
+    }
+    deepest
+}
+
+/// Appends the words and signs of a program that is not parsed, in one paragraph: words are
+/// identifiers or numbers by their first letter.
+fn signs(text: &str, keeps_names: bool, tokens: &mut Tokens) {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = text.char_indices().peekable();
+    while let Some((start, c)) = rest.next() {
+        if c.is_whitespace() {
+            continue;
+        }
+        let mut end = start + c.len_utf8();
+        while let Some((at, next)) = rest.next_if(|&(_, next)| is_word(c) && is_word(next)) {
+            end = at + next.len_utf8();
+        }
+        let letter = match c {
+            c if !is_word(c) || keeps_names => &text[start..end],
+            c if c.is_ascii_digit() => "0",
+            _ => "i",
+        };
+        tokens.hashes.push(hash_bytes(letter.as_bytes()));
+        tokens.spans.push(Span { start: start as u32, end: end as u32 });
+    }
+}
+
 fn is_comment(node: Node<'_>) -> bool {
     node.is_named() && node.kind().contains("comment")
 }
@@ -77,7 +130,7 @@ fn is_literal(node: Node<'_>) -> bool {
 fn push(tokens: &mut Tokens, text: &str, node: Node<'_>, keeps_names: bool) {
     let written = &text[node.byte_range()];
     // The root of a program without tokens is a node of white space; missing nodes are empty.
-    if is_comment(node) || written.trim().is_empty() {
+    if is_comment(node) || node.kind() == "line_continuation" || written.trim().is_empty() {
         return;
     }
     let letter = if !node.is_named() || keeps_names {
@@ -86,7 +139,7 @@ fn push(tokens: &mut Tokens, text: &str, node: Node<'_>, keeps_names: bool) {
         "i"
     } else if is_literal(node) {
         "s"
-    } else if written.starts_with(|c: char| c.is_ascii_digit()) {
+    } else if ["number", "integer", "float"].iter().any(|kind| node.kind().contains(kind)) {
         "0"
     } else {
         written
@@ -158,6 +211,30 @@ mod tests {
             "/// doc\nfn f(x: u8) -> u8 { x + 1_u8 }\nstruct S;",
             "| fn i ( i : u8 ) -> u8 { i + 0 } | struct i ;".trim_start_matches("| "),
         );
+    }
+
+    #[test]
+    fn numbers_are_numbers_however_they_are_written() {
+        check("c", false, "x = -5 + .5f;", "i = 0 + 0 ;");
+        check("python", false, "x = 1 + \\\n  .5", "i = 0 + 0");
+        check("java", false, "class A { double x = .5; }", "class i { double i = 0 ; }");
+    }
+
+    #[test]
+    fn what_would_take_too_long_is_not_parsed() {
+        // 40 KB of this took Java's grammar a minute and 3 GB.
+        let mut tokens = Tokens::default();
+        for language in 0..LANGUAGES.len() {
+            for deep in ["a<", "f(", "T<T", "[", "\n{"] {
+                tokenize(&deep.repeat(200_000), language, false, &mut tokens);
+            }
+        }
+        let expected = ["i", "<", "i", "<", "0", ";"].map(|sign| hash_bytes(sign.as_bytes()));
+        let text = format!("int < n_1<0x1f; {}", "(".repeat(DEPTH_MAX + 1));
+        tokens = Tokens::default();
+        tokenize(&text, 0, false, &mut tokens);
+        assert_eq!(tokens.hashes[..6], expected);
+        assert_eq!(depth("for (i = 0; i < n; i++) { if (a < b) { } }"), 3);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! listed. A word all of whose letters were replaced cannot be told from a foreign one.
 
 use super::edit::Edited;
+use super::normalize::is_within_words;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use unicode_script::{Script, UnicodeScript};
@@ -77,13 +78,14 @@ pub(super) fn replace(text: &str) -> Option<Edited> {
     edited
 }
 
-/// The runs of letters of a text, and where they begin.
+/// The runs of letters of a text, with marks and what is invisible between them, and where they
+/// begin.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at + text[at..].find(char::is_alphabetic)?;
-        let end =
-            text[start..].find(|c: char| !c.is_alphabetic()).map_or(text.len(), |i| start + i);
+        let ends = |c: char| !c.is_alphabetic() && !is_within_words(c);
+        let end = text[start..].find(ends).map_or(text.len(), |i| start + i);
         at = end;
         Some((start, &text[start..end]))
     })
@@ -124,6 +126,8 @@ mod tests {
         check("\u{3bb}o\u{3b3}", "\u{3bb}\u{3bf}\u{3b3}");
         // Capitals look like capitals: "VOR" in Cyrillic with a Latin O.
         check("\u{412}O\u{420}\u{42b}", "\u{412}\u{41e}\u{420}\u{42b}");
+        // A space of no width and a soft hyphen part nothing.
+        check("\u{43c}\u{200b}o\u{ad}\u{43b}", "\u{43c}\u{200b}\u{43e}\u{ad}\u{43b}");
         // Words of one script are left, also those that could be of another.
         for text in ["plain text", "\u{43e}\u{43d} ace", "\u{e9}t\u{e9}", ""] {
             assert!(replace(text).is_none(), "{text}");

@@ -55,6 +55,19 @@ impl Language {
         }
     }
 
+    /// The language of this number in [`NAMES`], or all if it is to be found out.
+    pub(super) fn all(number: usize) -> Vec<Language> {
+        match number {
+            0 => (0..LANGUAGES.len()).map(Language).collect(),
+            number => Language::of(number, "").into_iter().collect(),
+        }
+    }
+
+    /// Its stop words as they are listed.
+    pub(super) fn stop_list(self) -> &'static [&'static str] {
+        stop_words::lookup(NAMES[self.0 + 2]).unwrap_or_default()
+    }
+
     pub(super) fn stemmer(self) -> Stemmer {
         Stemmer::create(LANGUAGES[self.0].1)
     }
@@ -67,9 +80,8 @@ impl Language {
         static SETS: [OnceLock<HashSet<u64, BuildKeyHasher>>; LANGUAGES.len()] =
             [const { OnceLock::new() }; LANGUAGES.len()];
         SETS[self.0].get_or_init(|| {
-            let words = stop_words::lookup(NAMES[self.0 + 2]).unwrap_or_default();
             // "don't" is two words here, and what stands before and after the apostrophe stops.
-            let parts = words.iter().flat_map(|word| word.split(['\'', '\u{2019}']));
+            let parts = self.stop_list().iter().flat_map(|word| word.split(['\'', '\u{2019}']));
             parts.map(|word| hash_bytes(normal_form(word).as_bytes())).collect()
         })
     }

@@ -312,6 +312,11 @@ fn classify(c: char) -> Class {
     }
 }
 
+/// Whether `c` parts no word: a mark, or invisible.
+pub(super) fn is_within_words(c: char) -> bool {
+    matches!(classify(c), Class::Mark | Class::Ignorable)
+}
+
 /// Whether `c` has the property Default_Ignorable_Code_Point, which Unicode keeps stable.
 fn is_ignorable(c: char) -> bool {
     matches!(c,

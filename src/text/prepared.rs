@@ -37,10 +37,13 @@ pub(super) struct Steps {
 
 /// Appends the first `letters` letters of each word of `text`.
 pub(super) fn prefixes(text: &str, letters: usize, tokens: &mut Tokens) {
-    each_word(text, &mut |word, span| {
-        let end = word.char_indices().nth(letters).map_or(word.len(), |(at, _)| at);
-        tokens.hashes.push(hash_bytes(&word.as_bytes()[..end]));
-        tokens.spans.push(span);
+    each_word(text, &mut |word| {
+        let prefix = |word: &str| {
+            let end = word.char_indices().nth(letters).map_or(word.len(), |(at, _)| at);
+            hash_bytes(&word.as_bytes()[..end])
+        };
+        tokens.hashes.push(word.letters.map_or(word.hash, prefix));
+        tokens.spans.push(word.span);
     });
 }
 
@@ -61,20 +64,20 @@ pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
         .filter(|_| steps.stop)
         .map(|language| language.stop_words(|word| normal_form(word, FORM)));
     let stemmer = language.filter(|_| steps.stem).map(Language::stemmer);
-    let is_kept = |word: &str| {
-        stop_words.is_none_or(|words| !words.contains(&hash_bytes(word.as_bytes())))
-            && !(steps.filter && says_little(word))
+    let is_kept = |word: &Word<'_>| {
+        stop_words.is_none_or(|words| !words.contains(&word.hash))
+            && !(steps.filter && word.letters.is_some_and(says_little))
     };
-    let stem = |word: &str| match &stemmer {
-        Some(stemmer) => hash_bytes(stemmer.stem(word).as_bytes()),
-        None => hash_bytes(word.as_bytes()),
+    let stem = |word: &Word<'_>| match (&stemmer, word.letters) {
+        (Some(stemmer), Some(letters)) => hash_bytes(stemmer.stem(letters).as_bytes()),
+        _ => word.hash,
     };
     let first = tokens.hashes.len();
-    let mut take = |is_kept: &dyn Fn(&str) -> bool| {
-        each_word(plain, &mut |word, span| {
-            if is_kept(word) {
-                tokens.hashes.push(stem(word));
-                tokens.spans.push(origin(span));
+    let mut take = |is_kept: &dyn Fn(&Word<'_>) -> bool| {
+        each_word(plain, &mut |word| {
+            if is_kept(&word) {
+                tokens.hashes.push(stem(&word));
+                tokens.spans.push(origin(word.span));
             }
         });
         tokens.hashes.len() > first
@@ -84,18 +87,42 @@ pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
     }
 }
 
+/// What languages do to words, as numbers: another version of a library has others.
+pub(super) fn language_hashes(language: usize) -> Vec<u64> {
+    let mut hashes = Vec::new();
+    for language in Language::all(language) {
+        let stemmer = language.stemmer();
+        for word in language.stop_list() {
+            let word = normal_form(word, FORM);
+            hashes
+                .extend([hash_bytes(word.as_bytes()), hash_bytes(stemmer.stem(&word).as_bytes())]);
+        }
+    }
+    hashes
+}
+
 /// Whether a word is a number, a code, a single letter or a heap of letters. Of scripts written
 /// without spaces every pair of letters is a word.
 fn says_little(word: &str) -> bool {
     !LETTERS.contains(&word.chars().count()) || word.chars().any(|c| c.is_numeric() || c == '_')
 }
 
-/// Calls `each` with the normal form of each word of `text`, and where it stands.
-fn each_word(text: &str, each: &mut dyn FnMut(&str, Span)) {
+/// A word, its hash, and where it stands.
+struct Word<'a> {
+    /// Its normal form; unknown if a character made several words, which is then left as it is.
+    letters: Option<&'a str>,
+    hash: u64,
+    span: Span,
+}
+
+/// Calls `each` with each word of `text`.
+fn each_word(text: &str, each: &mut dyn FnMut(Word<'_>)) {
     let mut words = Tokens::default();
     tokenize(text, FORM, UNITS, &mut words);
-    for span in words.spans {
-        each(&normal_form(&text[span.start as usize..span.end as usize], FORM), span);
+    for (span, hash) in words.spans.into_iter().zip(words.hashes) {
+        let letters = normal_form(&text[span.start as usize..span.end as usize], FORM);
+        let is_known = hash_bytes(letters.as_bytes()) == hash;
+        each(Word { letters: is_known.then_some(&letters), hash, span });
     }
 }
 
@@ -146,6 +173,28 @@ mod tests {
         check(ALL, "the 12", &[("the", "the"), ("12", "12")]);
         check(ALL, "<br>", &[]);
         check(ALL, "", &[]);
+    }
+
+    #[test]
+    fn a_character_that_makes_several_words_is_what_they_are() {
+        // A square of kana, a fraction after a number, "a.m." in one character.
+        for (one, several) in [
+            ("\u{3300}", "\u{30a2}\u{30d1}\u{30fc}\u{30c8}"),
+            ("1\u{bd}", "11\u{2044}2"),
+            ("\u{33c2}", "a.m."),
+        ] {
+            for steps in [Some(ALL), None] {
+                let hashes = |text: &str| {
+                    let mut tokens = Tokens::default();
+                    match steps {
+                        Some(steps) => avtor(text, Steps { filter: false, ..steps }, &mut tokens),
+                        None => prefixes(text, 64, &mut tokens),
+                    }
+                    tokens.hashes
+                };
+                assert_eq!(hashes(one), hashes(several), "{one}");
+            }
+        }
     }
 
     #[test]
