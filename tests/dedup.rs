@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 use std::process::Stdio;
 
 use cento::hash::mix64;
@@ -140,9 +141,12 @@ fn a_run_that_was_killed_goes_on_to_the_same_end() {
     for attempt in 0..30u64 {
         let resume: &[&str] = if attempt == 0 { &[] } else { &["--resume"] };
         let mut command = dir.command(&[&args[..], resume, &["--format", "json"]].concat());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(120 + 60 * attempt));
-        if child.try_wait().unwrap().is_some() {
+        if let Some(status) = child.try_wait().unwrap() {
+            let mut told = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+            assert!(status.success(), "attempt {attempt}: {told}");
             break;
         }
         child.kill().unwrap();

@@ -151,13 +151,19 @@ impl Dedup {
         let options = self.options();
         let run = self.identify(&index, &against, &options);
         let from = self.start(&index, run)?;
+        let is_done = from.done;
         let mut files = Files::open(&self, &from.note)?;
         let spinner = Spinner::new();
-        let end = dedup(&index, &against, &self.paths, &options, from, &stop, &mut |event| {
+        let mut sink = |event: Event<'_>| {
             let told = files.tell(event, self.annotate);
             spinner.tell(&|| files.summary.line());
             told
-        });
+        };
+        // A run that was interrupted after its end has nothing left to do.
+        let end = match is_done {
+            true => Ok(()),
+            false => dedup(&index, &against, &self.paths, &options, from, &stop, &mut sink),
+        };
         spinner.finish();
         if let Err(error) = end {
             if matches!(error, Error::Interrupted) && self.index.is_some() && self.out.is_some() {
@@ -235,7 +241,9 @@ impl Dedup {
 
     /// Where the run begins.
     fn start(&self, index: &Index, run: u64) -> crate::Result<Progress> {
-        let before = Progress::of(index)?.filter(|progress| !progress.done);
+        let is_of_interest =
+            |progress: &Progress| !progress.done || (self.resume && progress.run == run);
+        let before = Progress::of(index)?.filter(is_of_interest);
         let refused = |what: &str| Err(Error::index(index.path(), what));
         match (before, self.resume) {
             (Some(before), true) if before.run == run => Ok(before),
@@ -270,14 +278,17 @@ struct Sink {
 }
 
 impl Sink {
-    /// Opens a file to be written from this length on: nothing may be there if it is 0.
-    fn open(path: &Path, length: u64) -> crate::Result<Sink> {
+    /// Opens a file to be written from this length on; without one, nothing may be there.
+    fn open(path: &Path, length: Option<u64>) -> crate::Result<Sink> {
         let failed = |action| move |e| Error::io(action, path, e);
-        let mut file = if length == 0 && !path.exists() {
-            File::create_new(path).map_err(failed("create"))?
-        } else if length == 0 && path.metadata().is_ok_and(|found| found.len() > 0) {
+        let is_taken = path.metadata().is_ok_and(|found| found.len() > 0);
+        if length.is_none() && is_taken {
             let what = "there is a file already; name another, or remove it";
             return Err(Error::input(path.display().to_string(), what));
+        }
+        let length = length.unwrap_or(0);
+        let mut file = if !path.exists() {
+            File::create_new(path).map_err(failed("create"))?
         } else {
             let file = File::options().write(true).open(path).map_err(failed("open"))?;
             if file.metadata().map_err(failed("read"))?.len() < length {
@@ -322,7 +333,7 @@ impl Sink {
 impl Files {
     /// Opens what is written from where the notes of the last commit say on.
     fn open(args: &Dedup, note: &[u64]) -> crate::Result<Files> {
-        let at = |place: usize| note.get(place).copied().unwrap_or(0);
+        let at = |place: usize| note.get(place).copied();
         let stdout = || Sink {
             writer: BufWriter::with_capacity(1 << 20, Box::new(io::stdout()) as Box<dyn Write>),
             file: None,

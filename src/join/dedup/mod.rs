@@ -146,6 +146,10 @@ pub fn dedup(
         read: 0,
         sink,
     };
+    if from.records == 0 {
+        // From now on the run can be gone on with, whatever it has written.
+        run.commit()?;
+    }
     pipeline::run(inputs, config, &pipeline, stop, &|_, _| false, &mut |output| {
         run.read += 1;
         if run.read <= from.records {
