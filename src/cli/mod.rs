@@ -16,6 +16,7 @@ mod generate;
 mod join;
 mod output;
 mod pairs;
+mod pairwise;
 mod progress;
 mod remove;
 mod search;
@@ -48,6 +49,7 @@ enum Verb {
     Search(search::Search),
     Compare(compare::Compare),
     Pairs(pairs::Pairs),
+    Pairwise(pairwise::Pairwise),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
     Remove(remove::Remove),
@@ -102,6 +104,7 @@ pub fn main() -> ExitCode {
         Verb::Search(verb) => verb.run(),
         Verb::Compare(verb) => verb.run(),
         Verb::Pairs(verb) => verb.run(),
+        Verb::Pairwise(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),

@@ -1,10 +1,11 @@
 //! Where do documents come from?
 //!
-//! Files, directories, JSON lines, standard input, each plain or compressed. Reading is
+//! Files, directories, archives, JSON lines, standard input, each plain or compressed. Reading is
 //! sequential and cheap ([`read`]); making documents of what was read is pure and done by many
 //! threads at once ([`Chunk::documents`]). A record that is no document is told with its place
 //! and does not disturb its neighbours.
 
+mod archive;
 mod compressed;
 mod jsonl;
 mod walk;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use ignore::WalkBuilder;
 
+use super::archive;
 use super::compressed::{Compression, peek};
 use super::jsonl::{Lines, read_lines};
 use super::{Chunk, ChunkKind, Item, SourceOptions, too_long};
@@ -87,12 +88,45 @@ impl Reader<'_> {
     fn file(&mut self, path: &Path) -> ControlFlow<()> {
         let name = path.to_string_lossy();
         let place: Arc<str> = name.strip_prefix("./").unwrap_or(&name).into();
-        let (compression, inner) = Compression::of_name(&place);
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) => return self.fail(Error::io("read", path, error)),
+        };
+        let (mut compression, inner) = Compression::of_name(&place);
+        let is_tgz = place.ends_with(".tgz");
+        if is_tgz {
+            compression = Compression::Gzip;
+        }
+        let read = if place.ends_with(".zip") {
+            archive::zip(file, &mut |name, stream| self.inside(&place, name, stream))
+        } else if is_tgz || inner.ends_with(".tar") {
+            compression.open(file).and_then(|stream| {
+                archive::tar(stream, &mut |name, stream| self.inside(&place, name, stream))
+            })
+        } else {
+            return self.stream(&place, file);
+        };
+        read.unwrap_or_else(|error| self.fail(Error::io("read", path, error)))
+    }
+
+    /// A file of an archive.
+    fn inside(&mut self, archive: &str, name: &str, stream: &mut dyn Read) -> ControlFlow<()> {
+        let name = name.strip_prefix("./").unwrap_or(name);
+        let is_hidden = name.split('/').any(|part| part.starts_with('.'));
+        if is_hidden && !self.options.read_ignored {
+            return ControlFlow::Continue(());
+        }
+        self.stream(&format!("{archive}/{name}").into(), stream)
+    }
+
+    /// A file of this name, which says how it is compressed and what is in it.
+    fn stream(&mut self, place: &Arc<str>, file: impl Read) -> ControlFlow<()> {
+        let (compression, inner) = Compression::of_name(place);
         let has_lines = inner.ends_with(".jsonl") || inner.ends_with(".ndjson");
-        match File::open(path).and_then(|file| compression.open(file)) {
-            Ok(stream) if has_lines => self.lines(&place, stream),
-            Ok(stream) => self.text(&place, stream),
-            Err(error) => self.fail(Error::io("read", path, error)),
+        match compression.open(file) {
+            Ok(stream) if has_lines => self.lines(place, stream),
+            Ok(stream) => self.text(place, stream),
+            Err(error) => self.fail(Error::io("read", &**place, error)),
         }
     }
 

@@ -1,0 +1,105 @@
+//! `cento pairwise`
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::add::SourceArgs;
+use super::create::ConfigArgs;
+use super::join::without;
+use super::output::Format;
+use super::progress::{AddProgress, stop_flag};
+use super::{Outcome, Result};
+use crate::error::Error;
+use crate::index::{self, AddOptions, Index};
+use crate::join::Thresholds;
+use crate::join::pairs::{Pair, PairOptions, pairs};
+use crate::search::Searcher;
+
+/// Show the most similar pairs of a handful of files.
+///
+/// The pairwise test of Finkel et al. (2002), section 2.6: all files of a directory or a tar or zip
+/// archive are compared with each other; similarity is symmetric, twice what both have over what each
+/// has. Nothing is left behind.
+#[derive(Debug, Args)]
+pub struct Pairwise {
+    /// A directory, a .tar, .tar.gz, .tgz, .tar.zst or .zip archive, or files.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Show so many pairs.
+    #[arg(long, short = 'n', value_name = "N", default_value = "20")]
+    limit: usize,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Text that does not count, such as what was handed out: files, directories, or an index.
+    #[arg(long, short = 'b', value_name = "PATH")]
+    boilerplate: Vec<PathBuf>,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// The form of the pairs.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+impl Pairwise {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        for path in &self.paths {
+            path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+        }
+        let dir =
+            tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
+        let index = Index::create(dir.path().join("index"), self.config.config(false)?)?;
+        let options = AddOptions { source: self.source.options(), ..AddOptions::default() };
+        let progress = AddProgress::new();
+        let added = index::add(&index, &self.paths, &options, &stop, &mut |event| {
+            progress.tell(event);
+        });
+        progress.finish();
+        let report = added?;
+        if report.added < 2 {
+            let what = format!("{} documents; a pair takes two", report.added);
+            return Err(Error::Query { what }.into());
+        }
+        let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
+        let options = PairOptions { thresholds: Thresholds::default(), ..PairOptions::default() };
+        let mut best: Vec<Pair> = Vec::new();
+        pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
+            best.extend(found);
+            if best.len() >= 4096 + 2 * self.limit {
+                keep_best(&mut best, self.limit);
+            }
+            Ok(())
+        })?;
+        keep_best(&mut best, self.limit);
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let snapshot = searcher.snapshot();
+        for pair in &best {
+            let similarity = symmetric(pair);
+            let report = pair.clone().report(snapshot, snapshot)?;
+            if self.format == Format::Json {
+                let mut json = serde_json::to_value(&report).map_err(io::Error::other)?;
+                json["symmetric"] = similarity.into();
+                writeln!(out, "{json}")?;
+            } else {
+                writeln!(out, "{similarity:.3}  {}  {}", report.a, report.b)?;
+            }
+        }
+        out.flush()?;
+        Ok(if best.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    }
+}
+
+/// Symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1.
+fn symmetric(pair: &Pair) -> f64 {
+    2.0 * f64::from(pair.overlap) / f64::from(pair.in_a + pair.in_b)
+}
+
+/// Leaves the most similar pairs, the first ones of equals.
+fn keep_best(pairs: &mut Vec<Pair>, limit: usize) {
+    // Similarities are shares, so their bits are in their order.
+    pairs.sort_by_key(|pair| (Reverse(symmetric(pair).to_bits()), pair.a, pair.b));
+    pairs.truncate(limit);
+}

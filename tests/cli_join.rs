@@ -1,0 +1,239 @@
+//! The real binary: pairs, clusters, the pairwise test, boilerplate, reports.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::run::{Dir, line};
+use common::words;
+use serde_json::{Value, json};
+
+fn jsons(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Versions `a1` to `a3` of one text, of which the last ones have little in common, `b` with a
+/// passage of it, `c` with nothing.
+fn versions() -> Dir {
+    let dir = Dir::new();
+    let text = words(1, 200);
+    let part = |from: usize, to: usize| {
+        text.split(' ').skip(from).take(to - from).collect::<Vec<_>>().join(" ")
+    };
+    let documents = [
+        line(
+            "a1",
+            &format!("{} {}", part(0, 130), words(2, 20)),
+            json!({"s": "x", "date": "2020"}),
+        ),
+        line("a2", &part(40, 170), json!({"s": "x", "date": "2019"})),
+        line("a3", &format!("{} {}", part(80, 200), words(3, 10)), json!({"s": "y"})),
+        line(
+            "b",
+            &format!("{} {}", part(60, 90), words(4, 300)),
+            json!({"s": "y", "date": "2018"}),
+        ),
+        line("c", &words(5, 100), json!({})),
+    ];
+    dir.write("corpus.jsonl", documents.concat());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir
+}
+
+fn ids(pairs: &[Value]) -> Vec<String> {
+    let id = |pair: &Value, side: &str| pair[side].as_str().unwrap().to_owned();
+    pairs.iter().map(|pair| format!("{} {}", id(pair, "a"), id(pair, "b"))).collect()
+}
+
+#[test]
+fn pairs_have_categories_and_passages() {
+    let dir = versions();
+    let pairs = |args: &[&str]| {
+        jsons(&dir.run(&[&["pairs", "idx", "--format", "json"], args].concat()).out)
+    };
+    let all = pairs(&[]);
+    assert_eq!(ids(&all), ["a1 a2", "a1 a3", "a1 b", "a2 a3", "a2 b"]);
+    assert_eq!(all[0]["category"], "C4");
+    assert!(all[2]["containment_b_in_a"].as_f64().unwrap() < 0.2);
+    assert!(all.iter().all(|pair| pair.get("passages").is_none()));
+    let close = pairs(&["--min-containment", "0.5", "--passages"]);
+    assert_eq!(ids(&close), ["a1 a2", "a2 a3"]);
+    let passage = &close[0]["passages"][0];
+    let text = words(1, 200);
+    let start = text.split(' ').take(40).map(|word| word.len() + 1).sum::<usize>();
+    assert_eq!((&passage["query"][0], &passage["hit"][0]), (&json!(start), &json!(0)));
+    assert_eq!(ids(&pairs(&["--within", "s"])), ["a1 a2"]);
+    assert_eq!(ids(&pairs(&["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
+    assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.99"]).status, 1);
+    // Another index.
+    dir.write("d.jsonl", line("d", &words(5, 100), json!({})));
+    dir.json(&["add", "other", "d.jsonl"]);
+    let across = dir.run(&["pairs", "idx", "--against", "other", "--format", "json"]);
+    assert_eq!(ids(&jsons(&across.out)), ["c d"]);
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    let refused = dir.run(&["pairs", "bare", "--passages"]);
+    assert!(refused.status == 2 && refused.err.contains("keeps none"), "{}", refused.err);
+}
+
+#[test]
+fn pairs_are_resumed_where_they_were_interrupted() {
+    let dir = Dir::new();
+    let versions = (0..800u64).map(|i| {
+        line(&format!("d{i}"), &format!("{} {}", words(i / 40, 60), words(i, 30)), json!({}))
+    });
+    dir.write("corpus.jsonl", versions.collect::<String>());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let args = ["pairs", "idx", "--passages", "--format", "json", "--threads", "1"];
+    let whole = dir.run(&args).out;
+    let out = [&args[..], &["--out", "out"]].concat();
+    let mut child = dir.command(&out).stderr(Stdio::null()).spawn().unwrap();
+    while fs::metadata(dir.path("out")).map_or(0, |out| out.len()) == 0 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    child.wait().unwrap();
+    assert!(dir.path("out.checkpoint").exists(), "it was too quick to be interrupted");
+    let length = fs::metadata(dir.path("out")).unwrap().len();
+    assert!(length > 0 && (length as usize) < whole.len());
+    let refused = dir.run(&out);
+    assert!(refused.status == 2 && refused.err.contains("--resume"), "{}", refused.err);
+    let other = [&out[..], &["--resume", "--min-overlap", "3"]].concat();
+    let refused = dir.run(&other);
+    assert!(refused.status == 2 && refused.err.contains("these options"), "{}", refused.err);
+    // What was written after the last checkpoint is written again.
+    let mut file = fs::File::options().append(true).open(dir.path("out")).unwrap();
+    file.write_all(b"{\"a\":").unwrap();
+    let resumed = dir.run(&[&out[..], &["--resume"]].concat());
+    assert_eq!(resumed.status, 0, "{}", resumed.err);
+    assert!(fs::read_to_string(dir.path("out")).unwrap() == whole);
+    assert!(!dir.path("out.checkpoint").exists());
+    assert_eq!(dir.run(&out).status, 2);
+}
+
+#[test]
+fn clusters_have_no_chains() {
+    let dir = versions();
+    let clusters = |args: &[&str]| {
+        let run = dir.run(
+            &[&["cluster", "idx", "--min-resemblance", "0.3", "--format", "json"], args].concat(),
+        );
+        jsons(&run.out)
+    };
+    let members = |cluster: &Value| -> Vec<String> {
+        let members = cluster["members"].as_array().unwrap().iter();
+        members.map(|member| member["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let star = clusters(&[]);
+    assert_eq!((star.len(), &star[0]["representative"]), (1, &json!("a1")));
+    assert_eq!(members(&star[0]), ["a2"]);
+    let single = clusters(&["--linkage", "single"]);
+    assert_eq!((single.len(), members(&single[0])), (1, vec!["a2".into(), "a3".into()]));
+    // In the middle of the chain is who is like both.
+    let dated = clusters(&["--prefer", "date"]);
+    assert_eq!((&dated[0]["representative"], &dated[0]["size"]), (&json!("a2"), &json!(3)));
+    assert_eq!(clusters(&["--prefer", "-date"])[0]["representative"], "a1");
+    assert_eq!(clusters(&["--prefer", "longest"])[0]["representative"], "a1");
+    assert!(clusters(&["--min-size", "3"]).is_empty());
+    let human = dir.run(&["cluster", "idx", "--min-resemblance", "0.3"]);
+    assert!(human.out.starts_with("1: 2 documents like a1"), "{}", human.out);
+}
+
+#[test]
+fn boilerplate_is_subtracted() {
+    let dir = Dir::new();
+    let licence = words(1, 300);
+    let with = |text: String| format!("{licence} {text}");
+    let documents = [
+        line("a", &with(words(2, 60)), json!({})),
+        line("b", &with(words(3, 60)), json!({})),
+        line("c", &with(words(2, 60)), json!({})),
+    ];
+    dir.write("corpus.jsonl", documents.concat());
+    dir.write("licence.txt", &licence);
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir.json(&["add", "licences", "licence.txt"]);
+    let args = ["pairs", "idx", "--format", "json", "--min-resemblance", "0.5"];
+    assert_eq!(jsons(&dir.run(&args).out).len(), 3);
+    for boilerplate in ["licence.txt", "licences"] {
+        let pairs = jsons(&dir.run(&[&args[..], &["-b", boilerplate]].concat()).out);
+        assert_eq!(ids(&pairs), ["a c"]);
+        let answer = dir.json(&["search", "idx", "--text", &with(words(3, 60)), "-b", boilerplate]);
+        assert_eq!(
+            (&answer["hits"][0]["id"], &answer["hits"][0]["containment"]),
+            (&json!("b"), &json!(1.0))
+        );
+        assert!(answer["hits"][1]["overlap"].as_u64().unwrap_or(0) <= 2);
+    }
+    let none = dir.run(&["search", "idx", "--text", &licence, "-b", "licence.txt"]);
+    assert_eq!(none.status, 1);
+    assert_eq!(dir.run(&["pairs", "idx", "-b", "missing"]).status, 2);
+}
+
+/// The bytes of a tar archive of these files.
+fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, name, text.as_bytes()).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn archives_and_directories_are_compared_pairwise() {
+    let dir = Dir::new();
+    let (one, two) = (words(1, 100), format!("{} {}", words(1, 80), words(2, 20)));
+    let three = words(3, 100);
+    let files = [
+        ("x/one.txt", &one[..]),
+        ("x/two.txt", &two),
+        ("x/three.txt", &three),
+        ("x/.hidden", &one),
+    ];
+    files.iter().for_each(|(name, text)| dir.write(&format!("dir/{name}"), text));
+    dir.write("files.tar", tar(&files));
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gz.write_all(&tar(&files)).unwrap();
+    dir.write("files.tgz", gz.finish().unwrap());
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in files {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    dir.write("files.zip", zip.finish().unwrap().into_inner());
+    for path in ["dir", "files.tar", "files.tgz", "files.zip"] {
+        let run = dir.run(&["pairwise", path, "--format", "json"]);
+        assert_eq!(run.status, 0, "{path}: {}", run.err);
+        let pairs = jsons(&run.out);
+        let expected = [format!("{path}/x/one.txt {path}/x/two.txt")];
+        let mut found = ids(&pairs);
+        if path == "dir" || path.starts_with("files") {
+            found.iter_mut().for_each(|pair| {
+                let mut sides: Vec<&str> = pair.split(' ').collect();
+                sides.sort_unstable();
+                *pair = sides.join(" ");
+            });
+        }
+        assert_eq!(found, expected);
+        let similarity = pairs[0]["symmetric"].as_f64().unwrap();
+        assert!((0.6..0.9).contains(&similarity), "{similarity}");
+    }
+    dir.json(&["add", "idx", "files.zip", "files.tar"]);
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 6);
+    let tar = fs::read(dir.path("files.tar")).unwrap();
+    dir.write("cut.tar", &tar[..700]);
+    dir.write("cut.zip", &fs::read(dir.path("files.zip")).unwrap()[..200]);
+    for path in ["cut.tar", "cut.zip"] {
+        let run = dir.run(&["add", "cut", path]);
+        assert!(run.err.contains(path), "{}", run.err);
+    }
+    assert_eq!(dir.run(&["pairwise", "dir/x/one.txt"]).status, 2);
+}
