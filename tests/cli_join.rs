@@ -175,6 +175,42 @@ fn boilerplate_is_subtracted() {
     assert_eq!(dir.run(&["pairs", "idx", "-b", "missing"]).status, 2);
 }
 
+#[test]
+fn what_a_collection_repeats_is_told() {
+    let dir = Dir::new();
+    let (notice, other) = (words(1, 60), words(2, 30));
+    let documents = (0..12u64).map(|i| {
+        let text = match i % 3 {
+            0 => format!("{} {notice}", words(10 + i, 100)),
+            1 => format!("{other} {} {notice}", words(10 + i, 100)),
+            _ => words(10 + i, 100),
+        };
+        line(&format!("d{i:02}"), &text, json!({}))
+    });
+    dir.write("corpus.jsonl", documents.collect::<String>());
+    dir.write("copy.jsonl", line("copy", &format!("{} {notice}", words(10, 100)), json!({})));
+    dir.json(&["add", "idx", "corpus.jsonl", "copy.jsonl"]);
+    let stats = dir.json(&["stats", "idx", "--quick", "--boilerplate", "5"]);
+    let passages = stats["boilerplate"].as_array().unwrap();
+    assert_eq!(passages.len(), 2);
+    assert_eq!((&passages[0]["documents"], &passages[1]["documents"]), (&json!(9), &json!(4)));
+    let text = passages[0]["text"].as_str().unwrap();
+    assert!(notice.contains(text) && text.split(' ').count() > 40, "{text}");
+    let human = dir.run(&["stats", "idx", "--boilerplate"]);
+    assert!(human.out.contains("in 9 documents"), "{}", human.out);
+    let report = dir.json(&["report", "idx"]);
+    assert_eq!((&report["documents"], &report["total"]["documents"]), (&json!(13), &json!(9)));
+    let row = |at: usize| report["categories"][at].clone();
+    assert_eq!((&row(0)["category"], &row(0)["pairs"]), (&json!("C1"), &json!(1)));
+    assert_eq!(row(0)["patterns"], json!([["exact_alias", 1]]));
+    let pairs: u64 = (0..6).map(|at| row(at)["pairs"].as_u64().unwrap()).sum();
+    assert_eq!(report["total"]["pairs"], pairs);
+    assert_eq!(report["total"]["siblings"], 2.0 * pairs as f64 / 9.0);
+    assert!(dir.run(&["report", "idx"]).out.contains("siblings"));
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    assert_eq!(dir.json(&["report", "bare"])["total"]["patterns"], json!([]));
+}
+
 /// The bytes of a tar archive of these files.
 fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());

@@ -19,6 +19,7 @@ mod pairs;
 mod pairwise;
 mod progress;
 mod remove;
+mod report;
 mod search;
 mod side_by_side;
 mod stats;
@@ -52,6 +53,7 @@ enum Verb {
     Pairwise(pairwise::Pairwise),
     Cluster(cluster::Cluster),
     Dedup(Box<dedup::Dedup>),
+    Report(report::Report),
     Remove(remove::Remove),
     Compact(compact::Compact),
     Stats(stats::Stats),
@@ -107,6 +109,7 @@ pub fn main() -> ExitCode {
         Verb::Pairwise(verb) => verb.run(),
         Verb::Cluster(verb) => verb.run(),
         Verb::Dedup(verb) => verb.run(),
+        Verb::Report(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::output::{self, Format, bytes, count};
 use super::{Outcome, Result};
 use crate::index::{self, Frequencies, Index, PASSAGE_TOKENS};
+use crate::join::repeated::{Repeated, repeated};
 
 /// Show how large an index is and what is in it.
 #[derive(Debug, Args)]
@@ -18,6 +19,9 @@ pub struct Stats {
     /// Leave out the distribution of document frequencies, for which all dictionaries are read.
     #[arg(long)]
     quick: bool,
+    /// Show the N passages that most documents have too: 10 if no number is given.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10")]
+    boilerplate: Option<usize>,
     /// The form of the report.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -30,6 +34,8 @@ struct Report {
     stats: index::Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
     frequencies: Option<Frequencies>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boilerplate: Option<Vec<Repeated>>,
 }
 
 impl Stats {
@@ -37,8 +43,9 @@ impl Stats {
         let snapshot = Index::open(&self.index)?.snapshot()?;
         let stats = snapshot.stats()?;
         let frequencies = if self.quick { None } else { Some(snapshot.frequencies()?) };
+        let boilerplate = self.boilerplate.map(|count| repeated(&snapshot, count)).transpose()?;
         if self.format == Format::Json {
-            output::print_json(&Report { stats, frequencies })?;
+            output::print_json(&Report { stats, frequencies, boilerplate })?;
             return Ok(Outcome::Found);
         }
         let mut out = io::stdout().lock();
@@ -62,8 +69,18 @@ impl Stats {
         if let Some(frequencies) = frequencies {
             print_frequencies(&mut out, &frequencies)?;
         }
+        for passage in boilerplate.iter().flatten() {
+            print_passage(&mut out, passage)?;
+        }
         Ok(Outcome::Found)
     }
+}
+
+fn print_passage(out: &mut impl Write, passage: &Repeated) -> io::Result<()> {
+    let Repeated { documents, tokens, id, text, .. } = passage;
+    writeln!(out, "\nin {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
+    let text = text.as_deref().unwrap_or("(the index keeps no texts)");
+    text.lines().try_for_each(|line| writeln!(out, "    {line}"))
 }
 
 fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Result<()> {

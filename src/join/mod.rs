@@ -10,6 +10,8 @@ pub mod dedup;
 mod numbering;
 mod ordered;
 pub mod pairs;
+pub mod repeated;
+pub mod report;
 pub mod series;
 mod thresholds;
 

@@ -1,0 +1,154 @@
+//! Which passages does a collection repeat most?
+//!
+//! Licences, headers, disclaimers: fingerprints in many documents, put together again to what they
+//! are of. Each of the most frequent fingerprints is looked up in a few documents that have it, and
+//! followed there as far as its neighbours are in half as many; the longest is shown.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::hash::BuildKeyHasher;
+use crate::index::{DocAddress, Snapshot};
+use crate::scheme::Fingerprint;
+use crate::text::Tokens;
+
+/// A passage that many documents have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Repeated {
+    /// In so many documents is its most frequent fingerprint, deleted ones included until they are
+    /// compacted away.
+    pub documents: u64,
+    /// The tokens of the passage.
+    pub tokens: u32,
+    /// A document that has it.
+    pub id: String,
+    /// The bytes of it there, half-open; none if the index keeps no texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<(u32, u32)>,
+    /// What it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// So many of the most frequent fingerprints are looked at.
+const TERMS_MAX: usize = 50_000;
+
+/// So many documents with a fingerprint are looked at.
+const EXAMPLES_MAX: usize = 16;
+
+/// What is in fewer documents is no boilerplate.
+const DF_MIN: u64 = 3;
+
+/// The `count` passages that most documents have, the most frequent first.
+///
+/// # Errors
+/// When a file is damaged.
+pub fn repeated(snapshot: &Snapshot, count: usize) -> Result<Vec<Repeated>> {
+    let mut heap: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
+    snapshot.for_each_term(&mut |key, df| {
+        if df >= DF_MIN {
+            heap.push(Reverse((df, key)));
+            if heap.len() > TERMS_MAX {
+                heap.pop();
+            }
+        }
+    })?;
+    let mut terms: Vec<(u64, u64)> = heap.into_iter().map(|Reverse(term)| term).collect();
+    // Of equally frequent ones, in the order of their keys.
+    terms.sort_unstable_by_key(|&(df, key)| (Reverse(df), key));
+    let dfs: HashMap<u64, u64, BuildKeyHasher> = terms.iter().map(|&(df, key)| (key, df)).collect();
+    let mut told: HashSet<u64, BuildKeyHasher> = HashSet::default();
+    let mut found = Vec::new();
+    for (df, key) in terms {
+        if found.len() == count {
+            break;
+        }
+        if told.contains(&key) {
+            continue;
+        }
+        let belongs = |key: u64| dfs.get(&key).is_some_and(|other| 2 * other >= df);
+        let mut longest: Option<Run> = None;
+        for address in documents_with(snapshot, key)? {
+            let run = Run::around(snapshot, address, key, &belongs)?;
+            let is_longer = |run: &Run| {
+                longest.as_ref().is_none_or(|longest| run.tokens.len() > longest.tokens.len())
+            };
+            longest = run.filter(is_longer).or(longest);
+        }
+        if let Some(run) = longest {
+            found.push(show(snapshot, &run, df)?);
+            told.extend(run.keys);
+        }
+    }
+    Ok(found)
+}
+
+/// Fingerprints that stand together in a document.
+struct Run {
+    address: DocAddress,
+    tokens: Range<u32>,
+    keys: Vec<u64>,
+}
+
+impl Run {
+    /// The fingerprints of a document around `key` that belong to it.
+    fn around(
+        snapshot: &Snapshot,
+        address: DocAddress,
+        key: u64,
+        belongs: &dyn Fn(u64) -> bool,
+    ) -> Result<Option<Run>> {
+        let segment = &snapshot.segments()[address.segment as usize].signatures;
+        let signature = segment.signature(address.doc)?;
+        let Some(at) = signature.iter().position(|fingerprint| fingerprint.key == key) else {
+            return Ok(None);
+        };
+        let belongs = |fingerprint: &&Fingerprint| belongs(fingerprint.key);
+        let after = signature[at..].iter().take_while(belongs).count();
+        let before = signature[..at].iter().rev().take_while(belongs).count();
+        let run = &signature[at - before..at + after];
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(None) };
+        let span = snapshot.config().scheme.span() as u32;
+        let end = last.position.saturating_add(span).min(segment.document(address.doc)?.tokens);
+        let keys = run.iter().map(|fingerprint| fingerprint.key).collect();
+        Ok(Some(Run { address, tokens: first.position..end, keys }))
+    }
+}
+
+/// Some of the live documents that have this fingerprint.
+fn documents_with(snapshot: &Snapshot, key: u64) -> Result<Vec<DocAddress>> {
+    let (mut found, mut docs) = (Vec::new(), Vec::new());
+    for (segment, view) in (0u32..).zip(snapshot.segments()) {
+        for (_, term) in view.signatures.find_all(&[key])? {
+            docs.clear();
+            view.signatures.documents_of(&term, &mut docs)?;
+            let alive = docs.iter().filter(|&&doc| view.is_alive(doc));
+            let room = EXAMPLES_MAX - found.len();
+            found.extend(alive.take(room).map(|&doc| DocAddress { segment, doc }));
+        }
+    }
+    Ok(found)
+}
+
+fn show(snapshot: &Snapshot, run: &Run, documents: u64) -> Result<Repeated> {
+    let range = &run.tokens;
+    let stored = snapshot.document(run.address)?;
+    let shown = Repeated {
+        documents,
+        tokens: range.end - range.start,
+        id: stored.id,
+        bytes: None,
+        text: None,
+    };
+    let Some(text) = stored.text else { return Ok(shown) };
+    let mut tokens = Tokens::default();
+    snapshot.config().analyzer.analyze(&text, &mut tokens)?;
+    let spans = &tokens.spans[range.start as usize..range.end as usize];
+    let bytes = spans.first().zip(spans.last()).map(|(first, last)| (first.start, last.end));
+    let text = bytes.map(|(start, end)| text[start as usize..end as usize].to_owned());
+    Ok(Repeated { bytes, text, ..shown })
+}

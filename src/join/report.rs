@@ -1,0 +1,172 @@
+//! How much of a collection is reused text, and of what kind?
+//!
+//! The analysis of Seo and Croft (2008), section 6: how many documents are in a pair of each category,
+//! and with how many others (their *siblings*). The kinds of pattern behind the pairs, which the paper
+//! tells apart by hand on 50 pairs of each category, are told apart here by [`pattern`] on as many.
+
+mod pattern;
+
+use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+pub use pattern::Pattern;
+
+use super::Thresholds;
+use super::numbering::Numbering;
+use super::pairs::{PairOptions, pairs};
+use crate::error::Result;
+use crate::hash::mix64;
+use crate::index::{DocAddress, MaxDf};
+use crate::search::{Category, Searcher};
+
+/// How a collection is analysed.
+#[derive(Debug, Clone, Copy)]
+pub struct ReportOptions {
+    /// So many pairs of each category are looked at closely.
+    pub sample: usize,
+    /// Fingerprints in more documents bring up no pair; the index's own limit if not given.
+    pub max_df: Option<MaxDf>,
+    /// Threads that search.
+    pub threads: usize,
+}
+
+/// What there is of reused text in a collection.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Documents of the collection.
+    pub documents: u64,
+    /// From C1 to C6.
+    pub categories: Vec<CategoryReport>,
+    /// All categories together.
+    pub total: CategoryReport,
+}
+
+/// The pairs of one category.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CategoryReport {
+    /// The category; none for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// Pairs of documents.
+    pub pairs: u64,
+    /// Documents that are in one.
+    pub documents: u64,
+    /// The share of the collection that they are, 0 to 1.
+    pub share: f64,
+    /// The mean number of others with which one of them is in a pair.
+    pub siblings: f64,
+    /// The patterns of the pairs that were looked at, and how many have it; empty if the index keeps
+    /// no texts.
+    pub patterns: Vec<(Pattern, u64)>,
+}
+
+/// The documents and pairs of a category, as they are counted.
+#[derive(Default)]
+struct Counts {
+    pairs: u64,
+    has_document: Vec<bool>,
+    /// The pairs with the least hashes, greatest first.
+    sample: BinaryHeap<(u64, DocAddress, DocAddress)>,
+}
+
+impl Counts {
+    fn add(&mut self, numbers: [u64; 2]) {
+        self.pairs += 1;
+        for number in numbers {
+            self.has_document[number as usize] = true;
+        }
+    }
+
+    fn report(&self, category: Option<Category>, all: u64) -> CategoryReport {
+        let documents = self.has_document.iter().filter(|&&has| has).count() as u64;
+        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
+        CategoryReport {
+            category,
+            pairs: self.pairs,
+            documents,
+            share: share(documents, all),
+            siblings: share(2 * self.pairs, documents),
+            patterns: Vec::new(),
+        }
+    }
+}
+
+/// The categories, in order.
+pub const CATEGORIES: [Category; 6] =
+    [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
+
+/// Analyses the collection of `searcher`. `progress` is told how many documents have been gone
+/// through, of how many.
+///
+/// # Errors
+/// When a file is damaged; [`crate::Error::Interrupted`] after `stop`.
+pub fn report(
+    searcher: &Searcher,
+    options: ReportOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Report> {
+    let snapshot = searcher.snapshot();
+    let numbering = Numbering::new(snapshot);
+    let end = numbering.end();
+    let new = || Counts { has_document: vec![false; end as usize], ..Counts::default() };
+    let mut counts: Vec<Counts> = CATEGORIES.iter().map(|_| new()).collect();
+    let mut total = new();
+    let pair_options = PairOptions {
+        // Both documents of a pair with a category have more than a tenth in common.
+        thresholds: Thresholds { containment: 0.1, ..Thresholds::default() },
+        max_df: options.max_df,
+        threads: options.threads,
+        ..PairOptions::default()
+    };
+    // Which pairs are looked at depends on their texts, not on where they are stored.
+    let digest = |address: DocAddress| {
+        mix64(snapshot.segments()[address.segment as usize].digest(address.doc))
+    };
+    pairs(searcher, None, &pair_options, 0, stop, &mut |next, found| {
+        for pair in found {
+            let Some(category) = pair.category() else { continue };
+            let numbers = [pair.a, pair.b].map(|address| numbering.number(address));
+            let place = CATEGORIES.iter().position(|&other| other == category);
+            let counts = &mut counts[place.expect("there are six categories")];
+            counts.add(numbers);
+            total.add(numbers);
+            let digests = [digest(pair.a), digest(pair.b)];
+            let (least, most) = (digests[0].min(digests[1]), digests[0].max(digests[1]));
+            let hash = mix64(mix64(least) ^ most);
+            counts.sample.push((hash, pair.a, pair.b));
+            if counts.sample.len() > options.sample {
+                counts.sample.pop();
+            }
+        }
+        progress(next, end);
+        Ok(())
+    })?;
+    let documents = snapshot.documents();
+    let mut report =
+        Report { documents, categories: Vec::new(), total: total.report(None, documents) };
+    for (counts, category) in counts.iter().zip(CATEGORIES) {
+        let mut of_category = counts.report(Some(category), documents);
+        if snapshot.config().store_text {
+            let sample = counts.sample.clone().into_sorted_vec();
+            for (_, a, b) in sample {
+                let pattern = pattern::of(searcher, a, b)?;
+                add(&mut of_category.patterns, pattern, 1);
+                add(&mut report.total.patterns, pattern, 1);
+            }
+            of_category.patterns.sort_unstable();
+        }
+        report.categories.push(of_category);
+    }
+    report.total.patterns.sort_unstable();
+    Ok(report)
+}
+
+fn add(patterns: &mut Vec<(Pattern, u64)>, pattern: Pattern, count: u64) {
+    match patterns.iter_mut().find(|(other, _)| *other == pattern) {
+        Some((_, sum)) => *sum += count,
+        None => patterns.push((pattern, count)),
+    }
+}
