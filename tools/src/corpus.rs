@@ -150,7 +150,7 @@ fn plant(
 }
 
 /// The words with `level` in a hundred substituted, deleted, or followed by a new one, alike often.
-fn edit(text: &[&str], level: u32, words: &Vocabulary, rng: &mut Rng) -> String {
+pub fn edit(text: &[&str], level: u32, words: &Vocabulary, rng: &mut Rng) -> String {
     let mut edited: Vec<&str> = Vec::with_capacity(text.len());
     for word in text {
         if rng.u32(0..100) >= level {
@@ -167,14 +167,15 @@ fn edit(text: &[&str], level: u32, words: &Vocabulary, rng: &mut Rng) -> String 
 }
 
 /// Words that occur as often as those of a language do (Zipf), each preferring some successors.
-struct Vocabulary {
+pub struct Vocabulary {
     words: Vec<String>,
     /// The sums of the words' frequencies.
     sums: Vec<f64>,
 }
 
 impl Vocabulary {
-    fn new(rng: &mut Rng) -> Vocabulary {
+    /// The vocabulary that this generator draws.
+    pub fn new(rng: &mut Rng) -> Vocabulary {
         const ONSETS: [&str; 16] =
             ["b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "st", "tr"];
         const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ea", "io", "ou"];
@@ -208,7 +209,8 @@ impl Vocabulary {
         &self.words[rank.min(VOCABULARY - 1)]
     }
 
-    fn text(&self, count: usize, rng: &mut Rng) -> String {
+    /// A text of so many words.
+    pub fn text(&self, count: usize, rng: &mut Rng) -> String {
         let mut text = String::new();
         for i in 0..count {
             text += self.draw(rng);

@@ -6,6 +6,7 @@
 mod baseline;
 mod cento;
 mod corpus;
+mod duplicates;
 mod estimate;
 mod evaluate;
 mod exact;
@@ -31,6 +32,8 @@ struct Tools {
 enum Tool {
     Plant(corpus::Plant),
     Repeat(corpus::Repeat),
+    Duplicates(duplicates::Duplicates),
+    Dedup(duplicates::Dedup),
     Recall(recall::Recall),
     Finkel(finkel::Finkel),
     Lifecycle(lifecycle::Lifecycle),
@@ -46,6 +49,8 @@ fn main() -> Result {
     match Tools::parse().tool {
         Tool::Plant(tool) => tool.run(),
         Tool::Repeat(tool) => tool.run(),
+        Tool::Duplicates(tool) => tool.run(),
+        Tool::Dedup(tool) => tool.run(),
         Tool::Recall(tool) => tool.run(),
         Tool::Finkel(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),

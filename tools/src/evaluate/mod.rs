@@ -1,8 +1,9 @@
 //! The tables of the papers again, with cento's schemes and measures.
 //!
-//! One sub-command a paper. Each prints its tables, and puts them into the section of
+//! One sub-command a paper, and one for whole collections. Each prints its tables, and puts them into the section of
 //! `tools/RESULTS.md` that is its own.
 
+mod collection;
 mod finkel;
 mod potthast;
 mod revisions;
@@ -37,6 +38,7 @@ enum Paper {
     Potthast(potthast::Potthast),
     Sun(sun::Sun),
     Sharapova(sharapova::Sharapova),
+    Collection(collection::Collection),
 }
 
 impl Evaluate {
@@ -46,6 +48,7 @@ impl Evaluate {
             Paper::Seo(paper) => ("seo", paper.run()?),
             Paper::Potthast(paper) => ("potthast", paper.run()?),
             Paper::Sun(paper) => ("sun", paper.run()?),
+            Paper::Collection(paper) => ("collection", paper.run()?),
             Paper::Sharapova(paper) => ("sharapova", paper.run()?),
         };
         print!("{text}");
