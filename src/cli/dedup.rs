@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::add::SourceArgs;
 use super::create::ConfigArgs;
+use super::join::{keys_of, without};
 use super::output::{self, Format, count, parse_bytes};
 use super::progress::{Spinner, stop_flag};
 use super::search::parse_share;
@@ -52,6 +53,10 @@ pub struct Dedup {
     /// kept. Takes a text index.
     #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(5..))]
     cut_passages: Option<u32>,
+    /// Text that does not count, such as templates: files, directories, or an index. May be given
+    /// several times.
+    #[arg(long, short = 'b', value_name = "PATH")]
+    boilerplate: Vec<PathBuf>,
     /// Write all documents, each with a member `dedup` that says what it is, instead of dropping any.
     #[arg(long, conflicts_with = "cut_passages")]
     annotate: bool,
@@ -133,8 +138,10 @@ impl Dedup {
         for path in self.paths.iter().filter(|path| *path != Path::new("-")) {
             path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
         }
-        let against =
-            self.against.iter().map(|path| Ok(Searcher::new(Index::open(path)?.snapshot()?)));
+        let against = self
+            .against
+            .iter()
+            .map(|path| without(Searcher::new(Index::open(path)?.snapshot()?), &self.boilerplate));
         let against = against.collect::<crate::Result<Vec<_>>>()?;
         let temporary = match self.index {
             Some(_) => None,
@@ -148,7 +155,10 @@ impl Dedup {
             (None, None) => unreachable!("there is a temporary directory if no index is named"),
         };
         let index = self.open_or_create(&path, &against)?;
-        let options = self.options();
+        let mut boilerplate = keys_of(&self.boilerplate, index.config())?;
+        boilerplate.sort_unstable();
+        boilerplate.dedup();
+        let options = self.options(boilerplate);
         let run = self.identify(&index, &against, &options);
         let from = self.start(&index, run)?;
         let is_done = from.done;
@@ -187,7 +197,7 @@ impl Dedup {
         Ok(if summary.kept > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 
-    fn options(&self) -> DedupOptions {
+    fn options(&self, boilerplate: Vec<u64>) -> DedupOptions {
         let available = || std::thread::available_parallelism().map_or(1, usize::from);
         let mut source = self.source.options();
         source.keeps_records = true;
@@ -195,6 +205,7 @@ impl Dedup {
             near: (!self.exact).then_some(self.min_resemblance),
             contained: self.min_containment,
             passage: self.cut_passages.map(|words| words as usize),
+            boilerplate,
             threads: self.threads.unwrap_or_else(available),
             memory_bytes: self.memory,
             strict: self.strict,

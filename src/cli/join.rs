@@ -71,11 +71,17 @@ pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> crate::Result<Sea
     if boilerplate.is_empty() {
         return Ok(searcher);
     }
+    let keys = keys_of(boilerplate, searcher.snapshot().config())?;
+    searcher.without(keys)
+}
+
+/// The fingerprints of the text at these paths.
+pub fn keys_of(boilerplate: &[PathBuf], config: &Config) -> crate::Result<Vec<u64>> {
     let mut keys = Vec::new();
     for path in boilerplate {
-        add_keys(path, searcher.snapshot().config(), &mut keys)?;
+        add_keys(path, config, &mut keys)?;
     }
-    searcher.without(keys)
+    Ok(keys)
 }
 
 /// Adds the fingerprints of what is at `path`, an index or documents.

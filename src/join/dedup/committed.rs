@@ -85,6 +85,9 @@ impl Committed<'_> {
         let mut keys: Vec<u64> = signed.signature.iter().map(|f| f.key).collect();
         keys.sort_unstable();
         keys.dedup();
+        if !self.options.boilerplate.is_empty() {
+            keys.retain(|key| self.options.boilerplate.binary_search(key).is_err());
+        }
         let size = keys.len() as u32;
         let (mut reason, mut sources) = (None, Vec::new());
         let seeks_passages = self.options.passage.is_some();

@@ -29,7 +29,7 @@ pub use verdict::{Cut, Decision, Verdict};
 
 use crate::error::{Error, Result};
 use crate::index::pipeline::{self, Output, PipelineOptions, Signed};
-use crate::index::{Index, Writer, WriterOptions};
+use crate::index::{Index, Snapshot, Writer, WriterOptions};
 use crate::search::Searcher;
 use crate::source::SourceOptions;
 use committed::{Committed, Prepared};
@@ -46,6 +46,8 @@ pub struct DedupOptions {
     pub contained: Option<f64>,
     /// Runs of at least so many tokens that a document before has too are cut out.
     pub passage: Option<usize>,
+    /// Fingerprints that do not count, of templates and the like; ascending.
+    pub boilerplate: Vec<u64>,
     /// Threads that parse and sign, and threads that search.
     pub threads: usize,
     /// The memory for documents on their way, and for those that are not committed yet.
@@ -100,6 +102,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Goes through all documents of `inputs`, from where `from` says on, and puts those that are kept
 /// into the index.
 ///
+/// Boilerplate does not count in `against` either if those searchers were made without it.
+///
 /// `sink` is told everything in the order of the input, and answers [`Event::Committing`] with its
 /// note.
 ///
@@ -135,8 +139,10 @@ pub fn dedup(
         source: options.source.clone(),
     };
     let memory_bytes = options.memory_bytes / 4;
+    let writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
     let mut run = Run {
-        writer: index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?,
+        own: without(writer.committed(), options)?,
+        writer,
         against,
         options,
         recent: RecentDocuments::default(),
@@ -169,8 +175,19 @@ pub fn dedup(
     run.writer.finish()
 }
 
+/// A searcher for which boilerplate does not count.
+fn without(snapshot: &Snapshot, options: &DedupOptions) -> Result<Searcher> {
+    let searcher = Searcher::new(snapshot.clone());
+    match options.boilerplate.is_empty() {
+        true => Ok(searcher),
+        false => searcher.without(options.boilerplate.clone()),
+    }
+}
+
 struct Run<'a> {
     writer: Writer,
+    /// Over what has been committed.
+    own: Searcher,
     against: &'a [Searcher],
     options: &'a DedupOptions,
     recent: RecentDocuments,
@@ -187,7 +204,7 @@ impl Run<'_> {
     fn decide_batch(&mut self) -> Result<()> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
-        let own = Searcher::new(self.writer.committed().clone());
+        let own = self.own.clone();
         let committed = Committed { own: &own, against: self.against, options: self.options };
         let prepared = committed.look_up(&batch)?;
         for (output, prepared) in batch.into_iter().zip(prepared) {
@@ -217,6 +234,7 @@ impl Run<'_> {
         self.progress.note = (self.sink)(Event::Committing)?;
         let note = serde_json::to_string(&self.progress).expect("numbers are JSON");
         self.writer.commit_with(&note)?;
+        self.own = without(self.writer.committed(), self.options)?;
         self.recent = RecentDocuments::default();
         Ok(())
     }

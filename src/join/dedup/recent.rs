@@ -153,6 +153,7 @@ mod tests {
                 near: Some(f64::from(tenths) / 10.0),
                 contained,
                 passage: None,
+                boilerplate: Vec::new(),
                 threads: 1,
                 memory_bytes: 0,
                 strict: false,
