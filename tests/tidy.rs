@@ -67,6 +67,9 @@ fn each_outside_format_has_one_door() {
         ),
         ("fst", &["src/segment/terms.rs", "src/segment/term_index.rs", "src/scheme/frequency.rs"]),
         ("roaring", &["src/segment/postings.rs"]),
+        ("tar", &["src/source/archive.rs"]),
+        ("zip", &["src/source/archive.rs"]),
+        ("tree_sitter", &["src/text/code.rs"]),
         ("clap", &["src/cli/"]),
         ("indicatif", &["src/cli/"]),
     ];

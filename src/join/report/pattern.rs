@@ -142,12 +142,12 @@ mod tests {
     use crate::index::pipeline::Signed;
     use crate::index::{Config, Index, WriterOptions};
     use crate::source::Document;
-    use tantivy::directory::RamDirectory;
 
     /// The pattern of the first two of these documents.
     fn pattern(texts: &[String]) -> Pattern {
         let config = Config::new("winnow(k=3,w=4)", "words", true).unwrap();
-        let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::create(dir.path().join("idx"), config).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for (i, text) in texts.iter().enumerate() {
             let document = Document::new(format!("{i:03}"), text, serde_json::Map::new());
