@@ -1,9 +1,9 @@
 //! Which documents of a collection belong together?
 //!
-//! A whole index against itself or another: [`pairs`](pairs::pairs) of documents, [`cluster`]s of
-//! them, and [`dedup`]lication of documents as they come. Every document is searched for as a query
-//! would be, so what holds for a search holds here: a pair has at least one fingerprint in common
-//! that is no stop-fingerprint, and every number of it is exact.
+//! A whole index against itself or another: pairs of documents ([`pairs`]), clusters of them
+//! ([`cluster`]), and deduplication of documents as they come ([`dedup`]). Every document is
+//! searched for as a query would be, so what holds for a search holds here: a pair has at least one
+//! fingerprint in common that is no stop-fingerprint, and every number of it is exact.
 
 pub mod cluster;
 pub mod dedup;

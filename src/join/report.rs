@@ -2,7 +2,7 @@
 //!
 //! The analysis of Seo and Croft (2008), section 6: how many documents are in a pair of each category,
 //! and with how many others (their *siblings*). The kinds of pattern behind the pairs, which the paper
-//! tells apart by hand on 50 pairs of each category, are told apart here by [`pattern`] on as many.
+//! tells apart by hand on 50 pairs of each category, are told apart here by [`Pattern`] on as many.
 
 mod pattern;
 
