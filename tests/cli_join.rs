@@ -139,6 +139,16 @@ fn clusters_have_no_chains() {
     assert_eq!((&dated[0]["representative"], &dated[0]["size"]), (&json!("a2"), &json!(3)));
     assert_eq!(clusters(&["--prefer", "-date"])[0]["representative"], "a1");
     assert_eq!(clusters(&["--prefer", "longest"])[0]["representative"], "a1");
+    // Large numbers are told apart.
+    let stamped =
+        [("p", 20_240_131_123_059u64), ("q", 20_200_101_000_000), ("r", 20_220_101_000_000)];
+    let stamped = stamped.map(|(id, ts)| line(id, &words(8, 50), json!({ "ts": ts })));
+    dir.write("stamped.jsonl", stamped.concat());
+    dir.json(&["add", "stamped", "stamped.jsonl"]);
+    for (prefer, expected) in [("ts", "q"), ("-ts", "p"), ("oldest", "p")] {
+        let run = dir.run(&["cluster", "stamped", "--prefer", prefer, "--format", "json"]);
+        assert_eq!(jsons(&run.out)[0]["representative"], expected, "{prefer}");
+    }
     assert!(clusters(&["--min-size", "3"]).is_empty());
     let human = dir.run(&["cluster", "idx", "--min-resemblance", "0.3"]);
     assert!(human.out.starts_with("1: 2 documents like a1"), "{}", human.out);
@@ -264,6 +274,22 @@ fn archives_and_directories_are_compared_pairwise() {
     }
     dir.json(&["add", "idx", "files.zip", "files.tar"]);
     assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 6);
+    // Long names and odd ones; a name that does not end is refused before it fills the memory.
+    let long = format!("{}/x.txt", "long".repeat(60));
+    dir.write("long.tar", tar(&[(&long, &one), ("d/./e.txt", &two)]));
+    dir.json(&["add", "long", "long.tar"]);
+    let answer = dir.json(&["search", "long", "--text", &one]);
+    assert_eq!(answer["hits"][0]["id"], format!("long.tar/{long}"));
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_size(64 << 20);
+    header.set_cksum();
+    let mut bomb = header.as_bytes().to_vec();
+    bomb.resize(bomb.len() + (64 << 20), b'n');
+    dir.write("bomb.tar", bomb);
+    let run = dir.run(&["add", "bomb", "bomb.tar"]);
+    assert!(run.err.contains("without end") && run.err.len() < 500, "{}", run.err);
     let tar = fs::read(dir.path("files.tar")).unwrap();
     dir.write("cut.tar", &tar[..700]);
     dir.write("cut.zip", &fs::read(dir.path("files.zip")).unwrap()[..200]);

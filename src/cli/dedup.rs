@@ -20,7 +20,7 @@ use crate::hash::hash_bytes;
 use crate::index::{Config, Index};
 use crate::join::dedup::{Decision, DedupOptions, Event, Progress, Verdict, dedup};
 use crate::search::Searcher;
-use crate::source::Document;
+use crate::source::{self, Document};
 
 /// Write the documents that say something new, and report the others.
 ///
@@ -71,6 +71,9 @@ pub struct Dedup {
     /// options.
     #[arg(long, requires_all = ["index", "out"])]
     resume: bool,
+    /// Begin anew although a run was interrupted: what it has kept stays in the index.
+    #[arg(long, requires = "index", conflicts_with = "resume")]
+    give_up: bool,
     #[command(flatten)]
     config: DedupConfigArgs,
     #[command(flatten)]
@@ -133,6 +136,7 @@ struct Line<'a> {
 
 impl Dedup {
     pub(super) fn run(self) -> Result {
+        self.check_apart()?;
         let stop = stop_flag();
         let started = std::time::Instant::now();
         for path in self.paths.iter().filter(|path| *path != Path::new("-")) {
@@ -208,6 +212,7 @@ impl Dedup {
             boilerplate,
             threads: self.threads.unwrap_or_else(available),
             memory_bytes: self.memory,
+            resumable: self.index.is_some() && self.out.is_some(),
             strict: self.strict,
             source,
         }
@@ -237,16 +242,53 @@ impl Dedup {
         Index::create(path, config)
     }
 
+    /// Refuses to write into what is read, and two things into one file.
+    fn check_apart(&self) -> crate::Result<()> {
+        // What is not there yet will be in a directory that is.
+        let place = |path: &Path| {
+            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+            let dir = dir.unwrap_or(Path::new(".")).canonicalize().ok()?;
+            path.canonicalize().ok().or_else(|| Some(dir.join(path.file_name()?)))
+        };
+        let written: Vec<(&PathBuf, Option<PathBuf>)> = [&self.out, &self.report, &self.index]
+            .into_iter()
+            .flatten()
+            .map(|path| (path, place(path)))
+            .collect();
+        for (i, (path, written_at)) in written.iter().enumerate() {
+            let Some(written_at) = written_at else { continue };
+            let is_read = |input: &&PathBuf| {
+                input.canonicalize().is_ok_and(|input| written_at.starts_with(input))
+            };
+            if let Some(input) = self.paths.iter().find(is_read) {
+                let what = format!("it would be read as a part of {}", input.display());
+                return Err(Error::input(path.display().to_string(), what));
+            }
+            let is_same =
+                |other: &(&PathBuf, Option<PathBuf>)| other.1.as_ref() == Some(written_at);
+            if written[..i].iter().any(is_same) {
+                let what = "two things would be written there";
+                return Err(Error::input(path.display().to_string(), what));
+            }
+        }
+        Ok(())
+    }
+
     /// A number for what will be written.
     fn identify(&self, index: &Index, against: &[Searcher], options: &DedupOptions) -> u64 {
-        // Threads change nothing.
-        let options = DedupOptions { threads: 0, ..options.clone() };
+        // Threads and memory change nothing.
+        let options =
+            DedupOptions { threads: 0, memory_bytes: 0, strict: false, ..options.clone() };
+        let files = (&self.out, &self.report);
         let config = index.config();
         let signs = (config.scheme.to_string(), config.analyzer.to_string());
         let against: Vec<u64> = against.iter().map(|other| other.snapshot().generation()).collect();
         hash_bytes(
-            format!("{:?} {against:?} {signs:?} {options:?} {}", self.paths, self.annotate)
-                .as_bytes(),
+            format!(
+                "{:?} {files:?} {against:?} {signs:?} {options:?} {}",
+                self.paths, self.annotate
+            )
+            .as_bytes(),
         )
     }
 
@@ -261,14 +303,22 @@ impl Dedup {
             (Some(_), true) => refused(
                 "the run that was interrupted had other documents or options; go on with those",
             ),
-            (Some(_), false) => refused(
+            (Some(_), false) if !self.give_up => refused(
                 "a run was interrupted; `--resume` goes on with it, with the same documents and \
-                 options",
+                 options; `--give-up` begins another, for which what it has kept is known",
             ),
-            // It was interrupted before its first commit, or has ended.
-            (None, _) => Ok(Progress { run, ..Progress::default() }),
+            (None, true) if self.out.as_ref().is_some_and(|out| is_taken(out)) => {
+                refused("no run of this index was interrupted")
+            }
+            // Or a run was interrupted before it had begun.
+            _ => Ok(Progress { run, ..Progress::default() }),
         }
     }
+}
+
+/// Whether there is something at `path` already.
+fn is_taken(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.len() > 0)
 }
 
 /// Where documents and the report go, and what became of them.
@@ -292,14 +342,18 @@ impl Sink {
     /// Opens a file to be written from this length on; without one, nothing may be there.
     fn open(path: &Path, length: Option<u64>) -> crate::Result<Sink> {
         let failed = |action| move |e| Error::io(action, path, e);
-        let is_taken = path.metadata().is_ok_and(|found| found.len() > 0);
-        if length.is_none() && is_taken {
+        if length.is_none() && is_taken(path) {
             let what = "there is a file already; name another, or remove it";
             return Err(Error::input(path.display().to_string(), what));
         }
         let length = length.unwrap_or(0);
-        let mut file = if !path.exists() {
-            File::create_new(path).map_err(failed("create"))?
+        let mut file = if length == 0 && !path.exists() {
+            let file = File::create_new(path).map_err(failed("create"))?;
+            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+            // A commit will say that the file is there.
+            let dir = dir.unwrap_or(Path::new("."));
+            File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync"))?;
+            file
         } else {
             let file = File::options().write(true).open(path).map_err(failed("open"))?;
             if file.metadata().map_err(failed("read"))?.len() < length {
@@ -382,9 +436,10 @@ impl Files {
         let summary = &mut self.summary;
         summary.bytes += document.text.len() as u64;
         let (is_kept, is_cut) = match verdict {
-            Verdict::Kept { cut } => (true, !cut.is_empty()),
+            Verdict::Kept { cut, .. } => (true, !cut.is_empty()),
             _ => (false, false),
         };
+        let is_renamed = matches!(verdict, Verdict::Kept { kept_as: Some(_), .. });
         match verdict {
             Verdict::Kept { .. } => {
                 summary.kept += 1;
@@ -405,7 +460,7 @@ impl Files {
             };
             self.out.line(&line)?;
         }
-        if !is_kept || is_cut {
+        if !is_kept || is_cut || is_renamed {
             let line = json(&Line { id: &document.id, verdict });
             match &mut self.report {
                 Some(report) => report.line(&line)?,
@@ -447,15 +502,16 @@ fn object(document: &Document) -> Map<String, Value> {
     object
 }
 
-/// The record with another text, in this field.
+/// The record with another text, in this field; all else is as it was read.
 fn with_text(document: &Document, text: &str, field: &str) -> String {
-    let read = document.record.as_deref().and_then(|record| serde_json::from_str(record).ok());
-    let (mut object, field): (Map<String, Value>, &str) = match read {
-        Some(read) => (read, field),
-        None => (object(document), "text"),
+    let record = document.record.as_deref();
+    let place = record.and_then(|record| Some((record, source::text_place(record, field)?)));
+    let Some((record, place)) = place else {
+        let mut object = object(document);
+        object.insert("text".into(), text.into());
+        return json(&object);
     };
-    object.insert(field.into(), text.into());
-    json(&object)
+    format!("{}{}{}", &record[..place.start], json(&text), &record[place.end..])
 }
 
 /// The record with one member more.

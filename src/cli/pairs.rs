@@ -161,6 +161,10 @@ impl Output {
                 Error::input(beside.display().to_string(), what)
             })?;
             let file = File::options().write(true).open(path).map_err(failed("open"))?;
+            if file.metadata().map_err(failed("read"))?.len() < checkpoint.bytes {
+                let what = "it is shorter than when the run was interrupted; start again";
+                return Err(Error::input(path.display().to_string(), what).into());
+            }
             file.set_len(checkpoint.bytes).map_err(failed("shorten"))?;
             file
         } else {

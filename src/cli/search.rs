@@ -65,7 +65,7 @@ pub struct Search {
     #[arg(long, value_name = "POSTINGS")]
     budget: Option<u64>,
     /// Text that does not count, such as templates: files, directories, or an index. May be given
-    /// several times.
+    /// several times. Passages and --verify, which are of whole texts, still show it.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
     /// Show the passages that the query shares with each hit.
@@ -83,7 +83,7 @@ pub struct Search {
     min_similarity: f64,
     /// Find the one passage of all documents that has most of the query's runs of words, however
     /// they are ordered (Sun et al. 2013).
-    #[arg(long, conflicts_with_all = ["cover", "verify", "passages"])]
+    #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "boilerplate"])]
     best: bool,
     /// Find the smallest set of documents that explains the query, with what each one adds.
     #[arg(long)]

@@ -41,7 +41,7 @@ pub use max_df::MaxDf;
 pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
 pub use train::{Training, train};
-pub use writer::{Outcome, Writer, WriterOptions};
+pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
 use crate::segment::ReadAhead;

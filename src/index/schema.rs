@@ -1,8 +1,8 @@
 //! Which fields does a document have in tantivy's eyes?
 
 use tantivy::schema::{
-    DateOptions, FAST, Field, FieldType, INDEXED, IndexRecordOption, JsonObjectOptions, STORED,
-    STRING, Schema, TextFieldIndexing, TextOptions,
+    DateOptions, DateTimePrecision, FAST, Field, FieldType, INDEXED, IndexRecordOption,
+    JsonObjectOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
 use super::Config;
@@ -49,7 +49,15 @@ pub fn build(config: &Config) -> Schema {
     // where a block of texts to decompress costs a hundred.
     schema.add_bytes_field(META_JSON, FAST);
     schema.add_u64_field(plugin::DIGEST_FIELD, INDEXED | FAST);
-    schema.add_date_field("added", DateOptions::default().set_indexed().set_fast().set_stored());
+    schema.add_date_field(
+        "added",
+        DateOptions::default()
+            .set_indexed()
+            .set_fast()
+            .set_stored()
+            // Who came first is asked of documents of one batch.
+            .set_precision(DateTimePrecision::Microseconds),
+    );
     schema.add_custom_field(plugin::FIELD, plugin::FIELD_TYPE, config.to_params());
     schema.build()
 }

@@ -223,10 +223,20 @@ impl Snapshot {
     /// # Errors
     /// When the dictionary of ids cannot be read.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
-        self.find_term(&Term::from_field_text(self.index.fields().id, id))
+        let mut found = None;
+        self.for_each_with(&Term::from_field_text(self.index.fields().id, id), &mut |address| {
+            found = Some(address);
+            Ok(false)
+        })?;
+        Ok(found)
     }
 
-    fn find_term(&self, term: &Term) -> Result<Option<DocAddress>> {
+    /// Calls `each` with every live document that has this term, as long as it says so.
+    fn for_each_with(
+        &self,
+        term: &Term,
+        each: &mut dyn FnMut(DocAddress) -> Result<bool>,
+    ) -> Result<()> {
         let failed = |e| self.index.error("look up a document in", e);
         for (segment, reader) in (0u32..).zip(self.searcher.segment_readers()) {
             let inverted = reader.inverted_index(term.field()).map_err(failed)?;
@@ -238,21 +248,31 @@ impl Snapshot {
             use tantivy::DocSet;
             while postings.doc() != tantivy::TERMINATED {
                 let doc = postings.doc();
-                if self.segments[segment as usize].is_alive(doc) {
-                    return Ok(Some(DocAddress { segment, doc }));
+                let is_alive = self.segments[segment as usize].is_alive(doc);
+                if is_alive && !each(DocAddress { segment, doc })? {
+                    return Ok(());
                 }
                 postings.advance();
             }
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// A document whose text has this digest, if there is one: the first that is stored.
+    /// The least id of the documents whose text has this digest, if there is one.
     ///
     /// # Errors
-    /// When the dictionary of digests cannot be read.
-    pub fn find_digest(&self, digest: u64) -> Result<Option<DocAddress>> {
-        self.find_term(&Term::from_field_u64(self.index.fields().digest, digest))
+    /// When the dictionary of digests or an id cannot be read.
+    pub fn find_digest(&self, digest: u64) -> Result<Option<String>> {
+        let term = Term::from_field_u64(self.index.fields().digest, digest);
+        let mut least: Option<String> = None;
+        self.for_each_with(&term, &mut |address| {
+            let id = self.id(address)?;
+            if least.as_ref().is_none_or(|least| id < *least) {
+                least = Some(id);
+            }
+            Ok(true)
+        })?;
+        Ok(least)
     }
 
     /// Whether the document is in the index with the same text, which has this digest, and the

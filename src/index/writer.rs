@@ -66,6 +66,8 @@ pub struct Writer {
     changed: HashMap<u64, Change>,
     backlog: Arc<Backlog>,
     backlog_bytes_max: usize,
+    /// The note of the last commit, which the next one carries on.
+    note: Option<String>,
     failed: bool,
 }
 
@@ -107,13 +109,14 @@ impl Index {
             changed: HashMap::new(),
             backlog: self.inner.backlog.clone(),
             backlog_bytes_max: options.memory_bytes / 3,
+            note: self.note()?,
             failed: false,
         })
     }
 }
 
 impl Index {
-    /// The note that the last commit was made with; none if it was made without.
+    /// The last note that a commit was made with, if one was.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -211,23 +214,27 @@ impl Writer {
         if self.changed.is_empty() {
             return Ok(());
         }
-        let committed = self.tantivy_writer().commit();
-        committed.map_err(|e| self.failure("commit to", e))?;
-        self.changed.clear();
-        self.backlog.clear();
-        self.committed = self.index.snapshot()?;
-        Ok(())
+        self.commit_all()
     }
 
-    /// As [`commit`](Self::commit), also when nothing has changed, with a note that is kept with the
-    /// commit until the next one; [`Index::note`] reads it.
+    /// As [`commit`](Self::commit), also when nothing has changed, with a note that is kept with this
+    /// commit and all later ones, until one with another; [`Index::note`] reads it.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
     pub fn commit_with(&mut self, note: &str) -> Result<()> {
         self.check_usable()?;
+        self.note = Some(note.to_owned());
+        self.commit_all()
+    }
+
+    fn commit_all(&mut self) -> Result<()> {
+        let note = self.note.clone();
         let committed = self.tantivy_writer().prepare_commit().and_then(|mut prepared| {
-            prepared.set_payload(note);
+            // A commit without would take the last one away.
+            if let Some(note) = &note {
+                prepared.set_payload(note);
+            }
             prepared.commit()
         });
         committed.map_err(|e| self.failure("commit to", e))?;

@@ -128,7 +128,7 @@ struct Documents<'a> {
 }
 
 /// What decides who is preferred; less is better.
-type Rank = (u8, i64, Option<String>);
+type Rank = (u8, i64, i128, Option<String>);
 
 impl<'a> Documents<'a> {
     fn new(searcher: &'a Searcher, prefer: &Prefer) -> Result<Documents<'a>> {
@@ -147,7 +147,7 @@ impl<'a> Documents<'a> {
         }
         let descends = matches!(prefer, Prefer::Greatest(_));
         ranked.sort_unstable_by(|(a, a_id, _), (b, b_id, _)| {
-            let by_value = (a.1, &a.2).cmp(&(b.1, &b.2));
+            let by_value = (a.1, a.2, &a.3).cmp(&(b.1, b.2, &b.3));
             let by_value = if descends { by_value.reverse() } else { by_value };
             a.0.cmp(&b.0).then(by_value).then_with(|| a_id.cmp(b_id))
         });
@@ -203,21 +203,25 @@ fn rank(snapshot: &Snapshot, numbering: &Numbering, number: u64, prefer: &Prefer
     let address = numbering.address(number);
     let segment = &snapshot.segments()[address.segment as usize];
     Ok(match prefer {
-        Prefer::Oldest => (0, segment.added_micros(address.doc), None),
+        Prefer::Oldest => (0, segment.added_micros(address.doc), 0, None),
         Prefer::Longest => {
             let tokens = segment.signatures.document(address.doc)?.tokens;
-            (0, -i64::from(tokens), None)
+            (0, -i64::from(tokens), 0, None)
         }
         Prefer::Least(field) | Prefer::Greatest(field) => {
             let meta = snapshot.meta(address)?;
             match field_of(&meta, field) {
-                None | Some(Value::Null) => (2, 0, None),
+                None | Some(Value::Null) => (2, 0, 0, None),
                 Some(Value::Number(value)) => {
-                    // Fractions too, to a millionth.
-                    (0, (value.as_f64().unwrap_or(0.0) * 1e6) as i64, None)
+                    // The bits of a number in the order of the numbers; of whole ones that are
+                    // too large to be told apart so, themselves.
+                    let bits = value.as_f64().unwrap_or(0.0).to_bits() as i64;
+                    let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
+                    let whole = value.as_i128().unwrap_or(0);
+                    (0, order, whole, None)
                 }
-                Some(Value::String(text)) => (1, 0, Some(text.clone())),
-                Some(other) => (1, 0, Some(other.to_string())),
+                Some(Value::String(text)) => (1, 0, 0, Some(text.clone())),
+                Some(other) => (1, 0, 0, Some(other.to_string())),
             }
         }
     })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crossbeam::channel::bounded;
@@ -40,16 +41,21 @@ pub fn in_order<T: Send>(
             scope.spawn(move || {
                 while permit_rx.recv().is_ok() {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= end || done_tx.send((number, work(number))).is_err() {
+                    if number >= end {
+                        return;
+                    }
+                    // A panic must reach the caller, who would wait for this number for ever.
+                    let result = catch_unwind(AssertUnwindSafe(|| work(number)));
+                    if done_tx.send((number, result)).is_err() {
                         return;
                     }
                 }
             });
         }
         drop((done_tx, permit_rx));
-        let mut waiting: BTreeMap<u64, Result<T>> = BTreeMap::new();
+        let mut waiting: BTreeMap<u64, std::thread::Result<Result<T>>> = BTreeMap::new();
         let mut turn = numbers.start;
-        let mut take = || -> Result<()> {
+        let take = || -> Result<()> {
             while turn < numbers.end {
                 let Ok((number, result)) = done_rx.recv() else {
                     return Err(Error::Query { what: "a thread ended before its work".into() });
@@ -59,17 +65,17 @@ pub fn in_order<T: Send>(
                     if stop.load(Ordering::Relaxed) {
                         return Err(Error::Interrupted);
                     }
-                    sink(turn, result?)?;
+                    sink(turn, result.unwrap_or_else(|panic| resume_unwind(panic))?)?;
                     turn += 1;
                     let _ = permit_tx.send(());
                 }
             }
             Ok(())
         };
-        let taken = take();
+        let taken = catch_unwind(AssertUnwindSafe(take));
         // Whoever waits for a permit or to hand over a result gives up.
         drop((permit_tx, done_rx));
-        taken
+        taken.unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
 
@@ -93,6 +99,19 @@ mod tests {
             })
             .unwrap();
             assert_eq!(taken, (3..300).map(|number| (number, number * 2)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        for threads in [1, 2, 4] {
+            let work = |number: u64| {
+                assert_ne!(number, 7, "seven");
+                Ok(number)
+            };
+            let run =
+                || in_order(threads, 0..1000, &AtomicBool::new(false), &work, &mut |_, _| Ok(()));
+            assert!(catch_unwind(run).is_err());
         }
     }
 

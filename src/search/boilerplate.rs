@@ -1,8 +1,8 @@
 //! What if some text does not count?
 //!
 //! Templates, licences, headers: text that is known and says nothing about who copied from whom. Its
-//! fingerprints are taken out of every document and query, as if they had never had them; so every
-//! measure is that of what is left.
+//! fingerprints are taken out of every document and query, as if they had never had them; so overlap,
+//! containment and resemblance are those of what is left. Whoever looks at texts still sees it.
 
 use crate::error::Result;
 use crate::index::Snapshot;

@@ -165,7 +165,8 @@ impl Searcher {
     }
 
     /// The same, for which these fingerprints, of templates and the like, do not count: every number
-    /// is as if no document and no query had them.
+    /// of fingerprints is as if no document and no query had them. Passages, the best passage and
+    /// measures that verify are of whole texts, and see them.
     ///
     /// # Errors
     /// When a segment is damaged.

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::io::{self, Read};
 use std::mem;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{Document, SourceOptions};
@@ -50,6 +51,46 @@ pub fn parse(
     // What was parsed is UTF-8.
     let record = options.keeps_records.then(|| String::from_utf8_lossy(line.trim_ascii()));
     Ok(Document { id, text, meta, record: record.map(|record| record.into_owned().into()) })
+}
+
+/// Where in a line that [`parse`] takes the value of this field stands, quotes included.
+pub fn text_place(record: &str, field: &str) -> Option<Range<usize>> {
+    let mut deserializer = serde_json::Deserializer::from_str(record);
+    let value: &str = Place(field).deserialize(&mut deserializer).ok()??;
+    // Both point into the record.
+    let start = value.as_ptr().addr().checked_sub(record.as_ptr().addr())?;
+    Some(start..start + value.len())
+}
+
+/// The value of a field as it is written.
+struct Place<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = Option<&'de str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Place<'_> {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<String>()? {
+            if key == self.0 {
+                found = Some(map.next_value::<&'de RawValue>()?.get());
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// The values of a line that make a document; of a repeated field the last.
@@ -175,6 +216,14 @@ mod tests {
         assert_eq!(parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id, "12");
         assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
         assert_eq!(parsed(r#"{"text":"b","text":"c"}"#).unwrap().text, "c");
+    }
+
+    #[test]
+    fn the_place_of_a_text_is_that_of_its_last_value() {
+        let line = r#" {"text":1,"a":{"text":"x"},"te\u0078t" : "b\"" , "z":1e999,"n":"\ud800"}"#;
+        let place = text_place(line, "text").unwrap();
+        assert_eq!(&line[place], r#""b\"""#);
+        assert_eq!(text_place(line, "other"), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use jsonl::text_place;
 pub use walk::read;
 
 use crate::error::{Error, Result};

@@ -110,13 +110,22 @@ impl Reader<'_> {
     }
 
     /// A file of an archive.
-    fn inside(&mut self, archive: &str, name: &str, stream: &mut dyn Read) -> ControlFlow<()> {
+    fn inside(
+        &mut self,
+        archive: &str,
+        name: &str,
+        stream: Option<&mut dyn Read>,
+    ) -> ControlFlow<()> {
         let name = name.strip_prefix("./").unwrap_or(name);
-        let is_hidden = name.split('/').any(|part| part.starts_with('.'));
-        if is_hidden && !self.options.read_ignored {
+        let is_hidden = |part: &str| part.starts_with('.') && part != "." && part != "..";
+        if name.split('/').any(is_hidden) && !self.options.read_ignored {
             return ControlFlow::Continue(());
         }
-        self.stream(&format!("{archive}/{name}").into(), stream)
+        let place = format!("{archive}/{name}").into();
+        match stream {
+            Some(stream) => self.stream(&place, stream),
+            None => self.skip(&place, "it is a link or no regular file"),
+        }
     }
 
     /// A file of this name, which says how it is compressed and what is in it.

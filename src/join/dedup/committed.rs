@@ -9,12 +9,15 @@ use super::DedupOptions;
 use super::recent::Recent;
 use super::verdict::Reason;
 use crate::error::Result;
-use crate::index::DocAddress;
 use crate::index::pipeline::{Output, Signed};
+use crate::index::{DocAddress, MaxDf};
 use crate::search::Searcher;
 
 /// Passages are looked for in at most so many documents, those that share most.
 const SOURCES_MAX: usize = 16;
+
+/// What stops depends on how much has been committed, and verdicts must not.
+const NO_STOPS: MaxDf = MaxDf::Documents(u64::MAX);
 
 /// The documents that were committed before the batch.
 pub struct Committed<'a> {
@@ -94,12 +97,12 @@ impl Committed<'_> {
         let least = if seeks_passages { Some(1) } else { self.options.overlap_min(size) };
         for (at, searcher) in self.searchers().enumerate() {
             let snapshot = searcher.snapshot();
-            if let Some(address) = snapshot.find_digest(signed.digest)? {
-                reason = Reason::better(reason, Some(Reason::exact(snapshot.id(address)?)));
+            if let Some(id) = snapshot.find_digest(signed.digest)? {
+                reason = Reason::better(reason, Some(Reason::exact(id)));
                 continue;
             }
             let Some(least) = least.filter(|_| size > 0) else { continue };
-            for found in searcher.neighbours(&keys, least, None, None)? {
+            for found in searcher.neighbours(&keys, least, Some(NO_STOPS), None)? {
                 let of = || snapshot.id(found.address);
                 let other = Reason::of(self.options, found.overlap, size, found.fingerprints, &of)?;
                 reason = Reason::better(reason, other);

@@ -20,6 +20,7 @@ mod passages;
 mod recent;
 mod verdict;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -28,8 +29,9 @@ use serde::{Deserialize, Serialize};
 pub use verdict::{Cut, Decision, Verdict};
 
 use crate::error::{Error, Result};
+use crate::hash::{hash_bytes, mix64};
 use crate::index::pipeline::{self, Output, PipelineOptions, Signed};
-use crate::index::{Index, Snapshot, Writer, WriterOptions};
+use crate::index::{Index, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
 use crate::search::Searcher;
 use crate::source::SourceOptions;
 use committed::{Committed, Prepared};
@@ -52,6 +54,9 @@ pub struct DedupOptions {
     pub threads: usize,
     /// The memory for documents on their way, and for those that are not committed yet.
     pub memory_bytes: usize,
+    /// The caller means to go on with the run if it is interrupted: until its end the index says that
+    /// it has one.
+    pub resumable: bool,
     /// Stop at the first record that is no document.
     pub strict: bool,
     /// How sources are read.
@@ -79,6 +84,8 @@ pub struct Progress {
     pub run: u64,
     /// Records that have been decided upon, skipped or found to be no documents.
     pub records: u64,
+    /// A number of all these records: the same ones have the same.
+    pub hash: u64,
     /// What the caller noted at the last commit.
     pub note: Vec<u64>,
     /// The run has come to its end.
@@ -150,16 +157,25 @@ pub fn dedup(
         batch_bytes: 0,
         progress: from.clone(),
         read: 0,
+        hash: 0,
+        numbers: HashMap::new(),
         sink,
     };
     if from.records == 0 {
         // From now on the run can be gone on with, whatever it has written.
         run.commit()?;
     }
+    let changed = || Error::Query {
+        what: "the documents are not those of the run that was interrupted; go on with the same \
+               ones, or give it up"
+            .into(),
+    };
     pipeline::run(inputs, config, &pipeline, stop, &|_, _| false, &mut |output| {
         run.read += 1;
         if run.read <= from.records {
-            return Ok(());
+            run.hash = next_hash(run.hash, &output);
+            let is_last = run.read == from.records;
+            return if is_last && run.hash != from.hash { Err(changed()) } else { Ok(()) };
         }
         run.batch_bytes += match &output {
             Output::Signed(signed) => signed.document.text.len(),
@@ -169,10 +185,24 @@ pub fn dedup(
         let is_full = run.batch.len() == BATCH || run.batch_bytes >= BATCH_BYTES;
         if is_full { run.decide_batch() } else { Ok(()) }
     })?;
+    if run.read < from.records {
+        return Err(changed());
+    }
     run.decide_batch()?;
     run.progress.done = true;
     run.commit()?;
     run.writer.finish()
+}
+
+/// The number of all records up to this one, from that of those before.
+fn next_hash(hash: u64, output: &Output) -> u64 {
+    let own = match output {
+        Output::Signed(signed) => hash_bytes(signed.document.id.as_bytes()) ^ signed.digest,
+        Output::Known(document, digest) => hash_bytes(document.id.as_bytes()) ^ digest,
+        Output::Skipped { place, .. } => hash_bytes(place.as_bytes()),
+        Output::Failed(error) => hash_bytes(error.to_string().as_bytes()),
+    };
+    mix64(hash ^ own)
 }
 
 /// A searcher for which boilerplate does not count.
@@ -196,6 +226,10 @@ struct Run<'a> {
     batch_bytes: usize,
     progress: Progress,
     read: u64,
+    /// Of the records that an earlier run has decided upon.
+    hash: u64,
+    /// The last number given to an id that was taken.
+    numbers: HashMap<String, u32>,
     sink: &'a mut dyn FnMut(Event<'_>) -> Result<Vec<u64>>,
 }
 
@@ -208,6 +242,7 @@ impl Run<'_> {
         let committed = Committed { own: &own, against: self.against, options: self.options };
         let prepared = committed.look_up(&batch)?;
         for (output, prepared) in batch.into_iter().zip(prepared) {
+            self.progress.hash = next_hash(self.progress.hash, &output);
             match (output, prepared) {
                 (Output::Signed(signed), Some(prepared)) => {
                     self.decide(&committed, signed, prepared)?
@@ -224,7 +259,9 @@ impl Run<'_> {
             }
             self.progress.records += 1;
         }
-        if self.recent.bytes() > self.options.memory_bytes / 2 {
+        // Before the writer commits by itself, without the note.
+        let is_many = self.writer.uncommitted() + BATCH >= UNCOMMITTED_MAX;
+        if is_many || self.recent.bytes() > self.options.memory_bytes / 2 {
             self.commit()?;
         }
         Ok(())
@@ -232,7 +269,9 @@ impl Run<'_> {
 
     fn commit(&mut self) -> Result<()> {
         self.progress.note = (self.sink)(Event::Committing)?;
-        let note = serde_json::to_string(&self.progress).expect("numbers are JSON");
+        let done = self.progress.done || !self.options.resumable;
+        let noted = Progress { done, ..self.progress.clone() };
+        let note = serde_json::to_string(&noted).expect("numbers are JSON");
         self.writer.commit_with(&note)?;
         self.own = without(self.writer.committed(), self.options)?;
         self.recent = RecentDocuments::default();
@@ -243,7 +282,7 @@ impl Run<'_> {
     fn decide(
         &mut self,
         committed: &Committed<'_>,
-        signed: Signed,
+        mut signed: Signed,
         prepared: Prepared,
     ) -> Result<()> {
         let Prepared { keys, mut reason, sources } = prepared;
@@ -258,10 +297,10 @@ impl Run<'_> {
                 reason = Reason::better(reason, other);
             }
         }
-        let verdict = match reason {
+        let mut verdict = match reason {
             Some(reason) => reason.verdict(),
             None => match self.options.passage {
-                None => Verdict::Kept { cut: Vec::new() },
+                None => Verdict::Kept { cut: Vec::new(), kept_as: None },
                 Some(len_min) => {
                     let recent =
                         self.recent.neighbours(&keys, Prefix { probed: keys.len(), needed: 1 }, 1);
@@ -271,23 +310,38 @@ impl Run<'_> {
                 }
             },
         };
+        if let Verdict::Kept { kept_as, .. } = &mut verdict {
+            let id = self.free_id(&signed.document.id)?;
+            *kept_as = (id != signed.document.id).then_some(id);
+        }
         let decision = Decision { document: &signed.document, verdict: &verdict };
         (self.sink)(Event::Decided(decision))?;
-        if let Verdict::Kept { .. } = verdict {
+        if let Verdict::Kept { kept_as, .. } = verdict {
+            if let Some(id) = kept_as {
+                signed.document.id = id;
+            }
             self.keep(signed, keys)?;
         }
         Ok(())
     }
 
-    /// Puts a document into the index; one whose id is taken under another.
-    fn keep(&mut self, mut signed: Signed, keys: Vec<u64>) -> Result<()> {
-        let mut number = 1;
-        let mut id = signed.document.id.clone();
-        while self.writer.has(&id)? {
-            number += 1;
-            id = format!("{}#{number}", signed.document.id);
+    /// The id itself, or with a number if it is taken.
+    fn free_id(&mut self, id: &str) -> Result<String> {
+        if !self.writer.has(id)? {
+            return Ok(id.to_owned());
         }
-        signed.document.id = id;
+        let number = self.numbers.entry(id.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let numbered = format!("{id}#{number}");
+            if !self.writer.has(&numbered)? {
+                return Ok(numbered);
+            }
+        }
+    }
+
+    /// Puts a document into the index.
+    fn keep(&mut self, signed: Signed, keys: Vec<u64>) -> Result<()> {
         let text = self.options.passage.map(|_| signed.document.text.clone());
         let recent = Recent { id: signed.document.id.clone(), keys, text };
         let indexed = self.options.indexed(recent.keys.len());

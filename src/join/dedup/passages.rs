@@ -41,7 +41,11 @@ pub fn cut(
         });
     }
     let is_nothing_left = cut_tokens > 0 && cut_tokens == tokens.hashes.len();
-    Ok(if is_nothing_left { Verdict::Passages { cut } } else { Verdict::Kept { cut } })
+    Ok(if is_nothing_left {
+        Verdict::Passages { cut }
+    } else {
+        Verdict::Kept { cut, kept_as: None }
+    })
 }
 
 /// The same places as ranges that do not overlap: of two that do, the later one is shortened.
@@ -78,13 +82,13 @@ mod tests {
         let (verdict, kept) =
             decide("one, two three! four FIVE six", &["x two three four y", "five six seven"], 2);
         assert_eq!(kept, "one,  ");
-        let Verdict::Kept { cut } = &verdict else { panic!("it is kept") };
+        let Verdict::Kept { cut, .. } = &verdict else { panic!("it is kept") };
         let cuts: Vec<(&str, u32)> = cut.iter().map(|cut| (cut.of.as_str(), cut.tokens)).collect();
         assert_eq!(cuts, [("0", 3), ("1", 2)]);
         let (all, _) = decide("a b c", &["z a b", "b c"], 2);
         assert!(matches!(all, Verdict::Passages { .. }));
         assert_eq!(decide("a b c", &["a x b"], 2).1, "a b c");
-        assert_eq!(decide("", &["a b"], 1).0, Verdict::Kept { cut: Vec::new() });
+        assert_eq!(decide("", &["a b"], 1).0, Verdict::Kept { cut: Vec::new(), kept_as: None });
     }
 
     proptest! {
@@ -95,7 +99,7 @@ mod tests {
         ) {
             let others: Vec<&str> = others.iter().map(String::as_str).collect();
             let (verdict, _) = decide(&text, &others, len_min);
-            let (Verdict::Kept { cut } | Verdict::Passages { cut }) = &verdict else {
+            let (Verdict::Kept { cut, .. } | Verdict::Passages { cut }) = &verdict else {
                 panic!("nothing else is decided here")
             };
             let mut tokens = Tokens::default();

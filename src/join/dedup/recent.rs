@@ -156,6 +156,7 @@ mod tests {
                 boilerplate: Vec::new(),
                 threads: 1,
                 memory_bytes: 0,
+                resumable: false,
                 strict: false,
                 source: SourceOptions::default(),
             };

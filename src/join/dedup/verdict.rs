@@ -17,6 +17,9 @@ pub enum Verdict {
         /// What was cut out, in the order of the text.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         cut: Vec<Cut>,
+        /// The id that it has in the index, if another document has its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kept_as: Option<String>,
     },
     /// Its text is that of another document.
     Exact {
@@ -68,7 +71,7 @@ impl Decision<'_> {
     /// The text that is kept: the whole text, without what was cut out.
     pub fn kept_text(&self) -> String {
         let cut = match self.verdict {
-            Verdict::Kept { cut } | Verdict::Passages { cut } => &cut[..],
+            Verdict::Kept { cut, .. } | Verdict::Passages { cut } => &cut[..],
             _ => &[],
         };
         let text = &self.document.text;
