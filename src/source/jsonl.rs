@@ -53,7 +53,7 @@ pub fn parse(
     Ok(Document { id, text, meta, record: record.map(|record| record.into_owned().into()) })
 }
 
-/// Where in a line that [`parse`] takes the value of this field stands, quotes included.
+/// Where in a line that is taken for a document the value of this field stands, quotes included.
 pub fn text_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
     let value: &str = Place(field).deserialize(&mut deserializer).ok()??;
