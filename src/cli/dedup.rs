@@ -1,16 +1,17 @@
 //! `cento dedup`
 
-use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::add::SourceArgs;
 use super::create::ConfigArgs;
 use super::join::{keys_of, without};
+use super::outfile::OutFile;
 use super::output::{self, Format, count, parse_bytes};
 use super::progress::{Spinner, stop_flag};
 use super::search::parse_share;
@@ -110,7 +111,7 @@ struct DedupConfigArgs {
 }
 
 /// What became of how many documents.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Summary {
     kept: u64,
     exact: u64,
@@ -323,95 +324,45 @@ fn is_taken(path: &Path) -> bool {
 
 /// Where documents and the report go, and what became of them.
 struct Files {
-    out: Sink,
+    out: OutFile,
     /// None for standard error.
-    report: Option<Sink>,
+    report: Option<OutFile>,
     /// The field of a record with the text.
     text_field: String,
     summary: Summary,
 }
 
-/// A file that is written, or standard output.
-struct Sink {
-    writer: BufWriter<Box<dyn Write>>,
-    file: Option<(File, PathBuf)>,
-    written: u64,
-}
-
-impl Sink {
-    /// Opens a file to be written from this length on; without one, nothing may be there.
-    fn open(path: &Path, length: Option<u64>) -> crate::Result<Sink> {
-        let failed = |action| move |e| Error::io(action, path, e);
-        if length.is_none() && is_taken(path) {
-            let what = "there is a file already; name another, or remove it";
-            return Err(Error::input(path.display().to_string(), what));
-        }
-        let length = length.unwrap_or(0);
-        let mut file = if length == 0 && !path.exists() {
-            let file = File::create_new(path).map_err(failed("create"))?;
-            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-            // A commit will say that the file is there.
-            let dir = dir.unwrap_or(Path::new("."));
-            File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync"))?;
-            file
-        } else {
-            let file = File::options().write(true).open(path).map_err(failed("open"))?;
-            if file.metadata().map_err(failed("read"))?.len() < length {
-                let what = "it is shorter than when the run was interrupted";
-                return Err(Error::input(path.display().to_string(), what));
-            }
-            file.set_len(length).map_err(failed("shorten"))?;
-            file
-        };
-        file.seek(SeekFrom::End(0)).map_err(failed("read"))?;
-        let writer = file.try_clone().map_err(failed("open"))?;
-        let file = Some((file, path.to_owned()));
-        Ok(Sink {
-            writer: BufWriter::with_capacity(1 << 20, Box::new(writer)),
-            file,
-            written: length,
-        })
-    }
-
-    fn line(&mut self, line: &str) -> crate::Result<()> {
-        self.written += line.len() as u64 + 1;
-        let written =
-            self.writer.write_all(line.as_bytes()).and_then(|()| self.writer.write_all(b"\n"));
-        written.map_err(|e| self.failed(e))
-    }
-
-    fn failed(&self, error: io::Error) -> Error {
-        let path = self.file.as_ref().map_or(Path::new("standard output"), |(_, path)| path);
-        Error::io("write", path, error)
-    }
-
-    /// Makes what has been written durable, if it is a file; gives its length.
-    fn sync(&mut self) -> crate::Result<u64> {
-        let flushed = self.writer.flush();
-        let synced =
-            flushed.and_then(|()| self.file.as_ref().map_or(Ok(()), |(file, _)| file.sync_all()));
-        synced.map_err(|e| self.failed(e))?;
-        Ok(self.written)
-    }
+/// What a commit notes of them.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    /// The lengths of both files.
+    out: u64,
+    report: u64,
+    summary: Summary,
 }
 
 impl Files {
-    /// Opens what is written from where the notes of the last commit say on.
-    fn open(args: &Dedup, note: &[u64]) -> crate::Result<Files> {
-        let at = |place: usize| note.get(place).copied();
-        let stdout = || Sink {
-            writer: BufWriter::with_capacity(1 << 20, Box::new(io::stdout()) as Box<dyn Write>),
-            file: None,
-            written: 0,
+    /// Opens what is written: from where the note of the last commit says on, if there was one.
+    fn open(args: &Dedup, note: &Value) -> crate::Result<Files> {
+        let note: Option<Note> = serde_json::from_value(note.clone()).ok();
+        let open = |path: &Path, length: Option<u64>| match length {
+            // Of a run that was killed before its first commit there may be an empty file.
+            None if is_taken(path) => {
+                let what = "there is a file already; name another, or remove it";
+                Err(Error::input(path.display().to_string(), what))
+            }
+            None | Some(0) if !path.exists() => OutFile::create(path),
+            length => OutFile::resume(path, length.unwrap_or(0)),
         };
-        let out = args.out.as_deref().map(|path| Sink::open(path, at(0))).transpose()?;
-        let report = args.report.as_deref().map(|path| Sink::open(path, at(1))).transpose()?;
-        let summary = Summary::from_numbers(note.get(2..).unwrap_or_default());
+        let (at_out, at_report) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.report));
+        let out = args.out.as_deref().map(|path| open(path, at_out)).transpose()?;
+        let report = args.report.as_deref().map(|path| open(path, at_report)).transpose()?;
+        let summary = note.map(|note| note.summary).unwrap_or_default();
         let text_field = args.source.options().text_field;
-        Ok(Files { out: out.unwrap_or_else(stdout), report, text_field, summary })
+        Ok(Files { out: out.unwrap_or_else(OutFile::stdout), report, text_field, summary })
     }
 
-    fn tell(&mut self, event: Event<'_>, annotates: bool) -> crate::Result<Vec<u64>> {
+    fn tell(&mut self, event: Event<'_>, annotates: bool) -> crate::Result<()> {
         match event {
             Event::Decided(decision) => self.decided(decision, annotates)?,
             Event::Skipped(place, why) => {
@@ -422,13 +373,23 @@ impl Files {
                 self.summary.failed += 1;
                 eprintln!("cento: {error}");
             }
-            Event::Committing => {
-                let out = self.out.sync()?;
-                let report = self.report.as_mut().map_or(Ok(0), Sink::sync)?;
-                return Ok([vec![out, report], self.summary.numbers()].concat());
+            Event::Committing(note) => {
+                let (out, report) = self.sync()?;
+                let own = Note { out, report, summary: self.summary };
+                *note = serde_json::to_value(own).expect("numbers are JSON");
             }
         }
-        Ok(Vec::new())
+        Ok(())
+    }
+
+    /// Makes both files durable; gives their lengths.
+    fn sync(&mut self) -> crate::Result<(u64, u64)> {
+        let out = self.out.sync().map_err(|e| self.out.failed(e))?;
+        let report = match &mut self.report {
+            Some(report) => report.sync().map_err(|e| report.failed(e))?,
+            None => 0,
+        };
+        Ok((out, report))
     }
 
     fn decided(&mut self, decision: Decision<'_>, annotates: bool) -> crate::Result<()> {
@@ -450,20 +411,23 @@ impl Files {
             Verdict::Contained { .. } => summary.contained += 1,
             Verdict::Passages { .. } => summary.passages += 1,
         }
+        let cut_text = is_cut.then(|| decision.kept_text());
+        if is_kept {
+            let text = cut_text.as_ref().unwrap_or(&document.text);
+            self.summary.kept_bytes += text.len() as u64;
+        }
         if is_kept || annotates {
-            let text = decision.kept_text();
-            self.summary.kept_bytes += if is_kept { text.len() as u64 } else { 0 };
-            let line = match annotates {
-                true => annotated(document, verdict),
-                false if is_cut => with_text(document, &text, &self.text_field),
-                false => record(document),
+            let line = match cut_text {
+                _ if annotates => annotated(document, verdict).into(),
+                Some(text) => with_text(document, &text, &self.text_field).into(),
+                None => record(document),
             };
-            self.out.line(&line)?;
+            writeln!(self.out, "{line}").map_err(|e| self.out.failed(e))?;
         }
         if !is_kept || is_cut || is_renamed {
             let line = json(&Line { id: &document.id, verdict });
             match &mut self.report {
-                Some(report) => report.line(&line)?,
+                Some(report) => writeln!(report, "{line}").map_err(|e| report.failed(e))?,
                 // The annotations are a report.
                 None if annotates => {}
                 None => eprintln!("{line}"),
@@ -473,8 +437,7 @@ impl Files {
     }
 
     fn finish(mut self) -> crate::Result<Summary> {
-        self.out.sync()?;
-        self.report.as_mut().map_or(Ok(0), Sink::sync)?;
+        self.sync()?;
         Ok(self.summary)
     }
 }
@@ -484,10 +447,10 @@ fn json(value: &impl Serialize) -> String {
 }
 
 /// The record of a document, as it was read.
-fn record(document: &Document) -> String {
+fn record(document: &Document) -> Cow<'_, str> {
     match &document.record {
-        Some(record) => record.to_string(),
-        None => json(&object(document)),
+        Some(record) => (&**record).into(),
+        None => json(&object(document)).into(),
     }
 }
 
@@ -522,28 +485,6 @@ fn annotated(document: &Document, verdict: &Verdict) -> String {
 }
 
 impl Summary {
-    fn numbers(&self) -> Vec<u64> {
-        let Summary { kept, exact, near, contained, passages, cut, skipped, failed, .. } = *self;
-        let bytes = [self.bytes, self.kept_bytes];
-        [&[kept, exact, near, contained, passages, cut, skipped, failed][..], &bytes].concat()
-    }
-
-    fn from_numbers(numbers: &[u64]) -> Summary {
-        let at = |place: usize| numbers.get(place).copied().unwrap_or(0);
-        Summary {
-            kept: at(0),
-            exact: at(1),
-            near: at(2),
-            contained: at(3),
-            passages: at(4),
-            cut: at(5),
-            skipped: at(6),
-            failed: at(7),
-            bytes: at(8),
-            kept_bytes: at(9),
-        }
-    }
-
     /// One line of what became of them.
     fn line(&self) -> String {
         let mut parts = vec![format!("{} kept", count(self.kept))];

@@ -14,6 +14,7 @@ mod demo;
 mod fingerprint;
 mod generate;
 mod join;
+mod outfile;
 mod output;
 mod pairs;
 mod pairwise;

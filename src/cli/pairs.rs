@@ -1,7 +1,7 @@
 //! `cento pairs`
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::join::{JoinArgs, ThresholdArgs};
+use super::outfile::OutFile;
 use super::output::{Format, count};
 use super::progress::{Progress, stop_flag};
 use super::{Outcome, Result};
@@ -95,13 +96,14 @@ impl Pairs {
         let from = out.checkpoint.next;
         let found =
             pairs::pairs(&searcher, against.as_ref(), &options, from, &stop, &mut |next, pairs| {
-                for pair in pairs {
-                    let report = pair.report(a, b)?;
-                    failure = write_pair(&mut out.writer, &report, self.format);
-                    out.checkpoint.pairs += 1;
-                    if failure.is_err() {
-                        return Err(Error::Interrupted);
-                    }
+                // All of a document or nothing: a checkpoint is made between documents.
+                let reports = pairs.into_iter().map(|pair| pair.report(a, b));
+                let reports = reports.collect::<crate::Result<Vec<_>>>()?;
+                out.checkpoint.pairs += reports.len() as u64;
+                let write = |pair: &PairReport| write_pair(&mut out.out, pair, self.format);
+                failure = reports.iter().try_for_each(write);
+                if failure.is_err() {
+                    return Err(Error::Interrupted);
                 }
                 out.checkpoint.next = next;
                 progress.set(next);
@@ -135,9 +137,9 @@ impl Pairs {
 
 /// Where pairs go.
 struct Output {
-    writer: BufWriter<Box<dyn Write>>,
-    /// The file, and that of its checkpoint; none for standard output.
-    file: Option<(File, PathBuf)>,
+    out: OutFile,
+    /// The file of the checkpoint; none for standard output.
+    beside: Option<PathBuf>,
     checkpoint: Checkpoint,
     saved: Instant,
 }
@@ -147,12 +149,10 @@ impl Output {
         let mut checkpoint = Checkpoint { run, next: 0, bytes: 0, pairs: 0 };
         let saved = Instant::now();
         let Some(path) = path else {
-            let writer = BufWriter::new(Box::new(io::stdout()) as Box<dyn Write>);
-            return Ok(Output { writer, file: None, checkpoint, saved });
+            return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
         };
         let beside = beside(path, "checkpoint");
-        let failed = |action| move |e| Error::io(action, path, e);
-        let mut file = if resumes {
+        let out = if resumes {
             let json = std::fs::read(&beside).map_err(|e| Error::io("read", &beside, e))?;
             let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
             checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
@@ -160,31 +160,18 @@ impl Output {
                             these options; start again without --resume";
                 Error::input(beside.display().to_string(), what)
             })?;
-            let file = File::options().write(true).open(path).map_err(failed("open"))?;
-            if file.metadata().map_err(failed("read"))?.len() < checkpoint.bytes {
-                let what = "it is shorter than when the run was interrupted; start again";
-                return Err(Error::input(path.display().to_string(), what).into());
-            }
-            file.set_len(checkpoint.bytes).map_err(failed("shorten"))?;
-            file
+            OutFile::resume(path, checkpoint.bytes)?
         } else {
             if beside.exists() {
                 let what = "an interrupted run wrote here; --resume goes on with it, or remove this \
                             file to start again";
                 return Err(Error::input(beside.display().to_string(), what).into());
             }
-            File::create_new(path).map_err(failed("create"))?
+            OutFile::create(path)?
         };
-        file.seek(SeekFrom::End(0)).map_err(failed("read"))?;
-        let writer = file.try_clone().map_err(failed("open"))?;
-        let mut out = Output {
-            writer: BufWriter::new(Box::new(writer)),
-            file: Some((file, beside)),
-            checkpoint,
-            saved,
-        };
-        out.save()?;
-        Ok(out)
+        let mut output = Output { out, beside: Some(beside), checkpoint, saved };
+        output.save()?;
+        Ok(output)
     }
 
     fn save_sometimes(&mut self) -> crate::Result<()> {
@@ -197,23 +184,20 @@ impl Output {
     /// Makes what has been written durable, and then the note of it.
     fn save(&mut self) -> crate::Result<()> {
         self.saved = Instant::now();
-        let Some((file, beside)) = &mut self.file else { return Ok(()) };
-        let failed = |e| Error::io("write", &*beside, e);
-        self.writer.flush().and_then(|()| file.sync_all()).map_err(failed)?;
-        self.checkpoint.bytes = file.metadata().map_err(failed)?.len();
+        let Some(beside) = &self.beside else { return Ok(()) };
+        self.checkpoint.bytes = self.out.sync().map_err(|e| self.out.failed(e))?;
         let json = serde_json::to_string(&self.checkpoint).expect("numbers are JSON");
         let new = self::beside(beside, "new");
         std::fs::write(&new, json)
             .and_then(|()| File::open(&new)?.sync_all())
-            .and_then(|()| std::fs::rename(&new, &*beside))
-            .map_err(failed)
+            .and_then(|()| std::fs::rename(&new, beside))
+            .map_err(|e| Error::io("write", beside, e))
     }
 
     /// The number of pairs; the checkpoint goes.
     fn finish(mut self) -> Result<u64> {
-        self.writer.flush()?;
-        if let Some((file, beside)) = &self.file {
-            file.sync_all()?;
+        self.out.sync()?;
+        if let Some(beside) = &self.beside {
             std::fs::remove_file(beside).map_err(|e| Error::io("remove", beside, e))?;
         }
         Ok(self.checkpoint.pairs)

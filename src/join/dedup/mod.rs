@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use verdict::{Cut, Decision, Verdict};
 
@@ -72,9 +73,9 @@ pub enum Event<'a> {
     Skipped(&'a str, &'static str),
     /// A record is no document.
     Failed(&'a Error),
-    /// A commit is about to be made: what has been told is made durable first. The answer is the
-    /// caller's own note, which comes back with [`Progress::note`].
-    Committing,
+    /// A commit is about to be made: what has been told is made durable first, and the caller's own
+    /// note put here, which comes back as [`Progress::note`].
+    Committing(&'a mut Value),
 }
 
 /// How far a run has come; the note of its commits.
@@ -87,7 +88,7 @@ pub struct Progress {
     /// A number of all these records: the same ones have the same.
     pub hash: u64,
     /// What the caller noted at the last commit.
-    pub note: Vec<u64>,
+    pub note: Value,
     /// The run has come to its end.
     pub done: bool,
 }
@@ -111,8 +112,7 @@ const BATCH_BYTES: usize = 4 << 20;
 ///
 /// Boilerplate does not count in `against` either if those searchers were made without it.
 ///
-/// `sink` is told everything in the order of the input, and answers [`Event::Committing`] with its
-/// note.
+/// `sink` is told everything in the order of the input.
 ///
 /// # Errors
 /// When an index signs otherwise or cannot be read or written, when `sink` fails, or, if `strict`,
@@ -125,7 +125,7 @@ pub fn dedup(
     options: &DedupOptions,
     from: Progress,
     stop: &AtomicBool,
-    sink: &mut dyn FnMut(Event<'_>) -> Result<Vec<u64>>,
+    sink: &mut dyn FnMut(Event<'_>) -> Result<()>,
 ) -> Result<()> {
     let config = index.config();
     for searcher in against {
@@ -230,7 +230,7 @@ struct Run<'a> {
     hash: u64,
     /// The last number given to an id that was taken.
     numbers: HashMap<String, u32>,
-    sink: &'a mut dyn FnMut(Event<'_>) -> Result<Vec<u64>>,
+    sink: &'a mut dyn FnMut(Event<'_>) -> Result<()>,
 }
 
 impl Run<'_> {
@@ -268,7 +268,7 @@ impl Run<'_> {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.progress.note = (self.sink)(Event::Committing)?;
+        (self.sink)(Event::Committing(&mut self.progress.note))?;
         let done = self.progress.done || !self.options.resumable;
         let noted = Progress { done, ..self.progress.clone() };
         let note = serde_json::to_string(&noted).expect("numbers are JSON");
