@@ -68,6 +68,11 @@ pub enum Error {
         /// What is wrong with it, as a sentence.
         what: String,
     },
+    /// No document has this id.
+    UnknownId {
+        /// The id.
+        id: String,
+    },
     /// The operation was stopped from outside, at the user's request.
     Interrupted,
 }
@@ -155,6 +160,7 @@ impl fmt::Display for Error {
             }
             Error::Input { place, what } => write!(f, "{place}: {what}"),
             Error::Query { what } => f.write_str(what),
+            Error::UnknownId { id } => write!(f, "no document has the id `{id}`"),
             Error::Interrupted => {
                 f.write_str("interrupted; the index is as the last commit left it")
             }

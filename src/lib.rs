@@ -16,6 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod api;
 pub mod cli;
 pub mod error;
 pub mod hash;
@@ -25,6 +26,7 @@ pub mod measure;
 pub mod scheme;
 pub mod search;
 pub mod segment;
+pub mod serve;
 pub mod source;
 pub mod spec;
 pub mod text;

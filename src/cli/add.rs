@@ -89,6 +89,7 @@ impl SourceArgs {
             record_bytes_max: self.max_record_bytes,
             read_ignored: self.all,
             keeps_records: false,
+            requires_id: false,
         }
     }
 }

@@ -4,16 +4,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
 
 use super::add::parse_encoding;
 use super::create::ConfigArgs;
 use super::output::{self, Format};
 use super::{Outcome, Result};
+use crate::api::Signature;
 use crate::error::Error;
-use crate::index::{Config, Index};
-use crate::scheme;
-use crate::search::Subject;
+use crate::index::Index;
 use crate::text::{Tokens, charset};
 
 /// Show the signature of a document.
@@ -37,20 +35,6 @@ pub struct Fingerprint {
     format: Format,
 }
 
-/// A signature as it travels between machines. Keys are strings of decimal digits, because many
-/// readers of JSON round large numbers.
-#[derive(Debug, Serialize, Deserialize)]
-struct Signature {
-    scheme: String,
-    analyzer: String,
-    key_bits: u8,
-    /// The digest of the frequency table, if the scheme reads one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    frequencies: Option<String>,
-    tokens: u32,
-    fingerprints: Vec<(String, u32)>,
-}
-
 /// The bytes of a file, or of standard input if it is named `-`.
 pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -62,43 +46,11 @@ pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The signature in the file `path`, if it was made as `config` says.
-pub fn read(path: &Path, config: &Config) -> crate::Result<Subject> {
-    let refused = |what: String| Error::input(path.display().to_string(), what);
-    let signature: Signature = serde_json::from_slice(&read_bytes(path)?)
-        .map_err(|e| refused(format!("this is no signature: {e}")))?;
-    let made = (signature.scheme.as_str(), signature.analyzer.as_str());
-    let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
-    if made != (&scheme, &analyzer) || signature.key_bits != config.scheme.key_bits() {
-        let what = format!(
-            "it was made with {} and {}, but the index has {scheme} and {analyzer}; make it again \
-             with `cento fingerprint --scheme '{scheme}' --analyzer '{analyzer}'`",
-            made.0, made.1
-        );
-        return Err(refused(what));
-    }
-    if signature.frequencies != config.frequencies_digest() {
-        let what = "it was made with another frequency table than the index has; make it again \
-                    with `cento fingerprint --index`, or with the index's frequencies.cento";
-        return Err(refused(what.into()));
-    }
-    let mut fingerprints = Vec::with_capacity(signature.fingerprints.len());
-    let mut last = 0;
-    for (key, position) in signature.fingerprints {
-        let fits = |key: &u64| signature.key_bits == 64 || key >> signature.key_bits == 0;
-        let Some(number) = key.parse().ok().filter(fits) else {
-            return Err(refused(format!("`{key}` is no key of {} bits", signature.key_bits)));
-        };
-        if position < last || position >= signature.tokens {
-            let tokens = signature.tokens;
-            let what =
-                format!("the position {position} is not in order, or beyond {tokens} tokens");
-            return Err(refused(what));
-        }
-        last = position;
-        fingerprints.push(scheme::Fingerprint { key: number, position });
-    }
-    Ok(Subject::Signature { tokens: signature.tokens, fingerprints })
+/// The signature in the file `path`.
+pub fn read(path: &Path) -> crate::Result<Signature> {
+    let refused =
+        |e| Error::input(path.display().to_string(), format!("this is no signature: {e}"));
+    serde_json::from_slice(&read_bytes(path)?).map_err(refused)
 }
 
 impl Fingerprint {
@@ -115,28 +67,18 @@ impl Fingerprint {
         let bytes = read_bytes(&self.file)?;
         let text = charset::decode(&bytes, self.encoding.as_deref()).text;
         let mut tokens = Tokens::default();
-        let fingerprints = config.sign_into(&text, &mut tokens)?;
+        let signature = Signature::new(config, &text, &mut tokens)?;
+        let fingerprints = &signature.fingerprints;
         if self.format == Format::Json {
-            output::print_json(&Signature {
-                scheme: config.scheme.to_string(),
-                analyzer: config.analyzer.to_string(),
-                key_bits: config.scheme.key_bits(),
-                frequencies: config.frequencies_digest(),
-                tokens: tokens.hashes.len() as u32,
-                fingerprints: fingerprints
-                    .iter()
-                    .map(|f| (f.key.to_string(), f.position))
-                    .collect(),
-            })?;
+            output::print_json(&signature)?;
         } else {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            for fingerprint in &fingerprints {
-                let span = tokens.spans[fingerprint.position as usize];
+            for (key, position) in fingerprints {
+                let span = tokens.spans[*position as usize];
                 let end = text[span.start as usize..].char_indices().nth(60);
                 let end = end.map_or(text.len(), |(at, _)| span.start as usize + at);
                 let start = text[span.start as usize..end].split_whitespace();
                 let start = start.collect::<Vec<_>>().join(" ");
-                let (key, position) = (fingerprint.key, fingerprint.position);
                 writeln!(out, "{key:>13} {position:>8}  {start}")?;
             }
             out.flush()?;

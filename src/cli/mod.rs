@@ -22,6 +22,7 @@ mod progress;
 mod remove;
 mod report;
 mod search;
+mod serve;
 mod side_by_side;
 mod stats;
 mod train;
@@ -61,6 +62,7 @@ enum Verb {
     Check(check::Check),
     Fingerprint(fingerprint::Fingerprint),
     Train(train::Train),
+    Serve(Box<serve::Serve>),
     Demo(demo::Demo),
     Completions(generate::Completions),
     Man(generate::Man),
@@ -117,6 +119,7 @@ pub fn main() -> ExitCode {
         Verb::Check(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),
         Verb::Train(verb) => verb.run(),
+        Verb::Serve(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),

@@ -1,6 +1,5 @@
 //! `cento pairwise`
 
-use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -14,8 +13,7 @@ use super::progress::{AddProgress, stop_flag};
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::index::{self, AddOptions, Index};
-use crate::join::Thresholds;
-use crate::join::pairs::{Pair, PairOptions, pairs};
+use crate::join::pairwise::{SymmetricPair, most_similar};
 use crate::search::Searcher;
 
 /// Show the most similar pairs of a handful of files.
@@ -64,42 +62,17 @@ impl Pairwise {
             return Err(Error::Query { what }.into());
         }
         let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
-        let options = PairOptions { thresholds: Thresholds::default(), ..PairOptions::default() };
-        let mut best: Vec<Pair> = Vec::new();
-        pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
-            best.extend(found);
-            if best.len() >= 4096 + 2 * self.limit {
-                keep_best(&mut best, self.limit);
-            }
-            Ok(())
-        })?;
-        keep_best(&mut best, self.limit);
+        let best = most_similar(&searcher, self.limit, &stop)?;
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let snapshot = searcher.snapshot();
-        for pair in &best {
-            let similarity = symmetric(pair);
-            let report = pair.clone().report(snapshot, snapshot)?;
+        for found in &best {
             if self.format == Format::Json {
-                let mut json = serde_json::to_value(&report).map_err(io::Error::other)?;
-                json["symmetric"] = similarity.into();
-                writeln!(out, "{json}")?;
+                writeln!(out, "{}", serde_json::to_string(found).map_err(io::Error::other)?)?;
             } else {
-                writeln!(out, "{similarity:.3}  {}  {}", report.a, report.b)?;
+                let SymmetricPair { pair, symmetric } = found;
+                writeln!(out, "{symmetric:.3}  {}  {}", pair.a, pair.b)?;
             }
         }
         out.flush()?;
         Ok(if best.is_empty() { Outcome::Nothing } else { Outcome::Found })
     }
-}
-
-/// Symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1.
-fn symmetric(pair: &Pair) -> f64 {
-    2.0 * f64::from(pair.overlap) / f64::from(pair.in_a + pair.in_b)
-}
-
-/// Leaves the most similar pairs, the first ones of equals.
-fn keep_best(pairs: &mut Vec<Pair>, limit: usize) {
-    // Similarities are shares, so their bits are in their order.
-    pairs.sort_by_key(|pair| (Reverse(symmetric(pair).to_bits()), pair.a, pair.b));
-    pairs.truncate(limit);
 }

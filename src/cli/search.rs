@@ -158,7 +158,10 @@ impl Search {
             return each(None, Subject::Id(id.clone()));
         }
         if let Some(path) = &self.signature {
-            let subject = fingerprint::read(path, searcher.snapshot().config())?;
+            let config = searcher.snapshot().config();
+            let subject = fingerprint::read(path)?
+                .subject(config)
+                .map_err(|e| Error::input(path.display().to_string(), e.to_string()))?;
             return each(None, subject);
         }
         let stdin = [PathBuf::from("-")];

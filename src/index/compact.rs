@@ -1,12 +1,18 @@
 //! How does the index get rid of deleted documents and small segments?
 
+use serde::{Deserialize, Serialize};
 use tantivy::index::{SegmentId, SegmentMeta};
+use utoipa::ToSchema;
 
-use super::{Index, WriterOptions};
-use crate::error::Result;
+use tantivy::merge_policy::NoMergePolicy;
+use tantivy::{FutureResult, TantivyError};
+
+use super::policy::TieredMergePolicy;
+use super::{Index, Writer, WriterOptions};
+use crate::error::{Error, Result};
 
 /// What a compaction did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Compaction {
     /// Segments before.
     pub segments_before: usize,
@@ -25,20 +31,73 @@ impl Index {
     /// # Errors
     /// When another process is writing, or a segment is damaged; the index is then as it was.
     pub fn compact(&self, segments: usize) -> Result<Compaction> {
-        let failed = |e| self.error("compact", e);
         let mut writer = self.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
+        let done = writer.begin_compaction(segments)?.wait()?;
+        let collected = writer.tantivy_writer().garbage_collect_files().wait();
+        collected.map_err(|e| self.error("compact", e))?;
+        Ok(done)
+    }
+}
+
+/// A compaction that goes on in tantivy's threads, while documents are added and committed.
+pub struct Compacting {
+    index: Index,
+    merges: Vec<FutureResult<Option<SegmentMeta>>>,
+    segments_before: usize,
+    purged: u64,
+}
+
+impl Writer {
+    /// Begins to merge the committed segments into at most `segments`. What is added meanwhile makes
+    /// segments of its own. Until [`end_compaction`](Self::end_compaction) no others are merged.
+    ///
+    /// # Errors
+    /// When the list of segments cannot be read.
+    pub fn begin_compaction(&mut self, segments: usize) -> Result<Compacting> {
+        let index = self.index().clone();
+        let writer = self.tantivy_writer();
+        writer.set_merge_policy(Box::new(NoMergePolicy));
         let (groups, segments_before, purged) = {
             // Held no longer than this: files are collected only when nobody holds their meta.
-            let metas = self.tantivy().searchable_segment_metas().map_err(failed)?;
+            let metas = index.tantivy().searchable_segment_metas();
+            let metas = metas.map_err(|e| index.error("compact", e))?;
             let purged = metas.iter().map(|meta| u64::from(meta.num_deleted_docs())).sum();
             (groups(&metas, segments.max(1)), metas.len(), purged)
         };
-        let writer = writer.tantivy_writer();
-        for group in groups {
-            writer.merge(&group).wait().map_err(failed)?;
+        let merges = groups.iter().map(|group| writer.merge(group)).collect();
+        Ok(Compacting { index, merges, segments_before, purged })
+    }
+
+    /// Lets segments be merged in the background again.
+    pub fn end_compaction(&mut self) {
+        self.tantivy_writer().set_merge_policy(Box::new(TieredMergePolicy));
+    }
+}
+
+impl Compacting {
+    /// Waits for the end; for any thread.
+    ///
+    /// # Errors
+    /// When a segment cannot be merged. [`Error::Interrupted`] when another merge, begun before, has
+    /// taken segments away: then it has to be begun again.
+    pub fn wait(self) -> Result<Compaction> {
+        let Compacting { index, merges, segments_before, purged } = self;
+        let (mut failure, mut outrun) = (None, false);
+        for merge in merges {
+            match merge.wait() {
+                Ok(_) => {}
+                Err(TantivyError::InvalidArgument(_)) => outrun = true,
+                Err(error) => failure = failure.or(Some(index.error("compact", error))),
+            }
         }
-        writer.garbage_collect_files().wait().map_err(failed)?;
-        let segments_after = self.tantivy().searchable_segment_ids().map_err(failed)?.len();
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        if outrun {
+            return Err(Error::Interrupted);
+        }
+        let left = index.tantivy().searchable_segment_ids();
+        let segments_after = left.map_err(|e| index.error("compact", e))?.len();
         Ok(Compaction { segments_before, segments_after, purged })
     }
 }

@@ -77,6 +77,16 @@ impl Config {
         Config { max_df, ..self }
     }
 
+    /// The same configuration, for an index that keeps no text.
+    ///
+    /// # Errors
+    /// When a specification cannot be used, which is so for the first one too.
+    pub fn without_text(&self) -> Result<Config> {
+        let (scheme, analyzer) = (self.scheme.to_string(), self.analyzer.to_string());
+        let config = Config::with_frequencies(&scheme, &analyzer, false, self.frequencies.clone())?;
+        Ok(config.with_max_df(self.max_df))
+    }
+
     /// The signature of a text, and the number of its tokens.
     ///
     /// # Errors

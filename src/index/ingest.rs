@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::pipeline::{self, Output, PipelineOptions, Signed};
 use super::{Index, Outcome, WriterOptions};
@@ -39,7 +40,7 @@ impl Default for AddOptions {
 }
 
 /// What adding did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AddReport {
     /// Documents whose id was new.
     pub added: u64,

@@ -25,14 +25,15 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tantivy::directory::error::{LockError, OpenReadError};
-use tantivy::directory::{Advice, MmapDirectory};
+use tantivy::directory::{Advice, MmapDirectory, RamDirectory};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
 pub use check::CheckReport;
-pub use compact::Compaction;
+pub use compact::{Compacting, Compaction};
 pub use config::Config;
 
 pub use frequencies::{Bucket, Frequencies, PASSAGE_TOKENS};
@@ -67,6 +68,7 @@ struct Inner {
     fields: schema::Fields,
     tantivy: tantivy::Index,
     backlog: Arc<Backlog>,
+    merges: Arc<AtomicU64>,
 }
 
 impl Index {
@@ -97,6 +99,14 @@ impl Index {
             sync.map_err(|e| Error::io("sync", parent, e))?;
         }
         Ok(index)
+    }
+
+    /// Creates an index that is gone when nobody has it any more.
+    ///
+    /// # Errors
+    /// When the memory does not suffice.
+    pub fn in_memory(config: Config) -> Result<Index> {
+        Index::create_in(RamDirectory::create(), "an index in memory", config)
     }
 
     /// Opens the index in the directory `path`.
@@ -150,7 +160,7 @@ impl Index {
         config: Config,
     ) -> Result<Index> {
         let path = path.as_ref();
-        let backlog = Arc::<Backlog>::default();
+        let (backlog, merges) = (Arc::<Backlog>::default(), Arc::<AtomicU64>::default());
         let settings = IndexSettings {
             docstore_compression: Compressor::Zstd(ZstdCompressor {
                 compression_level: Some(ZSTD_LEVEL),
@@ -167,12 +177,19 @@ impl Index {
         let tantivy = tantivy::Index::builder()
             .schema(schema::build(&config))
             .settings(settings)
-            .register_plugin(Arc::new(signature_plugin(path, &config, &backlog)))
+            .register_plugin(Arc::new(signature_plugin(path, &config, &backlog, &merges)))
             .open_or_create(directory)
             .map_err(|e| store_error("create the index in", path, e))?;
         let fields = schema::fields(&tantivy.schema()).expect("the schema was just built");
         Ok(Index {
-            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, backlog }),
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                config,
+                fields,
+                tantivy,
+                backlog,
+                merges,
+            }),
         })
     }
 
@@ -198,10 +215,17 @@ impl Index {
             let read = tantivy::Directory::atomic_read(&directory, file);
             read.map_err(|e| store_error("read the frequency table of", path, e.into()))
         })?;
-        let backlog = Arc::<Backlog>::default();
-        tantivy.register_plugin(Arc::new(signature_plugin(path, &config, &backlog)));
+        let (backlog, merges) = (Arc::<Backlog>::default(), Arc::<AtomicU64>::default());
+        tantivy.register_plugin(Arc::new(signature_plugin(path, &config, &backlog, &merges)));
         Ok(Index {
-            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, backlog }),
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                config,
+                fields,
+                tantivy,
+                backlog,
+                merges,
+            }),
         })
     }
 
@@ -213,6 +237,12 @@ impl Index {
     /// How documents are turned into signatures.
     pub fn config(&self) -> &Config {
         &self.inner.config
+    }
+
+    /// How many segments have been merged into others through this object, in the background or by
+    /// compaction.
+    pub fn merges(&self) -> u64 {
+        self.inner.merges.load(Ordering::Relaxed)
     }
 
     fn tantivy(&self) -> &tantivy::Index {
@@ -254,12 +284,18 @@ fn mmap_directory(path: &Path) -> Result<MmapDirectory> {
     MmapDirectory::open(path).map_err(|e| store_error("open", path, e.into()))
 }
 
-fn signature_plugin(path: &Path, config: &Config, backlog: &Arc<Backlog>) -> SignaturePlugin {
+fn signature_plugin(
+    path: &Path,
+    config: &Config,
+    backlog: &Arc<Backlog>,
+    merges: &Arc<AtomicU64>,
+) -> SignaturePlugin {
     SignaturePlugin {
         key_bits: config.scheme.key_bits(),
         config: config.digest(),
         spool_dir: path.is_dir().then(|| path.to_owned()),
         backlog: backlog.clone(),
+        merges: merges.clone(),
     }
 }
 

@@ -198,6 +198,21 @@ impl Snapshot {
         hash_bytes(parts.map(name).collect::<String>().as_bytes())
     }
 
+    /// Whether nothing has been committed or merged since.
+    ///
+    /// # Errors
+    /// When the list of segments cannot be read.
+    pub fn is_current(&self) -> Result<bool> {
+        let metas = self.index.tantivy().load_metas().map_err(|e| self.index.error("read", e))?;
+        let mut now: Vec<_> =
+            metas.segments.iter().map(|m| (m.id(), m.num_deleted_docs())).collect();
+        let own = self.searcher.segment_readers().iter();
+        let mut own: Vec<_> = own.map(|s| (s.segment_id(), s.num_deleted_docs())).collect();
+        now.sort_unstable();
+        own.sort_unstable();
+        Ok(now == own)
+    }
+
     /// The tantivy searcher over the same segments, in the same order.
     pub fn tantivy(&self) -> &Searcher {
         &self.searcher

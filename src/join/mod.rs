@@ -10,6 +10,7 @@ pub mod dedup;
 mod numbering;
 mod ordered;
 pub mod pairs;
+pub mod pairwise;
 pub mod repeated;
 pub mod report;
 pub mod series;

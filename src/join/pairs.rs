@@ -9,7 +9,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Thresholds;
 use super::numbering::Numbering;
@@ -64,7 +65,7 @@ pub struct Pair {
 }
 
 /// A pair as it is told.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PairReport {
     /// The id of the one document.
     pub a: String,

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Passage;
 use super::passages;
@@ -14,7 +15,7 @@ use crate::measure::Measure;
 use crate::text::{Side, Tokens};
 
 /// What two texts have in common.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Comparison {
     /// Distinct fingerprints in common.
     pub overlap: u32,
@@ -27,7 +28,7 @@ pub struct Comparison {
     /// How they reuse text; `None` if a tenth or less of either is in the other.
     pub category: Option<Category>,
     /// What other measures say, by their names, if they were asked for.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measures: BTreeMap<String, f64>,
     /// The passages in common; the first text is the query.
     pub passages: Vec<Passage>,
@@ -36,7 +37,9 @@ pub struct Comparison {
 /// The categories of text reuse (Seo & Croft 2008, section 3.3): how much of one document is in
 /// the other, and the reverse. *Most* is more than 80 %, *considerable* more than 50 %, *partial*
 /// more than 10 %.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 pub enum Category {
     /// Most of both.
     C1,

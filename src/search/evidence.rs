@@ -58,7 +58,7 @@ impl<'a> Evidence<'a> {
             config.analyzer.analyze(text, &mut tokens)?;
         } else if query.verify.is_some() {
             let what = "hits are verified by comparing texts, and the index keeps none or the \
-                        query has none; search without --verify";
+                        query has none; search without verification";
             return Err(Error::Query { what: what.into() });
         }
         Ok(Evidence {

@@ -26,8 +26,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crossbeam::queue::ArrayQueue;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 pub use crate::index::MaxDf;
 pub use compare::{Category, Comparison, compare, compare_by};
@@ -72,7 +73,7 @@ struct Scratch {
 }
 
 /// What a query found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Answer {
     /// What was searched for.
     pub query: QueryInfo,
@@ -92,7 +93,7 @@ pub struct Answer {
 }
 
 /// How many texts came into question for the best passage.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CandidateTexts {
     /// All of them.
     pub texts: usize,
@@ -101,7 +102,7 @@ pub struct CandidateTexts {
 }
 
 /// What was searched for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct QueryInfo {
     /// The stored document, if the query is one.
     pub id: Option<String>,
@@ -121,7 +122,7 @@ pub struct QueryInfo {
 }
 
 /// A stop-fingerprint of a query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Stopped {
     /// Its key, in decimal digits: many readers of JSON round large numbers.
     pub key: String,
@@ -133,7 +134,7 @@ pub struct Stopped {
 }
 
 /// A stored document that shares fingerprints with the query.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Hit {
     /// The caller's id.
     pub id: String,
@@ -216,6 +217,7 @@ impl Searcher {
                 break;
             }
             let (mut verified, mut passages) = (None, None);
+            query.check_wanted()?;
             if let Some(evidence) = &mut evidence {
                 verified = evidence.verify(scored.address)?;
                 if verified.as_ref().is_some_and(|verified| !verified.meets(query)) {
@@ -237,6 +239,21 @@ impl Searcher {
             complete: found.unread == 0,
             took_us: started.elapsed().as_micros() as u64,
         })
+    }
+
+    /// The passages that `subject` shares with the stored document `id`, whether or not a search would
+    /// find it.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn passages(&self, subject: &Subject, id: &str) -> Result<Vec<Passage>> {
+        let unknown = || Error::UnknownId { id: id.to_owned() };
+        let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
+        let query = Query { passages: true, ..Query::new(subject.clone()) };
+        let resolved = self.resolve(subject, &mut Scratch::default())?;
+        let mut evidence = self.evidence(&resolved, &query)?;
+        let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
+        Ok(found.flatten().unwrap_or_default())
     }
 
     /// All documents that meet the query's thresholds, with their containment.
@@ -284,6 +301,7 @@ impl Searcher {
         if let Some(evidence) = evidence.filter(|_| query.verify.is_some()) {
             let mut passing = Vec::with_capacity(hits.len());
             for hit in hits {
+                query.check_wanted()?;
                 if evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(query)) {
                     passing.push(hit);
                 }
@@ -327,6 +345,7 @@ impl Searcher {
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         let (mut texts, mut shared) = (Vec::new(), SharedFingerprints::default());
         for (at, document) in documents.iter().enumerate() {
+            query.check_wanted()?;
             let DocAddress { segment, doc } = document.address;
             shared.read(&self.snapshot, &subject.keys, document.address)?;
             let positions: Vec<u32> = shared.occurrences().iter().map(|found| found.1).collect();
@@ -336,6 +355,7 @@ impl Searcher {
         let all = texts.len();
         let grams = Grams::new(&tokens.hashes, windows.q);
         let found = best::best(texts, &grams, &mut |at: usize| -> Result<Vec<u64>> {
+            query.check_wanted()?;
             let text = self.snapshot.document(documents[at].address)?.text.unwrap_or_default();
             config.analyzer.analyze(&text, &mut other)?;
             Ok(std::mem::take(&mut other.hashes))
@@ -401,6 +421,7 @@ impl Searcher {
             filter: filter.as_ref(),
             except: subject.address,
         };
+        query.check_wanted()?;
         candidates::find(&self.snapshot, &request, &mut scratch.counters)
     }
 
@@ -439,7 +460,7 @@ impl Searcher {
             }
             Subject::Id(id) => {
                 let Some(address) = self.snapshot.find(id)? else {
-                    return Err(Error::Query { what: format!("no document has the id `{id}`") });
+                    return Err(Error::UnknownId { id: id.clone() });
                 };
                 let segment = &self.snapshot.segments()[address.segment as usize].signatures;
                 let tokens = segment.document(address.doc)?.tokens;

@@ -5,21 +5,22 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::align::{Aligned, Chain, Match, Side, align, chains, distinct};
 use crate::scheme::Fingerprint;
 use crate::text::Tokens;
 
 /// A passage that the query and a stored document have in common.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Passage {
     /// Where it stands in the query.
     pub query: (u32, u32),
     /// Where it stands in the document.
     pub hit: (u32, u32),
     /// What the two ranges, which are half-open, count.
-    #[serde(skip_serializing_if = "Unit::is_bytes")]
+    #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
     /// The tokens of the query in it.
     pub tokens: u32,
@@ -29,10 +30,11 @@ pub struct Passage {
 }
 
 /// What a range counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Bytes of the original text.
+    #[default]
     Bytes,
     /// Tokens, because the index keeps no text or the query has none.
     Tokens,

@@ -1,5 +1,9 @@
 //! What is searched for, and what counts as a hit?
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
 use crate::index::MaxDf;
 use crate::measure::Measure;
 use crate::scheme::Fingerprint;
@@ -40,6 +44,8 @@ pub struct Query {
     pub best: bool,
     /// Instead of the best hits, find the smallest set of documents that explains the query.
     pub cover: bool,
+    /// Set by whoever does not want the answer any more: the search then ends soon.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 /// What is searched for.
@@ -59,6 +65,14 @@ pub enum Subject {
 }
 
 impl Query {
+    /// Ends a search that nobody waits for any more.
+    pub(super) fn check_wanted(&self) -> Result<()> {
+        match &self.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Interrupted),
+            _ => Ok(()),
+        }
+    }
+
     /// A search for a text: the ten documents that share most with it.
     pub fn text(text: impl Into<String>) -> Query {
         Query::new(Subject::Text(text.into()))
@@ -85,6 +99,7 @@ impl Query {
             min_similarity: 0.0,
             best: false,
             cover: false,
+            stop: None,
         }
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! Fingerprints are a sample; with both texts at hand any [`Measure`] can be taken of them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Query;
 use crate::measure::Measure;
 use crate::text::Side;
 
 /// What a measure says of a hit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Verified {
     /// The measure.
     pub measure: String,

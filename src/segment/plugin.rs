@@ -8,6 +8,7 @@
 use std::any::Any;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use tantivy::directory::TerminatingWrite;
@@ -127,6 +128,8 @@ pub struct SignaturePlugin {
     pub spool_dir: Option<PathBuf>,
     /// What the writer counts its documents with.
     pub backlog: Arc<Backlog>,
+    /// Counts the segments that are merged into others.
+    pub merges: Arc<AtomicU64>,
 }
 
 /// Identifies the documents of a segment by the digests of up to 16 of them.
@@ -234,6 +237,7 @@ impl SegmentPlugin for SignaturePlugin {
             merge(&sources, header, out, self.spool_dir.as_deref()).map_err(to_tantivy)?;
         out.flush()?;
         out.terminate()?;
+        self.merges.fetch_add(ctx.readers.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -31,6 +31,9 @@ pub fn parse(
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
     let id = match record.id {
+        None | Some(Value::Null) if options.requires_id => {
+            return Err(format!("there is no `{}`", options.id_field));
+        }
         None | Some(Value::Null) => place(),
         Some(Value::String(id)) => id,
         Some(Value::Number(id)) if !id.is_f64() => id.to_string(),

@@ -45,6 +45,15 @@ impl Document {
     ) -> Document {
         Document { id: id.into(), text: text.into(), meta, record: None }
     }
+
+    /// The same, if the index can hold it.
+    ///
+    /// # Errors
+    /// When its id or its meta object is none that it can.
+    pub fn checked(self) -> Result<Document> {
+        let place = format!("document {:?}", self.id.chars().take(64).collect::<String>());
+        check(self).map_err(|what| Error::input(place, what))
+    }
 }
 
 /// The longest id.
@@ -70,6 +79,8 @@ pub struct SourceOptions {
     pub read_ignored: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,
+    /// A JSON line without an id is no document; otherwise it gets its place for one.
+    pub requires_id: bool,
 }
 
 impl Default for SourceOptions {
@@ -82,6 +93,7 @@ impl Default for SourceOptions {
             record_bytes_max: 64 << 20,
             read_ignored: false,
             keeps_records: false,
+            requires_id: false,
         }
     }
 }
@@ -131,16 +143,10 @@ impl Chunk {
         match self.kind {
             ChunkKind::File => each(self.file(options)),
             ChunkKind::Lines { first_line } => {
-                for (number, line) in (first_line..).zip(self.bytes.split(|&byte| byte == b'\n')) {
-                    if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
-                        let place = || format!("{}:{number}", self.path);
-                        let document = match line.len() > options.record_bytes_max {
-                            true => Err(too_long(options)),
-                            false => jsonl::parse(line, options, place).and_then(check),
-                        };
-                        each(document.map_err(|what| Error::input(place(), what)));
-                    }
-                }
+                let place = |number| format!("{}:{number}", self.path);
+                for_each_record(&self.bytes, first_line, options, &place, &mut |_, document| {
+                    each(document);
+                });
             }
         }
     }
@@ -149,6 +155,36 @@ impl Chunk {
         let decoded = charset::decode(&self.bytes, options.encoding.as_deref());
         let document = Document::new(self.path.to_string(), decoded.text.into_owned(), Map::new());
         check(document).map_err(|what| Error::input(&*self.path, what))
+    }
+}
+
+/// The document in a JSON object.
+///
+/// # Errors
+/// When it is none, with `document` for its place.
+pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
+    let document = jsonl::parse(json, options, || "document".into()).and_then(check);
+    document.map_err(|what| Error::input("document", what))
+}
+
+/// Gives `each` the documents of JSON lines, with the numbers of their lines, of which the first has
+/// `first_line`; an error with its place for each record that is none.
+pub fn for_each_record(
+    lines: &[u8],
+    first_line: u64,
+    options: &SourceOptions,
+    place: &dyn Fn(u64) -> String,
+    each: &mut dyn FnMut(u64, Result<Document>),
+) {
+    for (number, line) in (first_line..).zip(lines.split(|&byte| byte == b'\n')) {
+        if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+            let place = || place(number);
+            let document = match line.len() > options.record_bytes_max {
+                true => Err(too_long(options)),
+                false => jsonl::parse(line, options, place).and_then(check),
+            };
+            each(number, document.map_err(|what| Error::input(place(), what)));
+        }
     }
 }
 

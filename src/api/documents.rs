@@ -1,0 +1,102 @@
+//! How do documents get in and out over HTTP?
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::index::AddReport;
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentBody {
+    /// The caller's id: a stored document with the same id is replaced.
+    #[schema(min_length = 1, max_length = 1024)]
+    pub id: String,
+    /// The text.
+    pub text: String,
+    /// What filters can look at.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub meta: Map<String, Value>,
+}
+
+/// When a change is to be seen.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoParams,
+)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct When {
+    /// `auto`: answer at once, with 202; the change is seen, and safe from a crash, after the next
+    /// commit, which is made within the commit interval of the service. `wait`: commit, then answer,
+    /// with 200.
+    #[serde(default)]
+    #[param(inline)]
+    pub commit: Commit,
+}
+
+/// See [`When`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Commit {
+    /// With the next commit.
+    #[default]
+    Auto,
+    /// Now.
+    Wait,
+}
+
+/// What adding came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AddResponse {
+    /// The numbers.
+    #[serde(flatten)]
+    pub report: AddReport,
+    /// Whether the documents are committed: seen by searches, and safe from a crash.
+    pub committed: bool,
+    /// The first records that are no documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<RecordError>,
+}
+
+/// A record that is no document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RecordError {
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Documents to be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveRequest {
+    /// Their ids.
+    pub ids: Vec<String>,
+}
+
+/// What removing came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RemoveResponse {
+    /// Documents removed.
+    pub removed: u64,
+    /// Ids that no document has.
+    pub missing: Vec<String>,
+    /// Whether that is committed.
+    pub committed: bool,
+}
+
+/// A stored document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentResponse {
+    /// Its id.
+    pub id: String,
+    /// Its text; null in an index that keeps no text.
+    pub text: Option<String>,
+    /// What the caller knows of it.
+    pub meta: Map<String, Value>,
+    /// Its tokens.
+    pub tokens: u32,
+    /// Its distinct fingerprints.
+    pub fingerprints: u32,
+}

@@ -1,0 +1,69 @@
+//! How is the service, and how is it maintained?
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::index::{Compaction, Stats};
+
+/// What committing came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CommitResponse {
+    /// Documents in the index.
+    pub documents: u64,
+    /// Segments.
+    pub segments: usize,
+}
+
+/// How the index is to be compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompactRequest {
+    /// Leave at most so many segments.
+    #[schema(minimum = 1)]
+    pub segments: u32,
+    /// Answer when it is done, with 200; otherwise at once, with 202.
+    pub wait: bool,
+}
+
+impl Default for CompactRequest {
+    fn default() -> CompactRequest {
+        CompactRequest { segments: 1, wait: false }
+    }
+}
+
+/// What compacting came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CompactResponse {
+    /// Whether it is done; if not it goes on, and `stats` tells when it is.
+    pub done: bool,
+    /// What was done.
+    #[serde(flatten)]
+    pub compaction: Option<Compaction>,
+}
+
+/// The index, and what the service is doing to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StatsResponse {
+    /// The index, as of the last commit.
+    #[serde(flatten)]
+    pub index: Stats,
+    /// Whether the index keeps texts.
+    pub stores_text: bool,
+    /// The version of cento.
+    pub version: String,
+    /// Documents added, replaced or removed since the last commit.
+    pub uncommitted: u64,
+    /// Documents that were answered with 202 and could not be committed, since the service was
+    /// started: they have to be sent again.
+    pub lost: u64,
+    /// Whether a compaction is going on.
+    pub compacting: bool,
+}
+
+/// Whether the service is well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Health {
+    /// `ok`.
+    #[schema(example = "ok")]
+    pub status: String,
+}

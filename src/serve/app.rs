@@ -1,0 +1,144 @@
+//! What do all requests share?
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::body::Bytes;
+use crossbeam::channel::{Sender, TrySendError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Settings;
+use super::body::{Body, Gate};
+use super::failure::Failure;
+use super::ingest::{Room, Unsigned};
+use super::metrics::Metrics;
+use super::published::Published;
+use super::writer::{Command, Reply, Status};
+use crate::api::{AddResponse, Commit};
+use crate::error::Result;
+use crate::search::Searcher;
+
+/// The state of a running service.
+pub struct App {
+    pub settings: Settings,
+    pub metrics: Arc<Metrics>,
+    pub status: Arc<Status>,
+    /// The document of the API.
+    pub openapi: Bytes,
+    pub published: Arc<Published>,
+    /// Whether the service listens on a loopback address only.
+    pub is_loopback: bool,
+    pub is_stopping: AtomicBool,
+    /// Requests that are being answered; others are turned away.
+    pub admitted: Arc<Semaphore>,
+    /// Bytes of requests that search.
+    pub reads: Gate,
+    /// Bytes of requests that add documents.
+    pub writes: Gate,
+    /// Searches that run; others wait.
+    running: Arc<Semaphore>,
+    unsigned: Sender<Unsigned>,
+    commands: Sender<Command>,
+}
+
+/// The ways to those who write.
+pub struct Ways {
+    pub unsigned: Sender<Unsigned>,
+    pub commands: Sender<Command>,
+}
+
+/// Tells a search that nobody waits for it any more, when the request is dropped.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl App {
+    /// The state of a service that begins.
+    pub fn new(
+        settings: Settings,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
+        published: Arc<Published>,
+        ways: Ways,
+        openapi: Bytes,
+    ) -> App {
+        let gate_bytes = (settings.memory_bytes / 4).max(settings.body_bytes_max);
+        App {
+            admitted: Arc::new(Semaphore::new(settings.requests_max)),
+            reads: Gate::new(gate_bytes),
+            writes: Gate::new(gate_bytes),
+            running: Arc::new(Semaphore::new(settings.threads.max(1))),
+            is_loopback: settings.listen.ip().is_loopback(),
+            is_stopping: AtomicBool::new(false),
+            settings,
+            metrics,
+            status,
+            openapi,
+            published,
+            unsigned: ways.unsigned,
+            commands: ways.commands,
+        }
+    }
+
+    /// The searcher over the last commit.
+    pub fn searcher(&self) -> Arc<Searcher> {
+        self.published.current()
+    }
+
+    /// Runs what takes time on a thread of its own; so many at a time as there are threads to search.
+    /// `job` looks at its argument, which is set when nobody waits any more.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(Arc<AtomicBool>) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
+        let permit: OwnedSemaphorePermit =
+            self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())?;
+        let stop = StopOnDrop(Arc::default());
+        let is_unwanted = stop.0.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            job(is_unwanted)
+        });
+        match done.await {
+            Ok(result) => result.map_err(Failure::from),
+            // The panic has been logged where it happened.
+            Err(_) => Err(Failure::internal()),
+        }
+    }
+
+    /// Adds the documents of a request.
+    pub async fn add(
+        &self,
+        body: Body,
+        commit: Commit,
+    ) -> std::result::Result<AddResponse, Failure> {
+        let (reply, answer) = Reply::new();
+        let is_lines = body.is_lines();
+        let (body, permit) = body.into_parts();
+        let room = Room::new(permit, body.len(), self.metrics.clone());
+        let sent = self.unsigned.try_send(Unsigned { body, is_lines, commit, room, reply });
+        sent.map_err(turned_away)?;
+        answer.await.map_err(|_| Failure::unavailable("the service is stopping"))?
+    }
+
+    /// Asks the writer for what `command` is about, and waits for the answer.
+    pub async fn command<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> std::result::Result<T, Failure> {
+        let (reply, answer) = Reply::new();
+        self.commands.try_send(command(reply)).map_err(turned_away)?;
+        answer.await.map_err(|_| Failure::unavailable("the service is stopping"))?
+    }
+}
+
+fn turned_away<T>(error: TrySendError<T>) -> Failure {
+    match error {
+        TrySendError::Full(_) => Failure::busy("many changes are waiting to be written"),
+        TrySendError::Disconnected(_) => Failure::unavailable("the service is stopping"),
+    }
+}

@@ -1,0 +1,144 @@
+//! What does a request bring with it, and how much of it is let in?
+
+use std::sync::Arc;
+
+use axum::body::{Body as Stream, Bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::failure::Failure;
+
+/// Lets so many bytes of bodies in at a time.
+pub struct Gate {
+    permits: Arc<Semaphore>,
+}
+
+/// What one permit stands for.
+const PERMIT_BYTES: usize = 1 << 10;
+
+impl Gate {
+    /// For so many bytes.
+    pub fn new(bytes: usize) -> Gate {
+        Gate { permits: Arc::new(Semaphore::new(permits(bytes) as usize)) }
+    }
+}
+
+fn permits(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX)
+}
+
+/// The form of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One JSON value.
+    Json,
+    /// A JSON value a line.
+    Lines,
+}
+
+/// A body, whole.
+pub struct Body {
+    bytes: Bytes,
+    form: Form,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Body {
+    /// Reads the body of a request, of at most `bytes_max`, of which `gate` lets so many in.
+    ///
+    /// # Errors
+    /// When it is too large, no JSON by its own account, or does not arrive.
+    pub async fn read(request: Request, gate: &Gate, bytes_max: usize) -> Result<Body, Failure> {
+        let form = form(request.headers())?;
+        let declared = declared_length(request.headers())?;
+        if declared.is_some_and(|length| length > bytes_max as u64) {
+            return Err(too_large(bytes_max));
+        }
+        // Of a body without a length the worst is assumed.
+        let reserved = declared.map_or(bytes_max, |length| length as usize);
+        let permit = gate.permits.clone().try_acquire_many_owned(permits(reserved.max(1)));
+        let busy = |_| Failure::busy("the requests that are being read take all the memory");
+        let mut permit = permit.map_err(busy)?;
+        let bytes = collect(request.into_body(), bytes_max).await?;
+        let surplus = permits(reserved).saturating_sub(permits(bytes.len()).max(1));
+        drop(permit.split(surplus as usize));
+        Ok(Body { bytes, form, permit })
+    }
+
+    /// Whether it is JSON lines.
+    pub fn is_lines(&self) -> bool {
+        self.form == Form::Lines
+    }
+
+    /// The lines that are not empty.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let lines = self.bytes.split(|&byte| byte == b'\n');
+        lines.filter(|line| line.iter().any(|byte| !byte.is_ascii_whitespace()))
+    }
+
+    /// What it says.
+    ///
+    /// # Errors
+    /// When it is JSON lines, no JSON, or says something else.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        if self.is_lines() {
+            return Err(unsupported("this route takes application/json"));
+        }
+        parse(&self.bytes)
+    }
+
+    /// The bytes, and what keeps room for them.
+    pub fn into_parts(self) -> (Bytes, OwnedSemaphorePermit) {
+        (self.bytes, self.permit)
+    }
+}
+
+/// What a JSON value says.
+///
+/// # Errors
+/// When it is no JSON, or says something else; with line and column.
+pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
+    let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+    serde_json::from_slice(json).map_err(|error| Failure::bad_request(error.to_string()))
+}
+
+async fn collect(body: Stream, bytes_max: usize) -> Result<Bytes, Failure> {
+    match Limited::new(body, bytes_max).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(bytes_max)),
+        Err(_) => Err(Failure::bad_request("the body did not arrive whole")),
+    }
+}
+
+fn form(headers: &HeaderMap) -> Result<Form, Failure> {
+    let encoding = headers.get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
+        return Err(unsupported("send the body as it is, without Content-Encoding"));
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
+    match kind.map(str::to_ascii_lowercase).as_deref() {
+        Some("application/json") => Ok(Form::Json),
+        Some("application/x-ndjson" | "application/ndjson" | "application/jsonl") => {
+            Ok(Form::Lines)
+        }
+        _ => Err(unsupported("say Content-Type: application/json, or application/x-ndjson")),
+    }
+}
+
+fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+    let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(None) };
+    let length = length.to_str().ok().and_then(|length| length.parse().ok());
+    length.map(Some).ok_or_else(|| Failure::bad_request("Content-Length is no number"))
+}
+
+fn too_large(bytes_max: usize) -> Failure {
+    Failure::too_large(format!("a body has at most {bytes_max} bytes; send less at a time"))
+}
+
+fn unsupported(message: &str) -> Failure {
+    Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+}

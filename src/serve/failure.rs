@@ -1,0 +1,171 @@
+//! What does a client learn when something goes wrong?
+//!
+//! A status, a code that programs may rely on, and a sentence. What only the operator can mend is told
+//! in the log, with all that is known; the answer says so and names no path.
+
+use std::error::Error as StdError;
+use std::io;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use utoipa::openapi::{RefOr, Response as ResponseDocument};
+use utoipa::{IntoResponses, ToSchema};
+
+use crate::api::{ErrorBody, ErrorInfo};
+use crate::error::Error;
+
+/// After so many seconds a client that was turned away may try again.
+const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// A request that was not answered as asked.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub message: String,
+}
+
+impl Failure {
+    /// With this status, code and sentence.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { status, code, message: message.into() }
+    }
+
+    /// The request makes no sense.
+    pub fn bad_request(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    /// More than this service takes at once.
+    pub fn too_large(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// Too much is going on.
+    pub fn busy(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
+    }
+
+    /// It took too long.
+    pub fn timed_out() -> Failure {
+        let message = "the request took longer than this service allows";
+        Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
+    }
+
+    /// The service is on its way down, or cannot write.
+    pub fn unavailable(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
+    }
+
+    /// A defect, or trouble that only the operator can mend.
+    pub fn internal() -> Failure {
+        let message = "something went wrong in the service; its log says what";
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    /// The body of the answer.
+    pub fn body(&self) -> ErrorBody {
+        let (code, message) = (self.code.to_owned(), self.message.clone());
+        ErrorBody { error: ErrorInfo { code, message } }
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Failure {
+        match error {
+            Error::Query { .. } | Error::Spec { .. } => Failure::bad_request(error.to_string()),
+            Error::Input { .. } => {
+                Failure::new(StatusCode::BAD_REQUEST, "bad_document", error.to_string())
+            }
+            Error::UnknownId { .. } => {
+                Failure::new(StatusCode::NOT_FOUND, "not_found", error.to_string())
+            }
+            Error::Interrupted => Failure::unavailable("the service is stopping"),
+            Error::Corrupt(_) => {
+                tracing::error!(%error, "the index is damaged");
+                let message = "a file of the index is damaged; the log of the service names it";
+                Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_index", message)
+            }
+            _ if is_storage_full(error) => {
+                tracing::error!(%error, "no space is left");
+                let message = "no space is left for the index; send this again when there is";
+                Failure::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message)
+            }
+            _ => {
+                tracing::error!(%error, "internal error");
+                Failure::internal()
+            }
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::from(&error)
+    }
+}
+
+/// Whether this comes from a full disk. tantivy passes some causes on as text only.
+fn is_storage_full(error: &Error) -> bool {
+    let mut cause: Option<&dyn StdError> = Some(error);
+    while let Some(error) = cause {
+        let io = error.downcast_ref::<io::Error>();
+        if io.is_some_and(|io| io.kind() == io::ErrorKind::StorageFull)
+            || error.to_string().contains("No space left on device")
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, axum::Json(self.body())).into_response();
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS.into());
+            }
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+/// The errors that every route of the API may answer with, for its document.
+pub struct Errors;
+
+impl IntoResponses for Errors {
+    fn responses() -> std::collections::BTreeMap<String, RefOr<ResponseDocument>> {
+        use utoipa::openapi::{ContentBuilder, ResponseBuilder};
+        let described = [
+            ("400", "The request is none that can be answered."),
+            ("401", "A token is missing, or unknown."),
+            ("403", "The token does not allow this, or a web page of another site asked."),
+            ("404", "There is no such document."),
+            ("405", "The route does not have this method."),
+            ("408", "The request took too long."),
+            ("413", "The body, or the number of its records, is too large."),
+            ("415", "The body is of another type than the route takes."),
+            ("429", "Too much is going on; try again after `Retry-After` seconds."),
+            ("500", "Something went wrong in the service; its log says what."),
+            ("503", "The service is stopping, or cannot write."),
+            ("507", "No space is left for the index."),
+        ];
+        let schema = utoipa::openapi::Ref::from_schema_name(ErrorBody::name());
+        let response = |description: &str| {
+            let content = ContentBuilder::new().schema(Some(schema.clone())).build();
+            ResponseBuilder::new()
+                .description(description)
+                .content("application/json", content)
+                .build()
+                .into()
+        };
+        described.into_iter().map(|(status, what)| (status.to_owned(), response(what))).collect()
+    }
+}

@@ -1,0 +1,120 @@
+//! Who may ask, how long does it take, and what is noted of it?
+//!
+//! Every request passes here, before anything else looks at it and after it has been answered.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::app::App;
+use super::failure::Failure;
+use super::tokens::Role;
+
+/// Routes that answer when they are done, however long it takes.
+const PATIENT: [&str; 1] = ["/v1/compact"];
+
+/// Answers within the time limit, counts, and logs.
+pub async fn guard(
+    State(app): State<Arc<App>>,
+    route: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let started = Instant::now();
+    let method = request.method().clone();
+    let route = route.as_ref().map_or("none", MatchedPath::as_str).to_owned();
+    app.metrics.in_flight.inc();
+    let in_flight = OnDrop(|| {
+        app.metrics.in_flight.dec();
+    });
+    let mut response = match admit(&app, request.headers()) {
+        Err(failure) => failure.into_response(),
+        Ok(()) if PATIENT.contains(&route.as_str()) => next.run(request).await,
+        Ok(()) => match tokio::time::timeout(app.settings.timeout, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => Failure::timed_out().into_response(),
+        },
+    };
+    drop(in_flight);
+    let took = started.elapsed();
+    let status = response.status();
+    app.metrics.answered(&route, method.as_str(), status.as_u16(), took);
+    let took_us = took.as_micros() as u64;
+    if status.is_server_error() {
+        tracing::warn!(%method, route, status = status.as_u16(), took_us, "request");
+    } else if app.settings.log_requests {
+        tracing::info!(%method, route, status = status.as_u16(), took_us, "request");
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Refuses requests while the service stops, and those that another web page makes a browser send.
+fn admit(app: &App, headers: &HeaderMap) -> Result<(), Failure> {
+    if app.is_stopping.load(Ordering::Relaxed) {
+        return Err(Failure::unavailable("the service is stopping"));
+    }
+    let refused = |message: &str| Failure::new(StatusCode::FORBIDDEN, "foreign_site", message);
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    if site.is_some_and(|site| site != b"same-origin" && site != b"none") {
+        return Err(refused("web pages of other sites may not ask this service"));
+    }
+    // A name that somebody else's server gives to the loopback address makes that server's pages
+    // ones of this site.
+    if app.is_loopback && !headers.get(header::HOST).is_none_or(is_loopback_name) {
+        return Err(refused("this service answers to localhost and addresses only"));
+    }
+    Ok(())
+}
+
+/// Whether that is `localhost` or a loopback address, with a port or without.
+fn is_loopback_name(host: &HeaderValue) -> bool {
+    let Ok(host) = host.to_str() else { return false };
+    let Ok(authority) = host.parse::<axum::http::uri::Authority>() else { return false };
+    let name = authority.host();
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Lets those read who may.
+pub async fn readers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
+    only(Role::Read, state, request, next).await
+}
+
+/// Lets those write who may.
+pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
+    only(Role::Write, state, request, next).await
+}
+
+/// Lets those pass whose token allows it, and no more at a time than there is room for.
+async fn only(wanted: Role, State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    match app.settings.tokens.role(request.headers()) {
+        None => {
+            let message = "say Authorization: Bearer, with a token of this service";
+            Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response()
+        }
+        Some(role) if role < wanted => {
+            let message = "this token allows to read only";
+            Failure::new(StatusCode::FORBIDDEN, "forbidden", message).into_response()
+        }
+        Some(_) => match app.admitted.clone().try_acquire_owned() {
+            Ok(_permit) => next.run(request).await,
+            Err(_) => Failure::busy("many requests are being answered").into_response(),
+        },
+    }
+}

@@ -1,0 +1,94 @@
+//! `POST /v1/compare` and `POST /v1/passages`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use crate::api::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
+use crate::error::{Error, Result};
+use crate::index::Snapshot;
+use crate::measure::Measure;
+use crate::search;
+use crate::serve::app::App;
+use crate::serve::body::Body;
+use crate::serve::failure::{Errors, Failure};
+
+/// Compare two documents, stored or not.
+#[utoipa::path(
+    post,
+    path = "/v1/compare",
+    tag = "search",
+    security(("token" = [])),
+    request_body = CompareRequest,
+    responses((status = 200, description = "What they have in common", body = CompareResponse), Errors)
+)]
+pub async fn compare(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<CompareResponse>, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let CompareRequest { a, b, measures } = body.json()?;
+    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let response = app.run(move |_| {
+        let _body = body;
+        let snapshot = searcher.snapshot();
+        let config = snapshot.config();
+        let mut by = Vec::new();
+        for name in measures {
+            match name.as_str() {
+                "all" => by.extend(Measure::all()),
+                name => by.push(name.parse()?),
+            }
+        }
+        if let Some(table) = collection {
+            let weigh = |measure: Measure| measure.in_collection(&table, &config.analyzer);
+            by = by.into_iter().map(weigh).collect::<Result<_>>()?;
+        }
+        let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
+        let comparison = search::compare_by(config, &a_text, &b_text, &by)?;
+        Ok(CompareResponse { a, b, comparison })
+    });
+    Ok(Json(response.await?))
+}
+
+/// The id, if it is a stored document, and the text.
+fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, String)> {
+    let id = match document {
+        TextOrId::Text(text) => return Ok((None, text)),
+        TextOrId::Id(id) => id,
+    };
+    let Some(address) = snapshot.find(&id)? else { return Err(Error::UnknownId { id }) };
+    let what = "documents are compared text by text, and the index keeps none";
+    let missing = || Error::Query { what: what.into() };
+    let text = snapshot.document(address)?.text.ok_or_else(missing)?;
+    Ok((Some(id), text))
+}
+
+/// Show the passages that a query shares with a stored document.
+///
+/// They are those that a search with `passages` shows of the hit.
+#[utoipa::path(
+    post,
+    path = "/v1/passages",
+    tag = "search",
+    security(("token" = [])),
+    request_body = PassagesRequest,
+    responses((status = 200, description = "The passages", body = PassagesResponse), Errors)
+)]
+pub async fn passages(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<PassagesResponse>, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let request: PassagesRequest = body.json()?;
+    let searcher = app.searcher();
+    let response = app.run(move |_| {
+        let _body = body;
+        let hit = request.hit.clone();
+        let subject = request.subject(searcher.snapshot().config())?;
+        let passages = searcher.passages(&subject, &hit)?;
+        Ok(PassagesResponse { hit, passages })
+    });
+    Ok(Json(response.await?))
+}

@@ -1,0 +1,61 @@
+//! `POST /v1/pairwise`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use crate::api::{PairwiseRequest, PairwiseResponse};
+use crate::error::Result;
+use crate::index::pipeline::Signed;
+use crate::index::{Index, WriterOptions};
+use crate::join::pairwise::most_similar;
+use crate::search::Searcher;
+use crate::serve::app::App;
+use crate::serve::body::Body;
+use crate::serve::failure::{Errors, Failure};
+use crate::source::Document;
+
+/// Compare a handful of documents with each other.
+///
+/// The pairwise test of Finkel et al. (2002), section 2.6. Nothing of the documents is kept.
+#[utoipa::path(
+    post,
+    path = "/v1/pairwise",
+    tag = "search",
+    security(("token" = [])),
+    request_body = PairwiseRequest,
+    responses((status = 200, description = "The most similar pairs", body = PairwiseResponse), Errors)
+)]
+pub async fn pairwise(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<PairwiseResponse>, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let PairwiseRequest { documents, boilerplate, limit } = body.json()?;
+    let documents_max = app.settings.batch_max;
+    if documents.len() > documents_max {
+        let message = format!("at most {documents_max} documents are compared with each other");
+        return Err(Failure::too_large(message));
+    }
+    let searcher = app.searcher();
+    let pairs = app.run(move |stop| {
+        let _body = body;
+        let config = searcher.snapshot().config().without_text()?;
+        let mut keys = Vec::new();
+        for text in &boilerplate {
+            keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
+        }
+        let index = Index::in_memory(config)?;
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
+        for document in documents {
+            let document = Document::new(document.id, document.text, document.meta).checked()?;
+            writer.add(Signed::new(document, index.config())?)?;
+        }
+        writer.finish()?;
+        let searcher = Searcher::new(index.snapshot()?).without(keys)?;
+        most_similar(&searcher, limit, &stop)
+    });
+    let pairs: Result<_> = Ok(pairs.await?);
+    Ok(Json(PairwiseResponse { pairs: pairs? }))
+}

@@ -1,0 +1,121 @@
+//! `POST /v1/search`
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use crate::api::SearchRequest;
+use crate::error::{Error, Result};
+use crate::search::{Answer, Query, Searcher};
+use crate::serve::app::App;
+use crate::serve::body::{self, Body};
+use crate::serve::failure::{Errors, Failure};
+
+/// The answers to a batch take at most so many bytes.
+const ANSWERS_BYTES_MAX: usize = 64 << 20;
+
+/// Find the documents that share text with a given one.
+///
+/// With `application/x-ndjson` the body is a batch: a search a line; the answer has a line for each,
+/// in the same order: what it would be answered with alone.
+#[utoipa::path(
+    post,
+    path = "/v1/search",
+    tag = "search",
+    security(("token" = [])),
+    request_body(content(
+        (SearchRequest = "application/json"),
+        (String = "application/x-ndjson"),
+    )),
+    responses(
+        (status = 200, description = "The hits, best first", content(
+            (Answer = "application/json"),
+            (String = "application/x-ndjson"),
+        )),
+        Errors,
+    )
+)]
+pub async fn search(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Response, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    if body.is_lines() {
+        return batch(&app, body).await;
+    }
+    let request: SearchRequest = body.json()?;
+    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let answer = app
+        .run(move |stop| {
+            // Its room is given up when the search is done.
+            let _body = body;
+            one(&searcher, collection.as_ref(), request, stop)
+        })
+        .await?;
+    app.metrics.searched(&answer);
+    Ok(Json(answer).into_response())
+}
+
+fn one(
+    searcher: &Searcher,
+    collection: Option<&Arc<crate::scheme::frequency::FrequencyTable>>,
+    request: SearchRequest,
+    stop: Arc<AtomicBool>,
+) -> Result<Answer> {
+    let config = searcher.snapshot().config();
+    let wanted = request.wanted(config, collection)?;
+    let query = Query { stop: Some(stop), ..wanted.query };
+    if wanted.boilerplate.is_empty() {
+        return searcher.search(&query);
+    }
+    let mut keys = Vec::new();
+    for text in &wanted.boilerplate {
+        keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
+    }
+    searcher.clone().without(keys)?.search(&query)
+}
+
+async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {
+    let batch_max = app.settings.batch_max;
+    if body.lines().count() > batch_max {
+        let message = format!("a batch has at most {batch_max} searches; send less at a time");
+        return Err(Failure::too_large(message));
+    }
+    // One commit answers all of them.
+    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let metrics = app.metrics.clone();
+    let lines = app
+        .run(move |stop| {
+            let mut lines = Vec::new();
+            for line in body.lines() {
+                let answer = body::parse(line).and_then(|request| {
+                    let stop = stop.clone();
+                    one(&searcher, collection.as_ref(), request, stop).map_err(Failure::from)
+                });
+                let written = match &answer {
+                    Ok(answer) => {
+                        metrics.searched(answer);
+                        serde_json::to_writer(&mut lines, answer)
+                    }
+                    Err(failure) => serde_json::to_writer(&mut lines, &failure.body()),
+                };
+                written.expect("memory takes every byte");
+                lines.push(b'\n');
+                if lines.len() > ANSWERS_BYTES_MAX {
+                    return Ok(Err(Failure::too_large(
+                        "the answers are too large together; send less at a time, or ask for less",
+                    )));
+                }
+                if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+            }
+            Ok(Ok(lines))
+        })
+        .await??;
+    Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response())
+}

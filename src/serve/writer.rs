@@ -1,0 +1,488 @@
+//! Who writes?
+//!
+//! One thread has the index's only writer. It takes commands in turn, commits when somebody waits for it
+//! or the commit interval is over, and publishes what it committed. A compaction goes on in threads of
+//! tantivy's while documents are added.
+//!
+//! After a failed write everything since the last commit is gone. Whoever waits is told; what had
+//! been acknowledged before is counted as lost, and the next command opens a new writer.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use jiff::Zoned;
+use tokio::sync::oneshot;
+
+use super::failure::Failure;
+use super::ingest::Room;
+use super::metrics::Metrics;
+use super::priority;
+use super::published::Published;
+use super::schedule::Daily;
+use crate::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+use crate::error::{Error, Result};
+use crate::index::pipeline::Signed;
+use crate::index::{Compaction, Index, Outcome, Writer, WriterOptions};
+
+/// So many commands wait for the writer.
+const COMMANDS_MAX: usize = 64;
+
+/// At most so many commands go into one commit that somebody waits for.
+const GROUP_MAX: usize = 64;
+
+/// So often the writer looks whether merges have ended and what time it is.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A compaction that another merge has outrun is begun again at most so many times.
+const COMPACTION_TRIES: u32 = 20;
+
+/// The way back to a request.
+pub struct Reply<T>(oneshot::Sender<std::result::Result<T, Failure>>);
+
+impl<T> Reply<T> {
+    /// A reply, and where it arrives.
+    pub fn new() -> (Reply<T>, oneshot::Receiver<std::result::Result<T, Failure>>) {
+        let (sender, receiver) = oneshot::channel();
+        (Reply(sender), receiver)
+    }
+
+    /// Sends it, if somebody still waits.
+    pub fn send(self, result: std::result::Result<T, Failure>) {
+        let _ = self.0.send(result);
+    }
+}
+
+/// What the writer is asked to do.
+pub enum Command {
+    /// To add documents.
+    Add {
+        /// The documents.
+        documents: Vec<Signed>,
+        /// What is known of the others.
+        response: AddResponse,
+        /// When they are to be seen.
+        commit: Commit,
+        /// When they were taken in hand.
+        started: Instant,
+        /// Their place in the queue.
+        room: Room,
+        /// Who waits.
+        reply: Reply<AddResponse>,
+    },
+    /// To remove documents.
+    Remove {
+        /// Their ids.
+        ids: Vec<String>,
+        /// When they are to be gone.
+        commit: Commit,
+        /// Who waits.
+        reply: Reply<RemoveResponse>,
+    },
+    /// To commit.
+    Commit(Reply<CommitResponse>),
+    /// To compact.
+    Compact {
+        /// Into at most so many segments.
+        segments: usize,
+        /// Who waits; for the end, or only for the beginning.
+        reply: Reply<CompactResponse>,
+        /// Whether it is the end.
+        wait: bool,
+    },
+    /// A compaction has come to its end.
+    Compacted(Result<Compaction>),
+    /// To commit what there is, and end.
+    Stop,
+}
+
+/// What others may know of the writer.
+#[derive(Default)]
+pub struct Status {
+    /// Documents changed since the last commit.
+    pub uncommitted: AtomicU64,
+    /// Documents that were acknowledged and could not be committed.
+    pub lost: AtomicU64,
+    /// Whether a compaction goes on.
+    pub compacting: AtomicBool,
+    /// Whether the last write failed.
+    pub failed: AtomicBool,
+}
+
+/// How the writer works.
+#[derive(Clone)]
+pub struct WriterSettings {
+    /// The memory for documents on their way into a segment.
+    pub memory_bytes: usize,
+    /// An acknowledged document is committed after so long.
+    pub commit_interval: Duration,
+    /// The time of the day at which to compact.
+    pub compact_at: Option<Daily>,
+}
+
+/// The writer's thread, and the way to it.
+pub struct WriterThread {
+    thread: JoinHandle<()>,
+}
+
+/// Who is answered when a commit has been made, or has failed.
+type Waiting = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>) + Send>;
+
+/// A compaction that goes on.
+struct Running {
+    segments: usize,
+    tries: u32,
+    reply: Option<Reply<CompactResponse>>,
+}
+
+struct Work {
+    index: Index,
+    /// Without one after a failed write.
+    writer: Option<Writer>,
+    settings: WriterSettings,
+    published: Arc<Published>,
+    metrics: Arc<Metrics>,
+    status: Arc<Status>,
+    commands: Sender<Command>,
+    waiting: Vec<Waiting>,
+    /// When what has been acknowledged is to be committed.
+    commit_due: Option<Instant>,
+    /// Documents acknowledged since the last commit.
+    acknowledged: u64,
+    running: Option<Running>,
+    /// Commands have to wait until nobody is waiting for a commit.
+    is_stopped: bool,
+}
+
+impl WriterThread {
+    /// Opens the writer of the index at `path`, and starts its thread.
+    ///
+    /// # Errors
+    /// When another process has the writer, or the index cannot be opened.
+    pub fn start(
+        path: &Path,
+        settings: WriterSettings,
+        published: Arc<Published>,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
+    ) -> Result<(WriterThread, Index, Sender<Command>)> {
+        let index = Index::open(path)?;
+        let (sender, receiver) = bounded(COMMANDS_MAX);
+        let (opened_tx, opened_rx) = bounded(1);
+        let (own_index, commands) = (index.clone(), sender.clone());
+        let thread = std::thread::spawn(move || {
+            // Before tantivy starts its threads, which then give way too.
+            priority::give_way();
+            let memory_bytes = settings.memory_bytes;
+            let writer = match own_index.writer(options(memory_bytes)) {
+                Ok(writer) => writer,
+                Err(error) => {
+                    let _ = opened_tx.send(Err(error));
+                    return;
+                }
+            };
+            let _ = opened_tx.send(Ok(()));
+            let work = Work {
+                index: own_index,
+                writer: Some(writer),
+                settings,
+                published,
+                metrics,
+                status,
+                commands,
+                waiting: Vec::new(),
+                commit_due: None,
+                acknowledged: 0,
+                running: None,
+                is_stopped: false,
+            };
+            work.run(&receiver);
+        });
+        opened_rx.recv().expect("the thread says how it went")?;
+        Ok((WriterThread { thread }, index, sender))
+    }
+
+    /// Waits for the end, at most so long; whether it came. Merges may go on behind it, until the end
+    /// of the process: cut off, they leave the index as it was.
+    pub fn join(self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        while !self.thread.is_finished() {
+            if Instant::now() >= until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.thread.join().is_ok()
+    }
+}
+
+fn options(memory_bytes: usize) -> WriterOptions {
+    WriterOptions { memory_bytes, ..WriterOptions::default() }
+}
+
+impl Work {
+    fn run(mut self, commands: &Receiver<Command>) {
+        let mut next_tick = Instant::now() + TICK;
+        while !self.is_stopped {
+            let until = self.commit_due.map_or(next_tick, |due| due.min(next_tick));
+            match commands.recv_deadline(until) {
+                Ok(command) => {
+                    self.take(command);
+                    // Others who wait are served by the same commit.
+                    for command in commands.try_iter().take(GROUP_MAX) {
+                        self.take(command);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => self.is_stopped = true,
+            }
+            let now = Instant::now();
+            if !self.waiting.is_empty() || self.commit_due.is_some_and(|due| due <= now) {
+                self.commit();
+            }
+            if now >= next_tick {
+                self.tick();
+                next_tick = now + TICK;
+            }
+        }
+        self.commit();
+    }
+
+    fn take(&mut self, command: Command) {
+        match command {
+            Command::Add { documents, mut response, commit, started, room, reply } => {
+                let added = self.change(|writer| add(writer, documents, &mut response));
+                drop(room);
+                if let Err(failure) = added {
+                    return reply.send(Err(failure));
+                }
+                let crate::index::AddReport { added, replaced, unchanged, failed, .. } =
+                    response.report;
+                self.metrics.arrived("added", added);
+                self.metrics.arrived("replaced", replaced);
+                self.metrics.arrived("unchanged", unchanged);
+                self.metrics.arrived("failed", failed);
+                response.report.seconds = started.elapsed().as_secs_f64();
+                // What was there already is committed already, unless it came a moment ago.
+                self.answer(commit, added + replaced, reply, response, move |response| {
+                    response.committed = true;
+                    response.report.seconds = started.elapsed().as_secs_f64();
+                });
+            }
+            Command::Remove { ids, commit, reply } => {
+                let mut response =
+                    RemoveResponse { removed: 0, missing: Vec::new(), committed: false };
+                let removed = self.change(|writer| {
+                    for id in ids {
+                        match writer.remove(&id)? {
+                            true => response.removed += 1,
+                            false => response.missing.push(id),
+                        }
+                    }
+                    Ok(())
+                });
+                if let Err(failure) = removed {
+                    return reply.send(Err(failure));
+                }
+                self.metrics.arrived("removed", response.removed);
+                let removed = response.removed;
+                self.answer(commit, removed, reply, response, |response| response.committed = true);
+            }
+            Command::Commit(reply) => self.waiting.push(Box::new(|result| reply.send(result))),
+            Command::Compact { segments, reply, wait } => {
+                if self.running.is_some() {
+                    return reply.send(Err(Failure::new(
+                        axum::http::StatusCode::CONFLICT,
+                        "compacting",
+                        "a compaction is going on; wait for its end",
+                    )));
+                }
+                let reply = if wait {
+                    Some(reply)
+                } else {
+                    reply.send(Ok(CompactResponse { done: false, compaction: None }));
+                    None
+                };
+                self.running = Some(Running { segments, tries: 0, reply });
+                self.begin_compaction();
+            }
+            Command::Compacted(result) => self.end_compaction(result),
+            Command::Stop => self.is_stopped = true,
+        }
+    }
+
+    /// Answers now, or when what was changed has been committed.
+    fn answer<T: Send + 'static>(
+        &mut self,
+        commit: Commit,
+        changes: u64,
+        reply: Reply<T>,
+        mut response: T,
+        committed: impl FnOnce(&mut T) + Send + 'static,
+    ) {
+        match commit {
+            Commit::Wait => self.waiting.push(Box::new(|result| {
+                reply.send(result.map(|_| {
+                    committed(&mut response);
+                    response
+                }));
+            })),
+            Commit::Auto => {
+                self.acknowledged += changes;
+                self.commit_due =
+                    self.commit_due.or(Some(Instant::now() + self.settings.commit_interval));
+                reply.send(Ok(response));
+            }
+        }
+    }
+
+    /// Lets `change` use the writer; a failure ends the writer.
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut Writer) -> Result<()>,
+    ) -> std::result::Result<(), Failure> {
+        let changed = self.writer().and_then(change);
+        self.tell();
+        changed.map_err(|error| self.give_up(&error))
+    }
+
+    /// The writer, opened again if a write had failed.
+    fn writer(&mut self) -> Result<&mut Writer> {
+        if self.writer.is_none() {
+            self.writer = Some(self.index.writer(options(self.settings.memory_bytes))?);
+            self.status.failed.store(false, Ordering::Relaxed);
+            tracing::info!("writing again");
+        }
+        Ok(self.writer.as_mut().expect("it was just opened"))
+    }
+
+    /// Ends the writer after a failed write: what was not committed is gone.
+    fn give_up(&mut self, error: &Error) -> Failure {
+        let failure = Failure::from(error);
+        let lost = std::mem::take(&mut self.acknowledged);
+        self.metrics.lost.inc_by(lost);
+        self.status.lost.fetch_add(lost, Ordering::Relaxed);
+        self.status.failed.store(true, Ordering::Relaxed);
+        tracing::error!(%error, lost, "writing failed; the index is as the last commit left it");
+        self.writer = None;
+        self.commit_due = None;
+        for waiting in std::mem::take(&mut self.waiting) {
+            waiting(Err(failure.clone()));
+        }
+        self.tell();
+        failure
+    }
+
+    fn commit(&mut self) {
+        let started = Instant::now();
+        let has_changes = self.writer.as_ref().is_some_and(|writer| writer.uncommitted() > 0);
+        let committed = self.writer().and_then(Writer::commit);
+        if let Err(error) = committed {
+            self.give_up(&error);
+            return;
+        }
+        (self.acknowledged, self.commit_due) = (0, None);
+        // What is committed has to be seen before anybody is told.
+        let published = self.published.refresh(&self.metrics);
+        let result = match published {
+            Ok(()) => {
+                let current = self.published.current();
+                let snapshot = current.snapshot();
+                let segments = snapshot.segments().len();
+                Ok(CommitResponse { documents: snapshot.documents(), segments })
+            }
+            Err(error) => {
+                tracing::error!(%error, "what was committed cannot be searched");
+                Err(Failure::from(&error))
+            }
+        };
+        if has_changes {
+            self.metrics.committed(started.elapsed());
+            let took_ms = started.elapsed().as_millis() as u64;
+            tracing::debug!(took_ms, "committed");
+        }
+        for waiting in std::mem::take(&mut self.waiting) {
+            waiting(result.clone());
+        }
+        self.tell();
+    }
+
+    fn begin_compaction(&mut self) {
+        // What is deleted by now is to go.
+        self.commit();
+        let Some(running) = &mut self.running else { return };
+        running.tries += 1;
+        let segments = running.segments;
+        self.status.compacting.store(true, Ordering::Relaxed);
+        self.metrics.compacting.set(1);
+        let begun = self.writer().and_then(|writer| writer.begin_compaction(segments));
+        let commands = self.commands.clone();
+        std::thread::spawn(move || {
+            let _ = commands.send(Command::Compacted(begun.and_then(|running| running.wait())));
+        });
+    }
+
+    fn end_compaction(&mut self, result: Result<Compaction>) {
+        let Some(running) = &mut self.running else { return };
+        if matches!(result, Err(Error::Interrupted)) && running.tries < COMPACTION_TRIES {
+            return self.begin_compaction();
+        }
+        let reply = running.reply.take();
+        self.running = None;
+        self.status.compacting.store(false, Ordering::Relaxed);
+        self.metrics.compacting.set(0);
+        if let Some(writer) = &mut self.writer {
+            writer.end_compaction();
+        }
+        let refreshed = result.and_then(|done| {
+            self.published.refresh(&self.metrics)?;
+            Ok(done)
+        });
+        match &refreshed {
+            Ok(done) => {
+                self.metrics.compactions.inc();
+                let Compaction { segments_before, segments_after, purged } = *done;
+                tracing::info!(segments_before, segments_after, purged, "compacted");
+            }
+            Err(error) => tracing::error!(%error, "the index could not be compacted"),
+        }
+        if let Some(reply) = reply {
+            let response = |done| CompactResponse { done: true, compaction: Some(done) };
+            reply.send(refreshed.map(response).map_err(Failure::from));
+        }
+    }
+
+    /// Merges that have ended are made use of, and it may be time to compact.
+    fn tick(&mut self) {
+        self.metrics.merged(self.index.merges());
+        if let Err(error) = self.published.refresh(&self.metrics) {
+            tracing::error!(%error, "the index cannot be read again");
+        }
+        let is_due = |daily: &mut Daily| daily.is_due(&Zoned::now());
+        if self.settings.compact_at.as_mut().is_some_and(is_due) && self.running.is_none() {
+            tracing::info!("it is time to compact");
+            self.running = Some(Running { segments: 1, tries: 0, reply: None });
+            self.begin_compaction();
+        }
+    }
+
+    fn tell(&self) {
+        let uncommitted = self.writer.as_ref().map_or(0, |writer| writer.uncommitted() as u64);
+        self.status.uncommitted.store(uncommitted, Ordering::Relaxed);
+        self.metrics.uncommitted.set(uncommitted);
+    }
+}
+
+fn add(writer: &mut Writer, documents: Vec<Signed>, response: &mut AddResponse) -> Result<()> {
+    for signed in documents {
+        match writer.add(signed)? {
+            Outcome::Added => response.report.added += 1,
+            Outcome::Replaced => response.report.replaced += 1,
+            Outcome::Unchanged => response.report.unchanged += 1,
+        }
+    }
+    Ok(())
+}
