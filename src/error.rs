@@ -73,6 +73,15 @@ pub enum Error {
         /// The id.
         id: String,
     },
+    /// A service refused a request.
+    Service {
+        /// The URL of the service.
+        url: String,
+        /// Its code for the reason.
+        code: String,
+        /// Its reason, as a sentence.
+        message: String,
+    },
     /// The operation was stopped from outside, at the user's request.
     Interrupted,
 }
@@ -152,7 +161,8 @@ impl fmt::Display for Error {
             Error::Index { path, what } => write!(f, "{}: {what}", path.display()),
             Error::Locked { path } => write!(
                 f,
-                "{}: another process is writing to this index; wait for it to finish, or stop it",
+                "{}: another process is writing to this index; wait for it to finish, or stop it; a \
+                 service that runs on the index is asked with --url",
                 path.display()
             ),
             Error::Store { action, path, source } => {
@@ -160,6 +170,7 @@ impl fmt::Display for Error {
             }
             Error::Input { place, what } => write!(f, "{place}: {what}"),
             Error::Query { what } => f.write_str(what),
+            Error::Service { url, message, .. } => write!(f, "{url}: {message}"),
             Error::UnknownId { id } => write!(f, "no document has the id `{id}`"),
             Error::Interrupted => {
                 f.write_str("interrupted; the index is as the last commit left it")

@@ -18,6 +18,7 @@
 
 pub mod api;
 pub mod cli;
+pub mod client;
 pub mod error;
 pub mod hash;
 pub mod index;

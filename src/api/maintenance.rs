@@ -12,6 +12,19 @@ pub struct CommitResponse {
     pub documents: u64,
     /// Segments.
     pub segments: usize,
+    /// What committed it.
+    #[serde(flatten)]
+    pub run: Run,
+}
+
+/// A run of the service. What was acknowledged with 202 is committed if a commit after it answers with
+/// the same run as one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Run {
+    /// When the service was started, in microseconds since 1970.
+    pub started: u64,
+    /// Documents that it acknowledged with 202 and could then not commit: they have to be sent again.
+    pub lost: u64,
 }
 
 /// How the index is to be compacted.
@@ -53,9 +66,9 @@ pub struct StatsResponse {
     pub version: String,
     /// Documents added, replaced or removed since the last commit.
     pub uncommitted: u64,
-    /// Documents that were answered with 202 and could not be committed, since the service was
-    /// started: they have to be sent again.
-    pub lost: u64,
+    /// What runs.
+    #[serde(flatten)]
+    pub run: Run,
     /// Whether a compaction is going on.
     pub compacting: bool,
 }

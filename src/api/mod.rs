@@ -15,7 +15,9 @@ pub use documents::{
     AddResponse, Commit, DocumentBody, DocumentResponse, RecordError, RemoveRequest,
     RemoveResponse, When,
 };
-pub use maintenance::{CommitResponse, CompactRequest, CompactResponse, Health, StatsResponse};
+pub use maintenance::{
+    CommitResponse, CompactRequest, CompactResponse, Health, Run, StatsResponse,
+};
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
 pub use search::{HITS_MAX, SearchRequest, Wanted};
 pub use signature::Signature;

@@ -12,7 +12,7 @@ use crate::measure::Measure;
 use crate::scheme::frequency::FrequencyTable;
 use crate::search::{Query, Subject};
 
-/// At most so many hits are asked for.
+/// A service is asked for at most so many hits.
 pub const HITS_MAX: usize = 10_000;
 
 /// A search: one of `text`, `id` and `signature`, and what counts as a hit. The options are those of
@@ -121,9 +121,6 @@ impl SearchRequest {
             if !(0.0..=1.0).contains(&share) {
                 return Err(refused(&format!("`{name}` is a number from 0 to 1")));
             }
-        }
-        if self.limit > HITS_MAX {
-            return Err(refused(&format!("`limit` is at most {HITS_MAX}")));
         }
         if self.best && (self.cover || self.verify.is_some() || !self.boilerplate.is_empty()) {
             return Err(refused("`best` goes with neither `cover`, `verify` nor `boilerplate`"));

@@ -1,6 +1,7 @@
 //! `cento add`
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
@@ -8,23 +9,26 @@ use super::Outcome;
 use super::create::{self, ConfigArgs};
 use super::output::{self, Format, parse_bytes};
 use super::progress::{AddProgress, stop_flag, summary};
+use super::target::{Target, TargetArgs};
+use crate::client::Client;
+use crate::client::send::{SendOptions, send};
 use crate::error::Error;
-use crate::index::{self, AddOptions, Config, Index};
+use crate::index::{self, AddOptions, AddReport, Config, Index};
 use crate::scheme::DEFAULT_SPEC;
 use crate::source::SourceOptions;
 use crate::text::charset;
 
 /// Add documents, in place of those with the same id.
 ///
-/// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
+/// An index that does not exist is created. With --url the documents are sent to a service. /// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
 /// path as id. All may be compressed as .gz or .zst. A document that is there already, with the
 /// same text and meta, is left as it is: a run that was stopped can simply be repeated.
 #[derive(Debug, Args)]
 pub struct Add {
-    /// The directory of the index; it is created if there is none.
-    index: PathBuf,
+    #[command(flatten)]
+    target: TargetArgs,
     /// Files, directories, or - for standard input.
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(value_name = "PATH", required_unless_present = "url")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     source: SourceArgs,
@@ -112,15 +116,23 @@ struct NewConfigArgs {
 }
 
 impl Add {
-    pub(super) fn run(self) -> super::Result {
+    pub(super) fn run(mut self) -> super::Result {
         // Before anything is created, so that the first Ctrl-C already ends in good order.
         let stop = stop_flag();
+        let target = self.target.target(&mut self.paths)?;
+        if self.paths.is_empty() {
+            let what = "give files, directories, or - for standard input";
+            return Err(Error::Query { what: what.into() }.into());
+        }
         for path in &self.paths {
             if path != Path::new("-") {
                 path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
             }
         }
-        let index = self.open_or_create()?;
+        let index = match target {
+            Target::Index(path) => self.open_or_create(&path)?,
+            Target::Service(client) => return self.send(&client, &stop),
+        };
         let defaults = AddOptions::default();
         let options = AddOptions {
             threads: self.threads.unwrap_or(defaults.threads),
@@ -134,28 +146,43 @@ impl Add {
             progress.tell(event);
         });
         progress.finish();
-        let report = added?;
+        self.tell(&added?)
+    }
+
+    fn send(&self, client: &Client, stop: &AtomicBool) -> super::Result {
+        let progress = AddProgress::new();
+        let options = SendOptions {
+            source: self.source.options(),
+            commit_every: self.commit_every,
+            strict: self.strict,
+        };
+        let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
+        progress.finish();
+        self.tell(&sent?)
+    }
+
+    fn tell(&self, report: &AddReport) -> super::Result {
         match self.format {
-            Format::Json => output::print_json(&report)?,
+            Format::Json => output::print_json(report)?,
             Format::Human => {
                 let speed = report.bytes as f64 / report.seconds.max(1e-9) / 1e6;
                 let seconds = report.seconds;
-                eprintln!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(&report));
+                eprintln!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(report));
             }
         }
         let landed = report.added + report.replaced + report.unchanged;
         Ok(if landed == 0 && report.failed > 0 { Outcome::Bad } else { Outcome::Found })
     }
 
-    fn open_or_create(&self) -> crate::Result<Index> {
+    fn open_or_create(&self, path: &Path) -> crate::Result<Index> {
         let NewConfigArgs { scheme, analyzer, no_text, frequencies } = self.config.clone();
-        if !self.index.join("meta.json").exists() {
+        if !path.join("meta.json").exists() {
             let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
             let analyzer = analyzer.unwrap_or_else(|| "words".into());
             let config = ConfigArgs { scheme, analyzer, frequencies };
-            return Index::create(&self.index, config.config(!no_text)?);
+            return Index::create(path, config.config(!no_text)?);
         }
-        let index = Index::open(&self.index)?;
+        let index = Index::open(path)?;
         let config = index.config();
         let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         let table = create::open_frequencies(frequencies.as_deref())?;
@@ -175,7 +202,7 @@ impl Add {
                 "the index was created with --scheme {own_scheme} --analyzer {own_analyzer} \
                  ({text}), which cannot be changed; leave the options away, or create another index"
             );
-            return Err(Error::index(&self.index, what));
+            return Err(Error::index(path, what));
         }
         Ok(index)
     }

@@ -1,19 +1,25 @@
 //! `cento compact`
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
 
 use super::output::{self, Format};
+use super::target::{Target, TargetArgs};
 use super::{Outcome, Result};
+use crate::api::CompactRequest;
+use crate::client::Client;
 use crate::error::Error;
-use crate::index::Index;
+use crate::index::{Compaction, Index};
+use crate::serve::Whereabouts;
 
 /// Merge segments and give back the space of removed documents.
+///
+/// If a service has the index, it is asked to do that, and goes on answering meanwhile.
 #[derive(Debug, Args)]
 pub struct Compact {
-    /// The directory of the index.
-    index: PathBuf,
+    #[command(flatten)]
+    target: TargetArgs,
     /// Leave at most so many segments.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
@@ -27,18 +33,14 @@ pub struct Compact {
 }
 
 impl Compact {
-    pub(super) fn run(self) -> Result {
-        let mut index = Index::open(&self.index)?;
-        if self.retrain {
-            let path = self.index.canonicalize().unwrap_or_else(|_| self.index.clone());
-            if std::env::current_dir().is_ok_and(|here| here.starts_with(&path)) {
-                let what =
-                    "it is replaced by a new directory, and this is a place in it; go elsewhere";
-                return Err(Error::index(&self.index, what).into());
-            }
-            index = index.retrain()?;
-        }
-        let done = index.compact(self.segments as usize)?;
+    pub(super) fn run(mut self) -> Result {
+        let done = match self.target.only_target()? {
+            Target::Service(client) => self.ask(&client)?,
+            Target::Index(path) => match self.compact(&path) {
+                Err(Error::Locked { .. }) if !self.retrain => self.ask_service_of(&path)?,
+                done => done?,
+            },
+        };
         match self.format {
             Format::Json => output::print_json(&done)?,
             Format::Human => eprintln!(
@@ -49,5 +51,42 @@ impl Compact {
             ),
         }
         Ok(Outcome::Found)
+    }
+
+    fn compact(&self, path: &Path) -> crate::Result<Compaction> {
+        let mut index = Index::open(path)?;
+        if self.retrain {
+            let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            if std::env::current_dir().is_ok_and(|here| here.starts_with(&real)) {
+                let what =
+                    "it is replaced by a new directory, and this is a place in it; go elsewhere";
+                return Err(Error::index(path, what));
+            }
+            index = index.retrain()?;
+        }
+        index.compact(self.segments as usize)
+    }
+
+    /// Asks the service that has the index, if it is one that has it.
+    fn ask_service_of(&self, path: &Path) -> crate::Result<Compaction> {
+        let locked = || Error::Locked { path: path.to_owned() };
+        let service = Whereabouts::of(path).ok_or_else(locked)?;
+        match self.ask(&self.target.client_at(&service.url)?) {
+            // It is gone, and something else writes.
+            Err(Error::Io { .. }) => Err(locked()),
+            done => done,
+        }
+    }
+
+    fn ask(&self, client: &Client) -> crate::Result<Compaction> {
+        if self.retrain {
+            let what = "a service does not make a new index; stop it, and give the index";
+            return Err(Error::Query { what: what.into() });
+        }
+        let request = CompactRequest { segments: self.segments, wait: true };
+        let response = client.compact(&request)?;
+        response
+            .compaction
+            .ok_or_else(|| Error::Query { what: "the service did not say what it has done".into() })
     }
 }

@@ -12,7 +12,9 @@ use super::create::ConfigArgs;
 use super::fingerprint::read_bytes;
 use super::output::{self, Format, count};
 use super::side_by_side::SideBySide;
+use super::target::ServiceArgs;
 use super::{Outcome, Result};
+use crate::api::{CompareRequest, TextOrId};
 use crate::measure::Measure;
 use crate::scheme::frequency::FrequencyTable;
 use crate::search::{self, Comparison};
@@ -20,7 +22,7 @@ use crate::text::charset;
 
 /// Show the passages that two files have in common, side by side.
 ///
-/// Words that only one of the files has are coloured on a terminal, unless NO_COLOR is set.
+/// With --url the texts are compared as the service's index has it. Words that only one of the files has are coloured on a terminal, unless NO_COLOR is set.
 #[derive(Debug, Args)]
 pub struct Compare {
     /// The first file, or - for standard input.
@@ -29,11 +31,13 @@ pub struct Compare {
     b: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
+    #[command(flatten)]
+    service: ServiceArgs,
     /// Measure the similarity in other ways too; `all` for every one. May be given several times.
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
     /// A table by `cento train -q 1` of a collection: cosine then weighs words by TF-IDF.
-    #[arg(long, value_name = "FILE", requires = "measures")]
+    #[arg(long, value_name = "FILE", requires = "measures", conflicts_with = "url")]
     collection: Option<PathBuf>,
     /// The encoding of the files; found if not given.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
@@ -54,23 +58,17 @@ struct Report<'a> {
 
 impl Compare {
     pub(super) fn run(self) -> Result {
-        let config = self.config.config(false)?;
         let (a, b) = (read_bytes(&self.a)?, read_bytes(&self.b)?);
         let text = |bytes| charset::decode(bytes, self.encoding.as_deref()).text;
         let (a, b) = (text(&a), text(&b));
-        let mut measures = Vec::new();
-        for name in &self.measures {
-            match name.as_str() {
-                "all" => measures.extend(Measure::all()),
-                name => measures.push(name.parse()?),
+        let comparison = match self.service.client()? {
+            None => self.compare(&a, &b)?,
+            Some(client) => {
+                let (a, b) = (TextOrId::Text(a.to_string()), TextOrId::Text(b.to_string()));
+                let measures = self.measures.clone();
+                client.compare(&CompareRequest { a, b, measures })?.comparison
             }
-        }
-        if let Some(path) = &self.collection {
-            let table = Arc::new(FrequencyTable::open(path)?);
-            let weigh = |measure: Measure| measure.in_collection(&table, &config.analyzer);
-            measures = measures.into_iter().map(weigh).collect::<crate::Result<_>>()?;
-        }
-        let comparison = search::compare_by(&config, &a, &b, &measures)?;
+        };
         let names = [&self.a, &self.b].map(|path| path.display().to_string());
         if self.format == Format::Json {
             let [a, b] = names;
@@ -80,6 +78,16 @@ impl Compare {
         }
         let found = comparison.overlap > 0 || !comparison.passages.is_empty();
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
+    }
+}
+
+impl Compare {
+    fn compare(&self, a: &str, b: &str) -> crate::Result<Comparison> {
+        let config = self.config.config(false)?;
+        let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
+        let measures =
+            Measure::parse_all(&self.measures, table.map(Arc::new).as_ref(), &config.analyzer)?;
+        search::compare_by(&config, a, b, &measures)
     }
 }
 

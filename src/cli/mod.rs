@@ -25,6 +25,7 @@ mod search;
 mod serve;
 mod side_by_side;
 mod stats;
+mod target;
 mod train;
 
 use std::io;

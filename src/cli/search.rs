@@ -11,12 +11,15 @@ use super::add::SourceArgs;
 use super::fingerprint;
 use super::join::without;
 use super::output::{self, Format};
+use super::target::{Target, TargetArgs};
 use super::{Failure, Outcome, Result};
+use crate::api::{SearchRequest, Signature};
+use crate::client::Client;
 use crate::error::Error;
 use crate::index::Index;
 use crate::measure::Measure;
 use crate::scheme::frequency::FrequencyTable;
-use crate::search::{Answer, MaxDf, Query, Searcher, Subject, Unit};
+use crate::search::{Answer, MaxDf, Searcher, Unit};
 use crate::source::{self, Item};
 use crate::text::charset;
 
@@ -26,8 +29,8 @@ use crate::text::charset;
 /// much of the query is in the hit, `in query` how much of the hit is in the query.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// The directory of the index.
-    index: PathBuf,
+    #[command(flatten)]
+    target: TargetArgs,
     /// Files to search for, or - for standard input; of a .jsonl or .ndjson file, each line.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -98,6 +101,34 @@ pub struct Search {
     format: Format,
 }
 
+/// What is searched for.
+enum Asked {
+    Text(String),
+    Id(String),
+    Signature(Signature),
+}
+
+/// Who answers.
+enum Engine {
+    Index { searcher: Searcher, collection: Option<Arc<FrequencyTable>> },
+    Service { client: Client, boilerplate: Vec<String> },
+}
+
+impl Engine {
+    fn search(&mut self, mut request: SearchRequest) -> crate::Result<Answer> {
+        match self {
+            Engine::Index { searcher, collection } => {
+                let config = searcher.snapshot().config();
+                searcher.search(&request.wanted(config, collection.as_ref())?.query)
+            }
+            Engine::Service { client, boilerplate } => {
+                request.boilerplate.clone_from(boilerplate);
+                client.search(&request)
+            }
+        }
+    }
+}
+
 /// A share that was typed.
 pub fn parse_share(text: &str) -> std::result::Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
@@ -106,16 +137,25 @@ pub fn parse_share(text: &str) -> std::result::Result<f64, String> {
 
 impl Search {
     pub(super) fn run(mut self) -> Result {
-        let index = Index::open_for_search(&self.index)?;
-        if let Some(path) = &self.collection {
-            let table = Arc::new(FrequencyTable::open(path)?);
-            let weigh = |measure: Measure| measure.in_collection(&table, &index.config().analyzer);
-            self.verify = self.verify.take().map(weigh).transpose()?;
-        }
-        let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
+        let mut engine = match self.target.target(&mut self.files)? {
+            Target::Index(path) => {
+                let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
+                let searcher = without(searcher, &self.boilerplate)?;
+                let collection = self.collection.as_deref().map(FrequencyTable::open);
+                Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
+            }
+            Target::Service(client) => {
+                if self.collection.is_some() {
+                    let what =
+                        "--collection is an option of `cento serve`, when a service is asked";
+                    return Err(Error::Query { what: what.into() }.into());
+                }
+                Engine::Service { client, boilerplate: self.boilerplate_texts()? }
+            }
+        };
         let mut found = false;
-        self.for_each_query(&searcher, |id, subject| {
-            let mut answer = searcher.search(&self.query(subject))?;
+        self.for_each_query(|id, asked| {
+            let mut answer = engine.search(self.request(asked))?;
             answer.query.id = answer.query.id.or(id);
             found |= !answer.hits.is_empty();
             match self.format {
@@ -127,42 +167,61 @@ impl Search {
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 
-    fn query(&self, subject: Subject) -> Query {
-        Query {
+    /// The texts that do not count, for a service to be told.
+    fn boilerplate_texts(&self) -> crate::Result<Vec<String>> {
+        let mut texts = Vec::new();
+        for path in &self.boilerplate {
+            path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+        }
+        let mut add = |text: &str| {
+            texts.push(text.to_owned());
+            Ok(())
+        };
+        let mut skipped = |what: &str| eprintln!("cento: {what}");
+        source::for_each_text(&self.boilerplate, &self.source.options(), &mut add, &mut skipped)?;
+        Ok(texts)
+    }
+
+    fn request(&self, asked: Asked) -> SearchRequest {
+        let (mut text, mut id, mut signature) = (None, None, None);
+        match asked {
+            Asked::Text(asked) => text = Some(asked),
+            Asked::Id(asked) => id = Some(asked),
+            Asked::Signature(asked) => signature = Some(asked),
+        }
+        SearchRequest {
+            text,
+            id,
+            signature,
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
             min_overlap: self.min_overlap,
             limit: self.limit,
             filter: self.filter.clone(),
-            max_df: self.max_df,
+            max_df: self.max_df.map(|limit| limit.to_string()),
             budget: self.budget,
             passages: self.passages,
-            verify: self.verify.clone(),
+            verify: self.verify.as_ref().map(Measure::to_string),
             min_similarity: self.min_similarity,
             best: self.best,
             cover: self.cover,
-            ..Query::new(subject)
+            ..SearchRequest::default()
         }
     }
 
     /// Calls `each` with all that is to be searched for, and its id if it has one.
     fn for_each_query(
         &self,
-        searcher: &Searcher,
-        mut each: impl FnMut(Option<String>, Subject) -> Result<()>,
+        mut each: impl FnMut(Option<String>, Asked) -> Result<()>,
     ) -> Result<()> {
         if let Some(text) = &self.text {
-            return each(None, Subject::Text(text.clone()));
+            return each(None, Asked::Text(text.clone()));
         }
         if let Some(id) = &self.id {
-            return each(None, Subject::Id(id.clone()));
+            return each(None, Asked::Id(id.clone()));
         }
         if let Some(path) = &self.signature {
-            let config = searcher.snapshot().config();
-            let subject = fingerprint::read(path)?
-                .subject(config)
-                .map_err(|e| Error::input(path.display().to_string(), e.to_string()))?;
-            return each(None, subject);
+            return each(None, Asked::Signature(fingerprint::read(path)?));
         }
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
@@ -172,7 +231,7 @@ impl Search {
                 read.map_err(|e| Error::io("read", "standard input", e))?;
                 let encoding = self.source.options().encoding;
                 let decoded = charset::decode(&bytes, encoding.as_deref());
-                each(None, Subject::Text(decoded.text.into_owned()))?;
+                each(None, Asked::Text(decoded.text.into_owned()))?;
             } else {
                 self.for_each_document(path, &mut each)?;
             }
@@ -184,7 +243,7 @@ impl Search {
     fn for_each_document(
         &self,
         path: &Path,
-        each: &mut impl FnMut(Option<String>, Subject) -> Result<()>,
+        each: &mut impl FnMut(Option<String>, Asked) -> Result<()>,
     ) -> Result<()> {
         let options = self.source.options();
         let mut failure: Option<Failure> = None;
@@ -205,7 +264,7 @@ impl Search {
                 if failure.is_none() {
                     failure = document
                         .map_err(Failure::from)
-                        .and_then(|d| each(has_ids.then_some(d.id), Subject::Text(d.text)))
+                        .and_then(|d| each(has_ids.then_some(d.id), Asked::Text(d.text)))
                         .err();
                 }
             });

@@ -1,22 +1,24 @@
 //! `cento stats`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
 use super::output::{self, Format, bytes, count};
+use super::target::{Target, TargetArgs};
 use super::{Outcome, Result};
+use crate::error::Error;
 use crate::index::{self, Frequencies, Index, PASSAGE_TOKENS};
 use crate::join::repeated::{Repeated, repeated};
 
 /// Show how large an index is and what is in it.
 #[derive(Debug, Args)]
 pub struct Stats {
-    /// The directory of the index.
-    index: PathBuf,
-    /// Leave out the distribution of document frequencies, for which all dictionaries are read.
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Leave out the distribution of document frequencies, for which all dictionaries are read; a service
+    /// leaves it out.
     #[arg(long)]
     quick: bool,
     /// Show the N passages that most documents have too: 10 if no number is given.
@@ -39,15 +41,33 @@ struct Report {
 }
 
 impl Stats {
-    pub(super) fn run(self) -> Result {
-        let snapshot = Index::open(&self.index)?.snapshot()?;
-        let stats = snapshot.stats()?;
-        let frequencies = if self.quick { None } else { Some(snapshot.frequencies()?) };
-        let boilerplate = self.boilerplate.map(|count| repeated(&snapshot, count)).transpose()?;
+    pub(super) fn run(mut self) -> Result {
+        let report = match self.target.only_target()? {
+            Target::Index(path) => {
+                let snapshot = Index::open(&path)?.snapshot()?;
+                let frequencies = if self.quick { None } else { Some(snapshot.frequencies()?) };
+                let boilerplate = self.boilerplate.map(|count| repeated(&snapshot, count));
+                let boilerplate = boilerplate.transpose()?;
+                Report { stats: snapshot.stats()?, frequencies, boilerplate }
+            }
+            Target::Service(_) if self.boilerplate.is_some() => {
+                let what = "a service does not look for boilerplate; ask an index on disk";
+                return Err(Error::Query { what: what.into() }.into());
+            }
+            Target::Service(client) => {
+                let stats = client.stats()?;
+                if self.format == Format::Json {
+                    output::print_json(&stats)?;
+                    return Ok(Outcome::Found);
+                }
+                Report { stats: stats.index, frequencies: None, boilerplate: None }
+            }
+        };
         if self.format == Format::Json {
-            output::print_json(&Report { stats, frequencies, boilerplate })?;
+            output::print_json(&report)?;
             return Ok(Outcome::Found);
         }
+        let Report { stats, frequencies, boilerplate } = report;
         let mut out = io::stdout().lock();
         let rows = [
             ("documents", count(stats.documents)),

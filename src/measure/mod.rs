@@ -100,6 +100,30 @@ impl Measure {
         parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
     }
 
+    /// The measures with these names, of which `all` is every one; `collection` weighs the words of
+    /// those that know a collection.
+    ///
+    /// # Errors
+    /// When a name is none, or the table does not fit the analyser.
+    pub fn parse_all(
+        names: &[String],
+        collection: Option<&Arc<FrequencyTable>>,
+        analyzer: &Analyzer,
+    ) -> Result<Vec<Measure>> {
+        let mut measures = Vec::new();
+        for name in names {
+            match name.as_str() {
+                "all" => measures.extend(Measure::all()),
+                name => measures.push(name.parse()?),
+            }
+        }
+        let weigh = |measure: Measure| match collection {
+            Some(table) => measure.in_collection(table, analyzer),
+            None => Ok(measure),
+        };
+        measures.into_iter().map(weigh).collect()
+    }
+
     /// The name, without parameters.
     pub fn name(&self) -> &'static str {
         self.spec.name()

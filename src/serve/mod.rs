@@ -123,7 +123,7 @@ impl Service {
         settings.listen = listener.local_addr().map_err(failed)?;
         let metrics = Arc::new(Metrics::new());
         let published = Arc::new(Published::open(path, &metrics)?);
-        let status = Arc::<Status>::default();
+        let status = Arc::new(Status::new());
         let writer_settings = WriterSettings {
             memory_bytes: settings.memory_bytes / 2,
             commit_interval: settings.commit_interval,

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use jiff::Zoned;
@@ -23,7 +23,7 @@ use super::metrics::Metrics;
 use super::priority;
 use super::published::Published;
 use super::schedule::Daily;
-use crate::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+use crate::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse, Run};
 use crate::error::{Error, Result};
 use crate::index::pipeline::Signed;
 use crate::index::{Compaction, Index, Outcome, Writer, WriterOptions};
@@ -100,8 +100,9 @@ pub enum Command {
 }
 
 /// What others may know of the writer.
-#[derive(Default)]
 pub struct Status {
+    /// When the service was started, in microseconds since 1970.
+    pub started: u64,
     /// Documents changed since the last commit.
     pub uncommitted: AtomicU64,
     /// Documents that were acknowledged and could not be committed.
@@ -110,6 +111,25 @@ pub struct Status {
     pub compacting: AtomicBool,
     /// Whether the last write failed.
     pub failed: AtomicBool,
+}
+
+impl Status {
+    /// Of a service that is started now.
+    pub fn new() -> Status {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Status {
+            started: since.map_or(0, |since| since.as_micros() as u64),
+            uncommitted: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            compacting: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    /// What tells this run from others.
+    pub fn run(&self) -> Run {
+        Run { started: self.started, lost: self.lost.load(Ordering::Relaxed) }
+    }
 }
 
 /// How the writer works.
@@ -392,7 +412,8 @@ impl Work {
                 let current = self.published.current();
                 let snapshot = current.snapshot();
                 let segments = snapshot.segments().len();
-                Ok(CommitResponse { documents: snapshot.documents(), segments })
+                let run = self.status.run();
+                Ok(CommitResponse { documents: snapshot.documents(), segments, run })
             }
             Err(error) => {
                 tracing::error!(%error, "what was committed cannot be searched");

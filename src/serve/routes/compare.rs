@@ -34,17 +34,7 @@ pub async fn compare(
         let _body = body;
         let snapshot = searcher.snapshot();
         let config = snapshot.config();
-        let mut by = Vec::new();
-        for name in measures {
-            match name.as_str() {
-                "all" => by.extend(Measure::all()),
-                name => by.push(name.parse()?),
-            }
-        }
-        if let Some(table) = collection {
-            let weigh = |measure: Measure| measure.in_collection(&table, &config.analyzer);
-            by = by.into_iter().map(weigh).collect::<Result<_>>()?;
-        }
+        let by = Measure::parse_all(&measures, collection.as_ref(), &config.analyzer)?;
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         let comparison = search::compare_by(config, &a_text, &b_text, &by)?;
         Ok(CompareResponse { a, b, comparison })

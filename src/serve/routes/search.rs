@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
-use crate::api::SearchRequest;
+use crate::api::{HITS_MAX, SearchRequest};
 use crate::error::{Error, Result};
 use crate::search::{Answer, Query, Searcher};
 use crate::serve::app::App;
@@ -67,6 +67,9 @@ fn one(
     stop: Arc<AtomicBool>,
 ) -> Result<Answer> {
     let config = searcher.snapshot().config();
+    if request.limit > HITS_MAX {
+        return Err(Error::Query { what: format!("`limit` is at most {HITS_MAX}") });
+    }
     let wanted = request.wanted(config, collection)?;
     let query = Query { stop: Some(stop), ..wanted.query };
     if wanted.boilerplate.is_empty() {

@@ -87,7 +87,7 @@ pub async fn stats(State(app): State<Arc<App>>) -> Result<Json<StatsResponse>, F
         stores_text: app.searcher().snapshot().config().store_text,
         version: env!("CARGO_PKG_VERSION").into(),
         uncommitted: status.uncommitted.load(Ordering::Relaxed),
-        lost: status.lost.load(Ordering::Relaxed),
+        run: status.run(),
         compacting: status.compacting.load(Ordering::Relaxed),
     }))
 }
