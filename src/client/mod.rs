@@ -195,6 +195,14 @@ impl Client {
         self.parse(&self.ask("GET", "/v1/stats", &Load::Nothing)?)
     }
 
+    /// Whether the service is there: an error if not.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn is_alive(&self) -> Result<()> {
+        self.ask("GET", "/healthz", &Load::Nothing).map(drop)
+    }
+
     fn post<T: DeserializeOwned>(&self, path: &str, load: Load<'_>) -> Result<T> {
         self.parse(&self.ask("POST", path, &load)?)
     }

@@ -125,6 +125,15 @@ impl App {
         answer.await.map_err(|_| Failure::unavailable("the service is stopping"))?
     }
 
+    /// Runs what takes no longer than a change of threads would, on the thread that is here.
+    pub async fn run_here<T>(
+        &self,
+        job: impl FnOnce() -> Result<T>,
+    ) -> std::result::Result<T, Failure> {
+        let _permit = self.running.acquire().await.map_err(|_| Failure::internal())?;
+        job().map_err(Failure::from)
+    }
+
     /// Asks the writer for what `command` is about, and waits for the answer.
     pub async fn command<T>(
         &self,

@@ -73,6 +73,11 @@ impl Body {
         self.form == Form::Lines
     }
 
+    /// The number of its bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The lines that are not empty.
     pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
         let lines = self.bytes.split(|&byte| byte == b'\n');

@@ -18,7 +18,8 @@ use tokio_io_timeout::TimeoutStream;
 
 use super::app::App;
 
-/// The head of a request arrives within this time, counted from the end of the last one.
+/// The head of a request arrives within this time, counted from the end of the last one, or within the
+/// time that a request may take if that is less; so is it with answers.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client takes some of its answer within this time.
@@ -67,10 +68,10 @@ pub async fn serve(
         // Answers are written whole: waiting for more to send would only delay them.
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(WRITE_TIMEOUT));
+        stream.set_write_timeout(Some(WRITE_TIMEOUT.min(app.settings.timeout)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIMEOUT)
+            .header_read_timeout(HEAD_TIMEOUT.min(app.settings.timeout))
             .max_buf_size(BUFFER_BYTES_MAX)
             .serve_connection(
                 TokioIo::new(Box::pin(stream)),

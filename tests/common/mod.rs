@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 pub mod run;
+pub mod service;
 pub mod sim;
 
 use std::collections::BTreeMap;

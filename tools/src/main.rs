@@ -15,6 +15,7 @@ mod latency;
 mod lifecycle;
 mod pan;
 mod recall;
+mod service;
 
 use clap::{Parser, Subcommand};
 
@@ -42,6 +43,7 @@ enum Tool {
     Pan(pan::Pan),
     Exact(exact::Exact),
     Estimate(estimate::Estimate),
+    Service(service::Service),
     Evaluate(evaluate::Evaluate),
 }
 
@@ -59,6 +61,7 @@ fn main() -> Result {
         Tool::Pan(tool) => tool.run(),
         Tool::Exact(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),
+        Tool::Service(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
     }
 }

@@ -18,6 +18,9 @@ use crate::serve::failure::{Errors, Failure};
 /// The answers to a batch take at most so many bytes.
 const ANSWERS_BYTES_MAX: usize = 64 << 20;
 
+/// A search with a body of so many bytes may be quick: tokenising them takes some tens of microseconds.
+const QUICK_BYTES_MAX: usize = 4 << 10;
+
 /// Find the documents that share text with a given one.
 ///
 /// With `application/x-ndjson` the body is a batch: a search a line; the answer has a line for each,
@@ -49,29 +52,41 @@ pub async fn search(
     }
     let request: SearchRequest = body.json()?;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
-    let answer = app
-        .run(move |stop| {
+    let answer = if is_quick(&request, &body) {
+        app.run_here(|| one(&searcher, collection.as_ref(), request, None)).await?
+    } else {
+        app.run(move |stop| {
             // Its room is given up when the search is done.
             let _body = body;
-            one(&searcher, collection.as_ref(), request, stop)
+            one(&searcher, collection.as_ref(), request, Some(stop))
         })
-        .await?;
+        .await?
+    };
     app.metrics.searched(&answer);
     Ok(Json(answer).into_response())
+}
+
+/// Whether a search takes no longer than handing it to another thread and back: the text is short and no
+/// other text is read.
+fn is_quick(request: &SearchRequest, body: &Body) -> bool {
+    let SearchRequest { passages, verify, best, cover, filter, boilerplate, .. } = request;
+    let reads_texts = *passages || verify.is_some() || *best;
+    let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
+    body.len() <= QUICK_BYTES_MAX && request.id.is_none() && is_plain && !reads_texts
 }
 
 fn one(
     searcher: &Searcher,
     collection: Option<&Arc<crate::scheme::frequency::FrequencyTable>>,
     request: SearchRequest,
-    stop: Arc<AtomicBool>,
+    stop: Option<Arc<AtomicBool>>,
 ) -> Result<Answer> {
     let config = searcher.snapshot().config();
     if request.limit > HITS_MAX {
         return Err(Error::Query { what: format!("`limit` is at most {HITS_MAX}") });
     }
     let wanted = request.wanted(config, collection)?;
-    let query = Query { stop: Some(stop), ..wanted.query };
+    let query = Query { stop, ..wanted.query };
     if wanted.boilerplate.is_empty() {
         return searcher.search(&query);
     }
@@ -96,7 +111,7 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
             let mut lines = Vec::new();
             for line in body.lines() {
                 let answer = body::parse(line).and_then(|request| {
-                    let stop = stop.clone();
+                    let stop = Some(stop.clone());
                     one(&searcher, collection.as_ref(), request, stop).map_err(Failure::from)
                 });
                 let written = match &answer {

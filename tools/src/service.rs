@@ -1,0 +1,334 @@
+//! How fast does the service answer while others use it, and are its answers right?
+//!
+//! Everything is measured in one run: the library call, an empty route, searches, searches while
+//! documents are added, and while a compaction goes on too. Every answer is compared with that of the
+//! library.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use cento::api::{Commit, CompactRequest, DocumentBody, SearchRequest};
+use cento::client::Client;
+use cento::index::Index;
+use cento::search::{Answer, Hit, Query, Searcher};
+use cento::serve::Whereabouts;
+use clap::Args;
+
+use crate::Result;
+use crate::cento::documents;
+use crate::latency::queries;
+
+/// Measure a service under load, and check its answers.
+#[derive(Debug, Args)]
+pub struct Service {
+    /// The corpus: a JSON lines file.
+    #[arg(long)]
+    corpus: PathBuf,
+    /// Documents to be added meanwhile: a JSON lines file.
+    #[arg(long)]
+    added: PathBuf,
+    /// A directory for the index, which is made anew.
+    #[arg(long)]
+    work: PathBuf,
+    /// The program.
+    #[arg(long, default_value = "target/release/cento")]
+    cento: PathBuf,
+    /// Queries of each kind.
+    #[arg(long, default_value = "300")]
+    queries: usize,
+    /// Seconds for each line of the table.
+    #[arg(long, default_value = "8")]
+    seconds: u64,
+    /// Connections at a time.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,8")]
+    connections: Vec<usize>,
+    /// The seed.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// A query, and what the library finds of it.
+struct Asked {
+    request: SearchRequest,
+    hits: Vec<Hit>,
+}
+
+/// What else goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nothing,
+    Adding,
+    AddingAndCompacting,
+}
+
+/// A service of our own, which ends with us.
+pub struct Running {
+    child: Child,
+    pub url: String,
+}
+
+impl Running {
+    /// Serves the index in the directory `index`.
+    pub fn start(cento: &Path, index: &Path, args: &[&str]) -> Result<Running> {
+        let _ = fs::remove_file(index.join(".service.json"));
+        let mut command = Command::new(cento);
+        command.arg("serve").arg(index).args(["--listen", "127.0.0.1:0"]).args(args);
+        let mut child = command.stdin(Stdio::null()).spawn()?;
+        loop {
+            if let Some(found) = Whereabouts::of(index) {
+                return Ok(Running { child, url: found.url });
+            }
+            if let Some(status) = child.try_wait()? {
+                return Err(format!("the service ended: {status}").into());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Ends it without a warning.
+    pub fn kill(&mut self) -> Result {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.kill();
+    }
+}
+
+/// Times of the same thing, in microseconds.
+struct Times {
+    sorted: Vec<u64>,
+    seconds: f64,
+}
+
+impl Times {
+    fn new(mut times: Vec<u64>, seconds: f64) -> Times {
+        times.sort_unstable();
+        Times { sorted: times, seconds }
+    }
+
+    fn at(&self, share: f64) -> u64 {
+        let last = self.sorted.len().saturating_sub(1);
+        self.sorted.get((share * last as f64) as usize).copied().unwrap_or(0)
+    }
+
+    fn row(&self, name: &str, errors: u64, wrong: u64) {
+        println!(
+            "| {name} | {:.0} | {} | {} | {} | {} | {errors} | {wrong} |",
+            self.sorted.len() as f64 / self.seconds,
+            self.at(0.5),
+            self.at(0.99),
+            self.at(0.999),
+            self.at(1.0),
+        );
+    }
+}
+
+impl Service {
+    pub(crate) fn run(self) -> Result {
+        let index = self.work.join("service.idx");
+        if index.exists() {
+            fs::remove_dir_all(&index)?;
+        }
+        fs::create_dir_all(&self.work)?;
+        let status = Command::new(&self.cento).arg("add").arg(&index).arg(&self.corpus).status()?;
+        if !status.success() {
+            return Err("the corpus could not be added".into());
+        }
+        let (whole, passages) = queries(&self.corpus, self.queries, self.seed)?;
+        let searcher = Searcher::new(Index::open_for_search(&index)?.snapshot()?);
+        println!("| | a second | p50, us | p99 | p99.9 | max | errors | wrong |");
+        println!("|---|---|---|---|---|---|---|---|");
+        let kinds = [("passage", passages), ("whole", whole)];
+        let kinds: Vec<(&str, Vec<Asked>)> = kinds
+            .into_iter()
+            .map(|(kind, texts)| Ok((kind, self.library(kind, &searcher, &texts)?)))
+            .collect::<Result<_>>()?;
+        drop(searcher);
+        let service = Running::start(&self.cento, &index, &["--commit-interval", "1s"])?;
+        self.empty_route(&service)?;
+        let originals = documents(&self.corpus)?.map(|d| Ok(d?.id)).collect::<Result<_>>()?;
+        for beside in [Beside::Nothing, Beside::Adding, Beside::AddingAndCompacting] {
+            self.beside(&service, beside, || {
+                for (kind, asked) in &kinds {
+                    for &connections in &self.connections {
+                        self.load(&service, kind, asked, connections, beside, &originals)?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What the library finds, and how fast.
+    fn library(&self, kind: &str, searcher: &Searcher, texts: &[String]) -> Result<Vec<Asked>> {
+        let (mut times, mut asked) = (Vec::new(), Vec::new());
+        for round in 0..3 {
+            for text in texts {
+                let query = Query::text(text.as_str());
+                let started = Instant::now();
+                let answer = searcher.search(&query)?;
+                let took = started.elapsed().as_micros() as u64;
+                if round > 0 {
+                    times.push(took);
+                } else {
+                    let request =
+                        SearchRequest { text: Some(text.clone()), ..SearchRequest::default() };
+                    asked.push(Asked { request, hits: answer.hits });
+                }
+            }
+        }
+        let seconds = times.iter().sum::<u64>() as f64 / 1e6;
+        Times::new(times, seconds).row(&format!("{kind}, library"), 0, 0);
+        Ok(asked)
+    }
+
+    fn empty_route(&self, service: &Running) -> Result {
+        let client = Client::new(&service.url, None)?;
+        let (mut times, started) = (Vec::new(), Instant::now());
+        while started.elapsed() < Duration::from_secs(self.seconds.min(3)) {
+            let asked = Instant::now();
+            client.is_alive()?;
+            times.push(asked.elapsed().as_micros() as u64);
+        }
+        Times::new(times, started.elapsed().as_secs_f64()).row("empty route, 1", 0, 0);
+        Ok(())
+    }
+
+    /// Runs `work` while something else goes on.
+    fn beside(&self, service: &Running, beside: Beside, work: impl FnOnce() -> Result) -> Result {
+        let (is_done, added) = (AtomicBool::new(false), AtomicU64::new(0));
+        let bytes = AtomicU64::new(0);
+        let started = Instant::now();
+        let texts = match beside {
+            Beside::Nothing => Vec::new(),
+            _ => documents(&self.added)?.collect::<Result<_>>()?,
+        };
+        let mut compactions = 0;
+        let result = std::thread::scope(|scope| -> Result {
+            let adding = scope.spawn(|| -> std::result::Result<(), String> {
+                let client = Client::new(&service.url, None).map_err(|e| e.to_string())?;
+                // Over and over, with other ids, so that it does not end.
+                for round in 0.. {
+                    for batch in texts.chunks(100) {
+                        if is_done.load(Ordering::Relaxed) {
+                            return Ok(());
+                        }
+                        let mut lines = Vec::new();
+                        for document in batch {
+                            let id = format!("added/{beside:?}/{round}/{}", document.id);
+                            let (text, meta) = (document.text.clone(), serde_json::Map::new());
+                            bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
+                            let line = serde_json::to_string(&DocumentBody { id, text, meta });
+                            lines.extend(line.map_err(|e| e.to_string())?.into_bytes());
+                            lines.push(b'\n');
+                        }
+                        let sent = client.add_lines(&lines, Commit::Auto);
+                        let report = sent.map_err(|e| e.to_string())?.report;
+                        added.fetch_add(report.added + report.replaced, Ordering::Relaxed);
+                    }
+                    if texts.is_empty() {
+                        return Ok(());
+                    }
+                }
+                Ok(())
+            });
+            let compacting = scope.spawn(|| -> std::result::Result<u64, String> {
+                let client = Client::new(&service.url, None).map_err(|e| e.to_string())?;
+                let mut done = 0;
+                while beside == Beside::AddingAndCompacting && !is_done.load(Ordering::Relaxed) {
+                    let request = CompactRequest { segments: 1, wait: true };
+                    client.compact(&request).map_err(|e| e.to_string())?;
+                    done += 1;
+                }
+                Ok(done)
+            });
+            let worked = work();
+            is_done.store(true, Ordering::Relaxed);
+            adding.join().map_err(|_| "adding panicked")??;
+            compactions = compacting.join().map_err(|_| "compacting panicked")??;
+            worked
+        });
+        let seconds = started.elapsed().as_secs_f64();
+        let megabytes = bytes.into_inner() as f64 / 1e6;
+        eprintln!(
+            "{beside:?}: {} documents, {:.1} MB/s, {compactions} compactions in {seconds:.0} s",
+            added.into_inner(),
+            megabytes / seconds
+        );
+        result
+    }
+
+    fn load(
+        &self,
+        service: &Running,
+        kind: &str,
+        asked: &[Asked],
+        connections: usize,
+        beside: Beside,
+        originals: &HashSet<String>,
+    ) -> Result {
+        let until = Instant::now() + Duration::from_secs(self.seconds);
+        let started = Instant::now();
+        let (errors, wrong) = (AtomicU64::new(0), AtomicU64::new(0));
+        let times = std::thread::scope(|scope| -> Result<Vec<u64>> {
+            let threads: Vec<_> = (0..connections)
+                .map(|number| {
+                    let (errors, wrong) = (&errors, &wrong);
+                    scope.spawn(move || {
+                        let client = Client::new(&service.url, None).map_err(|e| e.to_string())?;
+                        let mut times = Vec::new();
+                        let mut at = number * 37;
+                        while Instant::now() < until {
+                            let asked = &asked[at % asked.len()];
+                            at += 1;
+                            let begun = Instant::now();
+                            let answer = client.search(&asked.request);
+                            times.push(begun.elapsed().as_micros() as u64);
+                            match answer {
+                                Ok(answer) if is_right(asked, &answer, originals) => {}
+                                Ok(_) => drop(wrong.fetch_add(1, Ordering::Relaxed)),
+                                Err(_) => drop(errors.fetch_add(1, Ordering::Relaxed)),
+                            }
+                        }
+                        Ok::<_, String>(times)
+                    })
+                })
+                .collect();
+            let mut times = Vec::new();
+            for thread in threads {
+                times.extend(thread.join().map_err(|_| "a client panicked")??);
+            }
+            Ok(times)
+        })?;
+        let name = format!("{kind}, {connections}, {beside:?}");
+        let seconds = started.elapsed().as_secs_f64();
+        Times::new(times, seconds).row(&name, errors.into_inner(), wrong.into_inner());
+        Ok(())
+    }
+}
+
+/// Whether an answer has what the library found before, but for what documents that were added since
+/// push out, with the same numbers, in the same order.
+fn is_right(asked: &Asked, answer: &Answer, originals: &HashSet<String>) -> bool {
+    let mut own = answer.hits.iter().filter(|hit| originals.contains(&hit.id));
+    let mut expected = asked.hits.iter();
+    let is_full = answer.hits.len() == asked.request.limit;
+    loop {
+        match (own.next(), expected.next()) {
+            (Some(hit), Some(before)) if hit == before => {}
+            (None, None) => return true,
+            (None, Some(_)) => return is_full,
+            _ => return false,
+        }
+    }
+}
