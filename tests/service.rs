@@ -94,7 +94,11 @@ fn tokens_have_roles() {
 #[test]
 fn every_route_is_in_the_document_of_the_api() {
     let dir = indexed();
-    let service = Service::start(&dir, &[]);
+    let open = Service::start(&dir, &[]);
+    assert!(!open.ask("GET", "/openapi.json", "", "").body.contains("\"security\":"));
+    drop(open);
+    dir.write("tokens", "read 0123456789abcdef\n");
+    let service = Service::start(&dir, &["--tokens", "tokens"]);
     let reply = service.ask("GET", "/openapi.json", "", "");
     let document: Value = serde_json::from_str(&reply.body).unwrap();
     assert_eq!(document["openapi"], "3.1.0");

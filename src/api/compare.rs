@@ -50,12 +50,15 @@ pub struct CompareResponse {
 pub struct PassagesRequest {
     /// The query is this text.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub text: Option<String>,
     /// The query is the stored document with this id.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub id: Option<String>,
     /// The query is this signature.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub signature: Option<Signature>,
     /// The id of the hit.
     pub hit: String,

@@ -1,6 +1,7 @@
 //! How do documents get in and out over HTTP?
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
@@ -9,14 +10,29 @@ use crate::index::AddReport;
 /// A document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DocumentBody {
-    /// The caller's id: a stored document with the same id is replaced.
-    #[schema(min_length = 1, max_length = 1024)]
+    /// The caller's id: a stored document with the same id is replaced. A whole number is taken for its
+    /// decimal digits.
+    #[serde(deserialize_with = "id")]
+    #[schema(min_length = 1, max_length = 1024, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub id: String,
     /// The text.
     pub text: String,
     /// What filters can look at.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Option<Object>)]
     pub meta: Map<String, Value>,
+}
+
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(id) => Ok(id),
+        Value::Number(id) if !id.is_f64() => Ok(id.to_string()),
+        _ => Err(D::Error::custom("`id` is neither a string nor a whole number")),
+    }
+}
+
+fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// When a change is to be seen.

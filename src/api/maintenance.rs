@@ -50,7 +50,8 @@ pub struct CompactResponse {
     /// Whether it is done; if not it goes on, and `stats` tells when it is.
     pub done: bool,
     /// What was done.
-    #[serde(flatten)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub compaction: Option<Compaction>,
 }
 

@@ -22,12 +22,15 @@ pub const HITS_MAX: usize = 10_000;
 pub struct SearchRequest {
     /// Search for this text.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub text: Option<String>,
     /// Search for documents like the stored one with this id.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub id: Option<String>,
     /// Search for a signature made elsewhere, as `cento fingerprint --format json` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub signature: Option<Signature>,
     /// Only hits that hold at least this share of the query.
     #[schema(minimum = 0.0, maximum = 1.0)]
@@ -42,13 +45,16 @@ pub struct SearchRequest {
     pub limit: usize,
     /// Only documents that match, such as `lang:de AND year:[2019 TO *]`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub filter: Option<String>,
     /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share of
     /// them such as `0.01`. Default: what the index was created with.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub max_df: Option<String>,
     /// Read at most so many postings; the answer may then lack hits, and says so.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub budget: Option<u64>,
     /// Texts that do not count, such as templates. Counting without them takes time in proportion to
     /// the documents of the index.
@@ -58,6 +64,7 @@ pub struct SearchRequest {
     pub passages: bool,
     /// Measure hits over both texts too; a wrong measure is answered with the list.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub verify: Option<String>,
     /// Only hits that `verify` finds at least this similar.
     #[schema(minimum = 0.0, maximum = 1.0)]

@@ -107,6 +107,7 @@ impl Compacting {
 fn groups(metas: &[SegmentMeta], count: usize) -> Vec<Vec<SegmentId>> {
     let mut by_size: Vec<&SegmentMeta> = metas.iter().collect();
     by_size.sort_by_key(|meta| (std::cmp::Reverse(meta.num_docs()), meta.id()));
+    let count = count.min(metas.len()).max(1);
     let mut groups: Vec<(u64, Vec<&SegmentMeta>)> = vec![(0, Vec::new()); count];
     for meta in by_size {
         let smallest = groups.iter_mut().min_by_key(|group| group.0).expect("count is not 0");

@@ -138,7 +138,7 @@ impl Service {
         )?;
         let (signers, unsigned) = Signers::start(settings.threads, &index, &commands);
         let ways = Ways { unsigned, commands: commands.clone() };
-        let openapi = routes::openapi_json();
+        let openapi = routes::openapi_json(!settings.tokens.is_empty());
         let app = Arc::new(App::new(settings, metrics, status, published, ways, openapi));
         Ok(Service { path: path.to_owned(), listener, app, commands, signers, writer })
     }

@@ -51,7 +51,8 @@ pub async fn compact(
         false => {
             let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
             let body = tokio::time::timeout(app.settings.timeout, body).await;
-            body.map_err(|_| Failure::timed_out())??.json()?
+            let given: Option<CompactRequest> = body.map_err(|_| Failure::timed_out())??.json()?;
+            given.unwrap_or_default()
         }
     };
     if segments == 0 {

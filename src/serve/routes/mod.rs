@@ -16,6 +16,7 @@ use axum::body::Bytes;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, http};
+use serde_json::{Map, Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -92,11 +93,32 @@ fn routed(
         .split_for_parts()
 }
 
-/// The document of the API, as JSON.
-pub fn openapi_json() -> Bytes {
+/// The document of the API, as JSON; of a service that has tokens or not.
+pub fn openapi_json(has_tokens: bool) -> Bytes {
     let (_, document) = routed(readers(), writers());
-    let json = document.to_json().expect("the document is made of strings");
-    json.into()
+    let mut document = serde_json::to_value(document).expect("the document is made of strings");
+    if !has_tokens {
+        for operation in operations(&mut document) {
+            operation.remove("security");
+        }
+    }
+    let schemas = &mut document["components"]["schemas"];
+    // What serde checks and its types do not say.
+    for name in ["SearchRequest", "PassagesRequest"] {
+        let one = ["text", "id", "signature"].map(|field| json!({"required": [field]}));
+        schemas[name]["oneOf"] = json!(one);
+    }
+    for variant in schemas["TextOrId"]["oneOf"].as_array_mut().into_iter().flatten() {
+        variant["additionalProperties"] = json!(false);
+    }
+    schemas["DocumentBody"]["properties"]["id"]["type"] = json!(["string", "integer"]);
+    document.to_string().into()
+}
+
+fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let paths = document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut);
+    let methods = paths.filter_map(Value::as_object_mut).flat_map(Map::values_mut);
+    methods.filter_map(Value::as_object_mut)
 }
 
 /// All routes.

@@ -14,15 +14,36 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// The files of the page, which are part of the program.
+const HTML: &str = "text/html; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The files of the page, which are part of the program: path, kind, text.
+const FILES: [(&str, &str, &str); 17] = [
+    ("/", HTML, include_str!("../page/index.html")),
+    ("/page/style.css", STYLE, include_str!("../page/style.css")),
+    ("/page/main.js", SCRIPT, include_str!("../page/main.js")),
+    ("/page/api.js", SCRIPT, include_str!("../page/api.js")),
+    ("/page/dom.js", SCRIPT, include_str!("../page/dom.js")),
+    ("/page/files.js", SCRIPT, include_str!("../page/files.js")),
+    ("/page/graph.js", SCRIPT, include_str!("../page/graph.js")),
+    ("/page/layout.js", SCRIPT, include_str!("../page/layout.js")),
+    ("/page/pairs.js", SCRIPT, include_str!("../page/pairs.js")),
+    ("/page/pairwise.js", SCRIPT, include_str!("../page/pairwise.js")),
+    ("/page/registry.js", SCRIPT, include_str!("../page/registry.js")),
+    ("/page/search.js", SCRIPT, include_str!("../page/search.js")),
+    ("/page/sides.js", SCRIPT, include_str!("../page/sides.js")),
+    ("/page/table.js", SCRIPT, include_str!("../page/table.js")),
+    ("/page/task.js", SCRIPT, include_str!("../page/task.js")),
+    ("/page/text.js", SCRIPT, include_str!("../page/text.js")),
+    ("/page/verify.js", SCRIPT, include_str!("../page/verify.js")),
+];
+
+/// The routes of the page.
 pub fn routes() -> Router<Arc<App>> {
-    let html = "text/html; charset=utf-8";
-    let script = "text/javascript; charset=utf-8";
-    let style = "text/css; charset=utf-8";
-    Router::new()
-        .route("/", get(|| file(html, include_str!("../page/index.html"))))
-        .route("/page/style.css", get(|| file(style, include_str!("../page/style.css"))))
-        .route("/page/main.js", get(|| file(script, include_str!("../page/main.js"))))
+    FILES.into_iter().fold(Router::new(), |router, (path, kind, text)| {
+        router.route(path, get(move || file(kind, text)))
+    })
 }
 
 async fn file(kind: &'static str, text: &'static str) -> Response {

@@ -1,0 +1,75 @@
+// How is the page built from data?
+//
+// Text from files and from the service enters the page through textContent and setAttribute only, so
+// that no document can bring markup of its own.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The element with this id. */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  // A string among the children becomes a text node.
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** An element of HTML; an attribute `onclick` is a listener. */
+export function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** An element of SVG. */
+export function makeSvg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+const COUNT = new Intl.NumberFormat("en");
+
+/** A whole number, with separators. */
+export function count(number) {
+  return COUNT.format(number);
+}
+
+/** A number of things, such as "1 file" or "1,200 files". */
+export function counted(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/** A share from 0 to 1. */
+export function share(number) {
+  // What is not quite all must not look like all.
+  return (number < 1 ? Math.min(number, 0.999) : number).toFixed(3);
+}
+
+/** A size. */
+export function bytes(number) {
+  if (number < 1024) return `${number} B`;
+  if (number < 1024 * 1024) return `${(number / 1024).toFixed(0)} KiB`;
+  return `${(number / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+/** A time. */
+export function duration(microseconds) {
+  if (microseconds < 1000) return `${microseconds} us`;
+  if (microseconds < 1e6) return `${(microseconds / 1000).toFixed(1)} ms`;
+  return `${(microseconds / 1e6).toFixed(1)} s`;
+}
+
+/** A name of at most `max` characters, without its middle if need be: both ends tell files apart. */
+export function shortened(name, max) {
+  const characters = [...name];
+  if (characters.length <= max) return name;
+  const head = Math.ceil((max - 3) / 2);
+  const tail = max - 3 - head;
+  return `${characters.slice(0, head).join("")}...${characters.slice(-tail).join("")}`;
+}

@@ -1,0 +1,174 @@
+// Which files has the reader chosen, and what do they say?
+
+import { bytes, counted, make } from "./dom.js";
+
+const TEXT_PROBE_BYTES = 8192;
+const NAMES_SHOWN_MAX = 500;
+
+/**
+ * Lets files be chosen with `inputs`, and dropped on `target`. They are listed in `list`. With
+ * `replaces` a choice takes the place of the one before, otherwise it adds to it. `onChange` is told of
+ * every choice.
+ */
+export class Chooser {
+  constructor({ inputs, target = null, list, what = "file", replaces = false, onChange = () => {} }) {
+    Object.assign(this, { list, what, replaces, onChange });
+    this.chosen = [];
+    for (const input of inputs) {
+      input.addEventListener("change", () => {
+        const files = [...input.files].map((file) => fromInput(file));
+        // So that the same file can be chosen again when it has changed.
+        input.value = "";
+        this.take(files);
+      });
+    }
+    if (target) this.acceptDrops(target);
+  }
+
+  acceptDrops(target) {
+    target.addEventListener("dragover", (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      target.classList.add("drop-here");
+    });
+    target.addEventListener("dragleave", (event) => {
+      if (!target.contains(event.relatedTarget)) target.classList.remove("drop-here");
+    });
+    target.addEventListener("drop", async (event) => {
+      target.classList.remove("drop-here");
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      this.take(await dropped(event.dataTransfer));
+    });
+  }
+
+  take(files) {
+    const visible = files.filter(({ path, isListed }) => isListed || !isHidden(path));
+    if (visible.length === 0) return;
+    const before = this.replaces ? [] : this.chosen;
+    const isNew = ({ path, file }) => !before.some((other) =>
+      other.path === path && other.file.size === file.size && other.file.lastModified === file.lastModified);
+    const order = (a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+    this.chosen = [...before, ...visible.filter(isNew)].sort(order);
+    this.show();
+    this.onChange();
+  }
+
+  clear() {
+    this.chosen = [];
+    this.show();
+  }
+
+  show() {
+    if (this.chosen.length === 0) {
+      this.list.replaceChildren();
+      return;
+    }
+    const size = this.chosen.reduce((sum, { file }) => sum + file.size, 0);
+    const names = this.chosen.slice(0, NAMES_SHOWN_MAX).map(({ path }) => make("li", {}, path));
+    if (this.chosen.length > NAMES_SHOWN_MAX) names.push(make("li", {}, "and so on"));
+    const summary = make("summary", {}, `${counted(this.chosen.length, this.what)}, ${bytes(size)}`);
+    this.list.replaceChildren(
+      make("details", {}, summary, make("ul", {}, ...names)),
+      make("button", { type: "button", class: "clear", onclick: () => this.clear() }, "Remove"),
+    );
+  }
+}
+
+function fromInput(file) {
+  return { file, path: file.webkitRelativePath || file.name, isListed: !file.webkitRelativePath };
+}
+
+/** Whether a file in a directory is one that directories have for themselves, such as .git/config. */
+function isHidden(path) {
+  return path.split("/").some((part) => part.startsWith("."));
+}
+
+/** The files of a drop, with those in directories. */
+async function dropped(transfer) {
+  // The items are gone after the first await.
+  const items = [...transfer.items].filter(({ kind }) => kind === "file");
+  const entries = items.map((item) => ({ entry: item.webkitGetAsEntry?.(), file: item.getAsFile() }));
+  const found = [];
+  for (const { entry, file } of entries) {
+    if (entry?.isDirectory) await walk(entry, found);
+    else if (file) found.push({ file, path: file.name, isListed: true });
+  }
+  return found;
+}
+
+async function walk(directory, found) {
+  const reader = directory.createReader();
+  for (;;) {
+    // A directory is read in parts; the last one is empty.
+    const part = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (part.length === 0) return;
+    for (const entry of part) {
+      const path = entry.fullPath.replace(/^\//, "");
+      if (isHidden(path)) continue;
+      if (entry.isDirectory) {
+        await walk(entry, found);
+      } else {
+        const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+        found.push({ file, path, isListed: false });
+      }
+    }
+  }
+}
+
+/** The text of bytes; null if they are none. */
+export function decoded(buffer) {
+  const head = new Uint8Array(buffer, 0, Math.min(buffer.byteLength, TEXT_PROBE_BYTES));
+  if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder("utf-16le").decode(buffer);
+  if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder("utf-16be").decode(buffer);
+  if (head.includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(buffer);
+  } catch {
+    return new TextDecoder("windows-1252").decode(buffer);
+  }
+}
+
+/** A text without halves of surrogate pairs, which UTF-8 cannot say. */
+export function wellFormed(text) {
+  return text.toWellFormed ? text.toWellFormed() : new TextDecoder().decode(new TextEncoder().encode(text));
+}
+
+/**
+ * Reads files. Returns `{ documents: [{ id, text, path, isListed }], skipped: [string] }`; an id is the
+ * path, and unlike that of any other.
+ */
+export async function readDocuments(chosen, { signal, say }) {
+  const documents = [];
+  const skipped = [];
+  const ids = new Set();
+  for (const [index, { file, path, isListed }] of chosen.entries()) {
+    signal.throwIfAborted();
+    if (index % 50 === 0) say(`Reading file ${index + 1} of ${chosen.length}.`);
+    let text = null;
+    try {
+      text = decoded(await file.arrayBuffer());
+    } catch {
+      skipped.push(`${path} cannot be read`);
+      continue;
+    }
+    if (text === null) skipped.push(`${path} is no text`);
+    else if (text.trim() === "") skipped.push(`${path} is empty`);
+    else documents.push({ id: unique(path, ids), text: wellFormed(text), path, isListed });
+  }
+  return { documents, skipped };
+}
+
+function unique(path, ids) {
+  let id = path;
+  for (let number = 2; ids.has(id); number += 1) id = `${path} (${number})`;
+  ids.add(id);
+  return id;
+}
+
+/** What was left out, as a sentence; empty if nothing was. */
+export function leftOut(skipped) {
+  if (skipped.length === 0) return "";
+  const more = skipped.length > 3 ? ", and so on" : "";
+  return ` ${counted(skipped.length, "file was", "files were")} left out: ${skipped.slice(0, 3).join("; ")}${more}.`;
+}

@@ -1,0 +1,95 @@
+// Which of these files are most alike? The pairwise test of Finkel et al. (2002), section 2.6.
+
+import { post } from "./api.js";
+import { byId, count, make, share } from "./dom.js";
+import { Chooser, leftOut, readDocuments } from "./files.js";
+import { PairsView, pairColumns } from "./pairs.js";
+import { clearSides, showSides } from "./sides.js";
+import { makeLatest, makeTask } from "./task.js";
+
+const PAIRS_MAX = 20;
+
+const CATEGORIES = {
+  C1: "most of both",
+  C2: "most of one, a considerable part of the other",
+  C3: "most of one, a part of the other",
+  C4: "a considerable part of both",
+  C5: "a considerable part of one, a part of the other",
+  C6: "a part of both",
+};
+
+/** Sets up the panel. */
+export function setUpPairwise() {
+  const panel = byId("panel-pairwise");
+  const root = byId("pairwise-side-by-side");
+  const latest = makeLatest(root);
+  const run = makeTask(panel, byId("pairwise-status"), byId("pairwise-run"));
+  const files = new Chooser({
+    inputs: [byId("pairwise-files"), byId("pairwise-directory")],
+    target: panel,
+    list: byId("pairwise-chosen"),
+  });
+  const boilerplate = new Chooser({
+    inputs: [byId("pairwise-boilerplate")],
+    list: byId("pairwise-boilerplate-chosen"),
+    what: "file of boilerplate",
+    replaces: true,
+  });
+  const view = new PairsView({
+    root: byId("pairwise-results"),
+    prefix: "pairwise",
+    caption: `The most similar pairs, at most ${PAIRS_MAX}`,
+    columns: [
+      ...pairColumns("A", "B"),
+      { title: "A in B", text: (pair) => share(pair.containment_a_in_b), isNumber: true },
+      { title: "B in A", text: (pair) => share(pair.containment_b_in_a), isNumber: true },
+      { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
+      { title: "Shared", text: ({ category }) => CATEGORIES[category] ?? "little of one" },
+    ],
+    onChoose: async (pair) => {
+      await latest((signal) => showPair(root, pair, signal));
+      root.scrollIntoView({ block: "nearest" });
+    },
+  });
+  byId("pairwise-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    run((task) => compareAll(files, boilerplate, view, task));
+  });
+}
+
+async function compareAll(files, boilerplate, view, { signal, say }) {
+  const status = byId("pairwise-status");
+  const results = byId("pairwise-results");
+  results.hidden = true;
+  clearSides(byId("pairwise-side-by-side"));
+  const { documents, skipped } = await readDocuments(files.chosen, { signal, say });
+  const handedOut = await readDocuments(boilerplate.chosen, { signal, say });
+  const left = leftOut([...skipped, ...handedOut.skipped]);
+  if (documents.length < 2) {
+    status.textContent = `Choose at least two files with text.${left}`;
+    return;
+  }
+  say(`Comparing ${count(documents.length)} files.`);
+  const answer = await post("/v1/pairwise", {
+    documents: documents.map(({ id, text }) => ({ id, text })),
+    boilerplate: handedOut.documents.map(({ text }) => text),
+    limit: PAIRS_MAX,
+  }, signal);
+  const vertices = new Map(documents.map(({ id, text }) => [id, { name: id, kind: "file", text }]));
+  const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
+  const found = pairs.length === 0
+    ? `None of the ${count(documents.length)} files share text.`
+    : `${count(documents.length)} files were compared.`;
+  status.textContent = `${found}${left}`;
+  results.hidden = pairs.length === 0;
+  view.show(pairs);
+}
+
+async function showPair(root, { a, b }, signal) {
+  if (root.hidden) {
+    root.hidden = false;
+    root.replaceChildren(make("p", { class: "loading" }, "Comparing the texts."));
+  }
+  const { passages } = await post("/v1/compare", { a: { text: a.text }, b: { text: b.text } }, signal);
+  showSides(root, { title: a.name, text: a.text }, { title: b.name, text: b.text }, passages);
+}

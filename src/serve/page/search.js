@@ -1,0 +1,160 @@
+// Which documents share text with this one?
+
+import { post, storedText } from "./api.js";
+import { byId, count, counted, duration, make, share } from "./dom.js";
+import { Chooser, leftOut, readDocuments, wellFormed } from "./files.js";
+import { clearSides, showSides } from "./sides.js";
+import { fillTable, markChosen } from "./table.js";
+import { makeLatest, makeTask } from "./task.js";
+
+/** Sets up the panel. */
+export function setUpSearch() {
+  const panel = byId("panel-search");
+  const form = byId("search-form");
+  const field = byId("search-text");
+  const run = makeTask(panel, byId("search-status"), byId("search-run"));
+  const latest = makeLatest(byId("side-by-side"));
+  const start = () => run((task) => search(chooser, task, latest));
+  const chooser = new Chooser({
+    inputs: [byId("search-files")],
+    target: panel,
+    list: byId("search-chosen"),
+    replaces: true,
+    onChange: () => {
+      field.value = "";
+      if (form.reportValidity()) start();
+    },
+  });
+  // There is one thing to search for: the text, or the files.
+  field.addEventListener("input", () => {
+    if (field.value !== "") chooser.clear();
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    start();
+  });
+}
+
+function options() {
+  const filter = byId("search-filter").value.trim();
+  return {
+    min_containment: Number(byId("search-containment").value),
+    limit: Number(byId("search-limit").value),
+    ...(filter && { filter }),
+    ...(byId("search-cover").checked && { cover: true }),
+  };
+}
+
+async function search(chooser, { signal, say }, latest) {
+  clearSides(byId("side-by-side"));
+  byId("search-results").hidden = true;
+  const pasted = byId("search-text").value;
+  const { documents, skipped } = pasted !== ""
+    ? { documents: [{ id: "Your text", text: wellFormed(pasted) }], skipped: [] }
+    : await readDocuments(chooser.chosen, { signal, say });
+  const status = byId("search-status");
+  if (documents.length === 0) {
+    status.textContent = `There is no text to search for.${leftOut(skipped)}`;
+    return;
+  }
+  const wanted = options();
+  const found = [];
+  for (const [index, { id, text }] of documents.entries()) {
+    say(documents.length > 1 ? `Searching for file ${index + 1} of ${documents.length}.` : "Searching.");
+    const answer = await post("/v1/search", { text, ...wanted }, signal);
+    found.push({ id, text, answer });
+  }
+  byId("search-results").hidden = false;
+  status.textContent = leftOut(skipped).trim();
+  showQueries(found, latest);
+}
+
+function showQueries(found, latest) {
+  const table = byId("search-queries");
+  byId("search-queries-box").hidden = found.length === 1;
+  fillTable(table, [
+    { title: "File", text: ({ id }) => id, chooses: true },
+    { title: "Hits", text: ({ answer }) => count(answer.hits.length), isNumber: true },
+    { title: "Best containment", text: ({ answer }) => best(answer.hits), isNumber: true },
+    { title: "Global similarity", text: ({ answer }) => share(answer.query.global), isNumber: true },
+  ], found, {
+    attributes: ({ id }) => ({ class: "query", "data-id": id }),
+    onChoose: (query, line) => {
+      markChosen(table, line);
+      showAnswer(query, latest);
+    },
+  });
+  markChosen(table, table.querySelector("tbody tr"));
+  showAnswer(found[0], latest);
+}
+
+function best(hits) {
+  return hits.length === 0 ? "-" : share(Math.max(...hits.map(({ containment }) => containment)));
+}
+
+function summary(answer) {
+  const { tokens, fingerprints, stopped, global } = answer.query;
+  const parts = [
+    counted(tokens, "token"),
+    counted(fingerprints, "fingerprint"),
+    `${count(stopped)} stopped`,
+    `global similarity ${share(global)}`,
+    duration(answer.took_us),
+  ];
+  const hits = answer.hits.length === 0
+    ? "No document shares enough text with this."
+    : `${counted(answer.hits.length, "hit")}.`;
+  const explained = answer.explained === undefined
+    ? ""
+    : ` Together they explain ${share(answer.explained)} of the text.`;
+  const incomplete = answer.complete === false ? " The search was cut short; hits may be missing." : "";
+  return `${hits}${explained}${incomplete} ${parts.join(", ")}.`;
+}
+
+function showAnswer(query, latest) {
+  const { answer } = query;
+  const root = byId("side-by-side");
+  byId("search-summary").textContent = summary(answer);
+  const table = byId("search-hits");
+  table.parentElement.hidden = answer.hits.length === 0;
+  clearSides(root);
+  const isCover = answer.hits.some(({ adds }) => adds !== undefined);
+  const choose = (hit, line) => {
+    markChosen(table, line);
+    return latest((signal) => showHit(query, hit, signal));
+  };
+  fillTable(table, [
+    { title: "Document", text: ({ id }) => id, chooses: true },
+    { title: "Containment", text: ({ containment }) => share(containment), isNumber: true },
+    { title: "In query", text: (hit) => share(hit.containment_in_query), isNumber: true },
+    { title: "Resemblance", text: ({ resemblance }) => share(resemblance), isNumber: true },
+    { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
+    ...(isCover ? [{ title: "Adds", text: ({ adds }) => count(adds ?? 0), isNumber: true }] : []),
+  ], answer.hits, {
+    attributes: ({ id }) => ({ class: "hit", "data-id": id }),
+    onChoose: async (hit, line) => {
+      await choose(hit, line);
+      root.scrollIntoView({ block: "nearest" });
+    },
+  });
+  if (answer.hits.length > 0) choose(answer.hits[0], table.querySelector("tbody tr"));
+}
+
+async function showHit({ id, text }, hit, signal) {
+  const root = byId("side-by-side");
+  if (root.hidden) {
+    root.hidden = false;
+    root.replaceChildren(make("p", { class: "loading" }, "Fetching the texts."));
+  }
+  // The texts of all hits together may be large, so each is fetched when it is chosen.
+  const [{ passages }, stored] = await Promise.all([
+    post("/v1/passages", { text, hit: hit.id }, signal),
+    storedText(hit.id, signal),
+  ]);
+  showSides(root, { title: id, text }, { title: hit.id, text: stored }, passages);
+}

@@ -1,0 +1,143 @@
+// Which passages do two texts share, and where?
+
+import { count, counted, make, share } from "./dom.js";
+import { fillTable } from "./table.js";
+import { markedText } from "./text.js";
+
+let shown = 0;
+
+/**
+ * Shows two texts side by side in `root`. `query` and `hit` are `{ title, text }`; a text is null if
+ * the index keeps none. `passages` are those of the service.
+ */
+export function showSides(root, query, hit, passages) {
+  root.hidden = false;
+  const isTokens = passages.some(({ unit }) => unit === "tokens");
+  if (isTokens || query.text === null || hit.text === null) {
+    showRanges(root, query, hit, passages);
+    return;
+  }
+  shown += 1;
+  const sides = {
+    query: makeSide("query", query, passages.map((passage) => passage.query)),
+    hit: makeSide("hit", hit, passages.map((passage) => passage.hit)),
+  };
+  const at = make("span", { class: "passage-at", role: "status" });
+  const view = { sides, at, current: 0, last: passages.length, passages };
+  const go = (step) => () => {
+    const number = view.current === 0 ? 1 : view.current + step;
+    goTo(view, ((number - 1 + view.last) % view.last) + 1);
+  };
+  const button = (name, text, step) => make("button", { type: "button", class: name, onclick: go(step) }, text);
+  const bar = passages.length === 0
+    ? make("p", { class: "passage-bar" }, "No passage in common is long enough to be shown.")
+    : make("div", { class: "passage-bar" },
+      button("previous", "Previous passage", -1), button("next", "Next passage", 1), at);
+  root.replaceChildren(
+    make("h3", {}, "Shared passages"),
+    bar,
+    make("p", { class: "hint", id: `sides-hint-${shown}` },
+      "Click on a passage, or press Enter on it, to see its counterpart; where passages overlap, do so again for the next one."),
+    make("div", { class: "sides" }, sides.query.element, sides.hit.element),
+  );
+  for (const name of ["query", "hit"]) listen(view, name);
+  if (passages.length > 0) goTo(view, 1);
+}
+
+/** Shows that something is being fetched, or that there is nothing to show. */
+export function clearSides(root) {
+  root.replaceChildren();
+  root.hidden = true;
+}
+
+function makeSide(name, { title, text }, ranges) {
+  const marks = new Map();
+  const numbered = ranges.map(([start, end], index) => ({ number: index + 1, start, end }));
+  const box = make("div", {
+    class: "text",
+    role: "region",
+    tabindex: "0",
+    "aria-label": title,
+    "aria-describedby": `sides-hint-${shown}`,
+  }, markedText(text, numbered, marks));
+  const element = make("article", { class: `side ${name}` }, make("h4", {}, title), box);
+  return { element, box, marks };
+}
+
+function listen(view, name) {
+  const { box } = view.sides[name];
+  const choose = (mark, clientY) => {
+    const numbers = mark.dataset.passages.split(" ").map(Number);
+    // Where passages overlap the innermost comes first, then each of the others in turn.
+    const at = numbers.indexOf(view.current);
+    const isAgain = at >= 0 && view.from === mark;
+    const number = isAgain ? numbers.at(at - 1) : numbers.at(-1);
+    goTo(view, number, { name, clientY });
+    view.from = mark;
+  };
+  box.addEventListener("click", (event) => {
+    const mark = event.target.closest("mark.passage");
+    // A click that ends a selection is about the selection.
+    if (mark && getSelection().isCollapsed) choose(mark, event.clientY);
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !event.target.matches("mark.passage")) return;
+    event.preventDefault();
+    choose(event.target, event.target.getClientRects()[0].top);
+  });
+}
+
+/** Where a passage begins and ends on the screen. */
+function extent(marks) {
+  const last = marks.at(-1).getClientRects();
+  return { top: marks[0].getClientRects()[0].top, bottom: last[last.length - 1].bottom };
+}
+
+/**
+ * Makes a passage the current one. If the reader pointed at a place of it on one side, the other side
+ * is moved so that the same share of the passage lies before the line that comes to the same height:
+ * passages may be longer than the screen.
+ */
+function goTo(view, number, pointed = null) {
+  for (const { box, marks } of Object.values(view.sides)) {
+    for (const mark of box.querySelectorAll("mark.current")) mark.classList.remove("current");
+    for (const mark of marks.get(number) ?? []) mark.classList.add("current");
+  }
+  view.current = number;
+  view.from = null;
+  const { tokens, similarity } = view.passages[number - 1];
+  view.at.textContent = `Passage ${count(number)} of ${count(view.last)}: `
+    + `${counted(tokens, "token")}, similarity ${share(similarity)}`;
+  let reached = 0;
+  let height = null;
+  if (pointed) {
+    const { box, marks } = view.sides[pointed.name];
+    const { top, bottom } = extent(marks.get(number));
+    reached = Math.min(Math.max((pointed.clientY - top) / Math.max(bottom - top, 1), 0), 1);
+    height = pointed.clientY - box.getBoundingClientRect().top;
+  }
+  for (const [name, { box, marks }] of Object.entries(view.sides)) {
+    if (name === pointed?.name || !marks.has(number)) continue;
+    const { top, bottom } = extent(marks.get(number));
+    const wanted = Math.min(height ?? box.clientHeight / 5, box.clientHeight * 0.8);
+    box.scrollTop += top + reached * (bottom - top) - box.getBoundingClientRect().top - wanted;
+  }
+}
+
+function showRanges(root, query, hit, passages) {
+  const table = make("table", { class: "ranges" }, make("caption", {}, "Shared passages"));
+  const range = ([start, end]) => `${count(start)} to ${count(end)}`;
+  fillTable(table, [
+    { title: "Passage", text: ({ number }) => String(number) },
+    { title: "In query", text: (passage) => range(passage.query) },
+    { title: "In document", text: (passage) => range(passage.hit) },
+    { title: "Tokens", text: ({ tokens }) => count(tokens), isNumber: true },
+    { title: "Similarity", text: ({ similarity }) => share(similarity), isNumber: true },
+  ], passages.map((passage, index) => ({ ...passage, number: index + 1 })));
+  root.replaceChildren(
+    make("h3", {}, `${query.title} and ${hit.title}`),
+    make("p", { class: "no-text" }, "This index keeps no texts, so the passages cannot be shown. "
+      + "They are ranges of tokens, counted from 0; the end is not part of the range."),
+    passages.length > 0 ? make("div", { class: "table-box" }, table) : make("p", {}, "There is no shared passage."),
+  );
+}

@@ -1,0 +1,97 @@
+// Where do passages stand in a text, and how are they marked?
+//
+// The service counts bytes of UTF-8, JavaScript counts UTF-16 units.
+
+import { make } from "./dom.js";
+
+const COLOURS = 8;
+
+/** Of each offset in bytes the index in UTF-16 units; an offset within a character is that of its start. */
+export function indicesOfBytes(text, offsets) {
+  const sorted = [...new Set(offsets)].sort((a, b) => a - b);
+  const indices = new Map();
+  let byte = 0;
+  let index = 0;
+  for (const offset of sorted) {
+    while (byte < offset && index < text.length) {
+      const code = text.codePointAt(index);
+      const width = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      if (byte + width > offset) break;
+      byte += width;
+      index += code < 0x10000 ? 1 : 2;
+    }
+    indices.set(offset, index);
+  }
+  return indices;
+}
+
+/**
+ * Cuts a text where a passage starts or ends. `ranges` are `{ number, start, end }` in bytes; the
+ * segments `{ start, end, passages, starting }` in UTF-16 units follow each other without a gap.
+ * `passages` are the numbers of all that cover the segment, the innermost last.
+ */
+export function segments(text, ranges) {
+  const indices = indicesOfBytes(text, ranges.flatMap(({ start, end }) => [start, end]));
+  const placed = ranges
+    .map(({ number, start, end }) => ({ number, start: indices.get(start), end: indices.get(end) }))
+    .filter(({ start, end }) => start < end)
+    .sort((a, b) => a.start - b.start || b.end - a.end || a.number - b.number);
+  const cuts = new Set([0, text.length]);
+  for (const { start, end } of placed) cuts.add(start).add(end);
+  const sorted = [...cuts].sort((a, b) => a - b);
+  const found = [];
+  let open = [];
+  let next = 0;
+  for (let at = 0; at + 1 < sorted.length; at += 1) {
+    const start = sorted[at];
+    open = open.filter((passage) => passage.end > start);
+    const starting = [];
+    for (; next < placed.length && placed[next].start === start; next += 1) {
+      open.push(placed[next]);
+      starting.push(placed[next].number);
+    }
+    found.push({ start, end: sorted[at + 1], passages: open.map(({ number }) => number), starting });
+  }
+  return found;
+}
+
+/** The class of a passage's colour. */
+export function colourClass(number) {
+  return `p${(number - 1) % COLOURS}`;
+}
+
+function listed(numbers) {
+  if (numbers.length === 1) return `Passage ${numbers[0]}`;
+  return `Passages ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
+}
+
+/**
+ * The nodes of a text with its passages marked. `marks` is filled with the marks of each passage, by
+ * number. The text content of the nodes is the text: numbers of passages are shown by the style sheet,
+ * so that whoever copies a passage gets nothing else.
+ */
+export function markedText(text, ranges, marks) {
+  const nodes = document.createDocumentFragment();
+  for (const { start, end, passages, starting } of segments(text, ranges)) {
+    const piece = text.slice(start, end);
+    if (passages.length === 0) {
+      nodes.append(piece);
+      continue;
+    }
+    const innermost = passages.at(-1);
+    const mark = make("mark", {
+      class: `passage ${colourClass(innermost)}${passages.length > 1 ? " overlapping" : ""}`,
+      "data-passage": innermost,
+      "data-passages": passages.join(" "),
+      "data-number": starting.length > 0 && starting.join(" "),
+      tabindex: starting.length > 0 && "0",
+      title: listed(passages),
+    }, piece);
+    for (const number of passages) {
+      if (!marks.has(number)) marks.set(number, []);
+      marks.get(number).push(mark);
+    }
+    nodes.append(mark);
+  }
+  return nodes;
+}
