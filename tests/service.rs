@@ -324,18 +324,27 @@ fn a_slow_client_is_cut_off_and_disturbs_nobody() {
     wait_until(|| service.ask("GET", "/healthz", "", "").status == 200);
 }
 
+/// A request that was let in and whose body, of so many bytes, does not come.
+fn hold(service: &Service, path: &str, bytes: usize) -> TcpStream {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {bytes}\r\nExpect: 100-continue\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(service.address()).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    // That comes when the body is wanted.
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100");
+    stream
+}
+
 #[test]
 fn too_much_at_once_is_turned_away() {
     let dir = created();
     let service = Service::start(&dir, &["--max-requests", "1", "--timeout", "5s"]);
     // It holds the only place, because its body does not come.
-    let mut slow = TcpStream::connect(service.address()).unwrap();
-    slow.write_all(
-        b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-          Content-Length: 100\r\n\r\n{",
-    )
-    .unwrap();
-    wait_until(|| service.post("/v1/search", "{\"text\": \"x\"}").status == 429);
+    let slow = hold(&service, "/v1/search", 100);
     let reply = service.post("/v1/search", "{\"text\": \"x\"}");
     assert_eq!((reply.status, reply.code().as_str()), (429, "busy"));
     assert!(reply.head.contains("retry-after: 1"));
@@ -348,14 +357,9 @@ fn too_much_at_once_is_turned_away() {
         drop(service);
         Service::start(&dir, &["--memory", "4MiB", "--max-body", "1MiB", "--timeout", "5s"])
     };
-    let mut slow = TcpStream::connect(service.address()).unwrap();
-    slow.write_all(
-        b"POST /v1/documents HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-          Content-Length: 1000000\r\n\r\n{",
-    )
-    .unwrap();
+    let _slow = hold(&service, "/v1/documents", 1_000_000);
     let large = json!({"id": "a", "text": "x ".repeat(200_000)}).to_string();
-    wait_until(|| service.post("/v1/documents", &large).status == 429);
+    assert_eq!(service.post("/v1/documents", &large).status, 429);
     // Searches have a room of their own.
     let large = json!({"text": "x ".repeat(200_000)}).to_string();
     assert_eq!(service.post("/v1/search", &large).status, 200);
