@@ -266,6 +266,7 @@ fn what_cannot_be_answered_is_refused_with_its_status() {
     check("GET", "/v1/documents/%FF", "", "", 400, "bad_request");
     check("POST", "/v1/documents?commit=now", JSON, "{}", 400, "bad_request");
     check("POST", "/v1/compact", JSON, "{\"segments\": 0}", 400, "bad_request");
+    check("POST", "/v1/compact", JSON, "[]", 400, "bad_request");
     check("POST", "/v1/compare", JSON, "{\"a\": {\"id\": \"a\"}}", 400, "bad_request");
     let foreign = format!("{JSON}Sec-Fetch-Site: cross-site\r\n");
     check("POST", "/v1/search", &foreign, "{}", 403, "foreign_site");

@@ -107,6 +107,10 @@ impl Body {
 /// When it is no JSON, or says something else; with line and column.
 pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+    // serde would take its values for those of the fields, in order.
+    if json.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Failure::bad_request("give a JSON object"));
+    }
     serde_json::from_slice(json).map_err(|error| Failure::bad_request(error.to_string()))
 }
 

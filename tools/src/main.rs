@@ -11,6 +11,7 @@ mod estimate;
 mod evaluate;
 mod exact;
 mod finkel;
+mod kills;
 mod latency;
 mod lifecycle;
 mod pan;
@@ -44,6 +45,7 @@ enum Tool {
     Exact(exact::Exact),
     Estimate(estimate::Estimate),
     Service(service::Service),
+    Kills(kills::Kills),
     Evaluate(evaluate::Evaluate),
 }
 
@@ -61,6 +63,7 @@ fn main() -> Result {
         Tool::Pan(tool) => tool.run(),
         Tool::Exact(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),
+        Tool::Kills(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
     }

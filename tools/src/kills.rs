@@ -1,0 +1,141 @@
+//! Does a service that is killed keep what it said was committed?
+//!
+//! Several clients add documents in bulk; the service is killed at a random moment, the index checked
+//! and compared with what had been acknowledged, and the service started again.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use cento::api::{Commit, DocumentBody};
+use cento::client::Client;
+use cento::index::{DocAddress, Index};
+use clap::Args;
+use fastrand::Rng;
+
+use crate::Result;
+use crate::service::Running;
+
+/// Kill a service in the middle of bulk additions, again and again.
+#[derive(Debug, Args)]
+pub struct Kills {
+    /// A directory for the index, which is made anew.
+    #[arg(long)]
+    work: PathBuf,
+    /// The program.
+    #[arg(long, default_value = "target/release/cento")]
+    cento: PathBuf,
+    /// How many times.
+    #[arg(long, default_value = "50")]
+    times: u64,
+    /// Clients that add at a time.
+    #[arg(long, default_value = "3")]
+    clients: u64,
+    /// The service is killed within so many milliseconds.
+    #[arg(long, default_value = "1500")]
+    within: u64,
+    /// The seed.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// Documents in a request.
+const BATCH: u64 = 200;
+
+impl Kills {
+    pub(crate) fn run(self) -> Result {
+        let mut rng = Rng::with_seed(self.seed);
+        let index = self.work.join("kills.idx");
+        if index.exists() {
+            std::fs::remove_dir_all(&index)?;
+        }
+        std::fs::create_dir_all(&self.work)?;
+        if !Command::new(&self.cento).arg("create").arg(&index).status()?.success() {
+            return Err("the index could not be created".into());
+        }
+        let (mut committed, mut unacknowledged) = (BTreeSet::new(), 0);
+        for round in 0..self.times {
+            let mut service = Running::start(&self.cento, &index, &["--commit-interval", "50ms"])?;
+            let acknowledged = Mutex::new(Vec::new());
+            let url = service.url.clone();
+            std::thread::scope(|scope| -> Result {
+                for number in 0..self.clients {
+                    let (url, acknowledged) = (&url, &acknowledged);
+                    let seed = rng.u64(..);
+                    scope.spawn(move || add(url, round, number, seed, acknowledged));
+                }
+                std::thread::sleep(Duration::from_millis(rng.u64(..self.within)));
+                service.kill()
+            })?;
+            committed.extend(acknowledged.into_inner().map_err(|_| "a client panicked")?);
+            let opened = Index::open(&index)?;
+            let found = ids(&opened)?;
+            if let Some(missing) = committed.difference(&found).next() {
+                return Err(format!("round {round}: {missing} was committed and is gone").into());
+            }
+            let problems = opened.check()?.problems;
+            if !problems.is_empty() {
+                return Err(format!("round {round}: {problems:?}").into());
+            }
+            unacknowledged = found.len() - committed.len();
+        }
+        println!(
+            "killed {} times: {} documents were acknowledged as committed, all are there, none twice; \
+             {unacknowledged} others are there too; check is clean",
+            self.times,
+            committed.len()
+        );
+        Ok(())
+    }
+}
+
+/// Adds documents until the service is gone; those whose commit was acknowledged are noted.
+fn add(url: &str, round: u64, number: u64, seed: u64, acknowledged: &Mutex<Vec<String>>) {
+    let Ok(client) = Client::new(url, None) else { return };
+    let mut rng = Rng::with_seed(seed);
+    for batch in 0.. {
+        let mut lines = String::new();
+        let mut ids = Vec::new();
+        for i in 0..BATCH {
+            // Some come again later, and take the place of an earlier version.
+            let id = match rng.u8(..4) {
+                0 => format!("again-{number}-{}", rng.u64(..500)),
+                _ => format!("{round}-{number}-{batch}-{i}"),
+            };
+            let words = (0..60).map(|_| format!("w{}", rng.u32(..5000)));
+            let text = words.collect::<Vec<_>>().join(" ");
+            let meta = serde_json::Map::new();
+            let document = DocumentBody { id: id.clone(), text, meta };
+            lines += &serde_json::to_string(&document).unwrap_or_default();
+            lines.push('\n');
+            ids.push(id);
+        }
+        let commit = if rng.bool() { Commit::Wait } else { Commit::Auto };
+        match client.add_lines(lines.as_bytes(), commit) {
+            Ok(response) if response.committed => {
+                if let Ok(mut acknowledged) = acknowledged.lock() {
+                    acknowledged.extend(ids);
+                }
+            }
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// The ids of all documents; an error if one is there twice.
+fn ids(index: &Index) -> Result<BTreeSet<String>> {
+    let snapshot = index.snapshot()?;
+    let mut ids = BTreeSet::new();
+    for (segment, view) in (0u32..).zip(snapshot.segments()) {
+        for doc in (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc)) {
+            let id = snapshot.id(DocAddress { segment, doc })?;
+            if let Some(twice) = ids.replace(id) {
+                return Err(format!("{twice} is there twice").into());
+            }
+        }
+    }
+    Ok(ids)
+}
