@@ -324,8 +324,8 @@ fn a_slow_client_is_cut_off_and_disturbs_nobody() {
     wait_until(|| service.ask("GET", "/healthz", "", "").status == 200);
 }
 
-/// A request that was let in and whose body, of so many bytes, does not come.
-fn hold(service: &Service, path: &str, bytes: usize) -> TcpStream {
+/// A request that was let in and of whose body, of so many bytes, only the first come.
+fn hold(service: &Service, path: &str, bytes: usize, come: usize) -> TcpStream {
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
          Content-Length: {bytes}\r\nExpect: 100-continue\r\n\r\n"
@@ -336,33 +336,69 @@ fn hold(service: &Service, path: &str, bytes: usize) -> TcpStream {
     let mut answer = [0; 12];
     stream.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 100");
+    stream.write_all(&vec![b' '; come]).unwrap();
     stream
 }
 
 #[test]
-fn too_much_at_once_is_turned_away() {
+fn too_many_requests_at_once_are_turned_away() {
     let dir = created();
-    let service = Service::start(&dir, &["--max-requests", "1", "--timeout", "5s"]);
-    // It holds the only place, because its body does not come.
-    let slow = hold(&service, "/v1/search", 100);
-    let reply = service.post("/v1/search", "{\"text\": \"x\"}");
-    assert_eq!((reply.status, reply.code().as_str()), (429, "busy"));
-    assert!(reply.head.contains("retry-after: 1"));
-    // Whether it lives can be asked all the same; and clients wait and come back.
+    let service = Service::start(&dir, &["--max-requests", "1"]);
+    // Those whose bodies do not come take no place.
+    let _slow: Vec<TcpStream> = (0..5).map(|_| hold(&service, "/v1/search", 100, 1)).collect();
+    assert_eq!(service.post("/v1/search", "{\"text\": \"x\"}").status, 200);
+    let large = json!({"text": words(1, 50_000)}).to_string();
+    let is_turned_away = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !is_turned_away.load(Ordering::Relaxed) {
+                    let reply = service.post("/v1/search", &large);
+                    if reply.status == 429 {
+                        assert_eq!(reply.code(), "busy");
+                        assert!(reply.head.contains("retry-after: 1"));
+                        is_turned_away.store(true, Ordering::Relaxed);
+                    } else {
+                        assert_eq!(reply.status, 200);
+                    }
+                }
+            });
+        }
+        // A client waits, and comes back.
+        assert_eq!(service.client().search(&query("x", 1)).unwrap().hits, []);
+    });
     assert_eq!(service.ask("GET", "/healthz", "", "").status, 200);
-    drop(slow);
-    assert_eq!(service.client().search(&query("x", 1)).unwrap().hits, []);
-    // The room for bodies is bounded: nobody gets it by saying that much will come.
-    let service = {
-        drop(service);
-        Service::start(&dir, &["--memory", "4MiB", "--max-body", "1MiB", "--timeout", "5s"])
-    };
-    let _slow = hold(&service, "/v1/documents", 1_000_000);
+}
+
+#[test]
+fn the_room_for_bodies_is_bounded() {
+    let dir = created();
+    let arguments = ["--memory", "4MiB", "--max-body", "1MiB", "--timeout", "20s"];
+    let service = Service::start(&dir, &arguments);
     let large = json!({"id": "a", "text": "x ".repeat(200_000)}).to_string();
-    assert_eq!(service.post("/v1/documents", &large).status, 429);
+    // Nobody gets it by saying that much will come.
+    let _saying: Vec<TcpStream> =
+        (0..5).map(|_| hold(&service, "/v1/documents", 1_000_000, 1)).collect();
+    assert_eq!(service.post("/v1/documents", &large).status, 202);
+    let _sending = hold(&service, "/v1/documents", 1_000_000, 900_000);
+    wait_until(|| service.post("/v1/documents", &large).status == 429);
     // Searches have a room of their own.
     let large = json!({"text": "x ".repeat(200_000)}).to_string();
     assert_eq!(service.post("/v1/search", &large).status, 200);
+}
+
+#[test]
+fn a_document_that_is_too_large_for_a_service_disturbs_no_other() {
+    let dir = created();
+    let line = |id: &str, count| json!({"id": id, "text": words(1, count)}).to_string() + "\n";
+    dir.write("corpus.jsonl", line("a", 50) + &line("large", 200_000) + &line("b", 50));
+    let service = Service::start(&dir, &["--max-body", "512KiB"]);
+    let run = dir.run(&["add", "--url", &service.url, "corpus.jsonl", "--format", "json"]);
+    assert_eq!(
+        (run.status, &run.json()["added"], &run.json()["failed"]),
+        (0, &json!(2), &json!(1))
+    );
+    assert!(run.err.contains("large: a body has at most 524288 bytes"), "{}", run.err);
 }
 
 #[test]

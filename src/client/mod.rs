@@ -37,6 +37,10 @@ use crate::search::Answer;
 /// An answer has at most so many bytes.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
+/// Before a larger body is sent the service is asked whether it takes it: one that does not closes the
+/// connection on who is still sending, and its answer may be lost.
+const ASKED_FIRST_BYTES: usize = 256 << 10;
+
 /// A busy service is asked again within this time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -253,6 +257,9 @@ impl Client {
             }
             if let Some(kind) = kind {
                 request = request.header(header::CONTENT_TYPE, kind);
+            }
+            if body.len() > ASKED_FIRST_BYTES {
+                request = request.header(header::EXPECT, "100-continue");
             }
             request.send(body)
         };

@@ -133,14 +133,7 @@ impl Sending<'_> {
             return Ok(());
         }
         let (lines, ids) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.ids));
-        match self.client.add_lines(&lines, Commit::Auto) {
-            Ok(response) => self.answered(response, &ids)?,
-            // Only a document that is alone in its request is too large by itself.
-            Err(Error::Service { code, message, .. }) if code == "too_large" && ids.len() == 1 => {
-                self.failed(Error::input(&ids[0], message))?;
-            }
-            Err(error) => return Err(error),
-        }
+        self.send(&lines, &ids)?;
         if self.options.commit_every.is_some_and(|every| self.uncommitted >= every) {
             self.commit()?;
         }
@@ -158,6 +151,25 @@ impl Sending<'_> {
         }
         self.uncommitted = 0;
         Ok(())
+    }
+
+    /// Sends these lines, of documents with these ids; in halves if the service does not take so much.
+    fn send(&mut self, lines: &[u8], ids: &[String]) -> Result<()> {
+        match self.client.add_lines(lines, Commit::Auto) {
+            Ok(response) => self.answered(response, ids),
+            Err(Error::Service { code, message, .. }) if code == "too_large" => {
+                if let [id] = ids {
+                    return self.failed(Error::input(id, message));
+                }
+                let (first, second) = ids.split_at(ids.len() / 2);
+                let ends = lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+                let end = ends.map(|(at, _)| at + 1).nth(first.len() - 1);
+                let (left, right) = lines.split_at(end.expect("every document has a line"));
+                self.send(left, first)?;
+                self.send(right, second)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn answered(&mut self, response: AddResponse, ids: &[String]) -> Result<()> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::body::Bytes;
 use crossbeam::channel::{Sender, TrySendError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::Settings;
 use super::body::{Body, Gate};
@@ -29,12 +29,12 @@ pub struct App {
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
     pub is_stopping: AtomicBool,
-    /// Requests that are being answered; others are turned away.
-    pub admitted: Arc<Semaphore>,
     /// Bytes of requests that search.
     pub reads: Gate,
     /// Bytes of requests that add documents.
     pub writes: Gate,
+    /// Requests that have arrived and are being answered; others are turned away.
+    places: Semaphore,
     /// Searches that run; others wait.
     running: Arc<Semaphore>,
     unsigned: Sender<Unsigned>,
@@ -68,7 +68,7 @@ impl App {
     ) -> App {
         let gate_bytes = (settings.memory_bytes / 4).max(settings.body_bytes_max);
         App {
-            admitted: Arc::new(Semaphore::new(settings.requests_max)),
+            places: Semaphore::new(settings.requests_max),
             reads: Gate::new(gate_bytes),
             writes: Gate::new(gate_bytes),
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
@@ -89,12 +89,19 @@ impl App {
         self.published.current()
     }
 
+    /// A place among the requests that are being answered. Those that are still arriving need none:
+    /// slow clients take no place from others.
+    fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
+        self.places.try_acquire().map_err(|_| Failure::busy("many requests are being answered"))
+    }
+
     /// Runs what takes time on a thread of its own; so many at a time as there are threads to search.
     /// `job` looks at its argument, which is set when nobody waits any more.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(Arc<AtomicBool>) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
+        let _place = self.place()?;
         let permit: OwnedSemaphorePermit =
             self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())?;
         let stop = StopOnDrop(Arc::default());
@@ -116,6 +123,7 @@ impl App {
         body: Body,
         commit: Commit,
     ) -> std::result::Result<AddResponse, Failure> {
+        let _place = self.place()?;
         let (reply, answer) = Reply::new();
         let is_lines = body.is_lines();
         let (body, permit) = body.into_parts();
@@ -130,6 +138,7 @@ impl App {
         &self,
         job: impl FnOnce() -> Result<T>,
     ) -> std::result::Result<T, Failure> {
+        let _place = self.place()?;
         let _permit = self.running.acquire().await.map_err(|_| Failure::internal())?;
         job().map_err(Failure::from)
     }
@@ -139,6 +148,7 @@ impl App {
         &self,
         command: impl FnOnce(Reply<T>) -> Command,
     ) -> std::result::Result<T, Failure> {
+        let _place = self.place()?;
         let (reply, answer) = Reply::new();
         self.commands.try_send(command(reply)).map_err(turned_away)?;
         answer.await.map_err(|_| Failure::unavailable("the service is stopping"))?

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use axum::body::{Body as Stream, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use bytes::BytesMut;
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::failure::Failure;
 
-/// Lets so many bytes of bodies in at a time.
+/// Lets so many bytes of bodies in at a time. Room is taken as bytes arrive, so that nobody gets it by
+/// saying that much will come.
 pub struct Gate {
     permits: Arc<Semaphore>,
 }
@@ -23,6 +25,12 @@ impl Gate {
     /// For so many bytes.
     pub fn new(bytes: usize) -> Gate {
         Gate { permits: Arc::new(Semaphore::new(permits(bytes) as usize)) }
+    }
+
+    /// Room for so many bytes.
+    fn enter(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Failure> {
+        let permit = self.permits.clone().try_acquire_many_owned(permits(bytes));
+        permit.map_err(|_| Failure::busy("the requests that are being read take all the memory"))
     }
 }
 
@@ -57,14 +65,7 @@ impl Body {
         if declared.is_some_and(|length| length > bytes_max as u64) {
             return Err(too_large(bytes_max));
         }
-        // Of a body without a length the worst is assumed.
-        let reserved = declared.map_or(bytes_max, |length| length as usize);
-        let permit = gate.permits.clone().try_acquire_many_owned(permits(reserved.max(1)));
-        let busy = |_| Failure::busy("the requests that are being read take all the memory");
-        let mut permit = permit.map_err(busy)?;
-        let bytes = collect(request.into_body(), bytes_max).await?;
-        let surplus = permits(reserved).saturating_sub(permits(bytes.len()).max(1));
-        drop(permit.split(surplus as usize));
+        let (bytes, permit) = collect(request.into_body(), gate, bytes_max).await?;
         Ok(Body { bytes, form, permit })
     }
 
@@ -114,12 +115,22 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(json).map_err(|error| Failure::bad_request(error.to_string()))
 }
 
-async fn collect(body: Stream, bytes_max: usize) -> Result<Bytes, Failure> {
-    match Limited::new(body, bytes_max).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(bytes_max)),
-        Err(_) => Err(Failure::bad_request("the body did not arrive whole")),
+async fn collect(
+    mut body: Stream,
+    gate: &Gate,
+    bytes_max: usize,
+) -> Result<(Bytes, OwnedSemaphorePermit), Failure> {
+    let (mut bytes, mut room) = (BytesMut::new(), gate.enter(0)?);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Failure::bad_request("the body did not arrive whole"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        room.merge(gate.enter(data.len())?);
+        bytes.extend_from_slice(&data);
     }
+    Ok((bytes.freeze(), room))
 }
 
 fn form(headers: &HeaderMap) -> Result<Form, Failure> {

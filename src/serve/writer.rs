@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use axum::http::StatusCode;
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use jiff::Zoned;
 use tokio::sync::oneshot;
@@ -315,7 +316,7 @@ impl Work {
             Command::Compact { segments, reply, wait } => {
                 if self.running.is_some() {
                     return reply.send(Err(Failure::new(
-                        axum::http::StatusCode::CONFLICT,
+                        StatusCode::CONFLICT,
                         "compacting",
                         "a compaction is going on; wait for its end",
                     )));
@@ -381,7 +382,11 @@ impl Work {
 
     /// Ends the writer after a failed write: what was not committed is gone.
     fn give_up(&mut self, error: &Error) -> Failure {
-        let failure = Failure::from(error);
+        let mut failure = Failure::from(error);
+        if failure.status == StatusCode::INTERNAL_SERVER_ERROR {
+            failure =
+                Failure::unavailable("this could not be written; the log of the service says why");
+        }
         let lost = std::mem::take(&mut self.acknowledged);
         self.metrics.lost.inc_by(lost);
         self.status.lost.fetch_add(lost, Ordering::Relaxed);
