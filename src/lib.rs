@@ -32,6 +32,11 @@ pub mod source;
 pub mod spec;
 pub mod text;
 
+/// As many threads as there are processors for this process; at least 1.
+pub(crate) fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 pub use error::{Corruption, Error, Result};
 /// The tantivy that cento is built on, for queries that compose with [`search::SimilarTo`].
 pub use tantivy;

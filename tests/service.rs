@@ -373,7 +373,7 @@ fn too_many_requests_at_once_are_turned_away() {
 #[test]
 fn the_room_for_bodies_is_bounded() {
     let dir = created();
-    let arguments = ["--memory", "4MiB", "--max-body", "1MiB", "--timeout", "20s"];
+    let arguments = ["--memory", "8MiB", "--max-body", "1MiB", "--timeout", "20s"];
     let service = Service::start(&dir, &arguments);
     let large = json!({"id": "a", "text": "x ".repeat(200_000)}).to_string();
     // Nobody gets it by saying that much will come.

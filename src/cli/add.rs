@@ -15,7 +15,7 @@ use crate::client::send::{SendOptions, send};
 use crate::error::Error;
 use crate::index::{self, AddOptions, AddReport, Config, Index};
 use crate::scheme::DEFAULT_SPEC;
-use crate::source::SourceOptions;
+use crate::source::{SourceOptions, check_there};
 use crate::text::charset;
 
 /// Add documents, in place of those with the same id.
@@ -124,11 +124,7 @@ impl Add {
             let what = "give files, directories, or - for standard input";
             return Err(Error::Query { what: what.into() }.into());
         }
-        for path in &self.paths {
-            if path != Path::new("-") {
-                path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
-            }
-        }
+        check_there(&self.paths)?;
         let index = match target {
             Target::Index(path) => self.open_or_create(&path)?,
             Target::Service(client) => return self.send(&client, &stop),
@@ -176,7 +172,7 @@ impl Add {
 
     fn open_or_create(&self, path: &Path) -> crate::Result<Index> {
         let NewConfigArgs { scheme, analyzer, no_text, frequencies } = self.config.clone();
-        if !path.join("meta.json").exists() {
+        if !Index::exists(path) {
             let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
             let analyzer = analyzer.unwrap_or_else(|| "words".into());
             let config = ConfigArgs { scheme, analyzer, frequencies };

@@ -18,10 +18,10 @@ use super::search::parse_share;
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::hash::hash_bytes;
-use crate::index::{Config, Index};
+use crate::index::Index;
 use crate::join::dedup::{Decision, DedupOptions, Event, Progress, Verdict, dedup};
 use crate::search::Searcher;
-use crate::source::{self, Document};
+use crate::source::{self, Document, check_there};
 
 /// Write the documents that say something new, and report the others.
 ///
@@ -140,9 +140,7 @@ impl Dedup {
         self.check_apart()?;
         let stop = stop_flag();
         let started = std::time::Instant::now();
-        for path in self.paths.iter().filter(|path| *path != Path::new("-")) {
-            path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
-        }
+        check_there(&self.paths)?;
         let against = self
             .against
             .iter()
@@ -203,7 +201,6 @@ impl Dedup {
     }
 
     fn options(&self, boilerplate: Vec<u64>) -> DedupOptions {
-        let available = || std::thread::available_parallelism().map_or(1, usize::from);
         let mut source = self.source.options();
         source.keeps_records = true;
         DedupOptions {
@@ -211,7 +208,7 @@ impl Dedup {
             contained: self.min_containment,
             passage: self.cut_passages.map(|words| words as usize),
             boilerplate,
-            threads: self.threads.unwrap_or_else(available),
+            threads: self.threads.unwrap_or_else(crate::available_threads),
             memory_bytes: self.memory,
             resumable: self.index.is_some() && self.out.is_some(),
             strict: self.strict,
@@ -220,19 +217,14 @@ impl Dedup {
     }
 
     fn open_or_create(&self, path: &Path, against: &[Searcher]) -> crate::Result<Index> {
-        if path.join("meta.json").exists() {
+        if Index::exists(path) {
             return Index::open(path);
         }
         let DedupConfigArgs { scheme, analyzer, frequencies, no_text } = &self.config;
         let store_text = self.cut_passages.is_some() || (self.index.is_some() && !no_text);
         let is_given = scheme.is_some() || analyzer.is_some() || frequencies.is_some();
         let config = match against.first().map(|first| first.snapshot().config()) {
-            Some(config) if !is_given => Config::with_frequencies(
-                &config.scheme.to_string(),
-                &config.analyzer.to_string(),
-                store_text,
-                config.frequencies.clone(),
-            )?,
+            Some(config) if !is_given => config.with_text(store_text)?,
             _ => ConfigArgs {
                 scheme: scheme.clone().unwrap_or_else(|| crate::scheme::DEFAULT_SPEC.into()),
                 analyzer: analyzer.clone().unwrap_or_else(|| "words".into()),

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::search::parse_share;
-use crate::error::Error;
 use crate::index::{Config, Index, MaxDf};
 use crate::join::Thresholds;
 use crate::search::Searcher;
@@ -55,8 +54,7 @@ pub struct JoinArgs {
 impl JoinArgs {
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        let available = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.unwrap_or_else(available)
+        self.threads.unwrap_or_else(crate::available_threads)
     }
 
     /// A searcher over the index at `path`, for which boilerplate does not count.
@@ -86,12 +84,12 @@ pub fn keys_of(boilerplate: &[PathBuf], config: &Config) -> crate::Result<Vec<u6
 
 /// Adds the fingerprints of what is at `path`, an index or documents.
 fn add_keys(path: &Path, config: &Config, keys: &mut Vec<u64>) -> crate::Result<()> {
-    if path.join("meta.json").exists() {
+    if Index::exists(path) {
         let snapshot = Index::open(path)?.snapshot()?;
         config.check_signs_as(snapshot.config(), path)?;
         return snapshot.for_each_term(&mut |key, _| keys.push(key));
     }
-    path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+    crate::source::check_there([&path.to_owned()])?;
     let mut add = |text: &str| {
         keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
         Ok(())

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::index::{self, AddOptions, Index};
 use crate::join::pairwise::{SymmetricPair, most_similar};
 use crate::search::Searcher;
+use crate::source::check_there;
 
 /// Show the most similar pairs of a handful of files.
 ///
@@ -44,9 +45,7 @@ pub struct Pairwise {
 impl Pairwise {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
-        for path in &self.paths {
-            path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
-        }
+        check_there(&self.paths)?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
         let index = Index::create(dir.path().join("index"), self.config.config(false)?)?;

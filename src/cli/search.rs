@@ -170,9 +170,7 @@ impl Search {
     /// The texts that do not count, for a service to be told.
     fn boilerplate_texts(&self) -> crate::Result<Vec<String>> {
         let mut texts = Vec::new();
-        for path in &self.boilerplate {
-            path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
-        }
+        source::check_there(&self.boilerplate)?;
         let mut add = |text: &str| {
             texts.push(text.to_owned());
             Ok(())

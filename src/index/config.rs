@@ -77,13 +77,14 @@ impl Config {
         Config { max_df, ..self }
     }
 
-    /// The same configuration, for an index that keeps no text.
+    /// The same configuration, for an index that keeps texts or does not.
     ///
     /// # Errors
     /// When a specification cannot be used, which is so for the first one too.
-    pub fn without_text(&self) -> Result<Config> {
+    pub fn with_text(&self, store_text: bool) -> Result<Config> {
         let (scheme, analyzer) = (self.scheme.to_string(), self.analyzer.to_string());
-        let config = Config::with_frequencies(&scheme, &analyzer, false, self.frequencies.clone())?;
+        let config =
+            Config::with_frequencies(&scheme, &analyzer, store_text, self.frequencies.clone())?;
         Ok(config.with_max_df(self.max_df))
     }
 

@@ -30,7 +30,7 @@ pub struct AddOptions {
 impl Default for AddOptions {
     fn default() -> AddOptions {
         AddOptions {
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: crate::available_threads(),
             memory_bytes: 512 << 20,
             commit_every: None,
             strict: false,

@@ -72,6 +72,11 @@ struct Inner {
 }
 
 impl Index {
+    /// Whether there is an index in the directory `path`.
+    pub fn exists(path: impl AsRef<Path>) -> bool {
+        path.as_ref().join("meta.json").exists()
+    }
+
     /// Creates an index in the directory `path`, which does not exist or is empty.
     ///
     /// # Errors
@@ -273,7 +278,7 @@ impl Index {
 }
 
 fn check_exists(path: &Path) -> Result<()> {
-    if path.join("meta.json").exists() {
+    if Index::exists(path) {
         return Ok(());
     }
     let what = "there is no index here; `cento create` or `cento add` makes one";

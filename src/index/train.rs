@@ -84,7 +84,7 @@ fn read(
     skipped: &mut dyn FnMut(&str),
 ) -> Result<()> {
     match inputs {
-        [index] if index.join("meta.json").exists() => add_index(index, add),
+        [index] if Index::exists(index) => add_index(index, add),
         _ => source::for_each_text(inputs, options, add, skipped),
     }
 }

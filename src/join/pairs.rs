@@ -42,7 +42,7 @@ impl Default for PairOptions {
             scope: Scope::Everywhere,
             max_df: None,
             passages: false,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: crate::available_threads(),
         }
     }
 }

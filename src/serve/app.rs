@@ -66,7 +66,8 @@ impl App {
         ways: Ways,
         openapi: Bytes,
     ) -> App {
-        let gate_bytes = (settings.memory_bytes / 4).max(settings.body_bytes_max);
+        // A half is the writer's; bodies grow by doubling, and become texts and tokens.
+        let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
             places: Semaphore::new(settings.requests_max),
             reads: Gate::new(gate_bytes),

@@ -90,7 +90,7 @@ impl Default for Settings {
             connections_max: 1024,
             timeout: Duration::from_secs(30),
             grace: Duration::from_secs(30),
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: crate::available_threads(),
             memory_bytes: 512 << 20,
             commit_interval: Duration::from_secs(5),
             compact_at: None,

@@ -188,6 +188,17 @@ pub fn for_each_record(
     }
 }
 
+/// Refuses paths at which there is nothing to be read; `-` is standard input.
+///
+/// # Errors
+/// With the first of them.
+pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+    for path in paths.into_iter().filter(|path| path.as_os_str() != "-") {
+        path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+    }
+    Ok(())
+}
+
 /// Gives `add` the text of every document of `inputs`; what is no document is told to `skipped`.
 ///
 /// # Errors

@@ -41,7 +41,7 @@ pub async fn pairwise(
     let searcher = app.searcher();
     let pairs = app.run(move |stop| {
         let _body = body;
-        let config = searcher.snapshot().config().without_text()?;
+        let config = searcher.snapshot().config().with_text(false)?;
         let mut keys = Vec::new();
         for text in &boilerplate {
             keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
