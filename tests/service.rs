@@ -166,7 +166,9 @@ fn what_happens_is_measured() {
 #[test]
 fn acknowledged_documents_outlive_a_stop() {
     let dir = created();
-    let service = Service::start(&dir, &["--commit-interval", "1h"]);
+    // However little patience there is, and however long the interval.
+    let arguments = ["--commit-interval", "9223372036854775807s", "--grace", "1ms"];
+    let service = Service::start(&dir, &arguments);
     let client = service.client();
     for i in 0..20 {
         client.add(&body(&format!("d{i}"), &words(i, 50)), Commit::Auto).unwrap();
@@ -289,7 +291,7 @@ fn a_killed_service_has_what_it_said_was_committed_and_nothing_twice() {
 #[test]
 fn a_slow_client_is_cut_off_and_disturbs_nobody() {
     let dir = indexed();
-    let service = Service::start(&dir, &["--timeout", "1s", "--max-connections", "8"]);
+    let service = Service::start(&dir, &["--timeout", "1s"]);
     let connect = || TcpStream::connect(service.address()).unwrap();
     let end_of = |mut stream: TcpStream| {
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -311,7 +313,10 @@ fn a_slow_client_is_cut_off_and_disturbs_nobody() {
     assert!(end_of(half).starts_with("HTTP/1.1 408 "));
     let answer = end_of(head);
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    drop(service);
     // As many as there is room for, and one more.
+    let service = Service::start(&dir, &["--max-connections", "8"]);
+    let connect = || TcpStream::connect(service.address()).unwrap();
     let open: Vec<TcpStream> = (0..8).map(|_| connect()).collect();
     let mut turned_away = connect();
     // What is turned away is so whether or not it asks.

@@ -80,4 +80,6 @@ pub struct Health {
     /// `ok`.
     #[schema(example = "ok")]
     pub status: String,
+    /// When the service was started, in microseconds since 1970.
+    pub started: u64,
 }

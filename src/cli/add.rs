@@ -20,7 +20,9 @@ use crate::text::charset;
 
 /// Add documents, in place of those with the same id.
 ///
-/// An index that does not exist is created. With --url the documents are sent to a service. /// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
+/// An index that does not exist is created. With --url the documents are sent to a service.
+///
+/// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
 /// path as id. All may be compressed as .gz or .zst. A document that is there already, with the
 /// same text and meta, is left as it is: a run that was stopped can simply be repeated.
 #[derive(Debug, Args)]
@@ -38,7 +40,7 @@ pub struct Add {
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
     memory: usize,
     /// Threads that read and fingerprint; as many as there are processors if not given.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "url")]
     threads: Option<usize>,
     /// Commit after so many documents, not only at the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -102,16 +104,16 @@ impl SourceArgs {
 #[derive(Debug, Clone, Args)]
 struct NewConfigArgs {
     /// If the index is created: how fingerprints are chosen.
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     scheme: Option<String>,
     /// If the index is created: how text is cut into tokens.
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     analyzer: Option<String>,
     /// If the index is created: keep no text.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "url")]
     no_text: bool,
     /// If the index is created: the table of frequencies for schemes that read one.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "url")]
     frequencies: Option<PathBuf>,
 }
 

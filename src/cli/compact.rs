@@ -71,6 +71,11 @@ impl Compact {
     fn ask_service_of(&self, path: &Path) -> crate::Result<Compaction> {
         let locked = || Error::Locked { path: path.to_owned() };
         let service = Whereabouts::of(path).ok_or_else(locked)?;
+        // Another service may have the address by now: no token for whom it is not meant.
+        let health = Client::new(&service.url, None)?.health();
+        if !health.is_ok_and(|health| health.started == service.started) {
+            return Err(locked());
+        }
         match self.ask(&self.target.client_at(&service.url)?) {
             // It is gone, and something else writes.
             Err(Error::Io { .. }) => Err(locked()),

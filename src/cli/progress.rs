@@ -13,13 +13,18 @@ use crate::index::{AddReport, Event};
 
 /// Set once the user or the system asks the process to stop; a second time ends it at once.
 pub fn stop_flag() -> Arc<AtomicBool> {
+    stop_flag_saying("stopping; what has been committed stays")
+}
+
+/// The same, with another word for who asks.
+pub fn stop_flag_saying(word: &'static str) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     let handler = move || {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("cento: stopping; what has been committed stays");
+        eprintln!("cento: {word}");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         log::warn!("Ctrl-C ends the process at once: {error}");

@@ -145,6 +145,10 @@ impl Search {
                 Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
             }
             Target::Service(client) => {
+                if self.asks_once() && !self.files.is_empty() {
+                    let what = "give an index or --url, not both";
+                    return Err(Error::input(self.files[0].display().to_string(), what).into());
+                }
                 if self.collection.is_some() {
                     let what =
                         "--collection is an option of `cento serve`, when a service is asked";
@@ -167,10 +171,19 @@ impl Search {
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 
+    /// Whether what is searched for is said by an option.
+    fn asks_once(&self) -> bool {
+        self.text.is_some() || self.id.is_some() || self.signature.is_some()
+    }
+
     /// The texts that do not count, for a service to be told.
     fn boilerplate_texts(&self) -> crate::Result<Vec<String>> {
         let mut texts = Vec::new();
         source::check_there(&self.boilerplate)?;
+        if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
+            let what = "a service takes texts for boilerplate, and no index";
+            return Err(Error::index(index, what));
+        }
         let mut add = |text: &str| {
             texts.push(text.to_owned());
             Ok(())

@@ -11,7 +11,7 @@ use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
 use super::output::parse_bytes;
-use super::progress::stop_flag;
+use super::progress::stop_flag_saying;
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::scheme::frequency::FrequencyTable;
@@ -56,7 +56,8 @@ pub struct Serve {
     /// Give up a request after this time.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
-    /// Finish what has been begun within this time when told to stop.
+    /// When told to stop, finish requests that have been begun within this time, and then merges; what has
+    /// been acknowledged is committed however long that takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     grace: Duration,
     /// Memory for requests and for documents on their way into the index.
@@ -102,7 +103,7 @@ fn parse_duration(text: &str) -> std::result::Result<Duration, String> {
 
 impl Serve {
     pub(super) fn run(self) -> Result {
-        let stop = stop_flag();
+        let stop = stop_flag_saying("stopping; what has been acknowledged is committed");
         log_to_stderr(self.log);
         let settings = self.settings()?;
         let service = Service::bind(&self.index, settings)?;

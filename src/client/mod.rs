@@ -28,8 +28,9 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, PairwiseRequest, PairwiseResponse,
-    PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse, SearchRequest, StatsResponse,
+    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, Health, PairwiseRequest,
+    PairwiseResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse,
+    SearchRequest, StatsResponse,
 };
 use crate::error::{Error, Result};
 use crate::search::Answer;
@@ -44,12 +45,20 @@ const ASKED_FIRST_BYTES: usize = 256 << 10;
 /// A busy service is asked again within this time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+const COMPACT: &str = "/v1/compact";
+
+/// A service that is well answers within this time, which is more than it gives a request; but for a
+/// compaction that is waited for, which may take any time.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+
 /// A service that is there takes a connection within this time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A service, as its clients see it.
 pub struct Client {
     agent: Agent,
+    /// For what may take any time.
+    patient: Agent,
     url: String,
     authorization: Option<String>,
 }
@@ -76,14 +85,20 @@ impl Client {
         if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(refused("the token has characters that no token has"));
         }
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .proxy(None)
-            .max_redirects(0)
-            .timeout_connect(Some(CONNECT_TIMEOUT))
-            .user_agent(concat!("cento/", env!("CARGO_PKG_VERSION")));
+        let config = |read_timeout| {
+            Agent::config_builder()
+                .http_status_as_error(false)
+                .proxy(None)
+                .max_redirects(0)
+                .timeout_connect(Some(CONNECT_TIMEOUT))
+                .timeout_per_read(read_timeout)
+                .timeout_per_write(Some(ANSWER_TIMEOUT))
+                .user_agent(concat!("cento/", env!("CARGO_PKG_VERSION")))
+                .build()
+        };
         Ok(Client {
-            agent: Agent::new_with_config(config.build()),
+            agent: Agent::new_with_config(config(Some(ANSWER_TIMEOUT))),
+            patient: Agent::new_with_config(config(None)),
             url: url.trim_end_matches('/').to_owned(),
             authorization: token.map(|token| format!("Bearer {token}")),
         })
@@ -188,7 +203,7 @@ impl Client {
     /// # Errors
     /// As [`search`](Self::search).
     pub fn compact(&self, request: &CompactRequest) -> Result<CompactResponse> {
-        self.post("/v1/compact", json(request)?)
+        self.post(COMPACT, json(request)?)
     }
 
     /// The size of the index.
@@ -199,12 +214,12 @@ impl Client {
         self.parse(&self.ask("GET", "/v1/stats", &Load::Nothing)?)
     }
 
-    /// Whether the service is there: an error if not.
+    /// Whether the service is there, and since when.
     ///
     /// # Errors
     /// When it is not.
-    pub fn is_alive(&self) -> Result<()> {
-        self.ask("GET", "/healthz", &Load::Nothing).map(drop)
+    pub fn health(&self) -> Result<Health> {
+        self.parse(&self.ask("GET", "/healthz", &Load::Nothing)?)
     }
 
     fn post<T: DeserializeOwned>(&self, path: &str, load: Load<'_>) -> Result<T> {
@@ -251,7 +266,8 @@ impl Client {
             }
             request.call()
         } else {
-            let mut request = self.agent.post(url);
+            let agent = if path == COMPACT { &self.patient } else { &self.agent };
+            let mut request = agent.post(url);
             if let Some(authorization) = &self.authorization {
                 request = request.header(header::AUTHORIZATION, authorization);
             }

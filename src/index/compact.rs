@@ -4,10 +4,8 @@ use serde::{Deserialize, Serialize};
 use tantivy::index::{SegmentId, SegmentMeta};
 use utoipa::ToSchema;
 
-use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{FutureResult, TantivyError};
 
-use super::policy::TieredMergePolicy;
 use super::{Index, Writer, WriterOptions};
 use crate::error::{Error, Result};
 
@@ -32,7 +30,7 @@ impl Index {
     /// When another process is writing, or a segment is damaged; the index is then as it was.
     pub fn compact(&self, segments: usize) -> Result<Compaction> {
         let mut writer = self.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
-        let done = writer.begin_compaction(segments)?.wait()?;
+        let done = writer.begin_compaction(segments, 0)?.wait()?;
         let collected = writer.tantivy_writer().garbage_collect_files().wait();
         collected.map_err(|e| self.error("compact", e))?;
         Ok(done)
@@ -48,29 +46,25 @@ pub struct Compacting {
 }
 
 impl Writer {
-    /// Begins to merge the committed segments into at most `segments`. What is added meanwhile makes
-    /// segments of its own. Until [`end_compaction`](Self::end_compaction) no others are merged.
+    /// Begins to merge the committed segments of at least `documents_min` documents into at most
+    /// `segments`. What is added meanwhile makes segments of its own, which are merged in the background
+    /// as ever.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
-    pub fn begin_compaction(&mut self, segments: usize) -> Result<Compacting> {
+    pub fn begin_compaction(&mut self, segments: usize, documents_min: u32) -> Result<Compacting> {
         let index = self.index().clone();
         let writer = self.tantivy_writer();
-        writer.set_merge_policy(Box::new(NoMergePolicy));
         let (groups, segments_before, purged) = {
             // Held no longer than this: files are collected only when nobody holds their meta.
             let metas = index.tantivy().searchable_segment_metas();
-            let metas = metas.map_err(|e| index.error("compact", e))?;
+            let mut metas = metas.map_err(|e| index.error("compact", e))?;
+            metas.retain(|meta| meta.num_docs() >= documents_min);
             let purged = metas.iter().map(|meta| u64::from(meta.num_deleted_docs())).sum();
             (groups(&metas, segments.max(1)), metas.len(), purged)
         };
         let merges = groups.iter().map(|group| writer.merge(group)).collect();
         Ok(Compacting { index, merges, segments_before, purged })
-    }
-
-    /// Lets segments be merged in the background again.
-    pub fn end_compaction(&mut self) {
-        self.tantivy_writer().set_merge_policy(Box::new(TieredMergePolicy));
     }
 }
 
@@ -78,8 +72,9 @@ impl Compacting {
     /// Waits for the end; for any thread.
     ///
     /// # Errors
-    /// When a segment cannot be merged. [`Error::Interrupted`] when another merge, begun before, has
-    /// taken segments away: then it has to be begun again.
+    /// When a segment cannot be merged. [`Error::Interrupted`] when segments were taken away meanwhile, by
+    /// a merge begun before or because all their documents were replaced: then it has to be begun again,
+    /// best without the smallest ones.
     pub fn wait(self) -> Result<Compaction> {
         let Compacting { index, merges, segments_before, purged } = self;
         let (mut failure, mut outrun) = (None, false);

@@ -52,6 +52,8 @@ pub struct Measure {
     spec: Spec,
     /// How often words occur in a collection, for `cosine`.
     collection: Option<Arc<FrequencyTable>>,
+    /// The steps that it may take, if they are bounded.
+    steps_max: Option<u64>,
 }
 
 impl PartialEq for Measure {
@@ -152,6 +154,39 @@ impl Measure {
         Ok(Measure { collection, ..self })
     }
 
+    /// The same, for who cannot wait: texts that take more steps are refused. A step is about ten
+    /// nanoseconds.
+    pub fn within(self, steps_max: u64) -> Measure {
+        Measure { steps_max: Some(steps_max), ..self }
+    }
+
+    /// As [`of`](Self::of), if that takes no more steps than [`within`](Self::within) allows.
+    ///
+    /// # Errors
+    /// When it takes more.
+    pub fn try_of(&self, a: Side<'_>, b: Side<'_>) -> Result<f64> {
+        if self.steps_max.is_some_and(|max| self.steps(a, b) > max) {
+            let what = format!(
+                "texts of {} and {} tokens are too long for {self} here; take another measure",
+                a.tokens.hashes.len(),
+                b.tokens.hashes.len()
+            );
+            return Err(Error::Query { what });
+        }
+        Ok(self.of(a, b))
+    }
+
+    /// What the measures cost that take more than linear time, or much of that.
+    fn steps(&self, a: Side<'_>, b: Side<'_>) -> u64 {
+        let cells = (a.tokens.hashes.len() as u64).saturating_mul(b.tokens.hashes.len() as u64);
+        match self.name() {
+            "levenshtein" | "lcs" => cells / 32,
+            "damerau" => cells,
+            "ppm" | "bzip2" | "gzip" => 20 * (a.text.len() + b.text.len()) as u64,
+            _ => 0,
+        }
+    }
+
     /// How alike the texts are, 0 to 1; for the asymmetric ones, how much of `a` is in `b`.
     pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
         let get = |name: &str| self.spec.get(name) as usize;
@@ -181,7 +216,7 @@ impl FromStr for Measure {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<Measure> {
-        Spec::parse(spec, &GRAMMAR).map(|spec| Measure { spec, collection: None })
+        Spec::parse(spec, &GRAMMAR).map(|spec| Measure { spec, collection: None, steps_max: None })
     }
 }
 

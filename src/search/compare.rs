@@ -87,7 +87,7 @@ pub fn compare(config: &Config, a: &str, b: &str) -> Result<Comparison> {
 /// As [`compare`], with other measures.
 ///
 /// # Errors
-/// When a text is too large to be analysed.
+/// When a text is too large to be analysed, or for a measure that is bounded.
 pub fn compare_by(config: &Config, a: &str, b: &str, measures: &[Measure]) -> Result<Comparison> {
     let (a_signed, b_signed) = (Signed::new(config, a)?, Signed::new(config, b)?);
     let [a, b] = [(a, &a_signed), (b, &b_signed)]
@@ -95,13 +95,15 @@ pub fn compare_by(config: &Config, a: &str, b: &str, measures: &[Measure]) -> Re
     let overlap = a_signed.keys.iter().filter(|key| b_signed.keys.binary_search(key).is_ok());
     let (overlap, in_a, in_b) = (overlap.count(), a_signed.keys.len(), b_signed.keys.len());
     let share = |of: usize| if of == 0 { 0.0 } else { overlap as f64 / of as f64 };
+    let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b)?)));
+    let measures = measures.collect::<Result<_>>()?;
     Ok(Comparison {
         overlap: overlap as u32,
         containment_a_in_b: share(in_a),
         containment_b_in_a: share(in_b),
         resemblance: share(in_a + in_b - overlap),
         category: Category::of(share(in_a), share(in_b)),
-        measures: measures.iter().map(|by| (by.to_string(), by.of(a, b))).collect(),
+        measures,
         passages: passages::between(a, b),
     })
 }

@@ -80,7 +80,7 @@ impl<'a> Evidence<'a> {
     pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
         let Some(measure) = self.measure else { return Ok(None) };
         let document = self.document(address)?;
-        Ok(self.query().map(|query| Verified::new(measure, query, document.side())))
+        self.query().map(|query| Verified::new(measure, query, document.side())).transpose()
     }
 
     /// The query, if its text is known.

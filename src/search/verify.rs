@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Query;
+use crate::error::Result;
 use crate::measure::Measure;
 use crate::text::Side;
 
@@ -20,8 +21,12 @@ pub struct Verified {
 
 impl Verified {
     /// What `measure` says of these texts.
-    pub fn new(measure: &Measure, query: Side<'_>, document: Side<'_>) -> Verified {
-        Verified { measure: measure.to_string(), similarity: measure.of(query, document) }
+    ///
+    /// # Errors
+    /// When the texts are too long for a measure that is bounded.
+    pub fn new(measure: &Measure, query: Side<'_>, document: Side<'_>) -> Result<Verified> {
+        let similarity = measure.try_of(query, document)?;
+        Ok(Verified { measure: measure.to_string(), similarity })
     }
 
     /// Whether that meets the query's thresholds: that of verification, and that of containment

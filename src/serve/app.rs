@@ -18,6 +18,9 @@ use crate::api::{AddResponse, Commit};
 use crate::error::Result;
 use crate::search::Searcher;
 
+/// The largest answer, that to a batch.
+pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+
 /// The state of a running service.
 pub struct App {
     pub settings: Settings,
@@ -33,6 +36,8 @@ pub struct App {
     pub reads: Gate,
     /// Bytes of requests that add documents.
     pub writes: Gate,
+    /// Bytes of answers that have not been taken yet.
+    pub answers: Gate,
     /// Requests that have arrived and are being answered; others are turned away.
     places: Semaphore,
     /// Searches that run; others wait.
@@ -72,6 +77,7 @@ impl App {
             places: Semaphore::new(settings.requests_max),
             reads: Gate::new(gate_bytes),
             writes: Gate::new(gate_bytes),
+            answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
             is_loopback: settings.listen.ip().is_loopback(),
             is_stopping: AtomicBool::new(false),
@@ -97,7 +103,7 @@ impl App {
     }
 
     /// Runs what takes time on a thread of its own; so many at a time as there are threads to search.
-    /// `job` looks at its argument, which is set when nobody waits any more.
+    /// `job` looks at its argument, which is set when nobody waits any more, unless it ends soon anyway.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(Arc<AtomicBool>) -> Result<T> + Send + 'static,
@@ -142,6 +148,17 @@ impl App {
         let _place = self.place()?;
         let _permit = self.running.acquire().await.map_err(|_| Failure::internal())?;
         job().map_err(Failure::from)
+    }
+
+    /// The room that a body takes until the writer has what it says.
+    pub fn room(&self, body: Body) -> Room {
+        let (bytes, permit) = body.into_parts();
+        Room::new(permit, bytes.len(), self.metrics.clone())
+    }
+
+    /// That of a request without a body.
+    pub fn no_room(&self) -> std::result::Result<Room, Failure> {
+        Ok(Room::new(self.writes.enter(0)?, 0, self.metrics.clone()))
     }
 
     /// Asks the writer for what `command` is about, and waits for the answer.

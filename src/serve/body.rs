@@ -28,9 +28,9 @@ impl Gate {
     }
 
     /// Room for so many bytes.
-    fn enter(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Failure> {
+    pub fn enter(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Failure> {
         let permit = self.permits.clone().try_acquire_many_owned(permits(bytes));
-        permit.map_err(|_| Failure::busy("the requests that are being read take all the memory"))
+        permit.map_err(|_| Failure::busy("many large requests and answers are on their way"))
     }
 }
 
@@ -127,8 +127,9 @@ async fn collect(
         if bytes.len() + data.len() > bytes_max {
             return Err(too_large(bytes_max));
         }
-        room.merge(gate.enter(data.len())?);
         bytes.extend_from_slice(&data);
+        let missing = permits(bytes.len()) as usize - room.num_permits();
+        room.merge(gate.enter(missing * PERMIT_BYTES)?);
     }
     Ok((bytes.freeze(), room))
 }

@@ -8,10 +8,11 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::answer;
 use super::app::App;
 use super::failure::Failure;
 use super::tokens::Role;
@@ -33,7 +34,7 @@ pub async fn guard(
     let in_flight = OnDrop(|| {
         app.metrics.in_flight.dec();
     });
-    let mut response = match admit(&app, request.headers()) {
+    let mut response = match admit(&app, &request) {
         Err(failure) => failure.into_response(),
         Ok(()) if PATIENT.contains(&route.as_str()) => next.run(request).await,
         Ok(()) => match tokio::time::timeout(app.settings.timeout, next.run(request)).await {
@@ -42,9 +43,13 @@ pub async fn guard(
         },
     };
     drop(in_flight);
+    response = answer::hold(response, &app.answers).await;
     let took = started.elapsed();
     let status = response.status();
-    app.metrics.answered(&route, method.as_str(), status.as_u16(), took);
+    // A client can make up methods, and each would be counted by itself.
+    let known = [Method::GET, Method::POST, Method::DELETE, Method::HEAD, Method::OPTIONS];
+    let counted = if known.contains(&method) { method.as_str() } else { "other" };
+    app.metrics.answered(&route, counted, status.as_u16(), took);
     let took_us = took.as_micros() as u64;
     if status.is_server_error() {
         tracing::warn!(%method, route, status = status.as_u16(), took_us, "request");
@@ -65,21 +70,35 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 }
 
 /// Refuses requests while the service stops, and those that another web page makes a browser send.
-fn admit(app: &App, headers: &HeaderMap) -> Result<(), Failure> {
+fn admit(app: &App, request: &Request) -> Result<(), Failure> {
+    let headers = request.headers();
     if app.is_stopping.load(Ordering::Relaxed) {
         return Err(Failure::unavailable("the service is stopping"));
     }
     let refused = |message: &str| Failure::new(StatusCode::FORBIDDEN, "foreign_site", message);
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if site.is_some_and(|site| site != b"same-origin" && site != b"none") {
+    let is_foreign = site.is_some_and(|site| site != b"same-origin" && site != b"none");
+    // Who follows a link sees the page; the page that has the link sees nothing of it.
+    let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
+    let is_link = request.method() == Method::GET && mode == Some(b"navigate");
+    if (is_foreign && !is_link) || has_foreign_origin(headers) {
         return Err(refused("web pages of other sites may not ask this service"));
     }
     // A name that somebody else's server gives to the loopback address makes that server's pages
-    // ones of this site.
-    if app.is_loopback && !headers.get(header::HOST).is_none_or(is_loopback_name) {
-        return Err(refused("this service answers to localhost and addresses only"));
+    // ones of this site. They have no token.
+    let is_open = app.is_loopback && app.settings.tokens.is_empty();
+    if is_open && !headers.get(header::HOST).is_none_or(is_loopback_name) {
+        return Err(refused("without tokens this service answers to localhost and 127.0.0.1 only"));
     }
     Ok(())
+}
+
+/// Whether a page asks that came from elsewhere, by what older browsers say of it too.
+fn has_foreign_origin(headers: &HeaderMap) -> bool {
+    let Some(origin) = headers.get(header::ORIGIN) else { return false };
+    let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    authority.map(|(_, authority)| authority) != host
 }
 
 /// Whether that is `localhost` or a loopback address, with a port or without.

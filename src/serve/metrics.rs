@@ -50,7 +50,7 @@ pub struct Metrics {
     pub connections: Gauge,
     /// Connections that were turned away.
     pub turned_away: Counter,
-    /// Requests with documents that wait for the writer, or are with it.
+    /// Requests with changes that the writer has not taken yet.
     pub queue_requests: Gauge,
     /// The bytes of these.
     pub queue_bytes: Gauge,
@@ -118,9 +118,9 @@ impl Metrics {
         of.register("connections", "Open connections", self.connections.clone());
         let help = "Connections that were turned away";
         of.register("connections_turned_away", help, self.turned_away.clone());
-        let help = "Requests with documents that are not answered yet";
+        let help = "Requests with changes that the writer has not taken yet";
         of.register("ingest_queue_requests", help, self.queue_requests.clone());
-        let help = "Bytes of the requests with documents that are not answered yet";
+        let help = "Bytes of the requests with changes that the writer has not taken yet";
         of.register("ingest_queue_bytes", help, self.queue_bytes.clone());
         let help = "Documents changed since the last commit";
         of.register("documents_uncommitted", help, self.uncommitted.clone());

@@ -6,6 +6,7 @@
 //! them. Everything that waits or takes memory is bounded; what is too much is turned away with a
 //! status that says so. The bodies are those of [`api`](crate::api).
 
+mod answer;
 mod app;
 mod body;
 mod connection;
@@ -22,7 +23,7 @@ mod whereabouts;
 mod writer;
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,13 +36,18 @@ pub use tokens::{Role, Tokens};
 pub use whereabouts::Whereabouts;
 
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::scheme::frequency::FrequencyTable;
 use app::{App, Ways};
 use ingest::Signers;
 use metrics::Metrics;
 use published::Published;
 use schedule::Daily;
-use writer::{Command, Status, WriterSettings, WriterThread};
+use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
+
+/// Nobody can stop a measure in the middle: one that would take more steps, about two seconds, is not
+/// begun.
+const STEPS_MAX: u64 = 200_000_000;
 
 /// The port of a service that is told none.
 pub const DEFAULT_PORT: u16 = 7227;
@@ -63,7 +69,8 @@ pub struct Settings {
     pub connections_max: usize,
     /// A request takes no longer.
     pub timeout: Duration,
-    /// What has been begun is finished within this time when the service stops.
+    /// When the service stops, requests that have been begun are finished within this time, and so are
+    /// merges; what has been acknowledged is committed however long that takes.
     pub grace: Duration,
     /// Searches that run at a time.
     pub threads: usize,
@@ -102,7 +109,7 @@ impl Default for Settings {
 
 /// A service that is ready to run.
 pub struct Service {
-    path: PathBuf,
+    index: Index,
     listener: TcpListener,
     app: Arc<App>,
     commands: Sender<Command>,
@@ -129,18 +136,19 @@ impl Service {
             commit_interval: settings.commit_interval,
             compact_at: settings.compact_at.map(|time| Daily::new(time, &Zoned::now())),
         };
-        let (writer, index, commands) = WriterThread::start(
+        let (writer, index, outgoing) = WriterThread::start(
             path,
             writer_settings,
             published.clone(),
             metrics.clone(),
             status.clone(),
         )?;
-        let (signers, unsigned) = Signers::start(settings.threads, &index, &commands);
+        let Outgoing { documents, others: commands } = outgoing;
+        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents);
         let ways = Ways { unsigned, commands: commands.clone() };
         let openapi = routes::openapi_json(!settings.tokens.is_empty());
         let app = Arc::new(App::new(settings, metrics, status, published, ways, openapi));
-        Ok(Service { path: path.to_owned(), listener, app, commands, signers, writer })
+        Ok(Service { index, listener, app, commands, signers, writer })
     }
 
     /// Where it listens.
@@ -152,9 +160,9 @@ impl Service {
     /// and returns.
     ///
     /// # Errors
-    /// When the threads that answer cannot be started.
+    /// When the threads that answer cannot be started, or the last commit fails.
     pub fn run(self, stop: Arc<AtomicBool>) -> Result<()> {
-        let Service { path, listener, app, commands, signers, writer } = self;
+        let Service { index, listener, app, commands, signers, writer } = self;
         let grace = app.settings.grace;
         let failed = |e| Error::io("start", "the threads of the service", e);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -163,7 +171,7 @@ impl Service {
             .enable_all()
             .build()
             .map_err(failed)?;
-        let here = Whereabouts::announce(&path, app.settings.listen);
+        let here = Whereabouts::announce(index.path(), app.settings.listen, app.status.started);
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());
@@ -181,11 +189,9 @@ impl Service {
         // With the last of these the signers have nothing to wait for; then the writer commits.
         drop(app);
         signers.join();
-        let _ = commands.send(Command::Stop);
-        if !writer.join(grace) {
-            tracing::warn!("merges go on; the index is as the last commit left it");
-        }
+        // Before the lock is given up: it may be another's by then.
         drop(here);
-        Ok(())
+        let _ = commands.send(Command::Stop);
+        writer.join(&index, grace)
     }
 }

@@ -18,6 +18,8 @@ pub struct Whereabouts {
     pub url: String,
     /// Its process.
     pub pid: u32,
+    /// When it was started, in microseconds since 1970; it says the same of itself at `/healthz`.
+    pub started: u64,
 }
 
 /// Takes the file away when the service ends.
@@ -31,9 +33,9 @@ impl Drop for Announced {
 
 impl Whereabouts {
     /// Says where the service of the index at `path` is. Only who holds the lock of the writer may.
-    pub(super) fn announce(path: &Path, address: SocketAddr) -> Announced {
+    pub(super) fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
         let file = path.join(FILE);
-        let own = Whereabouts { url: url(address), pid: std::process::id() };
+        let own = Whereabouts { url: url(address), pid: std::process::id(), started };
         let written = serde_json::to_vec(&own).map_err(Into::into);
         let written: std::io::Result<()> = written.and_then(|json| {
             let temporary = file.with_extension("tmp");

@@ -7,6 +7,7 @@
 //! After a failed write everything since the last commit is gone. Whoever waits is told; what had
 //! been acknowledged before is counted as lost, and the next command opens a new writer.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::StatusCode;
-use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam::channel::{Receiver, Sender, bounded, select_biased};
 use jiff::Zoned;
 use tokio::sync::oneshot;
 
@@ -29,7 +30,10 @@ use crate::error::{Error, Result};
 use crate::index::pipeline::Signed;
 use crate::index::{Compaction, Index, Outcome, Writer, WriterOptions};
 
-/// So many commands wait for the writer.
+/// So many requests with signed documents wait for the writer.
+const DOCUMENTS_MAX: usize = 64;
+
+/// So many other commands wait for the writer.
 const COMMANDS_MAX: usize = 64;
 
 /// At most so many commands go into one commit that somebody waits for.
@@ -39,7 +43,7 @@ const GROUP_MAX: usize = 64;
 const TICK: Duration = Duration::from_secs(1);
 
 /// A compaction that another merge has outrun is begun again at most so many times.
-const COMPACTION_TRIES: u32 = 20;
+const COMPACTION_TRIES: u32 = 10;
 
 /// The way back to a request.
 pub struct Reply<T>(oneshot::Sender<std::result::Result<T, Failure>>);
@@ -80,6 +84,8 @@ pub enum Command {
         ids: Vec<String>,
         /// When they are to be gone.
         commit: Commit,
+        /// Their place in the queue.
+        room: Room,
         /// Who waits.
         reply: Reply<RemoveResponse>,
     },
@@ -147,6 +153,20 @@ pub struct WriterSettings {
 /// The writer's thread, and the way to it.
 pub struct WriterThread {
     thread: JoinHandle<()>,
+    /// Whether the last commit succeeded, at the end.
+    committed: Receiver<bool>,
+}
+
+/// The ways to the writer: one for documents, which wait for each other, and one for all else.
+pub struct Outgoing {
+    pub documents: Sender<Command>,
+    pub others: Sender<Command>,
+}
+
+/// The other ends.
+struct Incoming {
+    documents: Receiver<Command>,
+    others: Receiver<Command>,
 }
 
 /// Who is answered when a commit has been made, or has failed.
@@ -174,7 +194,6 @@ struct Work {
     /// Documents acknowledged since the last commit.
     acknowledged: u64,
     running: Option<Running>,
-    /// Commands have to wait until nobody is waiting for a commit.
     is_stopped: bool,
 }
 
@@ -189,11 +208,14 @@ impl WriterThread {
         published: Arc<Published>,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-    ) -> Result<(WriterThread, Index, Sender<Command>)> {
+    ) -> Result<(WriterThread, Index, Outgoing)> {
         let index = Index::open(path)?;
-        let (sender, receiver) = bounded(COMMANDS_MAX);
+        let (documents, from_signers) = bounded(DOCUMENTS_MAX);
+        let (others, from_others) = bounded(COMMANDS_MAX);
+        let incoming = Incoming { documents: from_signers, others: from_others };
+        let (committed_tx, committed) = bounded(1);
         let (opened_tx, opened_rx) = bounded(1);
-        let (own_index, commands) = (index.clone(), sender.clone());
+        let (own_index, commands) = (index.clone(), others.clone());
         let thread = std::thread::spawn(move || {
             // Before tantivy starts its threads, which then give way too.
             priority::give_way();
@@ -220,23 +242,31 @@ impl WriterThread {
                 running: None,
                 is_stopped: false,
             };
-            work.run(&receiver);
+            work.run(&incoming, &committed_tx);
         });
         opened_rx.recv().expect("the thread says how it went")?;
-        Ok((WriterThread { thread }, index, sender))
+        Ok((WriterThread { thread, committed }, index, Outgoing { documents, others }))
     }
 
-    /// Waits for the end, at most so long; whether it came. Merges may go on behind it, until the end
-    /// of the process: cut off, they leave the index as it was.
-    pub fn join(self, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
+    /// Waits for the last commit, however long it takes, and then for merges, at most so long. Merges may
+    /// go on behind it, until the end of the process: cut off, they leave the index as it was.
+    ///
+    /// # Errors
+    /// When what had been acknowledged could not be committed.
+    pub fn join(self, index: &Index, patience: Duration) -> Result<()> {
+        if !self.committed.recv().unwrap_or(false) {
+            let what = "what had been acknowledged could not be committed; the log says why";
+            return Err(Error::index(index.path(), what));
+        }
+        let started = Instant::now();
         while !self.thread.is_finished() {
-            if Instant::now() >= until {
-                return false;
+            if started.elapsed() >= patience {
+                tracing::warn!("merges are cut off; the index is as the last commit left it");
+                return Ok(());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        self.thread.join().is_ok()
+        Ok(())
     }
 }
 
@@ -245,31 +275,44 @@ fn options(memory_bytes: usize) -> WriterOptions {
 }
 
 impl Work {
-    fn run(mut self, commands: &Receiver<Command>) {
+    fn run(mut self, ways: &Incoming, committed: &Sender<bool>) {
         let mut next_tick = Instant::now() + TICK;
         while !self.is_stopped {
-            let until = self.commit_due.map_or(next_tick, |due| due.min(next_tick));
-            match commands.recv_deadline(until) {
-                Ok(command) => {
-                    self.take(command);
-                    // Others who wait are served by the same commit.
-                    for command in commands.try_iter().take(GROUP_MAX) {
-                        self.take(command);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => self.is_stopped = true,
-            }
-            let now = Instant::now();
-            if !self.waiting.is_empty() || self.commit_due.is_some_and(|due| due <= now) {
-                self.commit();
-            }
-            if now >= next_tick {
-                self.tick();
-                next_tick = now + TICK;
+            let step = catch_unwind(AssertUnwindSafe(|| self.step(ways, &mut next_tick)));
+            if step.is_err() {
+                tracing::error!("the writer met a defect; please report it");
+                self.give_up(&Error::Query { what: "a defect".into() });
             }
         }
+        // What was handed over before the end was asked for.
+        for command in ways.documents.try_iter() {
+            self.take(command);
+        }
         self.commit();
+        let is_committed = !self.status.failed.load(Ordering::Relaxed);
+        let _ = committed.send(is_committed);
+    }
+
+    fn step(&mut self, ways: &Incoming, next_tick: &mut Instant) {
+        let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
+        // Whoever adds much must not keep others from being heard.
+        select_biased! {
+            recv(ways.others) -> command => self.take(command.unwrap_or(Command::Stop)),
+            recv(ways.documents) -> command => self.take(command.unwrap_or(Command::Stop)),
+            default(until.saturating_duration_since(Instant::now())) => {}
+        }
+        // Others who wait are served by the same commit.
+        for command in ways.others.try_iter().chain(ways.documents.try_iter()).take(GROUP_MAX) {
+            self.take(command);
+        }
+        let now = Instant::now();
+        if !self.waiting.is_empty() || self.commit_due.is_some_and(|due| due <= now) {
+            self.commit();
+        }
+        if now >= *next_tick {
+            self.tick();
+            *next_tick = now + TICK;
+        }
     }
 
     fn take(&mut self, command: Command) {
@@ -293,7 +336,7 @@ impl Work {
                     response.report.seconds = started.elapsed().as_secs_f64();
                 });
             }
-            Command::Remove { ids, commit, reply } => {
+            Command::Remove { ids, commit, room, reply } => {
                 let mut response =
                     RemoveResponse { removed: 0, missing: Vec::new(), committed: false };
                 let removed = self.change(|writer| {
@@ -305,6 +348,7 @@ impl Work {
                     }
                     Ok(())
                 });
+                drop(room);
                 if let Err(failure) = removed {
                     return reply.send(Err(failure));
                 }
@@ -321,6 +365,7 @@ impl Work {
                         "a compaction is going on; wait for its end",
                     )));
                 }
+                self.tell_compacting(true);
                 let reply = if wait {
                     Some(reply)
                 } else {
@@ -354,7 +399,7 @@ impl Work {
             Commit::Auto => {
                 self.acknowledged += changes;
                 self.commit_due =
-                    self.commit_due.or(Some(Instant::now() + self.settings.commit_interval));
+                    self.commit_due.or(Instant::now().checked_add(self.settings.commit_interval));
                 reply.send(Ok(response));
             }
         }
@@ -365,7 +410,12 @@ impl Work {
         &mut self,
         change: impl FnOnce(&mut Writer) -> Result<()>,
     ) -> std::result::Result<(), Failure> {
+        let before = self.uncommitted();
         let changed = self.writer().and_then(change);
+        // The writer commits by itself when very much has changed.
+        if self.uncommitted() < before {
+            self.acknowledged = 0;
+        }
         self.tell();
         changed.map_err(|error| self.give_up(&error))
     }
@@ -442,9 +492,11 @@ impl Work {
         let Some(running) = &mut self.running else { return };
         running.tries += 1;
         let segments = running.segments;
-        self.status.compacting.store(true, Ordering::Relaxed);
-        self.metrics.compacting.set(1);
-        let begun = self.writer().and_then(|writer| writer.begin_compaction(segments));
+        let documents = self.published.current().snapshot().documents();
+        let documents_min = documents_min(running.tries, documents);
+        self.tell_compacting(true);
+        let begin = |writer: &mut Writer| writer.begin_compaction(segments, documents_min);
+        let begun = self.writer().and_then(begin);
         let commands = self.commands.clone();
         std::thread::spawn(move || {
             let _ = commands.send(Command::Compacted(begun.and_then(|running| running.wait())));
@@ -458,11 +510,6 @@ impl Work {
         }
         let reply = running.reply.take();
         self.running = None;
-        self.status.compacting.store(false, Ordering::Relaxed);
-        self.metrics.compacting.set(0);
-        if let Some(writer) = &mut self.writer {
-            writer.end_compaction();
-        }
         let refreshed = result.and_then(|done| {
             self.published.refresh(&self.metrics)?;
             Ok(done)
@@ -475,15 +522,25 @@ impl Work {
             }
             Err(error) => tracing::error!(%error, "the index could not be compacted"),
         }
+        self.tell_compacting(false);
         if let Some(reply) = reply {
             let response = |done| CompactResponse { done: true, compaction: Some(done) };
-            reply.send(refreshed.map(response).map_err(Failure::from));
+            reply.send(refreshed.map(response).map_err(|error| match error {
+                Error::Interrupted => Failure::unavailable(
+                    "documents were replaced faster than segments could be merged; ask again",
+                ),
+                error => Failure::from(error),
+            }));
         }
     }
 
     /// Merges that have ended are made use of, and it may be time to compact.
     fn tick(&mut self) {
         self.metrics.merged(self.index.merges());
+        // Who asks whether the service can write need not write to find out.
+        if self.status.failed.load(Ordering::Relaxed) {
+            let _ = self.writer();
+        }
         if let Err(error) = self.published.refresh(&self.metrics) {
             tracing::error!(%error, "the index cannot be read again");
         }
@@ -495,11 +552,31 @@ impl Work {
         }
     }
 
+    fn uncommitted(&self) -> u64 {
+        self.writer.as_ref().map_or(0, |writer| writer.uncommitted() as u64)
+    }
+
+    fn tell_compacting(&self, is_compacting: bool) {
+        self.status.compacting.store(is_compacting, Ordering::Relaxed);
+        self.metrics.compacting.set(is_compacting.into());
+    }
+
     fn tell(&self) {
-        let uncommitted = self.writer.as_ref().map_or(0, |writer| writer.uncommitted() as u64);
+        let uncommitted = self.uncommitted();
         self.status.uncommitted.store(uncommitted, Ordering::Relaxed);
         self.metrics.uncommitted.set(uncommitted);
     }
+}
+
+/// Segments of fewer documents are left out of a compaction that is begun for so many times. Small ones
+/// are those that go away meanwhile; in a small index it costs little to try again with all.
+fn documents_min(tries: u32, documents: u64) -> u32 {
+    let share = match tries {
+        1 => 0,
+        tries => (documents / 10_000).saturating_mul(8u64.saturating_pow(tries - 2)),
+    };
+    let least = 8u64.saturating_pow(tries.saturating_sub(5)) - 1;
+    u32::try_from(share.max(least)).unwrap_or(u32::MAX)
 }
 
 fn add(writer: &mut Writer, documents: Vec<Signed>, response: &mut AddResponse) -> Result<()> {

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::index::Snapshot;
 use crate::measure::Measure;
 use crate::search;
+use crate::serve::STEPS_MAX;
 use crate::serve::app::App;
 use crate::serve::body::Body;
 use crate::serve::failure::{Errors, Failure};
@@ -35,6 +36,7 @@ pub async fn compare(
         let snapshot = searcher.snapshot();
         let config = snapshot.config();
         let by = Measure::parse_all(&measures, collection.as_ref(), &config.analyzer)?;
+        let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         let comparison = search::compare_by(config, &a_text, &b_text, &by)?;
         Ok(CompareResponse { a, b, comparison })

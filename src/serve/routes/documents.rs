@@ -13,7 +13,11 @@ use crate::error::Error;
 use crate::serve::app::App;
 use crate::serve::body::Body;
 use crate::serve::failure::{Errors, Failure};
+use crate::serve::ingest::Room;
 use crate::serve::writer::Command;
+
+/// At most so many documents are removed by one request.
+const IDS_MAX: usize = 100_000;
 
 fn status(committed: bool) -> StatusCode {
     if committed { StatusCode::OK } else { StatusCode::ACCEPTED }
@@ -97,7 +101,7 @@ pub async fn remove_one(
     Path(id): Path<String>,
     Query(when): Query<When>,
 ) -> Result<(StatusCode, Json<RemoveResponse>), Failure> {
-    let response = remove_all(&app, vec![id], when.commit).await?;
+    let response = remove_all(&app, vec![id], when.commit, app.no_room()?).await?;
     match response.missing.first() {
         Some(id) => Err(Error::UnknownId { id: id.clone() }.into()),
         None => Ok((status(response.committed), Json(response))),
@@ -125,7 +129,11 @@ pub async fn remove(
 ) -> Result<(StatusCode, Json<RemoveResponse>), Failure> {
     let body = Body::read(request, &app.writes, app.settings.body_bytes_max).await?;
     let RemoveRequest { ids } = body.json()?;
-    let response = remove_all(&app, ids, when.commit).await?;
+    if ids.len() > IDS_MAX {
+        let message = format!("at most {IDS_MAX} documents are removed at once");
+        return Err(Failure::too_large(message));
+    }
+    let response = remove_all(&app, ids, when.commit, app.room(body)).await?;
     Ok((status(response.committed), Json(response)))
 }
 
@@ -133,6 +141,7 @@ async fn remove_all(
     app: &App,
     ids: Vec<String>,
     commit: Commit,
+    room: Room,
 ) -> Result<RemoveResponse, Failure> {
-    app.command(|reply| Command::Remove { ids, commit, reply }).await
+    app.command(|reply| Command::Remove { ids, commit, room, reply }).await
 }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 
 use crate::api::{PairwiseRequest, PairwiseResponse};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::pipeline::Signed;
 use crate::index::{Index, WriterOptions};
 use crate::join::pairwise::most_similar;
@@ -50,6 +50,10 @@ pub async fn pairwise(
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
         for document in documents {
             let document = Document::new(document.id, document.text, document.meta).checked()?;
+            if writer.has(&document.id)? {
+                let what = format!("two documents have the id `{}`", document.id);
+                return Err(Error::Query { what });
+            }
             writer.add(Signed::new(document, index.config())?)?;
         }
         writer.finish()?;

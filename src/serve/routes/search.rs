@@ -10,16 +10,18 @@ use axum::response::{IntoResponse, Response};
 
 use crate::api::{HITS_MAX, SearchRequest};
 use crate::error::{Error, Result};
+use crate::index::{Config, MaxDf};
 use crate::search::{Answer, Query, Searcher};
-use crate::serve::app::App;
+use crate::serve::STEPS_MAX;
+use crate::serve::app::{ANSWER_BYTES_MAX, App};
 use crate::serve::body::{self, Body};
 use crate::serve::failure::{Errors, Failure};
 
-/// The answers to a batch take at most so many bytes.
-const ANSWERS_BYTES_MAX: usize = 64 << 20;
-
 /// A search with a body of so many bytes may be quick: tokenising them takes some tens of microseconds.
 const QUICK_BYTES_MAX: usize = 4 << 10;
+
+/// And if it asks for no more hits.
+const QUICK_HITS_MAX: usize = 100;
 
 /// Find the documents that share text with a given one.
 ///
@@ -52,7 +54,7 @@ pub async fn search(
     }
     let request: SearchRequest = body.json()?;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
-    let answer = if is_quick(&request, &body) {
+    let answer = if is_quick(&request, &body, searcher.snapshot().config()) {
         app.run_here(|| one(&searcher, collection.as_ref(), request, None)).await?
     } else {
         app.run(move |stop| {
@@ -68,11 +70,15 @@ pub async fn search(
 
 /// Whether a search takes no longer than handing it to another thread and back: the text is short and no
 /// other text is read.
-fn is_quick(request: &SearchRequest, body: &Body) -> bool {
+fn is_quick(request: &SearchRequest, body: &Body, config: &Config) -> bool {
     let SearchRequest { passages, verify, best, cover, filter, boilerplate, .. } = request;
     let reads_texts = *passages || verify.is_some() || *best;
     let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
-    body.len() <= QUICK_BYTES_MAX && request.id.is_none() && is_plain && !reads_texts
+    // With the limit of document frequency that is the default few postings are read.
+    let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
+    let is_default = config.max_df == MaxDf::Default;
+    let is_short = body.len() <= QUICK_BYTES_MAX && request.id.is_none();
+    is_short && is_plain && reads_little && is_default && !reads_texts
 }
 
 fn one(
@@ -86,7 +92,8 @@ fn one(
         return Err(Error::Query { what: format!("`limit` is at most {HITS_MAX}") });
     }
     let wanted = request.wanted(config, collection)?;
-    let query = Query { stop, ..wanted.query };
+    let verify = wanted.query.verify.map(|measure| measure.within(STEPS_MAX));
+    let query = Query { stop, verify, ..wanted.query };
     if wanted.boilerplate.is_empty() {
         return searcher.search(&query);
     }
@@ -123,7 +130,7 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
                 };
                 written.expect("memory takes every byte");
                 lines.push(b'\n');
-                if lines.len() > ANSWERS_BYTES_MAX {
+                if lines.len() > ANSWER_BYTES_MAX / 2 {
                     return Ok(Err(Failure::too_large(
                         "the answers are too large together; send less at a time, or ask for less",
                     )));

@@ -12,8 +12,8 @@ use crate::api::{Health, StatsResponse};
 use crate::serve::app::App;
 use crate::serve::failure::{Errors, Failure};
 
-fn ok() -> Json<Health> {
-    Json(Health { status: "ok".into() })
+fn ok(app: &App) -> Json<Health> {
+    Json(Health { status: "ok".into(), started: app.status.started })
 }
 
 /// Is the process there?
@@ -23,8 +23,8 @@ fn ok() -> Json<Health> {
     tag = "status",
     responses((status = 200, description = "It is", body = Health), Errors)
 )]
-pub async fn healthz() -> Json<Health> {
-    ok()
+pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
+    ok(&app)
 }
 
 /// Does it take requests, and can it write?
@@ -38,7 +38,7 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
     if app.status.failed.load(Ordering::Relaxed) {
         return Err(Failure::unavailable("the last write failed; searches are answered"));
     }
-    Ok(ok())
+    Ok(ok(&app))
 }
 
 /// The document of this API.
