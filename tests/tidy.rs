@@ -77,7 +77,7 @@ fn each_outside_format_has_one_door() {
         ("tree_sitter", &["src/text/code.rs"]),
         ("clap", &["src/cli/"]),
         ("axum", &["src/serve/"]),
-        ("hyper", &["src/serve/connection.rs"]),
+        ("hyper", &["src/serve/connection.rs", "src/serve/answer.rs"]),
         ("tokio", &["src/serve/"]),
         ("prometheus_client", &["src/serve/metrics.rs"]),
         ("ureq", &["src/client/"]),
