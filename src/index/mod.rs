@@ -46,7 +46,7 @@ pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
 use crate::segment::ReadAhead;
-use crate::segment::plugin::{self, Backlog, SignaturePlugin};
+use crate::segment::plugin::{self, SignaturePlugin};
 use directory::IndexDirectory;
 
 /// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are
@@ -67,8 +67,7 @@ struct Inner {
     config: Config,
     fields: schema::Fields,
     tantivy: tantivy::Index,
-    backlog: Arc<Backlog>,
-    merges: Arc<AtomicU64>,
+    plugin: Arc<SignaturePlugin>,
 }
 
 impl Index {
@@ -165,7 +164,7 @@ impl Index {
         config: Config,
     ) -> Result<Index> {
         let path = path.as_ref();
-        let (backlog, merges) = (Arc::<Backlog>::default(), Arc::<AtomicU64>::default());
+        let plugin = signature_plugin(path, &config);
         let settings = IndexSettings {
             docstore_compression: Compressor::Zstd(ZstdCompressor {
                 compression_level: Some(ZSTD_LEVEL),
@@ -182,19 +181,12 @@ impl Index {
         let tantivy = tantivy::Index::builder()
             .schema(schema::build(&config))
             .settings(settings)
-            .register_plugin(Arc::new(signature_plugin(path, &config, &backlog, &merges)))
+            .register_plugin(plugin.clone())
             .open_or_create(directory)
             .map_err(|e| store_error("create the index in", path, e))?;
         let fields = schema::fields(&tantivy.schema()).expect("the schema was just built");
         Ok(Index {
-            inner: Arc::new(Inner {
-                path: path.to_owned(),
-                config,
-                fields,
-                tantivy,
-                backlog,
-                merges,
-            }),
+            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, plugin }),
         })
     }
 
@@ -220,17 +212,10 @@ impl Index {
             let read = tantivy::Directory::atomic_read(&directory, file);
             read.map_err(|e| store_error("read the frequency table of", path, e.into()))
         })?;
-        let (backlog, merges) = (Arc::<Backlog>::default(), Arc::<AtomicU64>::default());
-        tantivy.register_plugin(Arc::new(signature_plugin(path, &config, &backlog, &merges)));
+        let plugin = signature_plugin(path, &config);
+        tantivy.register_plugin(plugin.clone());
         Ok(Index {
-            inner: Arc::new(Inner {
-                path: path.to_owned(),
-                config,
-                fields,
-                tantivy,
-                backlog,
-                merges,
-            }),
+            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, plugin }),
         })
     }
 
@@ -247,7 +232,7 @@ impl Index {
     /// How many segments have been merged into others through this object, in the background or by
     /// compaction.
     pub fn merges(&self) -> u64 {
-        self.inner.merges.load(Ordering::Relaxed)
+        self.inner.plugin.merges.load(Ordering::Relaxed)
     }
 
     fn tantivy(&self) -> &tantivy::Index {
@@ -289,19 +274,14 @@ fn mmap_directory(path: &Path) -> Result<MmapDirectory> {
     MmapDirectory::open(path).map_err(|e| store_error("open", path, e.into()))
 }
 
-fn signature_plugin(
-    path: &Path,
-    config: &Config,
-    backlog: &Arc<Backlog>,
-    merges: &Arc<AtomicU64>,
-) -> SignaturePlugin {
-    SignaturePlugin {
+fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
+    Arc::new(SignaturePlugin {
         key_bits: config.scheme.key_bits(),
         config: config.digest(),
         spool_dir: path.is_dir().then(|| path.to_owned()),
-        backlog: backlog.clone(),
-        merges: merges.clone(),
-    }
+        backlog: Arc::default(),
+        merges: AtomicU64::new(0),
+    })
 }
 
 /// A failure of tantivy, with cento's own error brought back out if one caused it.

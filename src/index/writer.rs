@@ -100,14 +100,14 @@ impl Index {
         }
         // Under the lock: the directory may hold another index by now.
         self.check_same()?;
-        self.inner.backlog.clear();
+        self.inner.plugin.backlog.clear();
         Ok(Writer {
             index: self.clone(),
             inner: Some(inner),
             // Under the lock: what another process committed a moment ago is seen.
             committed: self.snapshot()?,
             changed: HashMap::new(),
-            backlog: self.inner.backlog.clone(),
+            backlog: self.inner.plugin.backlog.clone(),
             backlog_bytes_max: options.memory_bytes / 3,
             note: self.note()?,
             failed: false,

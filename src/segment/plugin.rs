@@ -129,7 +129,7 @@ pub struct SignaturePlugin {
     /// What the writer counts its documents with.
     pub backlog: Arc<Backlog>,
     /// Counts the segments that are merged into others.
-    pub merges: Arc<AtomicU64>,
+    pub merges: AtomicU64,
 }
 
 /// Identifies the documents of a segment by the digests of up to 16 of them.
