@@ -3,11 +3,15 @@
 //! Reads all of it: tantivy's components against their checksums, signatures page by page and
 //! then by meaning, stored texts against their digests, ids against each other.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
+use std::path::Path;
 
+use tantivy::TantivyError;
+use tantivy::directory::FileSlice;
 use tantivy::directory::error::OpenReadError;
-use tantivy::index::SegmentComponent;
 
+use super::directory::verify_whole;
+use super::seal::Component;
 use super::{DocAddress, Index, Snapshot};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::hash_bytes;
@@ -31,8 +35,29 @@ impl Index {
     /// When something other than damage keeps the index from being read.
     pub fn check(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
-        self.check_components(&mut report)?;
-        match self.snapshot() {
+        let (components, snapshot) = {
+            // Under one lock: what is checked is one commit, of which nothing is collected.
+            let hold = self.directory().hold_list();
+            let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
+            (self.open_components()?, self.snapshot())
+        };
+        for (name, component, file) in components {
+            let checked = file.map_err(|e| match e {
+                OpenReadError::FileDoesNotExist(_) => "it is missing".to_owned(),
+                OpenReadError::IoError { io_error, .. } => io_error.to_string(),
+                OpenReadError::IncompatibleIndex(_) => "it is of another version of tantivy".into(),
+            });
+            let checked = checked.and_then(|file| {
+                verify_whole(&name, file, component).map_err(|e| {
+                    let found = e.get_ref().and_then(|e| e.downcast_ref::<Corruption>());
+                    found.map_or_else(|| e.to_string(), |found| found.what.clone())
+                })
+            });
+            if let Err(what) = checked {
+                report.add(Corruption::new(name, "component", 0, what));
+            }
+        }
+        match snapshot {
             Ok(snapshot) => {
                 report.segments = snapshot.segments().len();
                 check_segments(&snapshot, &mut report);
@@ -46,31 +71,19 @@ impl Index {
         Ok(report)
     }
 
-    /// Compares every component of the last commit with its checksum.
-    fn check_components(&self, report: &mut CheckReport) -> Result<()> {
-        let metas = self.tantivy().load_metas();
-        let metas = metas.map_err(|e| self.error("read the list of segments of", e))?;
-        report.segments = metas.segments.len();
-        let mut files = metas.list_segment_files();
-        for meta in metas.segments.iter().filter(|meta| !meta.has_deletes()) {
-            files.remove(&meta.relative_path(SegmentComponent::Delete));
-        }
-        let files: BTreeSet<_> = files.into_iter().collect();
-        let directory = self.tantivy().directory();
-        for file in files {
-            let name = file.display().to_string();
-            let what = match directory.validate_checksum(&file) {
-                Ok(true) => continue,
-                Ok(false) => "it does not fit its checksum".to_owned(),
-                Err(OpenReadError::FileDoesNotExist(_)) => "it is missing".to_owned(),
-                Err(OpenReadError::IoError { io_error, .. }) => io_error.to_string(),
-                Err(error) => format!("{error:?}"),
-            };
-            report.add(Corruption::new(name, "component", 0, what));
-        }
-        Ok(())
+    /// Opens every component of the last commit.
+    fn open_components(&self) -> Result<Vec<OpenComponent>> {
+        self.list()?;
+        let open = |(name, component): (String, Component)| {
+            let file = self.directory().open_unchecked(Path::new(&name));
+            (name, component, file)
+        };
+        Ok(self.directory().listed().into_iter().map(open).collect())
     }
 }
+
+/// The name of a component, what it should hold, and the file.
+type OpenComponent = (String, Component, std::result::Result<FileSlice, OpenReadError>);
 
 impl CheckReport {
     fn add(&mut self, problem: Corruption) {

@@ -1,89 +1,230 @@
 //! Is what tantivy reads what was written, and is a commit on disk when it is acknowledged?
 //!
-//! A thin layer over a tantivy directory (the memory-mapped one, but for tests). It adds three
+//! A thin layer over a tantivy directory (the memory-mapped one, but for tests). It adds four
 //! promises to those of the directory beneath: an atomic write is durable when it returns; the
-//! list of segments is checked at every read; and a small component is checked against tantivy's
-//! own CRC-32 before its first byte is used. The large components have their own checks: pages in
-//! `.sig`, digests of the documents in `.store`.
+//! list of segments is checked at every read; a component has the length and the checksum that
+//! the list gives it; and a small component is read whole and checked before its first byte is
+//! used. The large components have their own checks: pages in `.sig`, digests of the documents in
+//! `.store`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 
+use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::footer::Footer;
 use tantivy::directory::{
-    Directory, DirectoryLock, FileHandle, FileSlice, Lock, WatchCallback, WatchHandle, WritePtr,
+    Directory, DirectoryLock, FileHandle, FileSlice, Lock, META_LOCK, WatchCallback, WatchHandle,
+    WritePtr,
 };
 
+use super::seal::{self, Component, Components, META};
 use crate::error::Corruption;
-
-/// The file that names the segments of the last commit.
-const META: &str = "meta.json";
 
 /// Components that check themselves as they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
+
+/// The two numbers at the end of a component: the length of tantivy's footer, and its magic.
+const FOOTER_END_BYTES: usize = 8;
 
 /// A tantivy directory whose commits are durable and whose damage is noticed.
 #[derive(Clone)]
 pub struct IndexDirectory {
     inner: Box<dyn Directory>,
-    /// Components whose checksum has been found right; their names are never used again.
-    verified: Arc<Mutex<HashSet<PathBuf>>>,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Where the directory is, if it is one of the file system's.
+    root: Option<PathBuf>,
+    /// What the last list of segments says of its files; their names are never used again.
+    listed: Mutex<Components>,
+    /// Components whose checksum has been found right.
+    verified: Mutex<HashSet<PathBuf>>,
+    /// How many times each thread holds the list of segments.
+    holders: Mutex<HashMap<ThreadId, usize>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl IndexDirectory {
-    /// A layer over `inner`.
-    pub fn new(inner: Box<dyn Directory>) -> IndexDirectory {
-        IndexDirectory { inner, verified: Arc::default() }
+    /// A layer over `inner`, which is the directory `root` of the file system if it is one.
+    pub fn new(inner: Box<dyn Directory>, root: Option<PathBuf>) -> IndexDirectory {
+        IndexDirectory { inner, state: Arc::new(State { root, ..State::default() }) }
+    }
+
+    /// Keeps every file that the list of segments names from being collected, in all processes.
+    ///
+    /// The files of a list that is read while this is held can be opened. A thread may hold it
+    /// several times. Whoever may not write to the directory, and finds no file to lock, holds
+    /// nothing: then opening has to be repeated when the list has changed.
+    ///
+    /// # Errors
+    /// When the lock cannot be taken though the directory can be written.
+    pub fn hold_list(&self) -> Result<ListHold, LockError> {
+        let thread = std::thread::current().id();
+        let is_held = locked(&self.state.holders).contains_key(&thread);
+        let lock = if is_held { None } else { Some(self.lock_list()?) };
+        *locked(&self.state.holders).entry(thread).or_default() += 1;
+        Ok(ListHold { state: self.state.clone(), thread, _lock: lock, _not_send: PhantomData })
+    }
+
+    fn lock_list(&self) -> Result<DirectoryLock, LockError> {
+        match (&self.state.root, self.inner.acquire_lock(&META_LOCK)) {
+            (Some(root), Err(LockError::IoError(error))) if is_denied(&error) => {
+                // A lock wants no more than an open file. Where nobody made one yet, or the file
+                // system knows no locks, there is nothing to wait for.
+                let file = File::open(root.join(&META_LOCK.filepath));
+                let locked = file.and_then(|file| file.lock().map(|()| file)).ok();
+                Ok(DirectoryLock::from(Box::new(locked)))
+            }
+            (_, locked) => locked,
+        }
+    }
+
+    /// Opens a component that is checked by nobody: to see what is wrong with it.
+    pub fn open_unchecked(&self, path: &Path) -> Result<FileSlice, OpenReadError> {
+        self.inner.get_file_handle(path).map(FileSlice::new)
+    }
+
+    /// What the list of segments that was last read or written says of its files.
+    pub fn listed(&self) -> Components {
+        locked(&self.state.listed).clone()
+    }
+
+    /// Writes a file whole, in place of another or none.
+    fn replace(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        let Some(root) = &self.state.root else { return self.inner.atomic_write(path, data) };
+        // Not tantivy's, whose files nobody but their owner may read.
+        let mut file = new_temporary().tempfile_in(root)?;
+        file.write_all(data)?;
+        file.as_file().sync_all()?;
+        file.persist(root.join(path)).map_err(|e| e.error)?;
+        Ok(())
+    }
+
+    /// What a component holds: as the list says or, if it is new, as its footer says.
+    fn component(&self, name: &str) -> io::Result<Component> {
+        if let Some(&component) = locked(&self.state.listed).get(name) {
+            return Ok(component);
+        }
+        let file = self.open_unchecked(Path::new(name)).map_err(io::Error::other)?;
+        let len = file.len() as u64;
+        Ok(Component { len, crc: footer(name, file)?.0.crc })
+    }
+
+    fn is_listed(&self, path: &Path) -> bool {
+        path.to_str().is_some_and(|name| locked(&self.state.listed).contains_key(name))
     }
 
     fn verify(&self, path: &Path, handle: &Arc<dyn FileHandle>) -> io::Result<()> {
-        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
-        if verified.contains(path) {
+        let name = path.display().to_string();
+        let file = FileSlice::new(handle.clone());
+        match locked(&self.state.listed).get(&name) {
+            Some(&component) => verify_end(&name, &file, component)?,
+            None => drop(footer(&name, file.clone())?),
+        }
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
+        if SELF_CHECKED.contains(&extension) || locked(&self.state.verified).contains(path) {
             return Ok(());
         }
-        verify_component(path, FileSlice::new(handle.clone()))?;
-        verified.insert(path.to_owned());
+        verify_body(&name, file)?;
+        locked(&self.state.verified).insert(path.to_owned());
         Ok(())
     }
 }
 
-/// Compares a component's body with the CRC-32 in tantivy's footer.
-fn verify_component(path: &Path, file: FileSlice) -> io::Result<()> {
-    let damage = |what: String| {
-        io::Error::other(Corruption::new(path.display().to_string(), "component", 0, what))
-    };
-    let (footer, body) = Footer::extract_footer(file).map_err(|e| damage(e.to_string()))?;
-    let found = crc32fast::hash(&body.read_bytes()?);
-    if found != footer.crc {
-        return Err(damage(format!("checksum {found:08x}, but {:08x} was written", footer.crc)));
+/// Keeps the files of the list of segments where they are, as long as it lives.
+pub struct ListHold {
+    state: Arc<State>,
+    thread: ThreadId,
+    _lock: Option<DirectoryLock>,
+    /// Stays with its thread.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl Drop for ListHold {
+    fn drop(&mut self) {
+        let mut holders = locked(&self.state.holders);
+        if let Some(times) = holders.get_mut(&self.thread) {
+            *times -= 1;
+            if *times == 0 {
+                holders.remove(&self.thread);
+            }
+        }
+    }
+}
+
+/// A temporary file with the permissions of any other file.
+fn new_temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+fn damage(name: &str, what: impl Into<String>) -> io::Error {
+    io::Error::other(Corruption::new(name, "component", 0, what))
+}
+
+/// tantivy's footer of a component, and all before it.
+fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
+    // tantivy's own reader panics on less.
+    if file.len() < FOOTER_END_BYTES {
+        return Err(damage(name, format!("it has {} bytes only", file.len())));
+    }
+    Footer::extract_footer(file).map_err(|e| damage(name, e.to_string()))
+}
+
+/// Compares a component's length, and the checksum in its footer, with those that were listed.
+fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result<()> {
+    if file.len() as u64 != listed.len {
+        let what = format!("it has {} bytes, but {} were written", file.len(), listed.len);
+        return Err(damage(name, what));
+    }
+    let found = footer(name, file.clone())?.0.crc;
+    if found != listed.crc {
+        let what = format!(
+            "it holds something else than was written: checksum {found:08x}, not {:08x}",
+            listed.crc
+        );
+        return Err(damage(name, what));
     }
     Ok(())
 }
 
-/// Adds to the JSON object `json` a last member with the CRC-32 of all the rest.
-fn seal(json: &[u8]) -> Vec<u8> {
-    let json = json.trim_ascii_end();
-    let crc = crc32fast::hash(json);
-    let open = json.strip_suffix(b"}").expect("meta.json is a JSON object");
-    [open, format!(",\"cento_crc32\":{crc}}}").as_bytes()].concat()
+/// Compares all that a component holds with the checksum in its footer.
+fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
+    let (footer, body) = footer(name, file)?;
+    let found = crc32fast::hash(&body.read_bytes()?);
+    if found != footer.crc {
+        let what = format!("checksum {found:08x}, but {:08x} was written", footer.crc);
+        return Err(damage(name, what));
+    }
+    Ok(())
 }
 
-/// The JSON object that was sealed.
-fn unseal(sealed: &[u8]) -> Result<Vec<u8>, Corruption> {
-    const MEMBER: &[u8] = b",\"cento_crc32\":";
-    let damage = |what| Corruption::new(META, "list of segments", 0, what);
-    let at = sealed.windows(MEMBER.len()).rposition(|window| window == MEMBER);
-    let at = at.ok_or_else(|| damage("its checksum is missing"))?;
-    let json = [&sealed[..at], b"}"].concat();
-    if seal(&json) != sealed {
-        return Err(damage("it does not fit its checksum"));
-    }
-    Ok(json)
+/// Compares all of a component with what was listed.
+///
+/// # Errors
+/// When it is not what was written, or cannot be read.
+pub fn verify_whole(name: &str, file: FileSlice, listed: Component) -> io::Result<()> {
+    verify_end(name, &file, listed)?;
+    verify_body(name, file)
 }
 
 impl fmt::Debug for IndexDirectory {
@@ -94,12 +235,15 @@ impl fmt::Debug for IndexDirectory {
 
 impl Directory for IndexDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        let handle = self.inner.get_file_handle(path)?;
-        let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
-        if !SELF_CHECKED.contains(&extension) {
-            self.verify(path, &handle)
-                .map_err(|e| OpenReadError::wrap_io_error(e, path.to_owned()))?;
-        }
+        let failed = |e| OpenReadError::wrap_io_error(e, path.to_owned());
+        let handle = self.inner.get_file_handle(path).map_err(|e| match e {
+            // tantivy takes a missing file of positions for an empty one.
+            OpenReadError::FileDoesNotExist(_) if self.is_listed(path) => {
+                failed(damage(&path.display().to_string(), "it is missing"))
+            }
+            other => other,
+        })?;
+        self.verify(path, &handle).map_err(failed)?;
         Ok(handle)
     }
 
@@ -120,15 +264,19 @@ impl Directory for IndexDirectory {
         if path != Path::new(META) {
             return Ok(bytes);
         }
-        unseal(&bytes)
-            .map_err(|e| OpenReadError::wrap_io_error(io::Error::other(e), path.to_owned()))
+        let (list, components) = seal::unseal(&bytes)
+            .map_err(|e| OpenReadError::wrap_io_error(io::Error::other(e), path.to_owned()))?;
+        *locked(&self.state.listed) = components;
+        Ok(list)
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         if path == Path::new(META) {
-            self.inner.atomic_write(path, &seal(data))?;
+            let (sealed, components) = seal::seal(data, |name| self.component(name))?;
+            self.replace(path, &sealed)?;
+            *locked(&self.state.listed) = components;
         } else {
-            self.inner.atomic_write(path, data)?;
+            self.replace(path, data)?;
         }
         // tantivy syncs the directory before the rename only; without this a commit that was
         // acknowledged may be gone after a power cut.
@@ -140,30 +288,18 @@ impl Directory for IndexDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        self.inner.acquire_lock(lock)
+        if lock.filepath != META_LOCK.filepath {
+            return self.inner.acquire_lock(lock);
+        }
+        // tantivy takes the lock while it opens segments, which the thread may hold already.
+        let thread = std::thread::current().id();
+        if locked(&self.state.holders).contains_key(&thread) {
+            return Ok(DirectoryLock::from(Box::new(())));
+        }
+        self.lock_list()
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         self.inner.watch(callback)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sealed_object_is_json_and_is_given_back() {
-        let json = br#"{"segments":[],"opstamp":3}"#;
-        let sealed = seal(&[json.as_slice(), b"\n"].concat());
-        let value: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
-        assert_eq!(value["opstamp"], 3);
-        assert_eq!(unseal(&sealed).unwrap(), json);
-        for at in 0..sealed.len() {
-            let mut damaged = sealed.clone();
-            damaged[at] ^= 1;
-            assert!(unseal(&damaged).is_err(), "byte {at}");
-            assert!(unseal(&sealed[..at]).is_err(), "cut to {at}");
-        }
     }
 }

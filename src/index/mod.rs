@@ -17,12 +17,14 @@ pub mod pipeline;
 mod policy;
 mod retrain;
 mod schema;
+mod seal;
 mod snapshot;
 mod stats;
 mod stored;
 mod train;
 mod writer;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,6 +68,7 @@ struct Inner {
     path: PathBuf,
     config: Config,
     fields: schema::Fields,
+    directory: IndexDirectory,
     tantivy: tantivy::Index,
     plugin: Arc<SignaturePlugin>,
 }
@@ -172,7 +175,7 @@ impl Index {
             docstore_blocksize: STORE_BLOCK_BYTES,
             ..IndexSettings::default()
         };
-        let directory = IndexDirectory::new(directory.into());
+        let directory = IndexDirectory::new(directory.into(), root(path));
         if let Some(table) = &config.frequencies {
             let file = Path::new(config::FREQUENCIES_FILE);
             let written = tantivy::Directory::atomic_write(&directory, file, &table.bytes());
@@ -182,11 +185,18 @@ impl Index {
             .schema(schema::build(&config))
             .settings(settings)
             .register_plugin(plugin.clone())
-            .open_or_create(directory)
+            .open_or_create(directory.clone())
             .map_err(|e| store_error("create the index in", path, e))?;
         let fields = schema::fields(&tantivy.schema()).expect("the schema was just built");
         Ok(Index {
-            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, plugin }),
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                config,
+                fields,
+                directory,
+                tantivy,
+                plugin,
+            }),
         })
     }
 
@@ -199,7 +209,7 @@ impl Index {
         path: impl AsRef<Path>,
     ) -> Result<Index> {
         let path = path.as_ref();
-        let directory = IndexDirectory::new(directory.into());
+        let directory = IndexDirectory::new(directory.into(), root(path));
         let mut tantivy = tantivy::Index::open(directory.clone())
             .map_err(|e| store_error("open the index in", path, e))?;
         let schema = tantivy.schema();
@@ -215,7 +225,14 @@ impl Index {
         let plugin = signature_plugin(path, &config);
         tantivy.register_plugin(plugin.clone());
         Ok(Index {
-            inner: Arc::new(Inner { path: path.to_owned(), config, fields, tantivy, plugin }),
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                config,
+                fields,
+                directory,
+                tantivy,
+                plugin,
+            }),
         })
     }
 
@@ -237,6 +254,10 @@ impl Index {
 
     fn tantivy(&self) -> &tantivy::Index {
         &self.inner.tantivy
+    }
+
+    fn directory(&self) -> &IndexDirectory {
+        &self.inner.directory
     }
 
     fn fields(&self) -> &schema::Fields {
@@ -274,11 +295,16 @@ fn mmap_directory(path: &Path) -> Result<MmapDirectory> {
     MmapDirectory::open(path).map_err(|e| store_error("open", path, e.into()))
 }
 
+/// The directory at `path`; `None` if `path` is but the name of an index elsewhere.
+fn root(path: &Path) -> Option<PathBuf> {
+    path.is_dir().then(|| path.to_owned())
+}
+
 fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
     Arc::new(SignaturePlugin {
         key_bits: config.scheme.key_bits(),
         config: config.digest(),
-        spool_dir: path.is_dir().then(|| path.to_owned()),
+        spool_dir: root(path),
         backlog: Arc::default(),
         merges: AtomicU64::new(0),
     })
@@ -288,6 +314,14 @@ fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
 fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
     if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
         return Error::Locked { path: path.to_owned() };
+    }
+    if let TantivyError::LockFailure(LockError::IoError(error), _) = &error {
+        // The system's error, which cannot be taken out of what tantivy shares.
+        let copy = error.raw_os_error().map_or_else(
+            || io::Error::new(error.kind(), error.to_string()),
+            io::Error::from_raw_os_error,
+        );
+        return Error::io("take a lock in", path, copy);
     }
     let io = match &error {
         TantivyError::IoError(io) => Some(io),

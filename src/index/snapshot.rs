@@ -11,16 +11,17 @@ use serde_json::{Map, Value};
 use tantivy::columnar::Column;
 use tantivy::fastfield::AliveBitSet;
 use tantivy::store::StoreReader;
-use tantivy::{DateTime, IndexReader, ReloadPolicy, Searcher, Term};
+use tantivy::{DateTime, Directory, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::column::Strings;
 use super::schema::META_JSON;
+use super::seal::META;
 use super::stored;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{hash_bytes, mix64};
-use crate::segment::plugin::{self, DIGEST_FIELD};
-use crate::segment::{ReadAhead, SegmentReader};
+use crate::segment::SegmentReader;
+use crate::segment::plugin::{DIGEST_FIELD, SignatureFile};
 use crate::source::Document;
 
 /// So many blocks of texts of each segment are kept decompressed.
@@ -73,7 +74,15 @@ impl Index {
     /// # Errors
     /// When a segment is missing or damaged.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let opened = self.open_snapshot();
+        // Without a lock (nothing may be written here, and nothing is there to be locked) files
+        // may go between the list and their opening: then there is a new list.
+        let opened = loop {
+            let list = self.list()?;
+            let opened = self.open_snapshot();
+            if opened.is_ok() || self.list()? == list {
+                break opened;
+            }
+        };
         // Of another index in the same place nothing fits.
         if opened.is_err()
             && let Err(error @ Error::Index { .. }) = self.check_same()
@@ -83,7 +92,16 @@ impl Index {
         opened
     }
 
+    /// What the list of segments says.
+    pub(super) fn list(&self) -> Result<Vec<u8>> {
+        let list = self.directory().atomic_read(Path::new(META));
+        list.map_err(|e| self.error("read the list of segments of", e.into()))
+    }
+
     fn open_snapshot(&self) -> Result<Snapshot> {
+        // Every file that the list names is opened before any may be collected.
+        let hold = self.directory().hold_list();
+        let hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
         let open = || -> tantivy::Result<Searcher> {
             let reader = self.tantivy().reader_builder().reload_policy(ReloadPolicy::Manual);
             let reader: IndexReader = reader.doc_store_cache_num_blocks(1).try_into()?;
@@ -95,8 +113,12 @@ impl Index {
             .map_err(|_| Corruption::new("a .store file", "index", 0, "it cannot be opened"))?
             .map_err(|e| self.error("open the segments of", e))?;
         let config = self.config().digest();
-        let views = searcher.segment_readers().iter().map(|segment| {
-            SegmentView::open(segment, config, self.path()).map_err(|e| match e {
+        let files = searcher.segment_readers().iter();
+        let files = files.map(|segment| SignatureFile::open(segment, self.path()));
+        let files = files.collect::<Result<Vec<_>>>()?;
+        drop(hold);
+        let views = searcher.segment_readers().iter().zip(files).map(|(segment, file)| {
+            SegmentView::open(segment, file, config).map_err(|e| match e {
                 OpenError::Own(error) => error,
                 OpenError::Tantivy(error) => self.error("open the segments of", error),
             })
@@ -108,22 +130,19 @@ impl Index {
 
 enum OpenError {
     Own(Error),
-    Tantivy(tantivy::TantivyError),
+    Tantivy(TantivyError),
 }
 
 impl SegmentView {
     fn open(
         segment: &tantivy::SegmentReader,
+        file: SignatureFile,
         config: u64,
-        path: &Path,
     ) -> std::result::Result<SegmentView, OpenError> {
-        let name = format!("{}.{}", segment.segment_id().uuid_string(), plugin::EXTENSION);
-        let read_ahead = ReadAhead::of(&path.join(name));
-        let signatures = plugin::open_signatures(segment, config, read_ahead);
-        let signatures = signatures.map_err(OpenError::Own)?;
+        let signatures = file.read(segment, config).map_err(OpenError::Own)?;
         let fast = segment.fast_fields();
         let open = || {
-            let missing = || tantivy::TantivyError::FieldNotFound("id".into());
+            let missing = || TantivyError::FieldNotFound("id".into());
             Ok(SegmentView {
                 signatures,
                 alive: segment.alive_bitset().cloned(),

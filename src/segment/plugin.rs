@@ -7,11 +7,12 @@
 
 use std::any::Any;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use tantivy::directory::TerminatingWrite;
+use tantivy::directory::error::OpenReadError;
+use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::SegmentComponent;
 use tantivy::schema::document::ErasedDocument;
 use tantivy::schema::{Schema, Value};
@@ -146,31 +147,67 @@ fn owner(documents: u32, digest_of: impl Fn(u32) -> u64) -> u64 {
     owner
 }
 
-/// Opens the signatures of a segment of an index whose configuration has the digest `config`.
+/// The signatures of a segment, opened and not yet read.
 ///
-/// # Errors
-/// When the file is missing, damaged, or not of this segment and this index.
-pub fn open_signatures(
-    segment: &tantivy::SegmentReader,
-    config: u64,
+/// Opening is apart from reading so that a list of segments is locked no longer than that takes.
+pub struct SignatureFile {
+    name: String,
+    bytes: OwnedBytes,
     read_ahead: ReadAhead,
-) -> Result<SegmentReader> {
-    let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
-    let unreadable = |source: io::Error| Error::io("read", &name, source);
-    let file = segment
-        .open_read(SegmentComponent::Custom(EXTENSION.into()))
-        .map_err(|e| unreadable(io::Error::other(e)))?;
-    let bytes = file.read_bytes().map_err(unreadable)?;
-    let reader = SegmentReader::open_ahead(name.clone(), bytes, read_ahead)?;
-    let header = reader.header();
-    let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
-    if header.config != config {
-        return Err(foreign("it was written with another scheme or analyser than its index has"));
+}
+
+impl SignatureFile {
+    /// Opens the signatures of a segment of the index in the directory `path`.
+    ///
+    /// # Errors
+    /// When the file is missing, cut short, or not what was committed.
+    pub fn open(segment: &tantivy::SegmentReader, path: &Path) -> Result<SignatureFile> {
+        let file = SignatureFile::open_to_merge(segment)?;
+        Ok(SignatureFile { read_ahead: ReadAhead::of(&path.join(&file.name)), ..file })
     }
-    if header.documents != segment.max_doc() || header.owner != owner_of(segment)? {
-        return Err(foreign("it belongs to another segment"));
+
+    /// The same, to be read from the front to the end, for which the system itself reads ahead.
+    fn open_to_merge(segment: &tantivy::SegmentReader) -> Result<SignatureFile> {
+        let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
+        let file = segment.open_read(SegmentComponent::Custom(EXTENSION.into()));
+        let bytes =
+            file.map_err(tantivy::TantivyError::from).and_then(|file| Ok(file.read_bytes()?));
+        let bytes = bytes.map_err(|e| match e {
+            tantivy::TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => {
+                unreadable(&name, &io_error)
+            }
+            other => Error::io("read", &name, io::Error::other(other)),
+        })?;
+        Ok(SignatureFile { name, bytes, read_ahead: ReadAhead::default() })
     }
-    Ok(reader)
+
+    /// Reads the signatures of `segment`, of an index whose configuration has the digest `config`.
+    ///
+    /// # Errors
+    /// When the file is damaged, or not of this segment and this index.
+    pub fn read(self, segment: &tantivy::SegmentReader, config: u64) -> Result<SegmentReader> {
+        let SignatureFile { name, bytes, read_ahead } = self;
+        let reader = SegmentReader::open_ahead(name.clone(), bytes, read_ahead)?;
+        let header = reader.header();
+        let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
+        if header.config != config {
+            return Err(foreign(
+                "it was written with another scheme or analyser than its index has",
+            ));
+        }
+        if header.documents != segment.max_doc() || header.owner != owner_of(segment)? {
+            return Err(foreign("it belongs to another segment"));
+        }
+        Ok(reader)
+    }
+}
+
+/// The failure to read a file; what is wrong with it, if that was found.
+fn unreadable(name: &str, error: &io::Error) -> Error {
+    match error.get_ref().and_then(|cause| cause.downcast_ref::<Corruption>()) {
+        Some(corruption) => Error::Corrupt(corruption.clone()),
+        None => Error::io("read", name, io::Error::new(error.kind(), error.to_string())),
+    }
 }
 
 fn owner_of(segment: &tantivy::SegmentReader) -> Result<u64> {
@@ -211,9 +248,8 @@ impl SegmentPlugin for SignaturePlugin {
         let mut readers = Vec::with_capacity(ctx.readers.len());
         let mut digests = Vec::new();
         for reader in ctx.readers {
-            readers.push(
-                open_signatures(reader, self.config, ReadAhead::default()).map_err(to_tantivy)?,
-            );
+            let file = SignatureFile::open_to_merge(reader).map_err(to_tantivy)?;
+            readers.push(file.read(reader, self.config).map_err(to_tantivy)?);
             let column = reader.fast_fields().u64(DIGEST_FIELD)?;
             digests.extend(reader.doc_ids_alive().map(|doc| column.first(doc).unwrap_or(0)));
         }

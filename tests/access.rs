@@ -1,0 +1,81 @@
+//! Who may open an index, and what an attempt that was cut off leaves.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+
+use common::run::{Dir, Run};
+use common::words;
+
+/// The user `nobody`, who owns nothing.
+#[cfg(unix)]
+const NOBODY: u32 = 65534;
+
+/// Runs cento in `dir` as somebody who may read everything there and write nothing.
+#[cfg(unix)]
+fn run_as_reader(dir: &Dir, args: &[&str]) -> Run {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    for name in [".", "rfc.idx"] {
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o555)).unwrap();
+    }
+    // The superuser may write anywhere, and so the test gives that up for the run.
+    let is_superuser = fs::File::create(dir.path("rfc.idx/probe")).is_ok();
+    let mut command = dir.command(args);
+    if is_superuser {
+        fs::remove_file(dir.path("rfc.idx/probe")).unwrap();
+        let program = dir.path("cento");
+        if !program.exists() {
+            // The build directory may be closed to others.
+            fs::copy(env!("CARGO_BIN_EXE_cento"), &program).unwrap();
+        }
+        command = std::process::Command::new(program);
+        command.args(args).current_dir(dir.path(".")).uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().unwrap();
+    for name in [".", "rfc.idx"] {
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    output.into()
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_only_read_can_read() {
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 60));
+    assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
+    // With the file that is locked while segments are opened, and without, as on a copy.
+    for lock in ["there", "gone"] {
+        if lock == "gone" {
+            fs::remove_file(dir.path("rfc.idx/.tantivy-meta.lock")).unwrap();
+        }
+        for verb in
+            [&["search", "rfc.idx", "a.txt"][..], &["stats", "rfc.idx"], &["check", "rfc.idx"]]
+        {
+            let run = run_as_reader(&dir, verb);
+            assert_eq!(run.status, 0, "{verb:?}, lock {lock}: {}", run.err);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_not_write_is_told_so() {
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 60));
+    assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
+    for lock in ["there", "gone"] {
+        if lock == "gone" {
+            fs::remove_file(dir.path("rfc.idx/.tantivy-writer.lock")).unwrap();
+        }
+        for verb in [&["add", "rfc.idx", "a.txt"][..], &["compact", "rfc.idx"]] {
+            let run = run_as_reader(&dir, verb);
+            assert_eq!(run.status, 2, "{verb:?}: {}", run.err);
+            assert!(run.err.contains("ermission denied"), "{verb:?}, lock {lock}: {}", run.err);
+            assert!(!run.err.contains("another process"), "{verb:?}: {}", run.err);
+        }
+    }
+}
