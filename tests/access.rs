@@ -5,7 +5,10 @@
 mod common;
 
 use std::fs;
+use std::sync::Arc;
 
+use cento::Error;
+use cento::index::{Config, Index};
 use common::run::{Dir, Run};
 use common::words;
 
@@ -78,4 +81,36 @@ fn who_may_not_write_is_told_so() {
             assert!(!run.err.contains("another process"), "{verb:?}: {}", run.err);
         }
     }
+}
+
+/// A configuration whose scheme reads a table of `text`.
+fn config_with_table(dir: &std::path::Path, text: &str) -> Config {
+    use cento::index::{Training, train};
+    let input = dir.join("input.txt");
+    fs::write(&input, text).unwrap();
+    let training = Training {
+        analyzer: "chars".parse().unwrap(),
+        q: 3,
+        spex: false,
+        source: Default::default(),
+    };
+    let table = train(&[input], &training, &dir.join("table"), &mut |_| {}).unwrap();
+    Config::with_frequencies("fbw(q=3,w=4)", "chars", true, Some(Arc::new(table))).unwrap()
+}
+
+#[test]
+fn a_creation_that_was_cut_off_after_the_table_is_resumed() {
+    let work = tempfile::tempdir().unwrap();
+    let config = || config_with_table(work.path(), &words(1, 300));
+    let path = work.path().join("index");
+    Index::create(&path, config()).unwrap();
+    // What a kill between the table and the list of segments leaves.
+    fs::remove_file(path.join("meta.json")).unwrap();
+    fs::write(path.join(".tmpAb12Cd"), "{").unwrap();
+    let other = config_with_table(work.path(), &words(2, 300));
+    let error = Index::create(&path, other).err().unwrap().to_string();
+    assert!(error.contains("frequencies.cento") && error.contains("delete it"), "{error}");
+    let index = Index::create(&path, config()).unwrap();
+    assert_eq!(index.check().unwrap().problems, []);
+    assert!(matches!(Index::create(&path, config()), Err(Error::Index { .. })));
 }

@@ -93,8 +93,10 @@ impl Index {
             if name == "meta.json" {
                 return Err(Error::index(path, "there is an index already"));
             }
-            // A creation that was cut off leaves hidden files, which do no harm.
-            if !name.to_string_lossy().starts_with('.') {
+            // A creation that was cut off leaves hidden files, which do no harm, and its table.
+            if name == config::FREQUENCIES_FILE {
+                check_resumable(&path.join(name), &config)?;
+            } else if !name.to_string_lossy().starts_with('.') {
                 let what = "it is not empty, and there is no index in it; name another directory";
                 return Err(Error::index(path, what));
             }
@@ -281,6 +283,18 @@ impl Index {
     fn error(&self, action: &'static str, error: TantivyError) -> Error {
         store_error(action, &self.inner.path, error)
     }
+}
+
+/// Refuses to write over a frequency table unless it is the one that an index with this `config`
+/// is created with: then an earlier creation was cut off after the table, and this one goes on.
+fn check_resumable(table: &Path, config: &Config) -> Result<()> {
+    let found = std::fs::read(table).map_err(|e| Error::io("read", table, e))?;
+    if config.frequencies.as_ref().is_some_and(|table| table.bytes()[..] == found[..]) {
+        return Ok(());
+    }
+    let what = "there is a frequency table but no index, and it is not the table of the index to \
+                be created; delete it, or name another directory";
+    Err(Error::index(table, what))
 }
 
 fn check_exists(path: &Path) -> Result<()> {
