@@ -8,9 +8,9 @@ use std::fs;
 use std::sync::Arc;
 
 use cento::Error;
-use cento::index::{Config, Index};
+use cento::index::{Config, Index, WriterOptions};
 use common::run::{Dir, Run};
-use common::words;
+use common::{add, assert_holds, config, words};
 
 /// The user `nobody`, who owns nothing.
 #[cfg(unix)]
@@ -113,4 +113,26 @@ fn a_creation_that_was_cut_off_after_the_table_is_resumed() {
     let index = Index::create(&path, config()).unwrap();
     assert_eq!(index.check().unwrap().problems, []);
     assert!(matches!(Index::create(&path, config()), Err(Error::Index { .. })));
+}
+
+#[test]
+fn a_writer_removes_what_cut_off_writes_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let left = [".tmpAb12Cd", ".tmp0zZ9qQ"];
+    let others = [".tmpfile", ".tmpAb12Cde", "frequencies.cento", ".mine"];
+    for name in left.iter().chain(&others) {
+        fs::write(dir.path().join(name), "left").unwrap();
+    }
+    fs::create_dir(dir.path().join(".tmpFolde1")).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for name in left {
+        assert!(!dir.path().join(name).exists(), "{name}");
+    }
+    for name in others.iter().chain(&[".tmpFolde1"]) {
+        assert!(dir.path().join(name).exists(), "{name}");
+    }
+    add(&mut writer, "a", &words(1, 40)).unwrap();
+    writer.finish().unwrap();
+    assert_holds(&index, &[("a".to_owned(), words(1, 40))].into());
 }

@@ -92,6 +92,25 @@ impl IndexDirectory {
         }
     }
 
+    /// Removes what atomic writes left that a crash cut off. Only for whoever has the lock of the
+    /// writer: nobody else writes.
+    pub fn remove_temporary(&self) {
+        let Some(root) = &self.state.root else { return };
+        let entries = match std::fs::read_dir(root) {
+            Ok(entries) => entries,
+            Err(error) => return log::warn!("cannot read {}: {error}", root.display()),
+        };
+        for entry in entries.flatten() {
+            let is_file = entry.file_type().is_ok_and(|file_type| file_type.is_file());
+            if is_file && is_temporary(&entry.file_name().to_string_lossy()) {
+                let path = entry.path();
+                if let Err(error) = std::fs::remove_file(&path) {
+                    log::warn!("cannot remove {}: {error}", path.display());
+                }
+            }
+        }
+    }
+
     /// Opens a component that is checked by nobody: to see what is wrong with it.
     pub fn open_unchecked(&self, path: &Path) -> Result<FileSlice, OpenReadError> {
         self.inner.get_file_handle(path).map(FileSlice::new)
@@ -171,6 +190,12 @@ fn new_temporary() -> tempfile::Builder<'static, 'static> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder
+}
+
+/// Whether a file has a name that the crate `tempfile` gives.
+fn is_temporary(name: &str) -> bool {
+    let random = name.strip_prefix(".tmp");
+    random.is_some_and(|r| r.len() == 6 && r.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 fn is_denied(error: &io::Error) -> bool {

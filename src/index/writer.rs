@@ -100,6 +100,7 @@ impl Index {
         }
         // Under the lock: the directory may hold another index by now.
         self.check_same()?;
+        self.directory().remove_temporary();
         self.inner.plugin.backlog.clear();
         Ok(Writer {
             index: self.clone(),
