@@ -41,15 +41,28 @@ pub fn add(writer: &mut Writer, id: &str, text: &str) -> cento::Result<()> {
 
 /// Asserts that the index holds exactly the documents of the model, and is sound.
 pub fn assert_holds(index: &Index, model: &Model) {
-    let snapshot = index.snapshot().unwrap();
-    assert_eq!(&contents(&snapshot), model);
+    holds(index, model).unwrap_or_else(|what| panic!("{what}"));
+}
+
+/// Whether the index holds exactly the documents of the model, and is sound; else what is wrong.
+pub fn holds(index: &Index, model: &Model) -> Result<(), String> {
+    let snapshot = index.snapshot().map_err(|e| e.to_string())?;
+    if &contents(&snapshot) != model {
+        return Err("it holds other documents".into());
+    }
     for (id, text) in model {
-        let address = snapshot.find(id).unwrap().expect("the document is in the index");
+        let address = snapshot.find(id).map_err(|e| e.to_string())?;
+        let address = address.ok_or_else(|| format!("{id} is not found"))?;
         let segment = &snapshot.segments()[address.segment as usize];
         let (_, signature) = snapshot.config().sign(text).unwrap();
-        assert_eq!(segment.signatures.signature(address.doc).unwrap(), signature);
+        if segment.signatures.signature(address.doc).map_err(|e| e.to_string())? != signature {
+            return Err(format!("{id} has another signature"));
+        }
     }
-    assert_eq!(index.check().unwrap().problems, []);
+    match index.check().map_err(|e| e.to_string())?.problems {
+        problems if problems.is_empty() => Ok(()),
+        problems => Err(format!("{problems:?}")),
+    }
 }
 
 /// The text of each live document by its id.

@@ -1,11 +1,11 @@
-//! A directory that loses what was not synced.
+//! A directory that loses what was not synced, and fails when it is told to.
 //!
-//! It keeps what a running process sees apart from what would survive a power cut. It can be told
-//! to fail for good at its n-th change, and then to show what is left on disk: files that were
-//! never synced hold any part of what was written, and changes of names since the last sync of
-//! the directory have happened or not, each for itself.
+//! It keeps what a running process sees apart from what would survive a power cut. After one, of
+//! every file that was not synced any subset of what was written is there, and its size is that of
+//! any of them; changes of names since the last sync of the directory have happened or not, each
+//! for itself.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +17,29 @@ use tantivy::directory::{
     AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite,
     WatchCallback, WatchHandle, WritePtr,
 };
+
+/// What goes wrong, and at which operation, counted from 0.
+#[derive(Debug, Clone, Copy)]
+pub enum Fault {
+    /// This operation and all after it fail.
+    PowerCut(usize),
+    /// From this operation on there is no space for anything new.
+    NoSpace(usize),
+    /// This write fails.
+    WriteError(usize),
+    /// This sync of a file or of the directory fails, and what it was to save is not saved by a
+    /// later one.
+    SyncError(usize),
+}
+
+/// An operation that changes the directory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Create,
+    Write,
+    Sync,
+    Delete,
+}
 
 /// The directory.
 #[derive(Clone)]
@@ -31,8 +54,12 @@ struct State {
     /// What survives: the file behind each name at the last sync of the directory.
     durable: BTreeMap<PathBuf, usize>,
     files: Vec<File>,
-    changes: usize,
-    fails_at: Option<usize>,
+    fault: Option<Fault>,
+    /// Operations since the fault was injected, of the kind that it counts.
+    counted: usize,
+    has_failed: bool,
+    /// Syncs say that they succeeded and do nothing.
+    ignores_syncs: bool,
     locked: HashMap<PathBuf, Arc<()>>,
     /// Files that were deleted while the durable list of segments named them.
     deleted_too_early: Vec<PathBuf>,
@@ -41,16 +68,38 @@ struct State {
 #[derive(Clone, Default)]
 struct File {
     bytes: Vec<u8>,
-    is_synced: bool,
+    /// Where each write since the file was created ended; empty once it is synced.
+    unsynced: Vec<usize>,
 }
 
 impl State {
-    fn change(&mut self) -> io::Result<()> {
-        self.changes += 1;
-        match self.fails_at {
-            Some(at) if self.changes > at => Err(io::Error::other("the power is out")),
-            _ => Ok(()),
+    fn operate(&mut self, operation: Operation) -> io::Result<()> {
+        let Some(fault) = self.fault else { return Ok(()) };
+        let (at, is_counted) = match fault {
+            Fault::PowerCut(at) | Fault::NoSpace(at) => (at, true),
+            Fault::WriteError(at) => (at, operation == Operation::Write),
+            Fault::SyncError(at) => (at, operation == Operation::Sync),
+        };
+        if !is_counted {
+            return Ok(());
         }
+        self.counted += 1;
+        let number = self.counted - 1;
+        let error = match fault {
+            Fault::PowerCut(_) if number >= at => io::Error::other("the power is out"),
+            Fault::NoSpace(_)
+                if number >= at && matches!(operation, Operation::Create | Operation::Write) =>
+            {
+                io::ErrorKind::StorageFull.into()
+            }
+            Fault::WriteError(_) | Fault::SyncError(_) if number == at => {
+                // EIO.
+                io::Error::from_raw_os_error(5)
+            }
+            _ => return Ok(()),
+        };
+        self.has_failed = true;
+        Err(error)
     }
 
     fn create(&mut self, path: &Path, file: File) -> usize {
@@ -66,20 +115,36 @@ impl SimDirectory {
         SimDirectory { state: Arc::default() }
     }
 
+    /// An empty directory whose syncs do nothing.
+    pub fn without_syncs() -> SimDirectory {
+        let directory = SimDirectory::new();
+        directory.lock().ignores_syncs = true;
+        directory
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
 
-    /// Lets `changes` more changes succeed and none after them.
-    pub fn fail_after(&self, changes: usize) {
+    /// Lets operations fail from now on as `fault` says.
+    pub fn inject(&self, fault: Fault) {
         let mut state = self.lock();
-        state.fails_at = Some(state.changes + changes);
+        (state.fault, state.counted, state.has_failed) = (Some(fault), 0, false);
     }
 
-    /// Whether a change has failed.
+    /// Lets operations succeed from now on.
+    pub fn repair(&self) {
+        self.lock().fault = None;
+    }
+
+    /// How many operations the fault has counted.
+    pub fn counted(&self) -> usize {
+        self.lock().counted
+    }
+
+    /// Whether an operation has failed.
     pub fn has_failed(&self) -> bool {
-        let state = self.lock();
-        state.fails_at.is_some_and(|at| state.changes > at)
+        self.lock().has_failed
     }
 
     /// Files that were deleted while they were still needed after a crash.
@@ -87,41 +152,69 @@ impl SimDirectory {
         self.lock().deleted_too_early.clone()
     }
 
+    /// What is there when the process is killed and the system goes on.
+    pub fn after_kill(&self) -> SimDirectory {
+        let state = self.lock();
+        let (names, durable) = (state.names.clone(), state.durable.clone());
+        let files = state.files.clone();
+        let ignores_syncs = state.ignores_syncs;
+        let after = State { names, durable, files, ignores_syncs, ..State::default() };
+        SimDirectory { state: Arc::new(Mutex::new(after)) }
+    }
+
     /// What a power cut leaves; which of the possible outcomes, the seed decides.
     pub fn after_power_cut(&self, seed: u64) -> SimDirectory {
         let state = self.lock();
         let mut draws = 0;
-        let mut draw = || {
+        let mut draw = |below: usize| {
             draws += 1;
-            mix64(seed ^ mix64(draws))
+            (mix64(seed ^ mix64(draws)) % below as u64) as usize
         };
         let mut names = state.durable.clone();
-        let changed: Vec<&PathBuf> =
-            state.names.keys().chain(state.durable.keys()).collect::<Vec<_>>();
-        for path in changed {
-            if state.names.get(path) != state.durable.get(path) && draw().is_multiple_of(2) {
+        let paths: BTreeSet<&PathBuf> = state.names.keys().chain(state.durable.keys()).collect();
+        for path in paths {
+            if state.names.get(path) != state.durable.get(path) && draw(2) == 0 {
                 match state.names.get(path) {
                     Some(&file) => names.insert(path.clone(), file),
                     None => names.remove(path),
                 };
             }
         }
-        let mut after = State::default();
+        let mut after = State { ignores_syncs: state.ignores_syncs, ..State::default() };
         for (path, file) in names {
-            let mut file = state.files[file].clone();
-            if !file.is_synced {
-                let kept = draw() as usize % (file.bytes.len() + 1);
-                file.bytes.truncate(kept);
-                if draw().is_multiple_of(2) {
-                    // The size arrived and the content did not.
-                    file.bytes.iter_mut().for_each(|byte| *byte = 0);
-                }
-            }
-            file.is_synced = true;
-            after.create(&path, file);
+            let bytes = state.files[file].after_power_cut(&mut draw);
+            after.create(&path, File { bytes, unsynced: Vec::new() });
         }
         after.durable = after.names.clone();
         SimDirectory { state: Arc::new(Mutex::new(after)) }
+    }
+}
+
+impl File {
+    /// What is left: any subset of the writes that were not synced, and any of the sizes.
+    fn after_power_cut(&self, draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+        if self.unsynced.is_empty() {
+            return self.bytes.clone();
+        }
+        let mut left = vec![0; self.bytes.len()];
+        let mut start = 0;
+        for &end in &self.unsynced {
+            let kept = match draw(3) {
+                0 => start..start,
+                1 => start..end,
+                _ => start..start + draw(end - start + 1),
+            };
+            left[kept.clone()].copy_from_slice(&self.bytes[kept]);
+            start = end;
+        }
+        let sizes = self.unsynced.len() + 1;
+        let len = match draw(sizes + 1) {
+            0 => 0,
+            n if n < sizes => self.unsynced[n - 1],
+            _ => draw(self.bytes.len() + 1),
+        };
+        left.truncate(len);
+        left
     }
 }
 
@@ -139,8 +232,10 @@ struct SimWriter {
 impl Write for SimWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut state = self.directory.lock();
-        state.change()?;
-        state.files[self.file].bytes.extend_from_slice(bytes);
+        state.operate(Operation::Write)?;
+        let file = &mut state.files[self.file];
+        file.bytes.extend_from_slice(bytes);
+        file.unsynced.push(file.bytes.len());
         Ok(bytes.len())
     }
 
@@ -152,8 +247,10 @@ impl Write for SimWriter {
 impl TerminatingWrite for SimWriter {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         let mut state = self.directory.lock();
-        state.change()?;
-        state.files[self.file].is_synced = true;
+        state.operate(Operation::Sync)?;
+        if !state.ignores_syncs {
+            state.files[self.file].unsynced.clear();
+        }
         Ok(())
     }
 }
@@ -168,7 +265,7 @@ impl Directory for SimDirectory {
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
         let mut state = self.lock();
-        state.change().map_err(|e| DeleteError::IoError {
+        state.operate(Operation::Delete).map_err(|e| DeleteError::IoError {
             io_error: Arc::new(e),
             filepath: path.to_owned(),
         })?;
@@ -192,7 +289,8 @@ impl Directory for SimDirectory {
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let mut state = self.lock();
-        state.change().map_err(|e| OpenWriteError::wrap_io_error(e, path.to_owned()))?;
+        let operated = state.operate(Operation::Create);
+        operated.map_err(|e| OpenWriteError::wrap_io_error(e, path.to_owned()))?;
         if state.names.contains_key(path) {
             return Err(OpenWriteError::FileAlreadyExists(path.to_owned()));
         }
@@ -211,16 +309,21 @@ impl Directory for SimDirectory {
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         let mut state = self.lock();
-        state.change()?;
         // Written to another name, synced, renamed: the content is safe, the name is not yet.
-        state.create(path, File { bytes: data.to_vec(), is_synced: true });
+        state.operate(Operation::Write)?;
+        state.operate(Operation::Sync)?;
+        state.operate(Operation::Create)?;
+        let unsynced = if state.ignores_syncs { vec![data.len()] } else { Vec::new() };
+        state.create(path, File { bytes: data.to_vec(), unsynced });
         Ok(())
     }
 
     fn sync_directory(&self) -> io::Result<()> {
         let mut state = self.lock();
-        state.change()?;
-        state.durable = state.names.clone();
+        state.operate(Operation::Sync)?;
+        if !state.ignores_syncs {
+            state.durable = state.names.clone();
+        }
         Ok(())
     }
 
