@@ -132,11 +132,11 @@ fn write_spec(
 
 /// As [`Spec::parse`], with the error as a clause.
 fn parse(text: &str, grammar: &Grammar) -> std::result::Result<Spec, String> {
-    let text = text.trim();
+    let text = text.trim_ascii();
     let (name, list) = match text.split_once('(') {
         None => (text, ""),
         Some((name, rest)) => match rest.strip_suffix(')') {
-            Some(list) => (name.trim_end(), list.trim()),
+            Some(list) => (name.trim_ascii_end(), list.trim_ascii()),
             None => return Err("it must end with `)`, as in `name(key=value,key=value)`".into()),
         },
     };
@@ -148,7 +148,7 @@ fn parse(text: &str, grammar: &Grammar) -> std::result::Result<Spec, String> {
     let mut given = vec![None; family.parameters.len()];
     if !list.is_empty() {
         for item in list.split(',') {
-            let (index, value) = parse_item(item.trim(), family)?;
+            let (index, value) = parse_item(item.trim_ascii(), family)?;
             if given[index].replace(value).is_some() {
                 let name = family.parameters[index].name;
                 return Err(format!("`{name}` is given twice"));
@@ -165,7 +165,7 @@ fn parse_item(item: &str, family: &Family) -> std::result::Result<(usize, u32), 
     let Some((key, value)) = item.split_once('=') else {
         return Err(format!("`{item}` is not `key=value`; allowed: {family}"));
     };
-    let (key, value) = (key.trim(), value.trim());
+    let (key, value) = (key.trim_ascii(), value.trim_ascii());
     let Some(index) = family.parameters.iter().position(|p| p.name == key) else {
         return Err(format!("no parameter `{key}`; allowed: {family}"));
     };

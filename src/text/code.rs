@@ -6,6 +6,7 @@
 //! *paragraph*: where one begins or ends there is a token more, [`paragraph_break`], by which the
 //! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
 
+use super::unicode::{is_letter, is_mark, is_number, is_white_space};
 use super::{Span, Tokens};
 use crate::hash::hash_bytes;
 use tree_sitter::{Node, Parser};
@@ -97,10 +98,10 @@ fn depth(text: &str) -> usize {
 /// Appends the words and signs of a program that is not parsed, in one paragraph: words are
 /// identifiers or numbers by their first letter.
 fn signs(text: &str, keeps_names: bool, tokens: &mut Tokens) {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
     let mut rest = text.char_indices().peekable();
     while let Some((start, c)) = rest.next() {
-        if c.is_whitespace() {
+        if is_white_space(c) {
             continue;
         }
         let mut end = start + c.len_utf8();
@@ -130,7 +131,8 @@ fn is_literal(node: Node<'_>) -> bool {
 fn push(tokens: &mut Tokens, text: &str, node: Node<'_>, keeps_names: bool) {
     let written = &text[node.byte_range()];
     // The root of a program without tokens is a node of white space; missing nodes are empty.
-    if is_comment(node) || node.kind() == "line_continuation" || written.trim().is_empty() {
+    if is_comment(node) || node.kind() == "line_continuation" || written.chars().all(is_white_space)
+    {
         return;
     }
     let letter = if !node.is_named() || keeps_names {
@@ -234,6 +236,13 @@ mod tests {
         tokens = Tokens::default();
         tokenize(&text, 0, false, &mut tokens);
         assert_eq!(tokens.hashes[..6], expected);
+        // Letters, numbers and marks of any script make words: "cafe" with an accent, Hindi, Thai.
+        let words =
+            "cafe\u{301} \u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940} \u{e19}\u{e49}\u{e33}\u{e52}";
+        tokens = Tokens::default();
+        tokenize(&format!("{words} {}", "(".repeat(DEPTH_MAX + 1)), 0, true, &mut tokens);
+        let expected: Vec<u64> = words.split(' ').map(|word| hash_bytes(word.as_bytes())).collect();
+        assert_eq!(tokens.hashes[..3], expected);
         assert_eq!(depth("for (i = 0; i < n; i++) { if (a < b) { } }"), 3);
     }
 

@@ -9,6 +9,7 @@
 
 use super::edit::Edited;
 use super::normalize::is_within_words;
+use super::unicode::{is_letter, is_upper_case};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use unicode_script::{Script, UnicodeScript};
@@ -32,9 +33,9 @@ fn likes() -> &'static HashMap<char, Likes> {
     LIKES.get_or_init(|| {
         // What two characters of the same case and look have in common.
         let look = |c: char| {
-            (unicode_security::skeleton(&c.to_string()).collect::<String>(), c.is_uppercase())
+            (unicode_security::skeleton(&c.to_string()).collect::<String>(), is_upper_case(c))
         };
-        let letters = LETTERS.into_iter().flatten().filter(|c| c.is_alphabetic());
+        let letters = LETTERS.into_iter().flatten().filter(|&c| is_letter(c));
         let mut groups: HashMap<(String, bool), Likes> = HashMap::new();
         for c in letters.clone() {
             if let Some(script) = script_of(c) {
@@ -83,8 +84,8 @@ pub(super) fn replace(text: &str) -> Option<Edited> {
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = at + text[at..].find(char::is_alphabetic)?;
-        let ends = |c: char| !c.is_alphabetic() && !is_within_words(c);
+        let start = at + text[at..].find(is_letter)?;
+        let ends = |c: char| !is_letter(c) && !is_within_words(c);
         let end = text[start..].find(ends).map_or(text.len(), |i| start + i);
         at = end;
         Some((start, &text[start..end]))

@@ -13,9 +13,11 @@ mod markup;
 mod normalize;
 mod prepared;
 mod tokenize;
+mod unicode;
 
 pub use analyzer::Analyzer;
 pub use code::paragraph_break;
+pub(crate) use unicode::is_white_space;
 
 /// The tokens of one text, in order: for each its hash and its place.
 ///

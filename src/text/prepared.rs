@@ -13,6 +13,7 @@ use super::edit::Edited;
 use super::language::Language;
 use super::normalize::{Form, normal_form};
 use super::tokenize::tokenize;
+use super::unicode::is_number;
 use super::{Span, Tokens, homoglyphs, markup};
 use crate::hash::hash_bytes;
 
@@ -104,7 +105,7 @@ pub(super) fn language_hashes(language: usize) -> Vec<u64> {
 /// Whether a word is a number, a code, a single letter or a heap of letters. Of scripts written
 /// without spaces every pair of letters is a word.
 fn says_little(word: &str) -> bool {
-    !LETTERS.contains(&word.chars().count()) || word.chars().any(|c| c.is_numeric() || c == '_')
+    !LETTERS.contains(&word.chars().count()) || word.chars().any(|c| is_number(c) || c == '_')
 }
 
 /// A word, its hash, and where it stands.

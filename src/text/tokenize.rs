@@ -17,6 +17,7 @@
 //! at most makes another sign of it (`=` and U+0338).
 
 use super::normalize::{Class, Form, Normalizer, Sink};
+use super::unicode::is_white_space;
 use super::{Span, Tokens};
 use crate::hash::{HashStream, hash_bytes};
 use std::ops::Range;
@@ -389,7 +390,7 @@ struct SymbolSink<'a> {
 
 impl Sink for SymbolSink<'_> {
     fn accept(&mut self, c: char, _class: Class, span: Span) {
-        if !c.is_whitespace() {
+        if !is_white_space(c) {
             self.tokens.hashes.push(hash_bytes(c.encode_utf8(&mut [0; 4]).as_bytes()));
             self.tokens.spans.push(span);
         }

@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::Side;
 use super::chain::{Chain, Taken};
 use crate::hash::BuildKeyHasher;
+use crate::text::is_white_space;
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
 const COSINE_MIN: f64 = 0.3;
@@ -140,7 +141,7 @@ fn ends_sentence(between: &str) -> bool {
             return true;
         }
         let is_after_mark = matches!(last, '.' | '!' | '?' | '"' | '\u{201d}' | ')');
-        if has_mark && is_after_mark && c.is_whitespace() {
+        if has_mark && is_after_mark && is_white_space(c) {
             return true;
         }
         lines += u32::from(c == '\n');
