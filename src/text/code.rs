@@ -37,7 +37,7 @@ const PARSED_BYTES_MAX: usize = 4 << 20;
 
 /// Texts with more brackets within one another are not parsed: some grammars take time and memory
 /// that grow with the square of the depth.
-const DEPTH_MAX: usize = 500;
+pub(super) const DEPTH_MAX: usize = 500;
 
 /// Appends the tokens of the program `text`, in the language of this number.
 pub(super) fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &mut Tokens) {

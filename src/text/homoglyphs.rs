@@ -10,6 +10,7 @@
 use super::edit::Edited;
 use super::normalize::is_within_words;
 use super::unicode::{is_letter, is_upper_case};
+use crate::hash::hash_bytes;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use unicode_script::{Script, UnicodeScript};
@@ -52,6 +53,17 @@ fn likes() -> &'static HashMap<char, Likes> {
         });
         likes.filter(|(_, likes)| likes.iter().flatten().count() > 1).collect()
     })
+}
+
+/// All letters that have a like, in one number: another version of the table has another.
+pub(super) fn likes_hash() -> u64 {
+    let letters = LETTERS.into_iter().flatten();
+    let both = letters.filter_map(|c| Some((c, likes().get(&c)?)));
+    let text: String = both
+        .flat_map(|(c, likes)| [Some(c)].into_iter().chain(*likes))
+        .map(|c| c.unwrap_or('-'))
+        .collect();
+    hash_bytes(text.as_bytes())
 }
 
 /// The text with its words in one script each; nothing if they are already.
