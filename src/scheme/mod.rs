@@ -264,15 +264,8 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
     let text = spec;
     let spec = Spec::parse(spec, &GRAMMAR)?;
     let get = |name: &str| spec.get(name) as usize;
-    // The grams that a table must count, for the schemes that read one.
-    let counted = match spec.name() {
-        "fbw" => Some(get("q")),
-        "rare" | "spex" => Some(get("k")),
-        "imatch" | "keywords" | "fuzzy" => Some(1),
-        _ => None,
-    };
     let refused = |what: &str| Err(crate::Error::spec(text, what));
-    if let Some(q) = counted {
+    if let Some(q) = counted_grams(&spec) {
         let Some(table) = table.cloned() else {
             let what = "it needs a frequency table; `cento train` makes one, and `--frequencies` \
                         names it";
@@ -331,6 +324,16 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
             named(&spec, select::Select::new(get("k"), rule))
         }
     })
+}
+
+/// The tokens of the grams that a table must count, for the schemes that read one.
+fn counted_grams(spec: &Spec) -> Option<usize> {
+    match spec.name() {
+        "fbw" => Some(spec.get("q") as usize),
+        "rare" | "spex" => Some(spec.get("k") as usize),
+        "imatch" | "keywords" | "fuzzy" => Some(1),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
