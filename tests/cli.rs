@@ -190,16 +190,36 @@ fn short_documents_find_their_copies_and_are_told_apart() {
 
 #[test]
 fn every_scheme_finds_a_copy() {
-    for scheme in ["kgram(k=3)", "mod(k=5,p=4)", "winnow(k=8,w=20)"] {
-        let dir = Dir::new();
-        dir.write("corpus.jsonl", corpus());
-        assert_eq!(dir.run(&["create", "idx", "--scheme", scheme]).status, 0);
-        dir.json(&["add", "idx", "corpus.jsonl"]);
-        assert_eq!(dir.json(&["stats", "idx"])["scheme"], scheme);
-        let answer = dir.json(&["search", "idx", "--text", &words(1, 200)]);
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    // All that there are, as the message says that names them, and some with other parameters.
+    let refused = dir.run(&["create", "none", "--scheme", "none"]).err;
+    let (_, allowed) = refused.trim_end().split_once("allowed: ").unwrap();
+    let all: Vec<&str> = allowed.split("), ").collect();
+    assert!(all.len() >= 24 && all.contains(&"kgram(k=5"), "{all:?}");
+    let all = all.into_iter().map(|scheme| format!("{})", scheme.trim_end_matches(')')));
+    let others = ["kgram(k=3)", "mod(k=5,p=4)", "winnow(k=8,w=20)"].map(str::to_owned);
+    for scheme in all.chain(others) {
+        let index = format!("{scheme}.idx");
+        let mut add = vec!["add", &index, "corpus.jsonl", "--scheme", &scheme];
+        let mut added = dir.run(&add);
+        // Of some schemes the message says which table they need.
+        add.extend(["--frequencies", "table"]);
+        for needed in ["needs a frequency table", "needs counts of runs of "] {
+            if let Some((_, q)) = added.err.split_once(needed) {
+                let q = q.split(';').next().filter(|q| !q.is_empty()).unwrap_or("1");
+                let _ = fs::remove_file(dir.path("table"));
+                let train = ["train", "corpus.jsonl", "--analyzer", "words", "--out", "table"];
+                assert_eq!(dir.run(&[&train[..], &["-q", q]].concat()).status, 0);
+                added = dir.run(&add);
+            }
+        }
+        assert_eq!(added.status, 0, "{scheme}: {}", added.err);
+        let answer = dir.json(&["search", &index, "--text", &words(1, 200)]);
         assert_eq!(
             (&answer["hits"][0]["id"], &answer["hits"][0]["resemblance"]),
-            (&json!("a"), &json!(1.0))
+            (&json!("a"), &json!(1.0)),
+            "{scheme}"
         );
     }
 }
@@ -298,7 +318,6 @@ fn the_demo_needs_no_more_than_a_directory() {
     assert!(without.err.contains("name a directory"), "{}", without.err);
 }
 
-#[cfg(unix)]
 #[cfg(unix)]
 #[test]
 fn a_pipe_that_closes_is_no_error() {
