@@ -6,10 +6,10 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read;
-use std::process::Stdio;
 
 use cento::hash::mix64;
+use cento::index::Index;
+use cento::join::dedup::Progress;
 use common::run::{Dir, line};
 use common::words;
 use serde_json::{Value, json};
@@ -137,27 +137,27 @@ fn a_run_that_was_killed_goes_on_to_the_same_end() {
     let summary = dir.json(&[&whole[..], &options].concat());
     let args = ["dedup", "in.jsonl", "--out", "out", "--report", "report", "--index", "b"];
     let args = [&args[..], &options].concat();
-    let mut kills = 0;
-    for attempt in 0..30u64 {
+    // Before the first commit and after it, before later ones, and in the middle of documents.
+    let points = [
+        "commit:1",
+        "document:1",
+        "commit:2",
+        "document:3000",
+        "commit:3",
+        "document:4000",
+        "commit:2",
+        "document:5000",
+    ];
+    let mut records = Vec::new();
+    for (attempt, point) in points.into_iter().enumerate() {
         let resume: &[&str] = if attempt == 0 { &[] } else { &["--resume"] };
-        let mut command = dir.command(&[&args[..], resume, &["--format", "json"]].concat());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(120 + 60 * attempt));
-        if let Some(status) = child.try_wait().unwrap() {
-            let mut told = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-            assert!(status.success(), "attempt {attempt}: {told}");
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
+        dir.paused(point, &[&args[..], resume].concat()).kill();
+        let index = Index::open(dir.path("b")).unwrap();
+        records.push(Progress::of(&index).unwrap().map_or(0, |progress| progress.records));
     }
-    assert!(kills > 0);
-    if kills == 30 {
-        let last = dir.json(&[&args[..], &["--resume"]].concat());
-        assert_eq!(last, summary);
-    }
+    assert!(records.is_sorted() && records[1] == 0 && records[7] > 0, "{records:?}");
+    let last = dir.json(&[&args[..], &["--resume"]].concat());
+    assert_eq!(last, summary);
     for (whole, resumed) in [("whole", "out"), ("whole.report", "report")] {
         assert!(fs::read(dir.path(whole)).unwrap() == fs::read(dir.path(resumed)).unwrap());
     }
@@ -175,17 +175,7 @@ fn an_interrupted_run_is_not_forgotten() {
     let dir = Dir::new();
     dir.write("in.jsonl", jsonl(&stream(3, 20_000)));
     let args = ["dedup", "in.jsonl", "--out", "out", "--index", "a", "--memory", "1MiB"];
-    let mut child = dir.command(&args).stderr(Stdio::null()).spawn().unwrap();
-    // Until something has been committed.
-    while !child.try_wait().unwrap().is_some_and(|_| true) {
-        let meta = fs::read_to_string(dir.path("a/meta.json")).unwrap_or_default();
-        if meta.contains("records") {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
+    dir.paused("commit:2", &args).kill();
     let check = |args: &[&str], what: &str| {
         let run = dir.run(args);
         assert_eq!(run.status, 2, "{}", run.err);
@@ -206,16 +196,8 @@ fn what_is_resumed_is_the_same_run() {
         "dedup", "in.jsonl", "--out", "out", "--index", "a", "--memory", "1MiB", "--report",
         "report",
     ];
-    let mut child = dir.command(&args).stderr(Stdio::null()).spawn().unwrap();
-    // Until more has been committed than the beginning.
-    while !fs::read_to_string(dir.path("a/meta.json"))
-        .is_ok_and(|meta| meta.contains("records") && !meta.contains(r#"\"records\":0,"#))
-    {
-        assert!(child.try_wait().unwrap().is_none(), "it was too quick");
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    // More has been committed than the beginning.
+    dir.paused("commit:3", &args).kill();
     let check = |args: &[&str], what: &str| {
         let run = dir.run(args);
         assert_eq!(run.status, 2, "{}", run.err);
@@ -238,17 +220,7 @@ fn what_is_resumed_is_the_same_run() {
     fs::rename(dir.path("away"), dir.path("out")).unwrap();
     assert_eq!(dir.run(&resume).status, 0);
     // A run that has been given up is no obstacle to another.
-    let mut child = dir
-        .command(&["dedup", "-", "--out", "b", "--index", "c"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    while !fs::read_to_string(dir.path("c/meta.json")).is_ok_and(|meta| meta.contains("records")) {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    dir.paused("commit:2", &["dedup", "other.txt", "--out", "b", "--index", "c"]).kill();
     let again = ["dedup", "other.txt", "--index", "c"];
     check(&again, "--give-up");
     assert_eq!(dir.run(&[&again[..], &["--give-up"]].concat()).status, 0);

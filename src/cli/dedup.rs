@@ -13,6 +13,7 @@ use super::create::ConfigArgs;
 use super::join::{keys_of, without};
 use super::outfile::OutFile;
 use super::output::{self, Format, count, parse_bytes};
+use super::pause::Pause;
 use super::progress::{Spinner, stop_flag};
 use super::search::parse_share;
 use super::{Outcome, Result};
@@ -167,8 +168,16 @@ impl Dedup {
         let is_done = from.done;
         let mut files = Files::open(&self, &from.note)?;
         let spinner = Spinner::new();
+        let (mut at_commit, mut at_document) = (Pause::at("commit"), Pause::at("document"));
         let mut sink = |event: Event<'_>| {
+            let is_commit = matches!(event, Event::Committing(_));
             let told = files.tell(event, self.annotate);
+            // Before the commit, once both files are durable.
+            if is_commit {
+                at_commit.reached()
+            } else {
+                at_document.reached()
+            }
             spinner.tell(&|| files.summary.line());
             told
         };

@@ -18,6 +18,7 @@ mod outfile;
 mod output;
 mod pairs;
 mod pairwise;
+mod pause;
 mod progress;
 mod remove;
 mod report;

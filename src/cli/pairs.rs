@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::OutFile;
 use super::output::{Format, count};
+use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::{Outcome, Result};
 use crate::error::Error;
@@ -94,6 +95,7 @@ impl Pairs {
         let progress = Progress::new(end, "documents");
         let mut failure: io::Result<()> = Ok(());
         let from = out.checkpoint.next;
+        let mut pause = Pause::at("document");
         let found =
             pairs::pairs(&searcher, against.as_ref(), &options, from, &stop, &mut |next, pairs| {
                 // All of a document or nothing: a checkpoint is made between documents.
@@ -107,7 +109,9 @@ impl Pairs {
                 }
                 out.checkpoint.next = next;
                 progress.set(next);
-                out.save_sometimes()
+                out.save_sometimes()?;
+                pause.reached();
+                Ok(())
             });
         progress.finish();
         failure?;

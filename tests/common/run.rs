@@ -1,9 +1,9 @@
 //! The real binary, run in a directory of its own.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use super::words;
 use serde_json::{Value, json};
@@ -82,6 +82,57 @@ impl Dir {
         let run = self.run(&[args, &["--format", "json"]].concat());
         assert_eq!(run.status, 0, "{args:?}: {}", run.err);
         run.json()
+    }
+}
+
+/// A process that waits in the middle of a run.
+pub struct Paused {
+    child: Child,
+    told: Lines<BufReader<ChildStderr>>,
+}
+
+impl Dir {
+    /// Runs a command until it comes to this point, `POINT:N` for the N-th time.
+    pub fn paused(&self, point: &str, args: &[&str]) -> Paused {
+        let mut command = self.command(args);
+        command.env("CENTO_PAUSE", point);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let told = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut paused = Paused { child, told };
+        paused.wait_for("cento: paused at");
+        paused
+    }
+}
+
+impl Paused {
+    /// Reads what the process says until it says this.
+    fn wait_for(&mut self, expected: &str) {
+        let mut others = Vec::new();
+        for line in self.told.by_ref() {
+            let line = line.unwrap();
+            if line.contains(expected) {
+                return;
+            }
+            others.push(line);
+        }
+        panic!("it ended without saying {expected:?}, and said {others:?}");
+    }
+
+    /// Ends the process where it is.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        assert!(!self.child.wait().unwrap().success());
+    }
+
+    /// Asks the process to stop, as Ctrl-C does, and lets it go on; gives its exit status.
+    pub fn interrupt(mut self) -> i32 {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        self.wait_for("cento: stopping");
+        drop(self.child.stdin.take());
+        self.told.for_each(|line| assert!(line.is_ok()));
+        self.child.wait().unwrap().code().expect("cento ends by itself")
     }
 }
 
