@@ -194,7 +194,9 @@ fn documents_are_compared_over_http() {
     assert_eq!(found.comparison.containment_b_in_a, 1.0);
     assert_eq!(found.comparison.measures.len(), 14);
     let query = SearchRequest { passages: true, ..text(&words(1, 80)) };
-    for hit in client.search(&query).unwrap().hits {
+    let hits = client.search(&query).unwrap().hits;
+    assert_eq!(hits.len(), 2);
+    for hit in hits {
         let request =
             PassagesRequest { text: query.text.clone(), hit: hit.id, ..PassagesRequest::default() };
         assert_eq!(client.passages(&request).unwrap().passages, hit.passages.unwrap());
