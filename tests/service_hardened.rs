@@ -193,3 +193,30 @@ fn options_that_say_nothing_to_a_service_are_refused() {
     let twice = json!({"documents": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]});
     assert_eq!(service.post("/v1/pairwise", &twice.to_string()).status, 400);
 }
+
+#[test]
+fn a_deep_filter_is_refused_and_the_service_lives() {
+    // 2 KiB of it ended the process, and took with it what had been acknowledged.
+    let dir = indexed();
+    let service = Service::start(&dir, &["--commit-interval", "3600"]);
+    let taken =
+        service.post("/v1/documents", &json!({"id": "new", "text": words(7, 60)}).to_string());
+    assert_eq!(taken.status, 202);
+    for filter in [
+        "NOT ".repeat(486) + "lang:de",
+        "(".repeat(2187),
+        "a.".repeat(10_000) + "a:1",
+        "\t".repeat(100_000),
+        "lang:(".repeat(1000),
+        "\"".repeat(3000),
+    ] {
+        let body = json!({"text": words(1, 60), "filter": filter}).to_string();
+        let reply = service.post("/v1/search", &body);
+        assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"), "{reply:?}");
+        let run = dir.run(&["search", "idx", "--text", &words(1, 60), "--filter", &filter]);
+        assert_eq!(run.status, 2, "{}", run.err);
+        assert!(run.err.starts_with("cento: the filter `") && run.err.len() < 700, "{}", run.err);
+    }
+    assert!(service.stop());
+    assert_eq!(dir.json(&["search", "idx", "--id", "new"])["query"]["tokens"], 60);
+}

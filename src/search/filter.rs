@@ -3,6 +3,8 @@
 //! A filter is a tantivy query. It is not run over the index: the candidates of a search are
 //! looked up in it, so that its cost follows them.
 
+mod limits;
+
 use tantivy::query::{EnableScoring, QueryParser, Weight};
 use tantivy::query_grammar::{
     Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf, UserInputLiteral, parse_query,
@@ -29,16 +31,24 @@ impl Filter<'_> {
     /// `id:abc*` means all ids that begin so.
     ///
     /// # Errors
-    /// When it is no query, or compares things that cannot be compared.
+    /// When it is no query, compares things that cannot be compared, or is larger or deeper than is
+    /// safe to parse.
     pub fn new<'a>(snapshot: &'a Snapshot, text: &'a str) -> Result<Filter<'a>> {
+        limits::check(text).map_err(|what| refused(text, &what))?;
         let searcher = snapshot.tantivy();
         let schema = searcher.schema();
         let meta = schema.get_field(META).map_err(|e| refused(text, &e.to_string()))?;
         let mut ast = parse_query(text).map_err(|_| refused(text, "it is no query"))?;
-        qualify(&mut ast, &|field| {
-            let name = field.split('.').next().unwrap_or(field);
-            schema.get_field(name).is_err()
-        });
+        let mut scans = 0;
+        qualify(
+            &mut ast,
+            &|field| {
+                let name = field.split('.').next().unwrap_or(field);
+                schema.get_field(name).is_err()
+            },
+            &mut scans,
+        );
+        limits::check_scans(scans).map_err(|what| refused(text, &what))?;
         let mut parser = QueryParser::for_index(searcher.index(), vec![meta]);
         parser.allow_regexes();
         let query = parser.build_query_from_user_input_ast(ast);
@@ -71,8 +81,17 @@ impl Filter<'_> {
 }
 
 fn refused(filter: &str, why: &str) -> Error {
+    let shown = |text: &str, max: usize| match text.char_indices().nth(max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    };
+    let (filter, why) = (shown(filter, FILTER_CHARS_SHOWN), shown(why, REASON_CHARS_SHOWN));
     Error::Query { what: format!("the filter `{filter}` cannot be used: {why}") }
 }
+
+/// So much of a filter is shown to who sent it; and of a reason, which may quote it.
+const FILTER_CHARS_SHOWN: usize = 120;
+const REASON_CHARS_SHOWN: usize = 400;
 
 /// The range of ids that begin as the literal says, if it is such a one. tantivy knows prefixes of
 /// phrases only, and takes the star for a part of the id.
@@ -100,11 +119,12 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
     Some(UserInputLeaf::Range { field: Some(ID.into()), lower, upper })
 }
 
-/// Puts `meta.` before the fields of a query that the index does not have.
-fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool) {
+/// Puts `meta.` before the fields of a query that the index does not have, and counts in `scans` what
+/// may look at every document.
+fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, scans: &mut usize) {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
-            clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown));
+            clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, scans));
             // "Not this" is said of all documents; tantivy wants to hear it.
             if clauses.iter().all(|(occur, _)| *occur == Some(Occur::MustNot)) {
                 let all = UserInputAst::Leaf(Box::new(UserInputLeaf::All));
@@ -112,15 +132,22 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool) {
             }
             return;
         }
-        UserInputAst::Boost(inner, _) => return qualify(inner, is_unknown),
+        UserInputAst::Boost(inner, _) => return qualify(inner, is_unknown, scans),
         UserInputAst::Leaf(leaf) => leaf.as_mut(),
     };
     if let UserInputLeaf::Literal(literal) = &*leaf
         && let Some(range) = id_prefix(literal)
     {
         *leaf = range;
-        return;
     }
+    let is_scan = match leaf {
+        UserInputLeaf::Range { .. } | UserInputLeaf::Exists { .. } => true,
+        UserInputLeaf::Regex { .. } => true,
+        // A prefix of the last word of a phrase stands for all words that begin so.
+        UserInputLeaf::Literal(literal) => literal.prefix,
+        UserInputLeaf::Set { .. } | UserInputLeaf::All => false,
+    };
+    *scans += usize::from(is_scan);
     let field = match leaf {
         UserInputLeaf::Literal(literal) => literal.field_name.as_mut(),
         UserInputLeaf::Range { field, .. }
@@ -131,5 +158,138 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool) {
     };
     if let Some(field) = field.filter(|field| is_unknown(field)) {
         *field = format!("{META}.{field}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::pipeline::Signed;
+    use crate::index::{Config, Index, WriterOptions};
+    use crate::source::Document;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    fn snapshot() -> Snapshot {
+        let config = Config::new("kgram(k=1)", "words", false).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        for (id, lang, year) in [("a1", "de", 1), ("a2", "en", 2), ("b (1).txt", "fr", 3)] {
+            let meta = serde_json::json!({"lang": lang, "year": year, "a": {"b": "c d"}});
+            let meta = meta.as_object().unwrap().clone();
+            writer
+                .add(Signed::new(Document::new(id, "text", meta), index.config()).unwrap())
+                .unwrap();
+        }
+        writer.finish().unwrap();
+        index.snapshot().unwrap()
+    }
+
+    static SNAPSHOT: LazyLock<Snapshot> = LazyLock::new(snapshot);
+
+    /// What a filter comes to in a thread with a quarter of the usual stack: the documents that pass.
+    fn passing(text: &str) -> Result<Vec<u32>> {
+        LazyLock::force(&SNAPSHOT);
+        let text = text.to_owned();
+        let asked = move || {
+            let filter = Filter::new(&SNAPSHOT, &text)?;
+            let mut docs = vec![0, 1, 2];
+            filter.retain(0, &mut docs)?;
+            Ok(docs)
+        };
+        std::thread::Builder::new().stack_size(512 << 10).spawn(asked).unwrap().join().unwrap()
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, why: &str) {
+        let error = passing(text).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert!(error.len() < 1000, "{error}");
+    }
+
+    #[test]
+    fn a_deep_filter_is_refused() {
+        let deep = "more than 32 parentheses and NOTs";
+        check_refused(&"(".repeat(2187), deep);
+        check_refused(&("NOT ".repeat(486) + "lang:de"), deep);
+        for (open, close) in [
+            ("(", ")"),
+            ("lang:(", ")"),
+            ("(-", ")"),
+            ("NOT\n(", ")"),
+            ("-NOT (", ")"),
+            ("\"x\"NOT (", ")"),
+            // A closing parenthesis within a quotation closes none.
+            ("(')' AND ", ""),
+            ("(\")\" AND ", ""),
+            ("(lang:')' AND ", ")"),
+            ("(id:/[)]/ AND ", ""),
+            ("(lang:\\) AND ", ""),
+        ] {
+            check_refused(&format!("{}lang:de{}", open.repeat(200), close.repeat(200)), deep);
+        }
+    }
+
+    #[test]
+    fn the_deepest_filters_are_answered_on_a_small_stack() {
+        for (open, levels, close) in [
+            ("(", 32, ")"),
+            ("NOT ", 32, ""),
+            ("lang:(", 32, ")"),
+            ("NOT (", 16, ")"),
+            ("(+", 32, ")^2"),
+        ] {
+            let text = format!("{}lang:de{}", open.repeat(levels), close.repeat(levels));
+            assert_eq!(passing(&text).unwrap(), [0], "{text}");
+        }
+        let nested = "year:9 OR (year:8 OR NOT (lang:x AND -lang:(";
+        let text = format!("{}de{}", nested.repeat(8), ")))".repeat(8));
+        assert!(passing(&text).is_ok());
+    }
+
+    #[test]
+    fn a_wide_filter_is_answered() {
+        let groups = vec!["(lang:de AND year:[1 TO 1])"; 30].join(" OR ");
+        assert_eq!(passing(&groups).unwrap(), [0]);
+        let ids: Vec<String> = (0..600).map(|i| format!("'a ({i}).txt'")).collect();
+        assert_eq!(passing(&format!("id: IN [{} a2]", ids.join(" "))).unwrap(), [1]);
+        assert_eq!(passing("id:'b (1).txt' OR (lang:(de OR en) AND NOT a.b:c)").unwrap(), [2]);
+    }
+
+    #[test]
+    fn a_filter_beyond_a_limit_is_told_which() {
+        check_refused(&"a ".repeat(10_000), "it has 20000 bytes; the longest has 16384");
+        check_refused(&"a ".repeat(5_000), "more than 4096 words and signs");
+        check_refused(&format!("{}a:1", "a.".repeat(5_000)), "1024 bytes without a space");
+        check_refused(&format!("{}a:1", "a.".repeat(200)), "more than 32 parts");
+        check_refused(&format!("{}a:1", "a.\\ ".repeat(200)), "more than 32 parts");
+        check_refused(&"a\t".repeat(5_000), "1024 bytes without a space");
+        for clause in ["id:a@*", "id:/a@.*/", "year:>@", "year:[@ TO *]", "m@:*", "lang:\"a @\"*"] {
+            let clauses = |count: usize| {
+                let clauses = (0..count).map(|i| clause.replace('@', &i.to_string()));
+                clauses.collect::<Vec<_>>().join(" OR ")
+            };
+            check_refused(&clauses(33), "more than 32 ranges");
+            assert!(passing(&clauses(32)).is_ok(), "{clause}");
+        }
+        check_refused("id:/((((((a{99}){99}){99}){99}){99}){99})/", "Invalid regex");
+        check_refused(&format!("lang:{}", "\u{1b}[2J".repeat(3)), "a control character");
+        check_refused("lang\0:de", "a control character");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn any_filter_is_answered_or_refused(
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "(", ")", "NOT ", "AND ", "OR ", "+", "-", ":", ".", "[", "]", "{", "}", "\"", "'", "*",
+                "lang:", "year:", "id:", "de", "a", "1", " ", " TO ", "IN ", "/", "\\", "^", "~", "^2",
+                "<", ">=", "\0", "\u{1}", "\u{e9}", "\t", "added:", "text:", "a.b:", "(", "(", "NOT ",
+            ]), 0..120),
+            repeat in 1usize..40,
+        ) {
+            let _ = passing(&parts.concat());
+            let _ = passing(&parts[..parts.len().min(6)].concat().repeat(repeat));
+        }
     }
 }

@@ -1,0 +1,147 @@
+//! Which filters are small enough to be parsed?
+//!
+//! tantivy's grammar and what it makes of a query are recursive: a filter of 2 KiB that is nothing
+//! but parentheses takes more stack than a thread has, which ends the process. And some of its steps
+//! take time with the square of a word's length. So the text is looked at first, in one pass from
+//! left to right that knows no grammar and errs to the safe side.
+
+/// A filter has at most so many bytes: some hundred ids in a set.
+const BYTES_MAX: usize = 16 << 10;
+
+/// So many parentheses and `NOT` may be within one another. In a debug build one takes up to 10 KiB of
+/// stack; threads have 2 MiB.
+const DEPTH_MAX: usize = 32;
+
+/// There are at most so many bytes without a sign or space: up to the next of them the grammar looks
+/// for the end of a name, from every word. The longest id fits.
+const RUN_BYTES_MAX: usize = 1 << 10;
+
+/// What cannot stand in the name of a field, unless after a backslash.
+const SIGNS: [char; 15] =
+    ['+', '^', '`', ':', '{', '}', '"', '\'', '[', ']', '(', ')', '!', '*', ' '];
+
+/// The name of a field has at most so many parts.
+const PARTS_MAX: usize = 32;
+
+/// A filter has at most so many words and signs.
+const WORDS_MAX: usize = 4 << 10;
+
+/// So many ranges, beginnings of ids and patterns: each may look at every document.
+const SCANS_MAX: usize = 32;
+
+/// What is wrong with the filter, as a clause, if it is too large or too deep.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    if text.len() > BYTES_MAX {
+        return Err(format!(
+            "it has {} bytes; the longest has {BYTES_MAX}; search several times, or give documents a \
+             field of `meta` that says the same",
+            text.len()
+        ));
+    }
+    let mut open = Open::default();
+    let (mut words, mut dots) = (0, 0);
+    // Where the run without a sign or space begins, and the word.
+    let (mut run_start, mut word_start) = (0, 0);
+    let mut previous = ' ';
+    for (at, c) in text.char_indices() {
+        let end = at + c.len_utf8();
+        let is_sign = SIGNS.contains(&c);
+        // In names of fields tantivy has some of them for itself.
+        if c.is_control() && !c.is_whitespace() {
+            return Err("there is a control character in it".into());
+        }
+        if c.is_whitespace() || is_sign {
+            if text[word_start..at].ends_with("NOT") {
+                open.negation();
+            }
+            word_start = end;
+        }
+        words += usize::from(SIGNS.contains(&previous) || previous.is_whitespace())
+            * usize::from(!c.is_whitespace());
+        // Names of fields may have white space in them, and signs after a backslash.
+        if is_sign && previous != '\\' {
+            if c == ':' && dots >= PARTS_MAX {
+                return Err(format!("the name of a field has more than {PARTS_MAX} parts"));
+            }
+            (run_start, dots) = (end, 0);
+        } else {
+            dots += usize::from(c == '.');
+        }
+        if end - run_start > RUN_BYTES_MAX {
+            return Err(format!("it has {RUN_BYTES_MAX} bytes without a space or sign in them"));
+        }
+        match c {
+            '(' => open.parenthesis(),
+            ')' => open.close(),
+            // In quotations and patterns parentheses are none; where these begin and end takes a
+            // grammar to tell.
+            '"' | '\'' | '/' | '\\' => open.blur(),
+            _ => {}
+        }
+        if open.depth() > DEPTH_MAX {
+            return Err(format!(
+                "it has more than {DEPTH_MAX} parentheses and NOTs that may be within one another; \
+                 take a set, such as `lang: IN [de fr]`, or search several times"
+            ));
+        }
+        previous = c;
+    }
+    match words > WORDS_MAX {
+        true => Err(format!("it has more than {WORDS_MAX} words and signs; search several times")),
+        false => Ok(()),
+    }
+}
+
+/// The same for a filter with so many parts that may look at every document.
+pub(super) fn check_scans(scans: usize) -> Result<(), String> {
+    match scans > SCANS_MAX {
+        true => Err(format!(
+            "it has more than {SCANS_MAX} ranges, beginnings of ids and patterns; search several times"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The parentheses and negations that may be open: at least those that the grammar has open.
+///
+/// A pair of parentheses is taken away only if nothing between them may begin or end a quotation:
+/// then both are within one, or neither.
+#[derive(Default)]
+struct Open {
+    /// Of each: is it a parenthesis that the next closing one belongs to for certain?
+    marks: Vec<Mark>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Parenthesis,
+    /// With something behind it that may be a quotation.
+    Blurred,
+    Negation,
+}
+
+impl Open {
+    fn depth(&self) -> usize {
+        self.marks.len()
+    }
+
+    fn parenthesis(&mut self) {
+        self.marks.push(Mark::Parenthesis);
+    }
+
+    fn negation(&mut self) {
+        self.marks.push(Mark::Negation);
+    }
+
+    fn blur(&mut self) {
+        let parentheses = self.marks.iter_mut().filter(|mark| **mark == Mark::Parenthesis);
+        parentheses.for_each(|mark| *mark = Mark::Blurred);
+    }
+
+    fn close(&mut self) {
+        let last = self.marks.iter().rposition(|mark| *mark != Mark::Negation);
+        if let Some(last) = last.filter(|&last| self.marks[last] == Mark::Parenthesis) {
+            self.marks.truncate(last);
+        }
+    }
+}
