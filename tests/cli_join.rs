@@ -282,3 +282,24 @@ fn archives_and_directories_are_compared_pairwise() {
     }
     assert_eq!(dir.run(&["pairwise", "dir/x/one.txt"]).status, 2);
 }
+
+#[test]
+fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
+    // A tenth of containment applied all the same, and the pair was missing.
+    let dir = Dir::new();
+    let (shared, text) = (words(1, 20), |seed| words(seed, 600));
+    let lines = [("a", text(2)), ("b", text(3))]
+        .map(|(id, text)| line(id, &format!("{text} {shared}"), json!({})));
+    dir.write("in.jsonl", lines.concat());
+    dir.json(&["add", "idx", "in.jsonl"]);
+    assert_eq!(dir.run(&["pairs", "idx"]).status, 1, "less than a tenth");
+    assert_eq!(dir.run(&["cluster", "idx"]).status, 1, "less than a half");
+    let run = dir.run(&["pairs", "idx", "--min-overlap", "2"]);
+    assert_eq!((run.status, run.out.lines().count()), (0, 1));
+    assert!(run.err.contains("1 pair of 2 documents"), "{}", run.err);
+    let run = dir.run(&["cluster", "idx", "--min-overlap", "2"]);
+    assert!(run.status == 0 && run.err.contains("1 cluster of 2 of 2 documents"), "{}", run.err);
+    assert_eq!(dir.run(&["pairs", "idx", "--min-overlap", "100"]).status, 1);
+    let run = dir.run(&["compact", "idx"]);
+    assert!(run.err.contains("nothing was to be done: the index has 1 segment\n"), "{}", run.err);
+}

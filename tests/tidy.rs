@@ -107,6 +107,16 @@ fn the_library_neither_prints_nor_exits_nor_reads_the_environment() {
 }
 
 #[test]
+fn what_the_verbs_say_goes_through_the_terminal() {
+    for (name, text) in sources("src/cli") {
+        let is_terminal = name == "src/cli/terminal.rs";
+        for forbidden in ["println!", "print!("] {
+            assert!(is_terminal || !code(&text).contains(forbidden), "{name} has {forbidden}");
+        }
+    }
+}
+
+#[test]
 fn files_are_short_ascii_and_finished() {
     for dir in ["src", "tests", "benches", "tools/src", "examples"] {
         for (name, text) in sources(dir) {

@@ -10,6 +10,7 @@ use super::create::{self, ConfigArgs};
 use super::output::{self, Format, parse_bytes};
 use super::progress::{AddProgress, stop_flag, summary};
 use super::target::{Target, TargetArgs};
+use super::terminal::tell;
 use crate::client::Client;
 use crate::client::send::{SendOptions, send};
 use crate::error::Error;
@@ -165,7 +166,7 @@ impl Add {
             Format::Human => {
                 let speed = report.bytes as f64 / report.seconds.max(1e-9) / 1e6;
                 let seconds = report.seconds;
-                eprintln!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(report));
+                tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(report));
             }
         }
         let landed = report.added + report.replaced + report.unchanged;

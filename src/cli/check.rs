@@ -1,12 +1,13 @@
 //! `cento check`
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
 use super::output::{self, Format};
+use super::terminal::line;
 use super::{Outcome, Result};
 use crate::error::{Corruption, Error};
 use crate::index::{CheckReport, Index};
@@ -41,13 +42,13 @@ impl Check {
             Format::Human => {
                 let mut out = io::stdout().lock();
                 for problem in &problems {
-                    writeln!(out, "{problem}")?;
+                    line!(out, "{problem}")?;
                 }
                 let verdict = if ok { "no problems" } else { "damaged" };
-                writeln!(out, "{segments} segments: {verdict}")?;
+                line!(out, "{}: {verdict}", output::counted(segments as u64, "segment"))?;
                 if !ok {
                     let advice = "add the documents to a new index, or restore a copy of this one";
-                    writeln!(out, "{advice}")?;
+                    line!(out, "{advice}")?;
                 }
             }
         }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::join::{JoinArgs, ThresholdArgs};
-use super::output::{Format, count};
+use super::output::{Format, count, counted};
 use super::progress::{Progress, stop_flag};
+use super::terminal::{self, line, tell};
 use super::{Outcome, Result};
 use crate::join::cluster::{Cluster as Found, ClusterOptions, Linkage, Prefer, cluster};
 
@@ -79,11 +80,11 @@ impl Cluster {
         if self.format == Format::Human {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let all = searcher.snapshot().documents();
-            eprintln!(
-                "{} clusters of {} of {} documents",
-                count(clusters.len() as u64),
+            tell!(
+                "{} of {} of {}",
+                counted(clusters.len() as u64, "cluster"),
                 count(documents),
-                count(all)
+                counted(all, "document")
             );
         }
         Ok(if clusters.is_empty() { Outcome::Nothing } else { Outcome::Found })
@@ -92,13 +93,12 @@ impl Cluster {
 
 fn write_cluster(out: &mut impl Write, cluster: &Found, format: Format) -> io::Result<()> {
     if format == Format::Json {
-        let json = serde_json::to_string(cluster).map_err(io::Error::other)?;
-        return writeln!(out, "{json}");
+        return writeln!(out, "{}", terminal::json(cluster)?);
     }
     let Found { cluster: number, size, representative, members } = cluster;
-    writeln!(out, "{number}: {} documents like {representative}", count(*size))?;
+    line!(out, "{number}: {} documents like {representative}", count(*size))?;
     for member in members {
-        writeln!(out, "    {:.3} {}", member.resemblance, member.id)?;
+        line!(out, "    {:.3} {}", member.resemblance, member.id)?;
     }
     Ok(())
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::output::{self, Format};
+use super::output::{self, Format, counted};
 use super::target::{Target, TargetArgs};
+use super::terminal::tell;
 use super::{Outcome, Result};
 use crate::api::CompactRequest;
 use crate::client::Client;
@@ -43,12 +44,7 @@ impl Compact {
         };
         match self.format {
             Format::Json => output::print_json(&done)?,
-            Format::Human => eprintln!(
-                "{} segments became {}; the space of {} removed documents came back",
-                done.segments_before,
-                done.segments_after,
-                output::count(done.purged)
-            ),
+            Format::Human => tell!("{}", sentence(&done)),
         }
         Ok(Outcome::Found)
     }
@@ -93,5 +89,37 @@ impl Compact {
         response
             .compaction
             .ok_or_else(|| Error::Query { what: "the service did not say what it has done".into() })
+    }
+}
+
+/// What was done, as a sentence.
+fn sentence(done: &Compaction) -> String {
+    let Compaction { segments_before, segments_after, purged, .. } = *done;
+    let before = counted(segments_before as u64, "segment");
+    let space = format!("the space of {} came back", counted(purged, "removed document"));
+    match (segments_before == segments_after, purged) {
+        (true, 0) => format!("nothing was to be done: the index has {before}"),
+        (true, _) => space,
+        (false, 0) => format!("{before} became {segments_after}"),
+        (false, _) => format!("{before} became {segments_after}; {space}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_said_as_it_is() {
+        let check = |segments_before, segments_after, purged, expected: &str| {
+            let done = Compaction { segments_before, segments_after, purged };
+            assert_eq!(sentence(&done), expected);
+        };
+        check(0, 0, 0, "nothing was to be done: the index has 0 segments");
+        check(1, 1, 0, "nothing was to be done: the index has 1 segment");
+        check(1, 1, 1, "the space of 1 removed document came back");
+        check(3, 1, 0, "3 segments became 1");
+        check(3, 1, 2000, "3 segments became 1; the space of 2,000 removed documents came back");
+        check(1, 0, 2, "1 segment became 0; the space of 2 removed documents came back");
     }
 }

@@ -13,6 +13,7 @@ use super::fingerprint::read_bytes;
 use super::output::{self, Format, count};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
+use super::terminal::line;
 use super::{Outcome, Result};
 use crate::api::{CompareRequest, TextOrId};
 use crate::measure::Measure;
@@ -96,7 +97,7 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     let Comparison { overlap, passages, .. } = comparison;
     let (a, b) = (comparison.containment_a_in_b, comparison.containment_b_in_a);
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
-    writeln!(
+    line!(
         out,
         "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} fingerprints in \
          common{category}; {}",
@@ -110,14 +111,15 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
         }
     )?;
     for (measure, similarity) in &comparison.measures {
-        writeln!(out, "{similarity:.3} by {measure}")?;
+        line!(out, "{similarity:.3} by {measure}")?;
     }
     let columns = SideBySide::new();
     for passage in passages {
         let range = |(start, end): (u32, u32)| format!("{start}..{end}");
-        writeln!(
+        line!(out)?;
+        line!(
             out,
-            "\n{} tokens, similarity {:.3}",
+            "{} tokens, similarity {:.3}",
             count(passage.tokens.into()),
             passage.similarity
         )?;

@@ -1,7 +1,7 @@
 //! `cento dedup`
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -16,6 +16,7 @@ use super::output::{self, Format, count, parse_bytes};
 use super::pause::Pause;
 use super::progress::{Spinner, stop_flag};
 use super::search::parse_share;
+use super::terminal::{self, tell};
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::hash::hash_bytes;
@@ -189,7 +190,7 @@ impl Dedup {
         spinner.finish();
         if let Err(error) = end {
             if matches!(error, Error::Interrupted) && self.index.is_some() && self.out.is_some() {
-                eprintln!("cento: `--resume` goes on from the last commit");
+                tell!("cento: `--resume` goes on from the last commit");
             }
             return Err(error.into());
         }
@@ -197,13 +198,13 @@ impl Dedup {
         match self.format {
             // Documents have standard output for themselves.
             Format::Json if self.out.is_none() => {
-                eprintln!("{}", serde_json::to_string(&summary).map_err(io::Error::other)?);
+                tell!("{}", terminal::json(&summary)?);
             }
             Format::Json => output::print_json(&summary)?,
             Format::Human => {
                 let seconds = started.elapsed().as_secs_f64();
                 let speed = summary.bytes as f64 / seconds.max(1e-9) / 1e6;
-                eprintln!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary.line());
+                tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary.line());
             }
         }
         Ok(if summary.kept > 0 { Outcome::Found } else { Outcome::Nothing })
@@ -368,11 +369,11 @@ impl Files {
             Event::Decided(decision) => self.decided(decision, annotates)?,
             Event::Skipped(place, why) => {
                 self.summary.skipped += 1;
-                eprintln!("cento: {place}: {why}");
+                tell!("cento: {place}: {why}");
             }
             Event::Failed(error) => {
                 self.summary.failed += 1;
-                eprintln!("cento: {error}");
+                tell!("cento: {error}");
             }
             Event::Committing(note) => {
                 let (out, report) = self.sync()?;
@@ -426,12 +427,13 @@ impl Files {
             writeln!(self.out, "{line}").map_err(|e| self.out.failed(e))?;
         }
         if !is_kept || is_cut || is_renamed {
-            let line = json(&Line { id: &document.id, verdict });
+            let line = terminal::json(&Line { id: &document.id, verdict });
+            let line = line.expect("it has names for keys only");
             match &mut self.report {
                 Some(report) => writeln!(report, "{line}").map_err(|e| report.failed(e))?,
                 // The annotations are a report.
                 None if annotates => {}
-                None => eprintln!("{line}"),
+                None => tell!("{line}"),
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ use ignore::WalkBuilder;
 use super::output::{bytes, count, parse_bytes};
 use super::progress::{AddProgress, stop_flag};
 use super::side_by_side::SideBySide;
+use super::terminal::{line, tell};
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::index::{self, AddOptions, Config, DocAddress, Index, Snapshot};
@@ -48,7 +49,7 @@ const PASSAGE_WORDS: usize = 60;
 impl Demo {
     pub(super) fn run(self) -> Result {
         let Some(root) = self.dir.clone().or_else(cargo_sources) else {
-            eprintln!(
+            tell!(
                 "cento: Cargo has downloaded no sources on this machine; name a directory with \
                  text, as in `cento demo ~/Documents`"
             );
@@ -56,7 +57,7 @@ impl Demo {
         };
         let mut out = io::stdout().lock();
         let files = files(&root, self.bytes);
-        writeln!(out, "Reading {} files below {}", count(files.len() as u64), root.display())?;
+        line!(out, "Reading {} files below {}", count(files.len() as u64), root.display())?;
         let temporary = tempfile::tempdir().map_err(|e| Error::io("create", "a directory", e))?;
         let index = Index::create(
             temporary.path().join("index"),
@@ -71,9 +72,9 @@ impl Demo {
         let report = report?;
         let snapshot = index.snapshot()?;
         let stats = snapshot.stats()?;
-        writeln!(
+        line!(
             out,
-            "{} documents, {} of text, indexed in {:.1} s: {} fingerprints in {}, texts in {}\n",
+            "{} documents, {} of text, indexed in {:.1} s: {} fingerprints in {}, texts in {}",
             count(stats.documents),
             bytes(report.bytes),
             report.seconds,
@@ -81,17 +82,20 @@ impl Demo {
             bytes(stats.bytes.signatures),
             bytes(stats.bytes.text),
         )?;
+        line!(out)?;
         let searcher = Searcher::new(snapshot);
         let pairs = striking_pairs(&searcher, &root)?;
         if pairs.is_empty() {
-            writeln!(out, "No two of them are near-duplicates.")?;
+            line!(out, "No two of them are near-duplicates.")?;
             return Ok(Outcome::Nothing);
         }
-        writeln!(out, "Near-duplicates in different directories, not identical:\n")?;
-        writeln!(out, "  resemblance  shared fingerprints")?;
+        line!(out, "Near-duplicates in different directories, not identical:")?;
+        line!(out)?;
+        line!(out, "  resemblance  shared fingerprints")?;
         for pair in &pairs {
             let (a, b) = (shown(&pair.a, &root), shown(&pair.b, &root));
-            writeln!(out, "  {:>11.2}  {:>19}  {a}\n{:36}{b}", pair.resemblance, pair.overlap, "")?;
+            line!(out, "  {:>11.2}  {:>19}  {a}", pair.resemblance, pair.overlap)?;
+            line!(out, "{:36}{b}", "")?;
         }
         show_edited_passage(&searcher, &pairs, &root, &mut out)?;
         search_passage(&searcher, &pairs[0].a, &root, &mut out)?;
@@ -232,11 +236,14 @@ fn show_edited_passage(
     }
     let Some((pair, a, b, passage)) = edited else { return Ok(()) };
     let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].to_owned();
-    writeln!(
+    line!(out)?;
+    line!(
         out,
-        "\nA passage of two of them, {} tokens, similarity {:.2}:\n",
-        passage.tokens, passage.similarity
+        "A passage of two of them, {} tokens, similarity {:.2}:",
+        passage.tokens,
+        passage.similarity
     )?;
+    line!(out)?;
     let columns = SideBySide::new();
     columns.headings(out, [shown(&pair.a, root), shown(&pair.b, root)])?;
     columns.texts(out, &cut(&a, passage.query), &cut(&b, passage.hit))?;
@@ -253,15 +260,17 @@ fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Wri
     let passage = passage.join(" ");
     let start: String = passage.chars().take(70).collect();
     let answer = searcher.search(&Query { limit: 5, passages: true, ..Query::text(&passage) })?;
-    writeln!(out, "\nWho has this passage of {PASSAGE_WORDS} words, \"{start}...\"?\n")?;
-    writeln!(out, "  containment")?;
+    line!(out)?;
+    line!(out, "Who has this passage of {PASSAGE_WORDS} words, \"{start}...\"?")?;
+    line!(out)?;
+    line!(out, "  containment")?;
     for hit in &answer.hits {
-        write!(out, "  {:>11.2}  {}", hit.containment, shown(&hit.id, root))?;
-        match hit.passages.iter().flatten().next().map(|passage| passage.hit) {
-            Some((start, end)) => writeln!(out, ", bytes {start} to {end}")?,
-            None => writeln!(out)?,
-        }
+        let place = hit.passages.iter().flatten().next().map(|passage| passage.hit);
+        let place = place.map(|(start, end)| format!(", bytes {start} to {end}"));
+        let name = shown(&hit.id, root);
+        line!(out, "  {:>11.2}  {name}{}", hit.containment, place.unwrap_or_default())?;
     }
-    writeln!(out, "\nAnswered in {} us.", answer.took_us)?;
+    line!(out)?;
+    line!(out, "Answered in {} us.", answer.took_us)?;
     Ok(())
 }

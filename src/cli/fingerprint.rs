@@ -8,6 +8,7 @@ use clap::Args;
 use super::add::parse_encoding;
 use super::create::ConfigArgs;
 use super::output::{self, Format};
+use super::terminal::line;
 use super::{Outcome, Result};
 use crate::api::Signature;
 use crate::error::Error;
@@ -79,7 +80,7 @@ impl Fingerprint {
                 let end = end.map_or(text.len(), |(at, _)| span.start as usize + at);
                 let start = text[span.start as usize..end].split_whitespace();
                 let start = start.collect::<Vec<_>>().join(" ");
-                writeln!(out, "{key:>13} {position:>8}  {start}")?;
+                line!(out, "{key:>13} {position:>8}  {start}")?;
             }
             out.flush()?;
         }

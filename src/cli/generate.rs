@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
+use super::terminal::tell;
 use super::{Cento, Outcome, Result};
 
 /// Print the completions of a shell.
@@ -38,7 +39,7 @@ impl Man {
             None => command,
             Some(verb) => {
                 let Some(found) = command.find_subcommand(verb) else {
-                    eprintln!("cento: there is no verb `{verb}`");
+                    tell!("cento: there is no verb `{verb}`");
                     return Ok(Outcome::Bad);
                 };
                 found.clone()

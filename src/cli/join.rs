@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::search::parse_share;
+use super::terminal::tell;
 use crate::index::{Config, Index, MaxDf};
 use crate::join::Thresholds;
 use crate::search::Searcher;
@@ -19,19 +20,23 @@ pub struct ThresholdArgs {
     /// Only pairs with at least this resemblance, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_resemblance: Option<f64>,
-    /// Only pairs with at least so many fingerprints in common.
-    #[arg(long, value_name = "N", default_value = "1")]
-    min_overlap: u32,
+    /// Only pairs with at least so many fingerprints in common; one, if not given.
+    #[arg(long, value_name = "N")]
+    min_overlap: Option<u32>,
 }
 
 impl ThresholdArgs {
-    /// The thresholds; `containment` and `resemblance` if neither is given.
+    /// The thresholds; `containment` and `resemblance` if none is given.
     pub fn thresholds(&self, containment: f64, resemblance: f64) -> Thresholds {
-        let (containment, resemblance) = match (self.min_containment, self.min_resemblance) {
-            (None, None) => (containment, resemblance),
-            (containment, resemblance) => (containment.unwrap_or(0.0), resemblance.unwrap_or(0.0)),
-        };
-        Thresholds { overlap: self.min_overlap, containment, resemblance }
+        let ThresholdArgs { min_containment, min_resemblance, min_overlap } = *self;
+        if let (None, None, None) = (min_containment, min_resemblance, min_overlap) {
+            return Thresholds { overlap: 1, containment, resemblance };
+        }
+        Thresholds {
+            overlap: min_overlap.unwrap_or(1),
+            containment: min_containment.unwrap_or(0.0),
+            resemblance: min_resemblance.unwrap_or(0.0),
+        }
     }
 }
 
@@ -94,7 +99,7 @@ fn add_keys(path: &Path, config: &Config, keys: &mut Vec<u64>) -> crate::Result<
         keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
         Ok(())
     };
-    let mut skipped = |what: &str| eprintln!("cento: {what}");
+    let mut skipped = |what: &str| tell!("cento: {what}");
     crate::source::for_each_text(
         &[path.to_owned()],
         &SourceOptions::default(),

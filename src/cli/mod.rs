@@ -27,6 +27,7 @@ mod serve;
 mod side_by_side;
 mod stats;
 mod target;
+mod terminal;
 mod train;
 
 use std::io;
@@ -35,6 +36,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::Error;
+use terminal::tell;
 
 /// Find near-duplicate and reused text.
 ///
@@ -135,11 +137,11 @@ pub fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(Failure::Output(error)) => {
-            eprintln!("cento: cannot write the output: {error}");
+            tell!("cento: cannot write the output: {error}");
             ExitCode::from(2)
         }
         Err(Failure::Cento(error)) => {
-            eprintln!("cento: {error}");
+            tell!("cento: {error}");
             ExitCode::from(2)
         }
     }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::terminal;
+
 /// The form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -16,8 +18,7 @@ pub enum Format {
 
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
-    let json = serde_json::to_string(value).map_err(io::Error::other)?;
-    writeln!(io::stdout().lock(), "{json}")
+    writeln!(io::stdout().lock(), "{}", terminal::json(value)?)
 }
 
 /// A whole number with a comma between thousands.
@@ -31,6 +32,14 @@ pub fn count(number: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// So many things, of which one has this name.
+pub fn counted(number: u64, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{} {one}s", count(number)),
+    }
 }
 
 /// A number of bytes in the unit that fits.

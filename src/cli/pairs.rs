@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::OutFile;
-use super::output::{Format, count};
+use super::output::{Format, counted};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
+use super::terminal::{self, line, tell};
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::hash::hash_bytes;
@@ -118,13 +119,13 @@ impl Pairs {
         if let Err(error) = found {
             out.save()?;
             if matches!(error, Error::Interrupted) && self.out.is_some() {
-                eprintln!("cento: `--resume` goes on from here");
+                tell!("cento: `--resume` goes on from here");
             }
             return Err(error.into());
         }
         let pairs = out.finish()?;
         if self.format == Format::Human {
-            eprintln!("{} pairs of {} documents", count(pairs), count(a.documents()));
+            tell!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
         Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
     }
@@ -219,11 +220,10 @@ fn beside(path: &Path, extension: &str) -> PathBuf {
 /// Writes a pair.
 fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Result<()> {
     if format == Format::Json {
-        let json = serde_json::to_string(pair).map_err(io::Error::other)?;
-        return writeln!(out, "{json}");
+        return writeln!(out, "{}", terminal::json(pair)?);
     }
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
-    writeln!(
+    line!(
         out,
         "{:.3} {:.3} {:.3} {:>6} {category}  {}  {}",
         pair.containment_a_in_b,
@@ -234,7 +234,7 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
         pair.b
     )?;
     for passage in pair.passages.iter().flatten() {
-        writeln!(
+        line!(
             out,
             "    bytes {}..{} of the one are {}..{} of the other: {} tokens, similarity {:.3}",
             passage.query.0,

@@ -10,6 +10,7 @@ use super::create::ConfigArgs;
 use super::join::without;
 use super::output::Format;
 use super::progress::{AddProgress, stop_flag};
+use super::terminal::{self, line};
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::index::{self, AddOptions, Index};
@@ -65,10 +66,10 @@ impl Pairwise {
         let mut out = io::BufWriter::new(io::stdout().lock());
         for found in &best {
             if self.format == Format::Json {
-                writeln!(out, "{}", serde_json::to_string(found).map_err(io::Error::other)?)?;
+                writeln!(out, "{}", terminal::json(found)?)?;
             } else {
                 let SymmetricPair { pair, symmetric } = found;
-                writeln!(out, "{symmetric:.3}  {}  {}", pair.a, pair.b)?;
+                line!(out, "{symmetric:.3}  {}  {}", pair.a, pair.b)?;
             }
         }
         out.flush()?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output;
+use super::terminal::tell;
 use crate::index::{AddReport, Event};
 
 /// Set once the user or the system asks the process to stop; a second time ends it at once.
@@ -24,7 +25,7 @@ pub fn stop_flag_saying(word: &'static str) -> Arc<AtomicBool> {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("cento: {word}");
+        tell!("cento: {word}");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         log::warn!("Ctrl-C ends the process at once: {error}");
@@ -48,7 +49,7 @@ impl AddProgress {
     pub fn tell(&self, event: Event<'_>) {
         match event {
             Event::Skipped(place, why) => log::info!("{place}: left out, {why}"),
-            Event::Failed(error) => self.bar.suspend(|| eprintln!("cento: {error}; skipped")),
+            Event::Failed(error) => self.bar.suspend(|| tell!("cento: {error}; skipped")),
             Event::Progress(report) => {
                 let documents = report.added + report.replaced + report.unchanged;
                 if documents.is_multiple_of(64) {

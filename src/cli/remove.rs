@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::output::{self, Format};
 use super::target::{Target, TargetArgs};
+use super::terminal::tell;
 use super::{Outcome, Result};
 use crate::api::{Commit, RemoveResponse};
 use crate::error::Error;
@@ -92,9 +93,9 @@ impl Remove {
             Format::Json => output::print_json(&report)?,
             Format::Human => {
                 for id in &report.missing {
-                    eprintln!("cento: no document has the id `{id}`");
+                    tell!("cento: no document has the id `{id}`");
                 }
-                eprintln!("{} removed", output::count(report.removed));
+                tell!("{} removed", output::count(report.removed));
             }
         }
         Ok(if report.removed > 0 { Outcome::Found } else { Outcome::Nothing })

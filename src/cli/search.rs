@@ -1,6 +1,6 @@
 //! `cento search`
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use super::fingerprint;
 use super::join::without;
 use super::output::{self, Format};
 use super::target::{Target, TargetArgs};
+use super::terminal::{line, tell};
 use super::{Failure, Outcome, Result};
 use crate::api::{SearchRequest, Signature};
 use crate::client::Client;
@@ -188,7 +189,7 @@ impl Search {
             texts.push(text.to_owned());
             Ok(())
         };
-        let mut skipped = |what: &str| eprintln!("cento: {what}");
+        let mut skipped = |what: &str| tell!("cento: {what}");
         source::for_each_text(&self.boilerplate, &self.source.options(), &mut add, &mut skipped)?;
         Ok(texts)
     }
@@ -293,7 +294,7 @@ fn print_human(answer: &Answer) -> io::Result<()> {
         0 => String::new(),
         stopped => format!(", {} of them stopped", output::count(stopped.into())),
     };
-    writeln!(
+    line!(
         out,
         "{name}: {} tokens, {} fingerprints{stopped}; {} in {} us",
         output::count(query.tokens.into()),
@@ -302,34 +303,41 @@ fn print_human(answer: &Answer) -> io::Result<()> {
         answer.took_us,
     )?;
     if !answer.complete {
-        writeln!(out, "the budget was used up: there may be more hits, and better ones")?;
+        line!(out, "the budget was used up: there may be more hits, and better ones")?;
     }
     if let Some(explained) = answer.explained {
-        writeln!(out, "together they have {:.1} % of the query", 100.0 * explained)?;
+        line!(out, "together they have {:.1} % of the query", 100.0 * explained)?;
     }
     if answer.hits.is_empty() {
         return Ok(());
     }
     let adds = if answer.explained.is_some() { "     adds" } else { "" };
-    writeln!(
+    line!(
         out,
         "{:>11} {:>9} {:>11} {:>8}{adds}  id",
-        "containment", "in query", "resemblance", "overlap"
+        "containment",
+        "in query",
+        "resemblance",
+        "overlap"
     )?;
     for hit in &answer.hits {
         let adds = hit.adds.map_or(String::new(), |adds| format!(" {adds:>8}"));
-        writeln!(
+        line!(
             out,
             "{:>11.3} {:>9.3} {:>11.3} {:>8}{adds}  {}",
-            hit.containment, hit.containment_in_query, hit.resemblance, hit.overlap, hit.id
+            hit.containment,
+            hit.containment_in_query,
+            hit.resemblance,
+            hit.overlap,
+            hit.id
         )?;
         if let Some(verified) = &hit.verified {
-            writeln!(out, "{:>11.3} by {}", verified.similarity, verified.measure)?;
+            line!(out, "{:>11.3} by {}", verified.similarity, verified.measure)?;
         }
         for passage in hit.passages.iter().flatten() {
             let ((a, b), (c, d)) = (passage.query, passage.hit);
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
-            writeln!(
+            line!(
                 out,
                 "{:>13} {a}..{b} of the query are {c}..{d} of the hit: {} tokens, similarity {:.3}",
                 unit,

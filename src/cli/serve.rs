@@ -12,6 +12,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::output::parse_bytes;
 use super::progress::stop_flag_saying;
+use super::terminal::{printable, tell};
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::scheme::frequency::FrequencyTable;
@@ -108,7 +109,7 @@ impl Serve {
         let settings = self.settings()?;
         let service = Service::bind(&self.index, settings)?;
         let address = service.address();
-        tracing::info!(url = %format!("http://{address}"), index = %self.index.display(), "serving");
+        tracing::info!(url = %format!("http://{address}"), index = %printable(&self.index.to_string_lossy()), "serving");
         service.run(stop)?;
         tracing::info!("stopped");
         Ok(Outcome::Found)
@@ -165,6 +166,6 @@ fn log_to_stderr(format: LogFormat) {
         LogFormat::Json => log.json().flatten_event(true).try_init(),
     };
     if let Err(error) = set {
-        eprintln!("cento: no log: {error}");
+        tell!("cento: no log: {error}");
     }
 }

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use console::{Style, Term, measure_text_width, pad_str, truncate_str};
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
+use super::terminal::{is_obeyed, printable};
+
 /// Lines are at most so wide, for the eye to find the next one.
 const WIDTH_MAX: usize = 160;
 /// The width where there is no terminal.
@@ -45,7 +47,7 @@ impl SideBySide {
     /// A line above the columns.
     pub fn headings(&self, out: &mut impl Write, headings: [String; 2]) -> io::Result<()> {
         let bold = Style::new().bold();
-        let [left, right] = headings.map(|text| self.fit(&text));
+        let [left, right] = headings.map(|text| self.fit(&printable(&text)));
         self.line(out, &bold.apply_to(left).to_string(), &bold.apply_to(right).to_string())
     }
 
@@ -127,7 +129,7 @@ impl Line {
 fn words(text: &str, column: usize) -> Vec<String> {
     let mut words = Vec::new();
     for word in text.split_whitespace() {
-        let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        let visible = |c: char| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c };
         let word: String = word.chars().map(visible).collect();
         if measure_text_width(&word) <= column {
             words.push(word);
@@ -190,10 +192,10 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_and_nothing_moves_the_cursor() {
-        let text = format!("{}\u{1b}[2J", "\u{65e5}\u{672c}".repeat(30));
+        let text = format!("{}\u{1b}[2J\u{202e}", "\u{65e5}\u{672c}".repeat(30));
         let pieces = words(&text, 20);
         assert!(pieces.iter().all(|piece| measure_text_width(piece) <= 20));
-        assert_eq!(pieces.concat(), text.replace('\u{1b}', "\u{fffd}"));
+        assert_eq!(pieces.concat(), text.replace(['\u{1b}', '\u{202e}'], "\u{fffd}"));
     }
 
     #[test]

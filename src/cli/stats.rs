@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::output::{self, Format, bytes, count};
 use super::target::{Target, TargetArgs};
+use super::terminal::line;
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::index::{self, Frequencies, Index, PASSAGE_TOKENS};
@@ -84,7 +85,7 @@ impl Stats {
             ("other", bytes(stats.bytes.other)),
         ];
         for (name, value) in rows {
-            writeln!(out, "{name:<13} {value}")?;
+            line!(out, "{name:<13} {value}")?;
         }
         if let Some(frequencies) = frequencies {
             print_frequencies(&mut out, &frequencies)?;
@@ -98,17 +99,19 @@ impl Stats {
 
 fn print_passage(out: &mut impl Write, passage: &Repeated) -> io::Result<()> {
     let Repeated { documents, tokens, id, text, .. } = passage;
-    writeln!(out, "\nin {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
+    line!(out)?;
+    line!(out, "in {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
     let text = text.as_deref().unwrap_or("(the index keeps no texts)");
-    text.lines().try_for_each(|line| writeln!(out, "    {line}"))
+    text.lines().try_for_each(|line| line!(out, "    {line}"))
 }
 
 fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Result<()> {
     let all: u64 = frequencies.distribution.iter().map(|bucket| bucket.postings).sum();
     let share = |postings: u64| 100.0 * postings as f64 / all.max(1) as f64;
-    writeln!(out, "\n{:>12} {:>14} {:>14} {:>7}", "df up to", "terms", "postings", "share")?;
+    line!(out)?;
+    line!(out, "{:>12} {:>14} {:>14} {:>7}", "df up to", "terms", "postings", "share")?;
     for bucket in &frequencies.distribution {
-        writeln!(
+        line!(
             out,
             "{:>12} {:>14} {:>14} {:>5.1} %",
             count(bucket.df_max),

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::add::SourceArgs;
 use super::output::count;
+use super::terminal::tell;
 use super::{Outcome, Result};
 use crate::index::{self, Training};
 
@@ -45,10 +46,10 @@ impl Train {
             spex: self.spex,
             source: self.source.options(),
         };
-        let mut skipped = |what: &str| eprintln!("cento: {what}");
+        let mut skipped = |what: &str| tell!("cento: {what}");
         let table = index::train(&self.inputs, &training, &self.out, &mut skipped)?;
         let header = table.header();
-        eprintln!(
+        tell!(
             "{} documents, {} runs of {} tokens; {}",
             count(header.documents),
             count(header.grams),
