@@ -7,6 +7,7 @@
 
 mod archive;
 mod compressed;
+mod ignored;
 mod jsonl;
 mod walk;
 
@@ -61,6 +62,10 @@ pub const ID_BYTES_MAX: usize = 1024;
 
 /// The longest meta object, as JSON.
 pub const META_BYTES_MAX: usize = 64 << 10;
+
+/// A meta object has at most so many objects and lists within one another: it is gone through by
+/// recursion.
+pub const META_DEPTH_MAX: usize = 128;
 
 /// How sources are read.
 #[derive(Debug, Clone)]
@@ -236,6 +241,21 @@ fn too_long(options: &SourceOptions) -> String {
     format!("longer than {max} bytes; --max-record-bytes sets the limit")
 }
 
+/// How many objects and lists of a meta object are within one another.
+fn depth(meta: &Map<String, Value>) -> usize {
+    let mut deepest = 0;
+    let mut open: Vec<(&Value, usize)> = meta.values().map(|value| (value, 1)).collect();
+    while let Some((value, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        match value {
+            Value::Object(object) => open.extend(object.values().map(|value| (value, depth + 1))),
+            Value::Array(values) => open.extend(values.iter().map(|value| (value, depth + 1))),
+            _ => {}
+        }
+    }
+    deepest
+}
+
 /// Refuses a document that the index cannot hold, with the reason as a clause.
 fn check(document: Document) -> std::result::Result<Document, String> {
     let Document { id, meta, .. } = &document;
@@ -247,6 +267,9 @@ fn check(document: Document) -> std::result::Result<Document, String> {
     }
     if id.chars().any(char::is_control) {
         return Err(format!("the id {id:?} has a control character"));
+    }
+    if depth(meta) > META_DEPTH_MAX {
+        return Err(format!("a meta object of more than {META_DEPTH_MAX} objects in one another"));
     }
     if !meta.is_empty() {
         let len = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());

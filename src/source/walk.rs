@@ -11,7 +11,7 @@ use ignore::WalkBuilder;
 use super::archive;
 use super::compressed::{Compression, peek};
 use super::jsonl::{Lines, read_lines};
-use super::{Chunk, ChunkKind, Item, SourceOptions, too_long};
+use super::{Chunk, ChunkKind, Item, SourceOptions, ignored, too_long};
 use crate::error::Error;
 use crate::text::charset::looks_binary;
 
@@ -62,11 +62,20 @@ impl Reader<'_> {
     }
 
     fn directory(&mut self, path: &Path) -> ControlFlow<()> {
-        let walk = WalkBuilder::new(path)
-            .standard_filters(!self.options.read_ignored)
-            .sort_by_file_path(Path::cmp)
-            .build();
-        for entry in walk {
+        let guard = ignored::Guard::default();
+        let mut builder = WalkBuilder::new(path);
+        builder.standard_filters(!self.options.read_ignored).sort_by_file_path(Path::cmp);
+        if !self.options.read_ignored {
+            if let Err(error) = ignored::check_with_parents(path) {
+                return self.fail(error);
+            }
+            let guard = guard.clone();
+            builder.filter_entry(move |entry| guard.passes(entry));
+        }
+        for entry in builder.build() {
+            for error in guard.refused() {
+                self.fail(error)?;
+            }
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -82,7 +91,7 @@ impl Reader<'_> {
                 self.skip(&entry.path().display().to_string(), why)?;
             }
         }
-        ControlFlow::Continue(())
+        guard.refused().into_iter().try_for_each(|error| self.fail(error))
     }
 
     fn file(&mut self, path: &Path) -> ControlFlow<()> {
