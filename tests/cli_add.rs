@@ -145,7 +145,8 @@ fn a_truncated_file_keeps_what_came_before() {
     let whole = zstd::encode_all(many.as_bytes(), 1).unwrap();
     dir.write("cut.jsonl.zst", &whole[..whole.len() / 2]);
     let run = dir.run(&["add", "idx", "cut.jsonl.zst", "--format", "json"]);
-    assert_eq!((run.status, &run.json()["failed"]), (0, &json!(1)));
+    assert_eq!((run.status, &run.json()["failed"]), (2, &json!(1)));
+    assert_eq!(run.json()["unread"], 1);
     assert!(run.json()["added"].as_u64().unwrap() > 100);
     assert!(run.err.contains("cut.jsonl.zst"), "{}", run.err);
 }

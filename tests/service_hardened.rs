@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cento::api::{Commit, CompactRequest, DocumentBody};
 use cento::index::{Index, WriterOptions};
 use common::run::{Dir, indexed};
-use common::service::{JSON, Service};
+use common::service::{JSON, LINES, Service};
 use common::words;
 use serde_json::{Map, Value, json};
 
@@ -219,4 +219,36 @@ fn a_deep_filter_is_refused_and_the_service_lives() {
     }
     assert!(service.stop());
     assert_eq!(dir.json(&["search", "idx", "--id", "new"])["query"]["tokens"], 60);
+}
+
+#[test]
+fn what_is_no_text_is_no_text_for_the_service_either() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let docx = "PK\u{3}\u{4}\u{14}\0\u{6}\0word/document.xml";
+    for (path, body) in [
+        ("/v1/search", json!({"text": docx})),
+        ("/v1/compare", json!({"a": {"text": docx}, "b": {"id": "a"}})),
+        ("/v1/passages", json!({"text": docx, "hit": "a"})),
+        ("/v1/documents", json!({"id": "x", "text": docx})),
+        (
+            "/v1/pairwise",
+            json!({"documents": [{"id": "x", "text": docx}, {"id": "y", "text": "z"}]}),
+        ),
+        ("/v1/search", json!({"text": "a\0b"})),
+    ] {
+        let reply = service.post(path, &body.to_string());
+        assert_eq!(reply.status, 400, "{path}: {reply:?}");
+        assert!(reply.body.contains("Word document") || reply.body.contains("NUL"), "{reply:?}");
+    }
+    let lines =
+        format!("{}\n{}\n", json!({"id": "x", "text": docx}), json!({"id": "y", "text": " "}));
+    let reply = service.ask("POST", "/v1/documents?commit=wait", LINES, &lines);
+    let report: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!((&report["added"], &report["failed"]), (&json!(1), &json!(1)), "{report}");
+    assert_eq!(
+        (&report["empty"], &report["errors"][0]["line"]),
+        (&json!(1), &json!(1)),
+        "{report}"
+    );
 }

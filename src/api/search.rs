@@ -11,6 +11,7 @@ use crate::index::{Config, MaxDf};
 use crate::measure::Measure;
 use crate::scheme::frequency::FrequencyTable;
 use crate::search::{Query, Subject};
+use crate::text::kind::no_text_in;
 
 /// A service is asked for at most so many hits.
 pub const HITS_MAX: usize = 10_000;
@@ -167,7 +168,10 @@ pub(super) fn subject(
     config: &Config,
 ) -> Result<Subject> {
     match (text, id, signature) {
-        (Some(text), None, None) => Ok(Subject::Text(text)),
+        (Some(text), None, None) => match no_text_in(&text) {
+            Some(why) => Err(Error::Query { what: format!("`text` is none: {why}") }),
+            None => Ok(Subject::Text(text)),
+        },
         (None, Some(id), None) => Ok(Subject::Id(id)),
         (None, None, Some(signature)) => signature.subject(config),
         _ => Err(Error::Query { what: "give one of `text`, `id` and `signature`".into() }),

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::Outcome;
 use super::create::{self, ConfigArgs};
 use super::output::{self, Format, parse_bytes};
-use super::progress::{AddProgress, stop_flag, summary};
+use super::progress::{AddProgress, LeftOut, stop_flag, summary};
 use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use crate::client::Client;
@@ -26,6 +27,9 @@ use crate::text::charset;
 /// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
 /// path as id. All may be compressed as .gz or .zst. A document that is there already, with the
 /// same text and meta, is left as it is: a run that was stopped can simply be repeated.
+///
+/// A file that is no text, and a record that is no document, is named and left out. The exit status
+/// is 2 if a file or a part of one could not be read, or if nothing at all was added.
 #[derive(Debug, Args)]
 pub struct Add {
     #[command(flatten)]
@@ -118,6 +122,14 @@ struct NewConfigArgs {
     frequencies: Option<PathBuf>,
 }
 
+/// The report as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    report: &'a AddReport,
+    left_out: &'a [LeftOut],
+}
+
 impl Add {
     pub(super) fn run(mut self) -> super::Result {
         // Before anything is created, so that the first Ctrl-C already ends in good order.
@@ -140,29 +152,29 @@ impl Add {
             strict: self.strict,
             source: self.source.options(),
         };
-        let progress = AddProgress::new();
+        let progress = AddProgress::new(self.format == Format::Json);
         let added = index::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);
         });
-        progress.finish();
-        self.tell(&added?)
+        let left_out = progress.finish();
+        self.tell(&added?, &left_out)
     }
 
     fn send(&self, client: &Client, stop: &AtomicBool) -> super::Result {
-        let progress = AddProgress::new();
+        let progress = AddProgress::new(self.format == Format::Json);
         let options = SendOptions {
             source: self.source.options(),
             commit_every: self.commit_every,
             strict: self.strict,
         };
         let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
-        progress.finish();
-        self.tell(&sent?)
+        let left_out = progress.finish();
+        self.tell(&sent?, &left_out)
     }
 
-    fn tell(&self, report: &AddReport) -> super::Result {
+    fn tell(&self, report: &AddReport, left_out: &[LeftOut]) -> super::Result {
         match self.format {
-            Format::Json => output::print_json(report)?,
+            Format::Json => output::print_json(&Report { report, left_out })?,
             Format::Human => {
                 let speed = report.bytes as f64 / report.seconds.max(1e-9) / 1e6;
                 let seconds = report.seconds;
@@ -170,7 +182,8 @@ impl Add {
             }
         }
         let landed = report.added + report.replaced + report.unchanged;
-        Ok(if landed == 0 && report.failed > 0 { Outcome::Bad } else { Outcome::Found })
+        let has_nothing = landed == 0 && report.failed + report.skipped > 0;
+        Ok(if has_nothing || report.unread > 0 { Outcome::Bad } else { Outcome::Found })
     }
 
     fn open_or_create(&self, path: &Path) -> crate::Result<Index> {

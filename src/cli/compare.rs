@@ -1,7 +1,7 @@
 //! `cento compare`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -9,19 +9,21 @@ use serde::Serialize;
 
 use super::add::parse_encoding;
 use super::create::ConfigArgs;
-use super::fingerprint::read_bytes;
-use super::output::{self, Format, count};
+use super::output::{self, Format, counted};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::line;
 use super::{Outcome, Result};
 use crate::api::{CompareRequest, TextOrId};
+use crate::error::Error;
 use crate::measure::Measure;
 use crate::scheme::frequency::FrequencyTable;
 use crate::search::{self, Comparison};
-use crate::text::charset;
+use crate::source::read_text;
 
 /// Show the passages that two files have in common, side by side.
+///
+/// A file that is no text, or an empty one, is refused: it would seem to have nothing in common.
 ///
 /// With --url the texts are compared as the service's index has it. Words that only one of the files has are coloured on a terminal, unless NO_COLOR is set.
 #[derive(Debug, Args)]
@@ -59,13 +61,11 @@ struct Report<'a> {
 
 impl Compare {
     pub(super) fn run(self) -> Result {
-        let (a, b) = (read_bytes(&self.a)?, read_bytes(&self.b)?);
-        let text = |bytes| charset::decode(bytes, self.encoding.as_deref()).text;
-        let (a, b) = (text(&a), text(&b));
+        let (a, b) = (self.text(&self.a)?, self.text(&self.b)?);
         let comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
             Some(client) => {
-                let (a, b) = (TextOrId::Text(a.to_string()), TextOrId::Text(b.to_string()));
+                let (a, b) = (TextOrId::Text(a.clone()), TextOrId::Text(b.clone()));
                 let measures = self.measures.clone();
                 client.compare(&CompareRequest { a, b, measures })?.comparison
             }
@@ -83,6 +83,15 @@ impl Compare {
 }
 
 impl Compare {
+    /// The text of a file. One without any would be found to have nothing in common with the other.
+    fn text(&self, path: &Path) -> crate::Result<String> {
+        let text = read_text(path, self.encoding.as_deref())?;
+        match text.trim().is_empty() {
+            true => Err(Error::input(path.to_string_lossy(), "it is empty; give a text")),
+            false => Ok(text),
+        }
+    }
+
     fn compare(&self, a: &str, b: &str) -> crate::Result<Comparison> {
         let config = self.config.config(false)?;
         let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
@@ -99,16 +108,13 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
     line!(
         out,
-        "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} fingerprints in \
+        "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} in \
          common{category}; {}",
         names[0],
         names[1],
         comparison.resemblance,
-        count((*overlap).into()),
-        match passages.len() {
-            1 => "1 passage".into(),
-            count => format!("{count} passages"),
-        }
+        counted((*overlap).into(), "fingerprint"),
+        counted(passages.len() as u64, "passage")
     )?;
     for (measure, similarity) in &comparison.measures {
         line!(out, "{similarity:.3} by {measure}")?;
@@ -119,8 +125,8 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
         line!(out)?;
         line!(
             out,
-            "{} tokens, similarity {:.3}",
-            count(passage.tokens.into()),
+            "{}, similarity {:.3}",
+            counted(passage.tokens.into(), "token"),
             passage.similarity
         )?;
         columns.headings(

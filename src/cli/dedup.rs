@@ -14,7 +14,7 @@ use super::join::{keys_of, without};
 use super::outfile::OutFile;
 use super::output::{self, Format, count, parse_bytes};
 use super::pause::Pause;
-use super::progress::{Spinner, stop_flag};
+use super::progress::{LeftOut, Omissions, Spinner, stop_flag};
 use super::search::parse_share;
 use super::terminal::{self, tell};
 use super::{Outcome, Result};
@@ -125,8 +125,23 @@ struct Summary {
     cut: u64,
     skipped: u64,
     failed: u64,
+    /// Of these, files that could not be read, or not to their ends.
+    #[serde(default)]
+    unread: u64,
+    /// Documents without a token.
+    #[serde(default)]
+    empty: u64,
     bytes: u64,
     kept_bytes: u64,
+}
+
+/// The summary as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// What was left out since the run began or was resumed.
+    left_out: &'a [LeftOut],
 }
 
 /// A line of the report.
@@ -194,20 +209,23 @@ impl Dedup {
             }
             return Err(error.into());
         }
-        let summary = files.finish()?;
+        let (summary, left_out) = files.finish()?;
+        let report = Report { summary: &summary, left_out: &left_out };
         match self.format {
             // Documents have standard output for themselves.
-            Format::Json if self.out.is_none() => {
-                tell!("{}", terminal::json(&summary)?);
-            }
-            Format::Json => output::print_json(&summary)?,
+            Format::Json if self.out.is_none() => tell!("{}", terminal::json(&report)?),
+            Format::Json => output::print_json(&report)?,
             Format::Human => {
                 let seconds = started.elapsed().as_secs_f64();
                 let speed = summary.bytes as f64 / seconds.max(1e-9) / 1e6;
                 tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary.line());
             }
         }
-        Ok(if summary.kept > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(match summary.kept {
+            _ if summary.unread > 0 => Outcome::Bad,
+            0 => Outcome::Nothing,
+            _ => Outcome::Found,
+        })
     }
 
     fn options(&self, boilerplate: Vec<u64>) -> DedupOptions {
@@ -332,6 +350,7 @@ struct Files {
     /// The field of a record with the text.
     text_field: String,
     summary: Summary,
+    omissions: Omissions,
 }
 
 /// What a commit notes of them.
@@ -361,7 +380,9 @@ impl Files {
         let report = args.report.as_deref().map(|path| open(path, at_report)).transpose()?;
         let summary = note.map(|note| note.summary).unwrap_or_default();
         let text_field = args.source.options().text_field;
-        Ok(Files { out: out.unwrap_or_else(OutFile::stdout), report, text_field, summary })
+        let out = out.unwrap_or_else(OutFile::stdout);
+        let omissions = Omissions::new(args.format == Format::Json);
+        Ok(Files { out, report, text_field, summary, omissions })
     }
 
     fn tell(&mut self, event: Event<'_>, annotates: bool) -> crate::Result<()> {
@@ -369,11 +390,20 @@ impl Files {
             Event::Decided(decision) => self.decided(decision, annotates)?,
             Event::Skipped(place, why) => {
                 self.summary.skipped += 1;
-                tell!("cento: {place}: {why}");
+                if let Some(said) = self.omissions.left_out(place, why) {
+                    tell!("{said}");
+                }
             }
             Event::Failed(error) => {
                 self.summary.failed += 1;
+                self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
                 tell!("cento: {error}");
+            }
+            Event::Empty(id) => {
+                self.summary.empty += 1;
+                if let Some(said) = self.omissions.empty(id) {
+                    tell!("{said}");
+                }
             }
             Event::Committing(note) => {
                 let (out, report) = self.sync()?;
@@ -439,9 +469,10 @@ impl Files {
         Ok(())
     }
 
-    fn finish(mut self) -> crate::Result<Summary> {
+    fn finish(mut self) -> crate::Result<(Summary, Vec<LeftOut>)> {
         self.sync()?;
-        Ok(self.summary)
+        self.omissions.finish();
+        Ok((self.summary, self.omissions.into_list()))
     }
 }
 
@@ -499,6 +530,7 @@ impl Summary {
             (self.cut, "kept without some passages"),
             (self.skipped, "left out"),
             (self.failed, "failed"),
+            (self.empty, "empty"),
         ] {
             if number > 0 {
                 parts.push(format!("{} {what}", count(number)));

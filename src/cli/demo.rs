@@ -63,7 +63,7 @@ impl Demo {
             temporary.path().join("index"),
             Config::new(DEFAULT_SPEC, "words", true)?,
         )?;
-        let progress = AddProgress::new();
+        let progress = AddProgress::quiet();
         let options = AddOptions::default();
         let report = index::add(&index, &files, &options, &stop_flag(), &mut |event| {
             progress.tell(event);

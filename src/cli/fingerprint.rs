@@ -13,7 +13,8 @@ use super::{Outcome, Result};
 use crate::api::Signature;
 use crate::error::Error;
 use crate::index::Index;
-use crate::text::{Tokens, charset};
+use crate::source::read_text;
+use crate::text::Tokens;
 
 /// Show the signature of a document.
 ///
@@ -37,7 +38,7 @@ pub struct Fingerprint {
 }
 
 /// The bytes of a file, or of standard input if it is named `-`.
-pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
+fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = match path.to_str() {
         Some("-") => io::stdin().lock().read_to_end(&mut bytes),
@@ -65,8 +66,7 @@ impl Fingerprint {
                 &own
             }
         };
-        let bytes = read_bytes(&self.file)?;
-        let text = charset::decode(&bytes, self.encoding.as_deref()).text;
+        let text = read_text(&self.file, self.encoding.as_deref())?;
         let mut tokens = Tokens::default();
         let signature = Signature::new(config, &text, &mut tokens)?;
         let fingerprints = &signature.fingerprints;

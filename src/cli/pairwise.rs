@@ -8,9 +8,9 @@ use clap::Args;
 use super::add::SourceArgs;
 use super::create::ConfigArgs;
 use super::join::without;
-use super::output::Format;
+use super::output::{Format, counted};
 use super::progress::{AddProgress, stop_flag};
-use super::terminal::{self, line};
+use super::terminal::{self, line, tell};
 use super::{Outcome, Result};
 use crate::error::Error;
 use crate::index::{self, AddOptions, Index};
@@ -22,7 +22,8 @@ use crate::source::check_there;
 ///
 /// The pairwise test of Finkel et al. (2002), section 2.6: all files of a directory or a tar or zip
 /// archive are compared with each other; similarity is symmetric, twice what both have over what each
-/// has. Nothing is left behind.
+/// has. Nothing is left behind. Files that cannot be compared, because they are no text or empty, are
+/// named, and the exit status is then 2.
 #[derive(Debug, Args)]
 pub struct Pairwise {
     /// A directory, a .tar, .tar.gz, .tgz, .tar.zst or .zip archive, or files.
@@ -51,14 +52,14 @@ impl Pairwise {
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
         let index = Index::create(dir.path().join("index"), self.config.config(false)?)?;
         let options = AddOptions { source: self.source.options(), ..AddOptions::default() };
-        let progress = AddProgress::new();
+        let progress = AddProgress::new(false);
         let added = index::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);
         });
         progress.finish();
         let report = added?;
         if report.added < 2 {
-            let what = format!("{} documents; a pair takes two", report.added);
+            let what = format!("{}; a pair takes two", counted(report.added, "document"));
             return Err(Error::Query { what }.into());
         }
         let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
@@ -73,6 +74,11 @@ impl Pairwise {
             }
         }
         out.flush()?;
+        let missing = report.skipped + report.failed + report.empty;
+        if missing > 0 {
+            tell!("cento: {} not compared", counted(missing, "text"));
+            return Ok(Outcome::Bad);
+        }
         Ok(if best.is_empty() { Outcome::Nothing } else { Outcome::Found })
     }
 }

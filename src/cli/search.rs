@@ -1,6 +1,6 @@
 //! `cento search`
 
-use std::io::{self, Read};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,6 @@ use crate::measure::Measure;
 use crate::scheme::frequency::FrequencyTable;
 use crate::search::{Answer, MaxDf, Searcher, Unit};
 use crate::source::{self, Item};
-use crate::text::charset;
 
 /// Find the documents that share text with a given one.
 ///
@@ -238,12 +237,8 @@ impl Search {
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
-                let mut bytes = Vec::new();
-                let read = io::stdin().lock().read_to_end(&mut bytes);
-                read.map_err(|e| Error::io("read", "standard input", e))?;
-                let encoding = self.source.options().encoding;
-                let decoded = charset::decode(&bytes, encoding.as_deref());
-                each(None, Asked::Text(decoded.text.into_owned()))?;
+                let text = source::read_text(path, self.source.options().encoding.as_deref())?;
+                each(None, Asked::Text(text))?;
             } else {
                 self.for_each_document(path, &mut each)?;
             }
@@ -296,10 +291,10 @@ fn print_human(answer: &Answer) -> io::Result<()> {
     };
     line!(
         out,
-        "{name}: {} tokens, {} fingerprints{stopped}; {} in {} us",
-        output::count(query.tokens.into()),
-        output::count(query.fingerprints.into()),
-        if answer.hits.len() == 1 { "1 hit".into() } else { format!("{} hits", answer.hits.len()) },
+        "{name}: {}, {}{stopped}; {} in {} us",
+        output::counted(query.tokens.into(), "token"),
+        output::counted(query.fingerprints.into(), "fingerprint"),
+        output::counted(answer.hits.len() as u64, "hit"),
         answer.took_us,
     )?;
     if !answer.complete {
@@ -339,9 +334,9 @@ fn print_human(answer: &Answer) -> io::Result<()> {
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
             line!(
                 out,
-                "{:>13} {a}..{b} of the query are {c}..{d} of the hit: {} tokens, similarity {:.3}",
+                "{:>13} {a}..{b} of the query are {c}..{d} of the hit: {}, similarity {:.3}",
                 unit,
-                output::count(passage.tokens.into()),
+                output::counted(passage.tokens.into(), "token"),
                 passage.similarity
             )?;
         }

@@ -110,7 +110,7 @@ impl Sending<'_> {
         if self.options.strict {
             return Err(error);
         }
-        self.report.failed += 1;
+        self.report.count_failed(&error);
         (self.on_event)(Event::Failed(&error));
         Ok(())
     }
@@ -173,11 +173,12 @@ impl Sending<'_> {
     }
 
     fn answered(&mut self, response: AddResponse, ids: &[String]) -> Result<()> {
-        let AddReport { added, replaced, unchanged, bytes, failed, .. } = response.report;
+        let AddReport { added, replaced, unchanged, bytes, failed, empty, .. } = response.report;
         self.report.added += added;
         self.report.replaced += replaced;
         self.report.unchanged += unchanged;
         self.report.bytes += bytes;
+        self.report.empty += empty;
         self.uncommitted += added + replaced;
         let told = response.errors.len() as u64;
         for error in response.errors {

@@ -27,6 +27,14 @@ pub struct AddOptions {
     pub source: SourceOptions,
 }
 
+impl AddReport {
+    /// Counts what is no document.
+    pub fn count_failed(&mut self, error: &Error) {
+        self.failed += 1;
+        self.unread += u64::from(matches!(error, Error::Io { .. }));
+    }
+}
+
 impl Default for AddOptions {
     fn default() -> AddOptions {
         AddOptions {
@@ -48,10 +56,17 @@ pub struct AddReport {
     pub replaced: u64,
     /// Documents that were there already, with the same text and meta.
     pub unchanged: u64,
-    /// Files left out because they are binary, empty or no files.
+    /// Files left out because they are no text, empty or no files.
     pub skipped: u64,
-    /// Records that are no documents.
+    /// Records that are no documents, and files that could not be read.
     pub failed: u64,
+    /// Of these, files that could not be read, or not to their ends: it is not known how many
+    /// documents are missing.
+    #[serde(default)]
+    pub unread: u64,
+    /// Of the documents, those without a token: nothing is found of them.
+    #[serde(default)]
+    pub empty: u64,
     /// Bytes of text in the documents.
     pub bytes: u64,
     /// The time it took.
@@ -63,8 +78,10 @@ pub struct AddReport {
 pub enum Event<'a> {
     /// Something was left out, and why.
     Skipped(&'a str, &'static str),
-    /// A record is no document.
+    /// A record is no document, or a file could not be read.
     Failed(&'a Error),
+    /// The document with this id has no token.
+    Empty(&'a str),
     /// Documents have been taken; the numbers so far.
     Progress(&'a AddReport),
 }
@@ -102,6 +119,10 @@ pub fn add(
             Output::Known(document, digest) if writer.holds(&document, digest)? => {
                 report.unchanged += 1;
                 report.bytes += document.text.len() as u64;
+                if document.text.trim().is_empty() {
+                    report.empty += 1;
+                    on_event(Event::Empty(&document.id));
+                }
                 on_event(Event::Progress(&report));
                 return Ok(());
             }
@@ -113,11 +134,15 @@ pub fn add(
             }
             Output::Failed(error) if options.strict => return Err(error),
             Output::Failed(error) => {
-                report.failed += 1;
+                report.count_failed(&error);
                 on_event(Event::Failed(&error));
                 return Ok(());
             }
         };
+        if signed.token_count == 0 {
+            report.empty += 1;
+            on_event(Event::Empty(&signed.document.id));
+        }
         report.bytes += signed.document.text.len() as u64;
         match writer.add(signed)? {
             Outcome::Added => report.added += 1,

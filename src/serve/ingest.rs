@@ -132,7 +132,8 @@ fn sign(index: &Index, body: &[u8], is_lines: bool) -> Result<(Vec<Signed>, AddR
     if !is_lines {
         let document = parse_record(body, &options).and_then(sign)?;
         let bytes = document.document.text.len() as u64;
-        let report = AddReport { bytes, ..AddReport::default() };
+        let empty = u64::from(document.token_count == 0);
+        let report = AddReport { bytes, empty, ..AddReport::default() };
         return Ok((vec![document], AddResponse { report, ..AddResponse::default() }));
     }
     let mut documents = Vec::new();
@@ -146,6 +147,7 @@ fn sign(index: &Index, body: &[u8], is_lines: bool) -> Result<(Vec<Signed>, AddR
         &mut |line, document| match document.and_then(sign) {
             Ok(document) => {
                 response.report.bytes += document.document.text.len() as u64;
+                response.report.empty += u64::from(document.token_count == 0);
                 documents.push(document);
             }
             Err(error) => {

@@ -2,82 +2,273 @@
 //!
 //! Files in it are documents as files in a directory are; the name of one is that of the archive, a
 //! slash, and its name in there.
+//!
+//! An entry that cannot be read takes no other with it. The directory of a zip archive says where
+//! the next one is. In a tar archive it follows; where what follows is no header, the next block that
+//! is one is looked for.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 
-/// What is done with each entry that is no directory: its name in the archive, and its contents; none
-/// if it is a link or no regular file.
-pub type Each<'a> = &'a mut dyn FnMut(&str, Option<&mut dyn Read>) -> ControlFlow<()>;
+/// What is in an archive.
+pub enum Entry<'a> {
+    /// A file, with its contents.
+    File(&'a mut dyn Read),
+    /// A link, or no regular file.
+    Other,
+    /// A file that cannot be read, and why, as a clause.
+    Bad(String),
+    /// Something of the archive that has no name and is left out, as a clause.
+    Lost(String),
+}
+
+/// What is done with each entry that is no directory: its name in the archive, and what it is.
+pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
 /// A name takes at most so many bytes. Some archives have entries that are names, of any length.
 const NAME_BYTES_MAX: u64 = 64 << 10;
 
-/// Goes through the files of a tar archive, as they stand in it.
+/// And a header of further fields, of which the name is one.
+const FIELDS_BYTES_MAX: u64 = 1 << 20;
+
+/// A tar archive is made of blocks of so many bytes.
+const BLOCK_BYTES: usize = 512;
+
+/// Goes through the files of a tar archive, as they stand in it. Of archives that follow each other
+/// all are read.
 ///
 /// # Errors
-/// When it is no archive, ends too early, or has names without end.
-pub fn tar(stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
-    let mut archive = tar::Archive::new(stream);
-    // Of an entry before: the name of the next.
-    let mut named: Option<String> = None;
-    for entry in archive.entries()?.raw(true) {
-        let mut entry = entry?;
-        let kind = entry.header().entry_type();
-        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
-            let bytes = short(&mut entry)?;
-            named = if kind.is_gnu_longname() {
-                let name = bytes.strip_suffix(b"\0").unwrap_or(&bytes);
-                Some(String::from_utf8_lossy(name).into_owned())
-            } else {
-                let records = tar::PaxExtensions::new(&bytes).flatten();
-                let path = records.filter(|record| record.key_bytes() == b"path").last();
-                path.map(|path| String::from_utf8_lossy(path.value_bytes()).into_owned())
+/// When it is no archive, or ends too early.
+pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>> {
+    // What entries before say of the next.
+    let mut next = Fields::default();
+    let (mut gap, mut zeros, mut headers) = (0, 0, 0u64);
+    let mut header = tar::Header::new_old();
+    loop {
+        let len = read_up_to(&mut stream, header.as_mut_bytes())?;
+        let is_at_end = len < BLOCK_BYTES;
+        let is_zero = header.as_bytes().iter().all(|&byte| byte == 0);
+        let size = if is_at_end || is_zero { None } else { size_of(&header) };
+        let ends_gap = gap > 0 && (size.is_some() || (headers > 0 && (is_at_end || is_zero)));
+        if ends_gap {
+            let what = format!("{gap} bytes in it are no entry, and are left out");
+            gap = 0;
+            if each("", Entry::Lost(what)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        if is_at_end {
+            return match headers {
+                0 if gap > 0 || len > 0 => Err(io::Error::other("it is no tar archive")),
+                // What ends without the two blocks that say so has lost its end.
+                _ if zeros == 0 && (headers > 0 || len > 0) => Err(cut_short()),
+                _ => Ok(ControlFlow::Continue(())),
             };
+        }
+        if is_zero {
+            zeros += 1;
             continue;
         }
-        let own = || String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let name = named.take().unwrap_or_else(own);
-        // Directories, and what is said of all entries or of links.
-        let is_passed = kind.is_dir() || kind.is_pax_global_extensions() || kind.is_gnu_longlink();
-        if is_passed {
+        let Some(size) = size else {
+            // Behind the end of an archive there may be anything.
+            gap += if zeros < 2 { BLOCK_BYTES as u64 } else { 0 };
+            continue;
+        };
+        headers += 1;
+        zeros = 0;
+        let kind = header.entry_type();
+        if kind.is_gnu_longname() || kind.is_pax_local_extensions() {
+            let mut body = Body { stream: &mut stream, left: size };
+            if kind.is_gnu_longname() {
+                next.long_name(&mut body, size)?;
+            } else {
+                next.extensions(&mut body, size)?;
+            }
+            pass_over(body, size)?;
             continue;
         }
+        // What is said of all entries, or of links.
+        if kind.is_pax_global_extensions() || kind.is_gnu_longlink() {
+            pass_over(Body { stream: &mut stream, left: size }, size)?;
+            continue;
+        }
+        let fields = std::mem::take(&mut next);
+        let own = || String::from_utf8_lossy(&header.path_bytes()).into_owned();
+        let name = fields.name.unwrap_or_else(own);
+        let size = fields.size.unwrap_or(size);
+        let mut is_extended =
+            header.as_gnu().is_some_and(|header| kind.is_gnu_sparse() && header.is_extended());
+        while is_extended {
+            let mut block = [0; BLOCK_BYTES];
+            stream.read_exact(&mut block)?;
+            is_extended = block[504] == 1;
+        }
+        let mut body = Body { stream: &mut stream, left: size };
         let is_file = kind.is_file() || kind.is_contiguous();
-        let contents = is_file.then_some(&mut entry as &mut dyn Read);
-        if each(&name, contents).is_break() {
-            return Ok(ControlFlow::Break(()));
+        let flow = match fields.fault {
+            Some(fault) => each(&name, Entry::Bad(fault)),
+            None if kind.is_dir() || (is_file && name.ends_with('/')) => ControlFlow::Continue(()),
+            None if is_file => each(&name, Entry::File(&mut body)),
+            None => each(&name, Entry::Other),
+        };
+        if flow.is_break() {
+            return Ok(flow);
         }
+        pass_over(body, size)?;
     }
-    Ok(ControlFlow::Continue(()))
 }
 
-/// The contents of an entry that is about another.
-fn short(entry: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    entry.take(NAME_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > NAME_BYTES_MAX {
-        return Err(io::Error::other("a name without end in it"));
+/// The size of an entry, if this block is a header.
+fn size_of(header: &tar::Header) -> Option<u64> {
+    let bytes = header.as_bytes();
+    let sum = |bytes: &[u8]| bytes.iter().map(|&byte| u32::from(byte)).sum::<u32>();
+    // The checksum counts itself as spaces.
+    let expected = sum(&bytes[..148]) + 8 * u32::from(b' ') + sum(&bytes[156..]);
+    let is_sound = header.cksum().is_ok_and(|found| found == expected);
+    header.entry_size().ok().filter(|_| is_sound)
+}
+
+/// What is said of an entry before it.
+#[derive(Default)]
+struct Fields {
+    name: Option<String>,
+    size: Option<u64>,
+    /// Why the entry cannot be read.
+    fault: Option<String>,
+}
+
+impl Fields {
+    fn long_name(&mut self, body: &mut impl Read, size: u64) -> io::Result<()> {
+        if size > NAME_BYTES_MAX {
+            self.fault =
+                Some(format!("its name has {size} bytes; the longest has {NAME_BYTES_MAX}"));
+            return Ok(());
+        }
+        let bytes = whole(body, size)?;
+        let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+        self.name = Some(String::from_utf8_lossy(name).into_owned());
+        Ok(())
     }
+
+    fn extensions(&mut self, body: &mut impl Read, size: u64) -> io::Result<()> {
+        if size > FIELDS_BYTES_MAX {
+            self.fault = Some(format!(
+                "its extended header has {size} bytes; the longest has {FIELDS_BYTES_MAX}"
+            ));
+            return Ok(());
+        }
+        let bytes = whole(body, size)?;
+        let mut rest = bytes.as_slice();
+        // Padded with zeros by some.
+        while rest.first().is_some_and(|&byte| byte != 0) {
+            let Some((key, value, after)) = extension(rest) else {
+                self.fault = Some("its extended header is damaged".into());
+                return Ok(());
+            };
+            rest = after;
+            let value_of = || String::from_utf8_lossy(value).into_owned();
+            match key {
+                b"path" => self.name = Some(value_of()),
+                b"size" => self.size = value_of().parse().ok(),
+                _ => {}
+            }
+        }
+        if self.name.as_ref().is_some_and(|name| name.len() as u64 > NAME_BYTES_MAX) {
+            self.name = None;
+            self.fault = Some(format!("its name has more than {NAME_BYTES_MAX} bytes"));
+        }
+        Ok(())
+    }
+}
+
+/// The first of the records `LENGTH KEY=VALUE\n`, and what follows it.
+fn extension(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let space = memchr::memchr(b' ', bytes)?;
+    let length: usize = std::str::from_utf8(&bytes[..space]).ok()?.parse().ok()?;
+    let record = bytes.get(space + 1..length)?.strip_suffix(b"\n")?;
+    let equals = memchr::memchr(b'=', record)?;
+    Some((&record[..equals], &record[equals + 1..], &bytes[length..]))
+}
+
+fn whole(body: &mut impl Read, size: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(size as usize);
+    body.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The contents of an entry of a tar archive. It is an error if the archive ends before them.
+struct Body<R> {
+    stream: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Body<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.left.min(buffer.len() as u64) as usize;
+        if len == 0 {
+            return Ok(0);
+        }
+        match self.stream.read(&mut buffer[..len])? {
+            0 => Err(cut_short()),
+            read => {
+                self.left -= read as u64;
+                Ok(read)
+            }
+        }
+    }
+}
+
+/// Goes to the block after an entry of this size.
+fn pass_over(mut body: Body<impl Read>, size: u64) -> io::Result<()> {
+    io::copy(&mut body, &mut io::sink())?;
+    let padding = (BLOCK_BYTES as u64 - size % BLOCK_BYTES as u64) % BLOCK_BYTES as u64;
+    io::copy(&mut body.stream.take(padding), &mut io::sink())?;
+    Ok(())
+}
+
+fn read_up_to(stream: &mut impl Read, block: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while len < block.len() {
+        match stream.read(&mut block[len..]) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
+}
+
+fn cut_short() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it is cut short: its end is missing")
 }
 
 /// Goes through the files of a zip archive, in the order of its directory.
 ///
 /// # Errors
-/// When it is no archive, is damaged, or is encrypted or compressed in another way than usual.
+/// When it is no archive, or its directory is damaged.
 pub fn zip(file: File, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
-    for at in 0..archive.len() {
-        let mut entry = archive.by_index(at)?;
-        if entry.is_dir() {
-            continue;
-        }
-        let name = entry.name()?.into_owned();
-        let contents = entry.is_file().then_some(&mut entry as &mut dyn Read);
-        if each(&name, contents).is_break() {
+    if archive.has_duplicate_names() {
+        let what = "files in it have the same name; of these the last one only is read";
+        if each("", Entry::Lost(what.into())).is_break() {
             return Ok(ControlFlow::Break(()));
+        }
+    }
+    for at in 0..archive.len() {
+        let name = match archive.name_for_index(at) {
+            Some(Ok(name)) => name.into_owned(),
+            _ => format!("file {}", at + 1),
+        };
+        let flow = match archive.by_index(at) {
+            Ok(entry) if entry.is_dir() => continue,
+            Ok(mut entry) if entry.is_file() => each(&name, Entry::File(&mut entry)),
+            Ok(_) => each(&name, Entry::Other),
+            Err(error) => each(&name, Entry::Bad(error.to_string())),
+        };
+        if flow.is_break() {
+            return Ok(flow);
         }
     }
     Ok(ControlFlow::Continue(()))

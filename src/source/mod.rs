@@ -11,17 +11,21 @@ mod ignored;
 mod jsonl;
 mod walk;
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use compressed::{Compression, peek};
 pub use jsonl::text_place;
 pub use walk::read;
 
 use crate::error::{Error, Result};
 use crate::text::charset;
+use crate::text::kind::{no_text, no_text_in};
 
 /// A document, as its source has it.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +119,8 @@ pub enum Item {
         /// The reason, as a clause.
         why: &'static str,
     },
-    /// Something that should have been read and could not be.
+    /// Something that should have been read and could not be: [`Error::Input`] is a record that is no
+    /// document, any other a file, or the rest of one.
     Failed(Error),
 }
 
@@ -160,6 +165,28 @@ impl Chunk {
         let decoded = charset::decode(&self.bytes, options.encoding.as_deref());
         let document = Document::new(self.path.to_string(), decoded.text.into_owned(), Map::new());
         check(document).map_err(|what| Error::input(&*self.path, what))
+    }
+}
+
+/// The text of one file, or of standard input if it is named `-`, as a document of it would have it.
+///
+/// # Errors
+/// When it cannot be read, or is no text.
+pub fn read_text(path: &Path, encoding: Option<&str>) -> Result<String> {
+    let name = path.to_string_lossy();
+    let mut bytes = Vec::new();
+    let read = if name == "-" {
+        let peeked = peek(io::stdin().lock(), PEEK_BYTES);
+        peeked.and_then(|(start, stream)| Compression::of_magic(&start).open(stream))
+    } else {
+        let (compression, _) = Compression::of_name(&name);
+        File::open(path).and_then(|file| compression.open(file))
+    };
+    read.and_then(|mut stream| stream.read_to_end(&mut bytes))
+        .map_err(|e| Error::io("read", path, e))?;
+    match no_text(&bytes, encoding.is_some()) {
+        Some(why) => Err(Error::input(name, why)),
+        None => Ok(charset::decode(&bytes, encoding).text.into_owned()),
     }
 }
 
@@ -236,6 +263,9 @@ pub fn for_each_text(
     failure.map_or(Ok(()), Err)
 }
 
+/// Bytes looked at to tell what a stream is.
+const PEEK_BYTES: usize = 8 << 10;
+
 fn too_long(options: &SourceOptions) -> String {
     let max = options.record_bytes_max;
     format!("longer than {max} bytes; --max-record-bytes sets the limit")
@@ -267,6 +297,9 @@ fn check(document: Document) -> std::result::Result<Document, String> {
     }
     if id.chars().any(char::is_control) {
         return Err(format!("the id {id:?} has a control character"));
+    }
+    if let Some(why) = no_text_in(&document.text) {
+        return Err(format!("its text is none: {why}"));
     }
     if depth(meta) > META_DEPTH_MAX {
         return Err(format!("a meta object of more than {META_DEPTH_MAX} objects in one another"));

@@ -8,18 +8,15 @@ use std::sync::Arc;
 
 use ignore::WalkBuilder;
 
-use super::archive;
+use super::archive::{self, Entry};
 use super::compressed::{Compression, peek};
 use super::jsonl::{Lines, read_lines};
-use super::{Chunk, ChunkKind, Item, SourceOptions, ignored, too_long};
+use super::{Chunk, ChunkKind, Item, PEEK_BYTES, SourceOptions, ignored, too_long};
 use crate::error::Error;
-use crate::text::charset::looks_binary;
+use crate::text::kind::no_text;
 
 /// The name of standard input, as a path and in places.
 const STDIN: &str = "-";
-
-/// Bytes looked at to tell what a stream is.
-const PEEK_BYTES: usize = 8 << 10;
 
 /// Reads all `inputs` in order, directories in the order of their names, until `emit` breaks off.
 ///
@@ -107,10 +104,10 @@ impl Reader<'_> {
             compression = Compression::Gzip;
         }
         let read = if place.ends_with(".zip") {
-            archive::zip(file, &mut |name, stream| self.inside(&place, name, stream))
+            archive::zip(file, &mut |name, entry| self.inside(&place, name, entry))
         } else if is_tgz || inner.ends_with(".tar") {
             compression.open(file).and_then(|stream| {
-                archive::tar(stream, &mut |name, stream| self.inside(&place, name, stream))
+                archive::tar(stream, &mut |name, entry| self.inside(&place, name, entry))
             })
         } else {
             return self.stream(&place, file);
@@ -118,22 +115,19 @@ impl Reader<'_> {
         read.unwrap_or_else(|error| self.fail(Error::io("read", path, error)))
     }
 
-    /// A file of an archive.
-    fn inside(
-        &mut self,
-        archive: &str,
-        name: &str,
-        stream: Option<&mut dyn Read>,
-    ) -> ControlFlow<()> {
+    /// An entry of an archive.
+    fn inside(&mut self, archive: &str, name: &str, entry: Entry<'_>) -> ControlFlow<()> {
         let name = name.strip_prefix("./").unwrap_or(name);
         let is_hidden = |part: &str| part.starts_with('.') && part != "." && part != "..";
         if name.split('/').any(is_hidden) && !self.options.read_ignored {
             return ControlFlow::Continue(());
         }
-        let place = format!("{archive}/{name}").into();
-        match stream {
-            Some(stream) => self.stream(&place, stream),
-            None => self.skip(&place, "it is a link or no regular file"),
+        let place: Arc<str> = format!("{archive}/{name}").into();
+        match entry {
+            Entry::File(stream) => self.stream(&place, stream),
+            Entry::Other => self.skip(&place, "it is a link or no regular file"),
+            Entry::Bad(why) => self.fail(Error::io("read", &*place, io::Error::other(why))),
+            Entry::Lost(what) => self.fail(Error::io("read", archive, io::Error::other(what))),
         }
     }
 
@@ -186,8 +180,10 @@ impl Reader<'_> {
         let mut stream = stream.take(max as u64 + 1);
         let mut bytes = Vec::new();
         let start = stream.by_ref().take(PEEK_BYTES as u64).read_to_end(&mut bytes);
-        if start.is_ok() && self.options.encoding.is_none() && looks_binary(&bytes) {
-            return self.skip(place, "it is binary");
+        if start.is_ok()
+            && let Some(why) = no_text(&bytes, self.options.encoding.is_some())
+        {
+            return self.skip(place, why);
         }
         if let Err(error) = start.and_then(|_| stream.read_to_end(&mut bytes)) {
             return self.fail(Error::io("read", &**place, error));

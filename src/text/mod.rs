@@ -8,6 +8,7 @@ pub mod charset;
 mod code;
 mod edit;
 mod homoglyphs;
+pub mod kind;
 mod language;
 mod markup;
 mod normalize;

@@ -71,8 +71,10 @@ pub enum Event<'a> {
     Decided(Decision<'a>),
     /// Something was left out, and why.
     Skipped(&'a str, &'static str),
-    /// A record is no document.
+    /// A record is no document, or a file could not be read.
     Failed(&'a Error),
+    /// The document with this id has no token.
+    Empty(&'a str),
     /// A commit is about to be made: what has been told is made durable first, and the caller's own
     /// note put here, which comes back as [`Progress::note`].
     Committing(&'a mut Value),
@@ -313,6 +315,9 @@ impl Run<'_> {
         if let Verdict::Kept { kept_as, .. } = &mut verdict {
             let id = self.free_id(&signed.document.id)?;
             *kept_as = (id != signed.document.id).then_some(id);
+        }
+        if signed.token_count == 0 {
+            (self.sink)(Event::Empty(&signed.document.id))?;
         }
         let decision = Decision { document: &signed.document, verdict: &verdict };
         (self.sink)(Event::Decided(decision))?;

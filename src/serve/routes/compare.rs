@@ -14,6 +14,7 @@ use crate::serve::STEPS_MAX;
 use crate::serve::app::App;
 use crate::serve::body::Body;
 use crate::serve::failure::{Errors, Failure};
+use crate::text::kind::no_text_in;
 
 /// Compare two documents, stored or not.
 #[utoipa::path(
@@ -47,7 +48,12 @@ pub async fn compare(
 /// The id, if it is a stored document, and the text.
 fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, String)> {
     let id = match document {
-        TextOrId::Text(text) => return Ok((None, text)),
+        TextOrId::Text(text) => {
+            return match no_text_in(&text) {
+                Some(why) => Err(Error::Query { what: format!("a text is none: {why}") }),
+                None => Ok((None, text)),
+            };
+        }
         TextOrId::Id(id) => id,
     };
     let Some(address) = snapshot.find(&id)? else { return Err(Error::UnknownId { id }) };
