@@ -9,6 +9,7 @@ mod column;
 mod compact;
 mod config;
 mod directory;
+mod failure;
 mod frequencies;
 mod ingest;
 mod max_df;
@@ -29,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tantivy::directory::error::{LockError, OpenReadError};
+use tantivy::directory::error::LockError;
 use tantivy::directory::{Advice, MmapDirectory, RamDirectory};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
@@ -37,6 +38,7 @@ use tantivy::{IndexSettings, TantivyError};
 pub use check::CheckReport;
 pub use compact::{Compacting, Compaction};
 pub use config::Config;
+pub(crate) use failure::{query_words, words};
 
 pub use frequencies::{Bucket, Frequencies, PASSAGE_TOKENS};
 pub use ingest::{AddOptions, AddReport, Event, add};
@@ -50,6 +52,7 @@ use crate::error::{Corruption, Error, Result};
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, SignaturePlugin};
 use directory::IndexDirectory;
+use failure::{StoreFailure, io_cause};
 
 /// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are
 /// added at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
@@ -280,7 +283,7 @@ impl Index {
     }
 
     /// A failure of tantivy while doing `action` to the index.
-    fn error(&self, action: &'static str, error: TantivyError) -> Error {
+    pub(crate) fn error(&self, action: &'static str, error: TantivyError) -> Error {
         store_error(action, &self.inner.path, error)
     }
 }
@@ -337,12 +340,7 @@ fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error 
         );
         return Error::io("take a lock in", path, copy);
     }
-    let io = match &error {
-        TantivyError::IoError(io) => Some(io),
-        TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => Some(io_error),
-        _ => None,
-    };
-    let cause = io.and_then(|io| io.get_ref());
+    let cause = io_cause(&error).and_then(|io| io.get_ref());
     if let Some(corruption) = cause.and_then(|cause| cause.downcast_ref::<Corruption>()) {
         return Error::Corrupt(corruption.clone());
     }
@@ -350,5 +348,5 @@ fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error 
     {
         return Error::Corrupt(corruption.clone());
     }
-    Error::Store { action, path: path.to_owned(), source: Box::new(error) }
+    Error::Store { action, path: path.to_owned(), source: Box::new(StoreFailure(error)) }
 }

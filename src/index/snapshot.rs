@@ -14,6 +14,7 @@ use tantivy::store::StoreReader;
 use tantivy::{DateTime, Directory, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::column::Strings;
+use super::failure::words;
 use super::schema::META_JSON;
 use super::seal::META;
 use super::stored;
@@ -334,7 +335,7 @@ impl Snapshot {
         // tantivy checks no checksum of a block of its store; damaged bytes may make it panic.
         let bytes = catch_unwind(AssertUnwindSafe(|| store.get_document_bytes(address.doc)))
             .map_err(|_| damaged("a block that cannot be decoded"))?
-            .map_err(|e| damaged(&e.to_string()))?;
+            .map_err(|e| damaged(&words(&e)))?;
         let texts = stored::texts(&bytes);
         let texts = texts.ok_or_else(|| damaged("a document that cannot be decoded"))?;
         let text_of = |field| {

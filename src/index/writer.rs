@@ -12,6 +12,7 @@ use tantivy::merge_policy::NoMergePolicy;
 use tantivy::schema::OwnedValue;
 use tantivy::{DateTime, IndexWriter, TantivyDocument, Term};
 
+use super::failure::words;
 use super::pipeline::Signed;
 use super::policy::TieredMergePolicy;
 use super::snapshot::canonical_json;
@@ -338,7 +339,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         if let Err(error) = self.close() {
-            log::warn!("a merge in the background failed: {error}");
+            log::warn!("a merge in the background failed: {}", words(&error));
         }
     }
 }

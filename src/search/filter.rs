@@ -9,10 +9,10 @@ use tantivy::query::{EnableScoring, QueryParser, Weight};
 use tantivy::query_grammar::{
     Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf, UserInputLiteral, parse_query,
 };
-use tantivy::{DocSet, TERMINATED};
+use tantivy::{DocSet, TERMINATED, TantivyError};
 
 use crate::error::{Error, Result};
-use crate::index::Snapshot;
+use crate::index::{Snapshot, query_words, words};
 
 /// The field with the caller's id.
 const ID: &str = "id";
@@ -37,7 +37,7 @@ impl Filter<'_> {
         limits::check(text).map_err(|what| refused(text, &what))?;
         let searcher = snapshot.tantivy();
         let schema = searcher.schema();
-        let meta = schema.get_field(META).map_err(|e| refused(text, &e.to_string()))?;
+        let meta = schema.get_field(META).map_err(|e| refused(text, &words(&e)))?;
         let mut ast = parse_query(text).map_err(|_| refused(text, "it is no query"))?;
         let mut scans = 0;
         qualify(
@@ -52,9 +52,9 @@ impl Filter<'_> {
         let mut parser = QueryParser::for_index(searcher.index(), vec![meta]);
         parser.allow_regexes();
         let query = parser.build_query_from_user_input_ast(ast);
-        let query = query.map_err(|e| refused(text, &e.to_string()))?;
+        let query = query.map_err(|e| refused(text, &query_words(&e)))?;
         let weight = query.weight(EnableScoring::disabled_from_searcher(searcher));
-        let weight = weight.map_err(|e| refused(text, &e.to_string()))?;
+        let weight = weight.map_err(|e| failed(snapshot, text, e))?;
         Ok(Filter { snapshot, text, weight })
     }
 
@@ -68,7 +68,7 @@ impl Filter<'_> {
         }
         let reader = self.snapshot.tantivy().segment_reader(segment as u32);
         let scorer = self.weight.scorer(reader, 1.0);
-        let mut passing = scorer.map_err(|e| refused(self.text, &e.to_string()))?;
+        let mut passing = scorer.map_err(|e| failed(self.snapshot, self.text, e))?;
         let mut at = passing.doc();
         docs.retain(|&doc| {
             if at < doc && at != TERMINATED {
@@ -77,6 +77,16 @@ impl Filter<'_> {
             at == doc
         });
         Ok(())
+    }
+}
+
+/// Why the filter could not be asked: it compares what cannot be compared, or the index cannot be read.
+fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
+    match error {
+        TantivyError::InvalidArgument(_)
+        | TantivyError::FieldNotFound(_)
+        | TantivyError::SchemaError(_) => refused(filter, &words(&error)),
+        error => snapshot.index().error("look for the documents of a filter in", error),
     }
 }
 

@@ -170,14 +170,17 @@ impl SignatureFile {
     fn open_to_merge(segment: &tantivy::SegmentReader) -> Result<SignatureFile> {
         let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
         let file = segment.open_read(SegmentComponent::Custom(EXTENSION.into()));
-        let bytes =
-            file.map_err(tantivy::TantivyError::from).and_then(|file| Ok(file.read_bytes()?));
-        let bytes = bytes.map_err(|e| match e {
-            tantivy::TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => {
-                unreadable(&name, &io_error)
+        let file = file.map_err(|e| match e {
+            OpenReadError::FileDoesNotExist(_) => {
+                Error::io("read", &name, io::ErrorKind::NotFound.into())
             }
-            other => Error::io("read", &name, io::Error::other(other)),
+            OpenReadError::IoError { io_error, .. } => unreadable(&name, &io_error),
+            OpenReadError::IncompatibleIndex(_) => {
+                let what = "it was written by another version of tantivy";
+                Error::io("read", &name, io::Error::other(what))
+            }
         })?;
+        let bytes = file.read_bytes().map_err(|e| unreadable(&name, &e))?;
         Ok(SignatureFile { name, bytes, read_ahead: ReadAhead::default() })
     }
 
@@ -211,9 +214,10 @@ fn unreadable(name: &str, error: &io::Error) -> Error {
 }
 
 fn owner_of(segment: &tantivy::SegmentReader) -> Result<u64> {
-    let digests = segment.fast_fields().u64(DIGEST_FIELD).map_err(|e| {
+    let digests = segment.fast_fields().u64(DIGEST_FIELD).map_err(|_| {
         let name = format!("{}.fast", segment.segment_id().uuid_string());
-        Error::from(Corruption::new(name, "fast fields", 0, e.to_string()))
+        let what = "the column of digests cannot be read";
+        Error::from(Corruption::new(name, "fast fields", 0, what))
     })?;
     Ok(owner(segment.max_doc(), |doc| digests.first(doc).unwrap_or(0)))
 }

@@ -1,0 +1,251 @@
+//! What does a failure of tantivy mean, in words?
+//!
+//! tantivy shows the causes of many of its errors in their debug form. Here every one is said as a
+//! clause, and the system's own error is the [`source`](std::error::Error::source), so that whoever
+//! wants to know of a full disk need not read text.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+
+use tantivy::TantivyError;
+use tantivy::directory::error::{
+    Incompatibility, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
+};
+use tantivy::query::QueryParserError;
+use tantivy::schema::document::DeserializeError;
+
+/// A failure of tantivy.
+#[derive(Debug)]
+pub struct StoreFailure(pub TantivyError);
+
+impl fmt::Display for StoreFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&words(&self.0))
+    }
+}
+
+impl StdError for StoreFailure {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        io_cause(&self.0).map(|cause| cause as _)
+    }
+}
+
+/// The system's reason, if there is one.
+pub fn io_cause(error: &TantivyError) -> Option<&io::Error> {
+    match error {
+        TantivyError::IoError(cause)
+        | TantivyError::LockFailure(LockError::IoError(cause), _)
+        | TantivyError::OpenDirectoryError(
+            OpenDirectoryError::FailedToCreateTempDir(cause)
+            | OpenDirectoryError::IoError { io_error: cause, .. },
+        )
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: cause, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: cause, .. })
+        | TantivyError::DeserializeError(DeserializeError::CorruptedValue(cause)) => Some(cause),
+        _ => None,
+    }
+}
+
+/// What went wrong, as a clause.
+pub fn words(error: &TantivyError) -> String {
+    let words = match error {
+        TantivyError::AggregationError(error) => error.to_string(),
+        TantivyError::OpenDirectoryError(error) => open_directory(error),
+        TantivyError::OpenReadError(error) => open_read(error),
+        TantivyError::OpenWriteError(error) => open_write(error),
+        TantivyError::IndexAlreadyExists => "there is an index already".into(),
+        TantivyError::LockFailure(LockError::LockBusy, _) => "another process writes to it".into(),
+        TantivyError::LockFailure(LockError::IoError(cause), _) => {
+            format!("its lock cannot be taken: {cause}")
+        }
+        TantivyError::IoError(cause) => cause.to_string(),
+        // That is all it shows of itself, with the path in its debug form.
+        TantivyError::DataCorruption(damage) => {
+            format!("{damage:?}").replace("`\"", "`").replace("\"`", "`")
+        }
+        TantivyError::Poisoned => "a thread panicked while it held a lock".into(),
+        TantivyError::FieldNotFound(field) => format!("it has no field `{field}`"),
+        TantivyError::ErrorInThread(what) if what.starts_with("Any") => "a thread panicked".into(),
+        TantivyError::IndexBuilderMissingArgument(what) => format!("{what} is missing"),
+        TantivyError::IncompatibleIndex(other) => incompatible(other),
+        TantivyError::DeserializeError(error) => deserialize(error),
+        TantivyError::InvalidArgument(what)
+        | TantivyError::ErrorInThread(what)
+        | TantivyError::SchemaError(what)
+        | TantivyError::SystemError(what)
+        | TantivyError::InternalError(what) => what.clone(),
+        TantivyError::MissingPlugin(_)
+        | TantivyError::ConflictingPlugins(_)
+        | TantivyError::UnexpectedPlugin(_) => error.to_string(),
+    };
+    words.trim_end_matches('.').to_owned()
+}
+
+fn open_directory(error: &OpenDirectoryError) -> String {
+    match error {
+        OpenDirectoryError::DoesNotExist(path) => format!("{} is not there", path.display()),
+        OpenDirectoryError::NotADirectory(path) => format!("{} is no directory", path.display()),
+        OpenDirectoryError::FailedToCreateTempDir(cause) => {
+            format!("a temporary directory cannot be created: {cause}")
+        }
+        OpenDirectoryError::IoError { io_error, directory_path } => {
+            format!("{}: {io_error}", directory_path.display())
+        }
+    }
+}
+
+/// The same for a file that was to be read.
+fn open_read(error: &OpenReadError) -> String {
+    match error {
+        OpenReadError::FileDoesNotExist(path) => format!("{} is missing", path.display()),
+        OpenReadError::IoError { io_error, filepath } => {
+            format!("{}: {io_error}", filepath.display())
+        }
+        OpenReadError::IncompatibleIndex(other) => incompatible(other),
+    }
+}
+
+fn open_write(error: &OpenWriteError) -> String {
+    match error {
+        OpenWriteError::FileAlreadyExists(path) => format!("{} is there already", path.display()),
+        OpenWriteError::IoError { io_error, filepath } => {
+            format!("{}: {io_error}", filepath.display())
+        }
+    }
+}
+
+fn incompatible(other: &Incompatibility) -> String {
+    match other {
+        Incompatibility::CompressionMismatch {
+            library_compression_format,
+            index_compression_format,
+        } => format!(
+            "it is compressed with {index_compression_format}, and this build reads \
+             {library_compression_format}"
+        ),
+        // A sentence, in spite of its name.
+        Incompatibility::IndexMismatch { .. } => format!("{other:?}"),
+    }
+}
+
+fn deserialize(error: &DeserializeError) -> String {
+    match error {
+        DeserializeError::CorruptedValue(cause) => format!("a value cannot be read: {cause}"),
+        DeserializeError::UnsupportedType(_) | DeserializeError::TypeMismatch { .. } => {
+            "a value is of another type than its field".into()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What is wrong with a query, as a clause.
+pub fn query_words(error: &QueryParserError) -> String {
+    match error {
+        QueryParserError::ExpectedInt(cause) => format!("a whole number is expected: {cause}"),
+        QueryParserError::ExpectedBase64(cause) => format!("base64 is expected: {cause}"),
+        QueryParserError::ExpectedFloat(cause) => format!("a number is expected: {cause}"),
+        QueryParserError::ExpectedBool(cause) => format!("true or false is expected: {cause}"),
+        QueryParserError::PhrasePrefixRequiresAtLeastTwoTerms { phrase, .. } => {
+            format!("the phrase `{phrase}` before the star has less than two words")
+        }
+        QueryParserError::UnknownTokenizer { field, .. } => {
+            format!("the field `{field}` cannot be searched")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::error::Corruption;
+
+    fn full() -> Arc<io::Error> {
+        Arc::new(io::ErrorKind::StorageFull.into())
+    }
+
+    /// One of every kind whose own form is that of the debugger, and others.
+    fn all() -> Vec<TantivyError> {
+        let path = || PathBuf::from("a.idx");
+        let damage = Corruption::new("a.idx", "component", 3, "checksum");
+        let custom = Arc::new(io::Error::new(io::ErrorKind::InvalidData, damage));
+        let compressed = || Incompatibility::CompressionMismatch {
+            library_compression_format: "lz4".into(),
+            index_compression_format: "zstd".into(),
+        };
+        vec![
+            OpenDirectoryError::DoesNotExist(path()).into(),
+            OpenDirectoryError::NotADirectory(path()).into(),
+            OpenDirectoryError::FailedToCreateTempDir(full()).into(),
+            OpenDirectoryError::IoError { io_error: full(), directory_path: path() }.into(),
+            OpenReadError::FileDoesNotExist(path()).into(),
+            OpenReadError::IoError { io_error: full(), filepath: path() }.into(),
+            OpenReadError::IoError { io_error: custom, filepath: path() }.into(),
+            OpenReadError::IncompatibleIndex(compressed()).into(),
+            OpenWriteError::FileAlreadyExists(path()).into(),
+            OpenWriteError::IoError { io_error: full(), filepath: path() }.into(),
+            TantivyError::IndexAlreadyExists,
+            TantivyError::LockFailure(LockError::LockBusy, Some("busy".into())),
+            TantivyError::LockFailure(LockError::IoError(full()), None),
+            TantivyError::IoError(full()),
+            tantivy::error::DataCorruption::new(path(), "cut".into()).into(),
+            TantivyError::Poisoned,
+            TantivyError::FieldNotFound("id".into()),
+            TantivyError::InvalidArgument("no".into()),
+            TantivyError::ErrorInThread("Any { .. }".into()),
+            TantivyError::ErrorInThread("it was killed.".into()),
+            TantivyError::IndexBuilderMissingArgument("schema"),
+            TantivyError::SchemaError("no".into()),
+            TantivyError::SystemError("no".into()),
+            TantivyError::IncompatibleIndex(compressed()),
+            TantivyError::InternalError("no".into()),
+            DeserializeError::CorruptedValue(full()).into(),
+            DeserializeError::custom("no").into(),
+            TantivyError::MissingPlugin("sig".into()),
+            TantivyError::ConflictingPlugins("sig".into()),
+            TantivyError::UnexpectedPlugin("sig".into()),
+        ]
+    }
+
+    #[test]
+    fn no_error_is_shown_in_its_debug_form() {
+        for error in all() {
+            let shown = StoreFailure(error.clone()).to_string();
+            for sign in ["{", "}", "\"", "Some(", "Error:", "IoError", "Custom", "kind:"] {
+                assert!(!shown.contains(sign), "{shown}, of {error:?}");
+            }
+            assert!(!shown.is_empty() && !shown.ends_with('.'), "{shown}");
+        }
+    }
+
+    #[test]
+    fn the_cause_of_every_failure_of_the_system_can_be_asked_for() {
+        let found = all().into_iter().map(StoreFailure).filter(|error| {
+            let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+            cause.is_some_and(|cause| cause.kind() == io::ErrorKind::StorageFull)
+        });
+        assert_eq!(found.count(), 7);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_query_is_not_shown_in_its_debug_form() {
+        let errors: [QueryParserError; 5] = [
+            "x".parse::<u64>().unwrap_err().into(),
+            "x".parse::<f64>().unwrap_err().into(),
+            "x".parse::<bool>().unwrap_err().into(),
+            QueryParserError::PhrasePrefixRequiresAtLeastTwoTerms {
+                phrase: "a".into(),
+                tokenizer: "raw".into(),
+            },
+            QueryParserError::UnknownTokenizer { tokenizer: "raw".into(), field: "a".into() },
+        ];
+        for error in errors {
+            let shown = query_words(&error);
+            assert!(!shown.contains(['{', '"']) && !shown.contains("Error"), "{shown}");
+        }
+    }
+}
