@@ -2,11 +2,13 @@
 //!
 //! One error for the crate. A message is a sentence that names the file and the place and says
 //! what to do; the lower-level cause, if any, is the [`source`](std::error::Error::source).
-//! Broken promises inside cento are assertions, not errors.
+//! Broken promises inside cento are assertions; where a panic must not end what others depend on it
+//! is caught and becomes [`Error::Internal`].
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// The crate's result.
@@ -82,8 +84,20 @@ pub enum Error {
         /// Its reason, as a sentence.
         message: String,
     },
-    /// The operation was stopped from outside, at the user's request.
-    Interrupted,
+    /// Another change came first. Nothing is wrong: the same may be asked for again.
+    Conflict {
+        /// What came first, as a clause.
+        what: String,
+    },
+    /// The operation was stopped by its caller, who set its flag.
+    Cancelled,
+    /// A broken promise inside cento, such as a panic: never the caller's fault.
+    Internal {
+        /// What was being done, or to which document.
+        place: String,
+        /// What was found, as a clause; never the text of a panic, which may hold what is private.
+        what: String,
+    },
 }
 
 /// A place in a file that does not hold what its writer must have written.
@@ -136,6 +150,23 @@ impl Error {
         Error::Index { path: path.as_ref().to_owned(), what: what.into() }
     }
 
+    /// A change that another one outran.
+    pub fn conflict(what: impl Into<String>) -> Error {
+        Error::Conflict { what: what.into() }
+    }
+
+    /// A broken promise at `place`.
+    pub fn internal(place: impl Into<String>, what: impl Into<String>) -> Error {
+        Error::Internal { place: place.into(), what: what.into() }
+    }
+
+    /// What `work` gives; [`Error::Internal`] at `place` if it panics. What it was changing may then
+    /// be changed by half: it is for the caller to throw that away.
+    pub(crate) fn catch<T>(place: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        catch_unwind(AssertUnwindSafe(work))
+            .unwrap_or_else(|_| Err(Error::internal(place, "it panicked")))
+    }
+
     /// Input at `place` that cannot be taken as a document.
     pub fn input(place: impl Into<String>, what: impl Into<String>) -> Error {
         Error::Input { place: place.into(), what: what.into() }
@@ -172,8 +203,10 @@ impl fmt::Display for Error {
             Error::Query { what } => f.write_str(what),
             Error::Service { url, message, .. } => write!(f, "{url}: {message}"),
             Error::UnknownId { id } => write!(f, "no document has the id `{id}`"),
-            Error::Interrupted => {
-                f.write_str("interrupted; the index is as the last commit left it")
+            Error::Conflict { what } => write!(f, "{what}; try again"),
+            Error::Cancelled => f.write_str("cancelled; the index is as the last commit left it"),
+            Error::Internal { place, what } => {
+                write!(f, "{place}: {what}; this is a defect of cento, please report it")
             }
         }
     }

@@ -86,9 +86,7 @@ impl Compact {
         }
         let request = CompactRequest { segments: self.segments, wait: true };
         let response = client.compact(&request)?;
-        response
-            .compaction
-            .ok_or_else(|| Error::Query { what: "the service did not say what it has done".into() })
+        response.compaction.ok_or_else(|| client.unexpected())
     }
 }
 

@@ -204,7 +204,7 @@ impl Dedup {
         };
         spinner.finish();
         if let Err(error) = end {
-            if matches!(error, Error::Interrupted) && self.index.is_some() && self.out.is_some() {
+            if matches!(error, Error::Cancelled) && self.index.is_some() && self.out.is_some() {
                 tell!("cento: `--resume` goes on from the last commit");
             }
             return Err(error.into());

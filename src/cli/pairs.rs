@@ -106,7 +106,7 @@ impl Pairs {
                 let write = |pair: &PairReport| write_pair(&mut out.out, pair, self.format);
                 failure = reports.iter().try_for_each(write);
                 if failure.is_err() {
-                    return Err(Error::Interrupted);
+                    return Err(Error::Cancelled);
                 }
                 out.checkpoint.next = next;
                 progress.set(next);
@@ -118,7 +118,7 @@ impl Pairs {
         failure?;
         if let Err(error) = found {
             out.save()?;
-            if matches!(error, Error::Interrupted) && self.out.is_some() {
+            if matches!(error, Error::Cancelled) && self.out.is_some() {
                 tell!("cento: `--resume` goes on from here");
             }
             return Err(error.into());

@@ -243,7 +243,10 @@ impl Client {
                 return Ok(body);
             }
             match pause {
-                Some(pause) if Instant::now() + pause < until => std::thread::sleep(pause),
+                // However long a service, or what answers in its place, says.
+                Some(pause) if pause < until.saturating_duration_since(Instant::now()) => {
+                    std::thread::sleep(pause);
+                }
                 _ => {
                     let refusal = serde_json::from_slice(&body);
                     return Err(refusal.map_or_else(|_| self.unexpected(), |b| self.refused(b)));
@@ -295,7 +298,8 @@ impl Client {
         Error::Service { url: self.url.clone(), code, message }
     }
 
-    fn unexpected(&self) -> Error {
+    /// An answer that is none of this version's.
+    pub(crate) fn unexpected(&self) -> Error {
         let message = "this does not answer as a cento service of this version does";
         let code = "unexpected".into();
         Error::Service { url: self.url.clone(), code, message: message.into() }
@@ -317,7 +321,7 @@ fn json<T: Serialize>(value: &T) -> Result<Load<'static>> {
 }
 
 fn unwritable(error: serde_json::Error) -> Error {
-    Error::Query { what: format!("the request cannot be written as JSON: {error}") }
+    Error::internal("a request", format!("it cannot be written as JSON: {error}"))
 }
 
 fn with(commit: Commit, path: &str) -> String {

@@ -51,7 +51,7 @@ pub fn send(
     let mut failure = None;
     source::read(inputs, &options.source, &mut |item| {
         let taken = match stop.load(Ordering::Relaxed) {
-            true => Err(Error::Interrupted),
+            true => Err(Error::Cancelled),
             false => sending.item(item),
         };
         failure = taken.err();

@@ -72,7 +72,7 @@ impl Compacting {
     /// Waits for the end; for any thread.
     ///
     /// # Errors
-    /// When a segment cannot be merged. [`Error::Interrupted`] when segments were taken away meanwhile, by
+    /// When a segment cannot be merged. [`Error::Conflict`] when segments were taken away meanwhile, by
     /// a merge begun before or because all their documents were replaced: then it has to be begun again,
     /// best without the smallest ones.
     pub fn wait(self) -> Result<Compaction> {
@@ -89,7 +89,7 @@ impl Compacting {
             return Err(error);
         }
         if outrun {
-            return Err(Error::Interrupted);
+            return Err(Error::conflict("segments were taken away while they were being merged"));
         }
         let left = index.tantivy().searchable_segment_ids();
         let segments_after = left.map_err(|e| index.error("compact", e))?.len();

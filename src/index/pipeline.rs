@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -18,7 +17,7 @@ use super::Config;
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::scheme::Fingerprint;
-use crate::source::{self, Chunk, Document, Item, SourceOptions};
+use crate::source::{self, Chunk, ChunkKind, Document, Item, SourceOptions};
 use crate::text::Tokens;
 
 /// A document with its signature.
@@ -91,7 +90,8 @@ const STOP_INTERVAL: Duration = Duration::from_millis(50);
 /// Documents that `is_known` says are in the index already are not signed.
 ///
 /// # Errors
-/// The sink's error; [`Error::Interrupted`] after `stop`.
+/// The sink's error; [`Error::Cancelled`] after `stop`; [`Error::Internal`] when a thread panics outside
+/// of a document, because what it had in hand is then unknown.
 pub fn run(
     inputs: &[PathBuf],
     config: &Config,
@@ -135,22 +135,29 @@ fn spawn_reader(
     inputs: Vec<PathBuf>,
     options: PipelineOptions,
     gate: Arc<Gate>,
-    out: Sender<Numbered<Item>>,
+    out: Sender<Numbered<Result<Item>>>,
 ) {
     std::thread::spawn(move || {
         let mut number = 0;
-        source::read(&inputs, &options.source, &mut |item| {
-            let weight = match &item {
-                Item::Chunk(chunk) => BYTES_A_BYTE * chunk.bytes.len(),
-                _ => 0,
-            };
-            let is_open = gate.enter(weight, options.bytes_max);
-            if !is_open || out.send(Numbered { number, weight, item }).is_err() {
-                return ControlFlow::Break(());
-            }
-            number += 1;
-            ControlFlow::Continue(())
+        let read = Error::catch("the thread that reads the input", || {
+            source::read(&inputs, &options.source, &mut |item| {
+                let weight = match &item {
+                    Item::Chunk(chunk) => BYTES_A_BYTE * chunk.bytes.len(),
+                    _ => 0,
+                };
+                let is_open = gate.enter(weight, options.bytes_max);
+                if !is_open || out.send(Numbered { number, weight, item: Ok(item) }).is_err() {
+                    return ControlFlow::Break(());
+                }
+                number += 1;
+                ControlFlow::Continue(())
+            });
+            Ok(())
         });
+        // Without a word the rest of the input would be taken for not there.
+        if let Err(error) = read {
+            let _ = out.send(Numbered { number, weight: 0, item: Err(error) });
+        }
     });
 }
 
@@ -163,9 +170,9 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn run(
         &self,
-        input: &Receiver<Numbered<Item>>,
+        input: &Receiver<Numbered<Result<Item>>>,
         work: &Receiver<()>,
-        out: &Sender<Numbered<Vec<Output>>>,
+        out: &Sender<Numbered<Result<Vec<Output>>>>,
     ) {
         let mut tokens = Tokens::default();
         loop {
@@ -174,12 +181,15 @@ impl Worker<'_> {
                 recv(work) -> _ => return,
             };
             let Ok(Numbered { number, weight, item }) = received else { return };
-            let outputs = match item {
-                Item::Chunk(chunk) => self.chunk(&chunk, &mut tokens),
-                Item::Skipped { place, why } => vec![Output::Skipped { place, why }],
-                Item::Failed(error) => vec![Output::Failed(error)],
-            };
-            if out.send(Numbered { number, weight, item: outputs }).is_err() {
+            // A number that does not come would be waited for for ever.
+            let item = item.and_then(|item| match item {
+                Item::Chunk(chunk) => {
+                    Error::catch(&place_of(&chunk), || Ok(self.chunk(&chunk, &mut tokens)))
+                }
+                Item::Skipped { place, why } => Ok(vec![Output::Skipped { place, why }]),
+                Item::Failed(error) => Ok(vec![Output::Failed(error)]),
+            });
+            if out.send(Numbered { number, weight, item }).is_err() {
                 return;
             }
         }
@@ -202,25 +212,34 @@ impl Worker<'_> {
             return Output::Known(document, digest);
         }
         // A defect that one document brings out must not take the others with it.
-        let signed = catch_unwind(AssertUnwindSafe(|| {
+        let signed = Error::catch(&document_place(&document), || {
             let signature = self.config.sign_into(&document.text, tokens)?;
             Ok((tokens.hashes.len() as u32, signature))
-        }));
+        });
         match signed {
-            Ok(Ok((token_count, signature))) => {
+            Ok((token_count, signature)) => {
                 Output::Signed(Signed { document, digest, token_count, signature })
             }
-            Ok(Err(error)) => Output::Failed(error),
-            Err(_) => Output::Failed(Error::input(
-                document.id,
-                "cento has a defect that this document brings out; please report it",
-            )),
+            Err(error) => Output::Failed(error),
         }
     }
 }
 
+/// How errors name a document.
+pub(crate) fn document_place(document: &Document) -> String {
+    format!("document `{}`", document.id)
+}
+
+/// How errors name a part of the input.
+fn place_of(chunk: &Chunk) -> String {
+    match chunk.kind {
+        ChunkKind::File => chunk.path.to_string(),
+        ChunkKind::Lines { first_line } => format!("{}, from line {first_line} on", chunk.path),
+    }
+}
+
 fn take_in_order(
-    done: &Receiver<Numbered<Vec<Output>>>,
+    done: &Receiver<Numbered<Result<Vec<Output>>>>,
     gate: &Gate,
     stop: &AtomicBool,
     sink: &mut dyn FnMut(Output) -> Result<()>,
@@ -229,7 +248,7 @@ fn take_in_order(
     let mut next = 0;
     loop {
         if stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
+            return Err(Error::Cancelled);
         }
         match done.recv_timeout(STOP_INTERVAL) {
             Ok(batch) => {
@@ -237,14 +256,16 @@ fn take_in_order(
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                assert!(early.is_empty(), "every number below the last has arrived");
-                return Ok(());
+                if early.is_empty() {
+                    return Ok(());
+                }
+                return Err(Error::internal(format!("part {next} of the input"), "it was lost"));
             }
         }
         while let Some(batch) = early.remove(&next) {
-            for output in batch.item {
+            for output in batch.item? {
                 if stop.load(Ordering::Relaxed) {
-                    return Err(Error::Interrupted);
+                    return Err(Error::Cancelled);
                 }
                 sink(output)?;
             }
@@ -369,7 +390,7 @@ mod tests {
                 stop.store(true, Ordering::Relaxed);
                 Ok(())
             });
-        assert!(matches!(outcome, Err(Error::Interrupted)));
+        assert!(matches!(outcome, Err(Error::Cancelled)));
         assert_eq!(taken, 1);
     }
 
@@ -409,6 +430,30 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_outside_of_a_document_ends_the_run_with_an_error() {
+        // The part that the thread had in hand never came, and the run waited for it for ever.
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let is_known = |document: &Document, _| {
+            assert_ne!(document.id, "5000", "five thousand");
+            false
+        };
+        for threads in [1, 3] {
+            let stop = AtomicBool::new(false);
+            let options = options(threads, 1 << 20);
+            let mut taken = 0;
+            let outcome = run(&inputs, &config(), &options, &stop, &is_known, &mut |_| {
+                taken += 1;
+                Ok(())
+            });
+            let error = outcome.unwrap_err();
+            assert!(matches!(error, Error::Internal { .. }), "{error:?}");
+            assert!(error.to_string().contains(", from line "), "{error}");
+            assert!(taken < 5000, "{taken}");
+        }
+    }
+
+    #[test]
     fn a_document_that_brings_out_a_defect_takes_no_other_with_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.jsonl");
@@ -417,7 +462,7 @@ mod tests {
         let config = Config { scheme: Box::new(Fragile), ..config() };
         let taken = run_all(&config, &options(2, 1 << 20), &[path]);
         assert_eq!(taken.len(), 3);
-        assert!(taken[1].contains("x.jsonl:2") && taken[1].contains("defect"), "{}", taken[1]);
+        assert!(taken[1].contains("x.jsonl:2") && taken[1].contains("Internal"), "{}", taken[1]);
         assert!(taken[0].contains("x.jsonl:1") && taken[2].contains("x.jsonl:3"));
     }
 }

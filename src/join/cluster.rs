@@ -90,7 +90,7 @@ pub struct Member {
 /// `progress` is told how many documents have been looked at, of how many.
 ///
 /// # Errors
-/// When a file is damaged; [`crate::Error::Interrupted`] after `stop`.
+/// When a file is damaged; [`crate::Error::Cancelled`] after `stop`.
 pub fn cluster(
     searcher: &Searcher,
     options: &ClusterOptions,

@@ -16,7 +16,7 @@ const WAITING_PER_THREAD: usize = 16;
 /// order. Bounded memory: a thread goes no further ahead than [`WAITING_PER_THREAD`] allows.
 ///
 /// # Errors
-/// The first error of `work` or `sink`, in order; [`Error::Interrupted`] after `stop`.
+/// The first error of `work` or `sink`, in order; [`Error::Cancelled`] after `stop`.
 pub fn in_order<T: Send>(
     threads: usize,
     numbers: Range<u64>,
@@ -58,12 +58,13 @@ pub fn in_order<T: Send>(
         let take = || -> Result<()> {
             while turn < numbers.end {
                 let Ok((number, result)) = done_rx.recv() else {
-                    return Err(Error::Query { what: "a thread ended before its work".into() });
+                    let place = format!("number {turn} of {}", numbers.end);
+                    return Err(Error::internal(place, "a thread ended before its work"));
                 };
                 waiting.insert(number, result);
                 while let Some(result) = waiting.remove(&turn) {
                     if stop.load(Ordering::Relaxed) {
-                        return Err(Error::Interrupted);
+                        return Err(Error::Cancelled);
                     }
                     sink(turn, result.unwrap_or_else(|panic| resume_unwind(panic))?)?;
                     turn += 1;
@@ -136,7 +137,7 @@ mod tests {
             Ok(())
         };
         let stopped = in_order(2, 0..1000, &stop, &|_| Ok(()), sink);
-        assert!(matches!(stopped, Err(Error::Interrupted)));
+        assert!(matches!(stopped, Err(Error::Cancelled)));
         let refused =
             in_order(2, 0..1000, &AtomicBool::new(false), &|_| Ok(()), &mut |_, ()| Err(failure()));
         assert!(refused.is_err());

@@ -131,7 +131,7 @@ impl Pair {
 ///
 /// # Errors
 /// When the indexes sign texts differently, a file is damaged, or `sink` fails;
-/// [`Error::Interrupted`] after `stop`.
+/// [`Error::Cancelled`] after `stop`.
 pub fn pairs(
     searcher: &Searcher,
     against: Option<&Searcher>,

@@ -28,7 +28,7 @@ pub struct SymmetricPair {
 /// stored first.
 ///
 /// # Errors
-/// When a file is damaged; [`Error::Interrupted`](crate::Error::Interrupted) after `stop`.
+/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
 pub fn most_similar(
     searcher: &Searcher,
     limit: usize,

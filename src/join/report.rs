@@ -101,7 +101,7 @@ pub const CATEGORIES: [Category; 6] =
 /// through, of how many.
 ///
 /// # Errors
-/// When a file is damaged; [`crate::Error::Interrupted`] after `stop`.
+/// When a file is damaged; [`crate::Error::Cancelled`] after `stop`.
 pub fn report(
     searcher: &Searcher,
     options: ReportOptions,

@@ -68,7 +68,7 @@ impl Query {
     /// Ends a search that nobody waits for any more.
     pub(super) fn check_wanted(&self) -> Result<()> {
         match &self.stop {
-            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Interrupted),
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Cancelled),
             _ => Ok(()),
         }
     }

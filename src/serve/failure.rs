@@ -80,7 +80,11 @@ impl From<&Error> for Failure {
             Error::UnknownId { .. } => {
                 Failure::new(StatusCode::NOT_FOUND, "not_found", error.to_string())
             }
-            Error::Interrupted => Failure::unavailable("the service is stopping"),
+            Error::Conflict { .. } => {
+                Failure::new(StatusCode::CONFLICT, "conflict", error.to_string())
+            }
+            // Its caller is the guard, when the time is over, or a client that hung up.
+            Error::Cancelled => Failure::timed_out(),
             Error::Corrupt(_) => {
                 tracing::error!(%error, "the index is damaged");
                 let message = "a file of the index is damaged; the log of the service names it";
@@ -105,14 +109,12 @@ impl From<Error> for Failure {
     }
 }
 
-/// Whether this comes from a full disk. tantivy passes some causes on as text only.
+/// Whether this comes from a full disk, or the end of what one may write to it.
 fn is_storage_full(error: &Error) -> bool {
     let mut cause: Option<&dyn StdError> = Some(error);
     while let Some(error) = cause {
-        let io = error.downcast_ref::<io::Error>();
-        if io.is_some_and(|io| io.kind() == io::ErrorKind::StorageFull)
-            || error.to_string().contains("No space left on device")
-        {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
             return true;
         }
         cause = error.source();
@@ -150,6 +152,7 @@ impl IntoResponses for Errors {
             ("404", "There is no such document."),
             ("405", "The route does not have this method."),
             ("408", "The request took too long."),
+            ("409", "Another change came first."),
             ("413", "The body, or the number of its records, is too large."),
             ("415", "The body is of another type than the route takes."),
             ("429", "Too much is going on; try again after `Retry-After` seconds."),
@@ -167,5 +170,44 @@ impl IntoResponses for Errors {
                 .into()
         };
         described.into_iter().map(|(status, what)| (status.to_owned(), response(what))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Corruption;
+
+    #[test]
+    fn every_kind_of_error_has_a_code_of_its_own() {
+        let check = |error: Error, status: u16, code: &str| {
+            let failure = Failure::from(&error);
+            assert_eq!((failure.status.as_u16(), failure.code), (status, code), "{error}");
+            failure
+        };
+        check(Error::Query { what: "no".into() }, 400, "bad_request");
+        check(Error::input("a", "no"), 400, "bad_document");
+        check(Error::UnknownId { id: "a".into() }, 404, "not_found");
+        check(Error::Cancelled, 408, "timeout");
+        check(Error::conflict("another was first"), 409, "conflict");
+        check(Corruption::new("a.sig", "header", 0, "cut").into(), 500, "damaged_index");
+        let told = check(Error::internal("/secret/place", "it panicked"), 500, "internal");
+        assert!(!told.message.contains("secret") && !told.message.contains("panicked"));
+        // Whoever may ask again is told when; a defect would only be met again.
+        for (failure, is_told) in [(told, false), (Failure::unavailable("no"), true)] {
+            let headers = failure.into_response().headers().clone();
+            assert_eq!(headers.contains_key(header::RETRY_AFTER), is_told);
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_known_by_its_kind_and_not_by_words() {
+        let of = |source: io::Error| Failure::from(&Error::io("write", "a.sig", source)).code;
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert_eq!(of(kind.into()), "storage_full");
+            let nested = Error::io("write", "spool", kind.into());
+            assert_eq!(of(io::Error::other(nested)), "storage_full");
+        }
+        assert_eq!(of(io::Error::other("No space left on device")), "internal");
     }
 }

@@ -118,7 +118,7 @@ const BATCH_BYTES: usize = 4 << 20;
 ///
 /// # Errors
 /// When an index signs otherwise or cannot be read or written, when `sink` fails, or, if `strict`,
-/// at the first record that is no document; [`Error::Interrupted`] after `stop`. The index is then as
+/// at the first record that is no document; [`Error::Cancelled`] after `stop`. The index is then as
 /// the last commit left it.
 pub fn dedup(
     index: &Index,

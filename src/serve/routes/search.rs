@@ -136,7 +136,7 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
                     )));
                 }
                 if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    return Err(Error::Interrupted);
+                    return Err(Error::Cancelled);
                 }
             }
             Ok(Ok(lines))

@@ -99,7 +99,7 @@ impl Work {
             let step = catch_unwind(AssertUnwindSafe(|| self.step(ways, &mut next_tick)));
             if step.is_err() {
                 tracing::error!("the writer met a defect; please report it");
-                self.give_up(&Error::Query { what: "a defect".into() });
+                self.give_up(&Error::internal("the writer", "it panicked"));
             }
         }
         // What was handed over before the end was asked for.
@@ -322,7 +322,7 @@ impl Work {
 
     fn end_compaction(&mut self, result: Result<Compaction>) {
         let Some(running) = &mut self.running else { return };
-        if matches!(result, Err(Error::Interrupted)) && running.tries < COMPACTION_TRIES {
+        if matches!(result, Err(Error::Conflict { .. })) && running.tries < COMPACTION_TRIES {
             return self.begin_compaction();
         }
         let reply = running.reply.take();
@@ -343,7 +343,9 @@ impl Work {
         if let Some(reply) = reply {
             let response = |done| CompactResponse { done: true, compaction: Some(done) };
             reply.send(refreshed.map(response).map_err(|error| match error {
-                Error::Interrupted => Failure::unavailable(
+                Error::Conflict { .. } => Failure::new(
+                    StatusCode::CONFLICT,
+                    "conflict",
                     "documents were replaced faster than segments could be merged; ask again",
                 ),
                 error => Failure::from(error),
