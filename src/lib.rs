@@ -25,6 +25,8 @@ pub mod api;
 pub mod cli;
 pub mod client;
 pub mod error;
+#[doc(hidden)]
+pub mod fault;
 pub mod hash;
 pub mod index;
 pub mod join;

@@ -104,7 +104,7 @@ pub fn add(
     // merging take for a while.
     let memory_bytes = options.memory_bytes / 2;
     let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
-    let committed = writer.committed().clone();
+    let committed = writer.committed()?.clone();
     let pipeline = PipelineOptions {
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,

@@ -27,8 +27,8 @@ mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tantivy::directory::error::LockError;
 use tantivy::directory::{Advice, MmapDirectory, RamDirectory};
@@ -49,6 +49,7 @@ pub use train::{Training, train};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
+use crate::fault::Faults;
 use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, SignaturePlugin};
 use directory::IndexDirectory;
@@ -257,6 +258,16 @@ impl Index {
         self.inner.plugin.merges.load(Ordering::Relaxed)
     }
 
+    /// Lets a test make this index fail; once.
+    #[doc(hidden)]
+    pub fn set_faults(&self, faults: Faults) {
+        let _ = self.inner.plugin.faults.set(faults);
+    }
+
+    pub(crate) fn faults(&self) -> Faults {
+        self.inner.plugin.faults.get().cloned().unwrap_or_default()
+    }
+
     fn tantivy(&self) -> &tantivy::Index {
         &self.inner.tantivy
     }
@@ -324,6 +335,7 @@ fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
         spool_dir: root(path),
         backlog: Arc::default(),
         merges: AtomicU64::new(0),
+        faults: OnceLock::new(),
     })
 }
 

@@ -1,16 +1,19 @@
 //! How do documents get into the index and out of it?
 //!
 //! Changes are seen by nobody before [`Writer::commit`], and by everybody who looks after it. A
-//! writer that is dropped forgets what it has not committed. After a failed commit a writer
-//! refuses everything: what is on disk is then the last commit, and only reopening tells.
+//! writer that is dropped forgets what it has not committed. After a write that failed, or panicked,
+//! a writer refuses everything: what is on disk is then the last commit, and only reopening tells.
+//! A commit is done when it is durable, whether or not it can then be opened.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde_json::{Map, Value};
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::schema::OwnedValue;
-use tantivy::{DateTime, IndexWriter, TantivyDocument, Term};
+use tantivy::{DateTime, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use super::failure::words;
 use super::pipeline::Signed;
@@ -18,6 +21,7 @@ use super::policy::TieredMergePolicy;
 use super::snapshot::canonical_json;
 use super::{Index, Snapshot};
 use crate::error::{Error, Result};
+use crate::fault::Point;
 use crate::hash::{hash_bytes, mix64};
 use crate::segment::plugin::{Backlog, Payload};
 use crate::source::Document;
@@ -62,13 +66,19 @@ pub struct Writer {
     index: Index,
     /// Always there but in `finish` and `drop`, which consume it.
     inner: Option<IndexWriter>,
+    /// The last commit that could be opened.
     committed: Snapshot,
-    /// By the hash of its id, what has become of each document since the last commit.
+    /// Commits came after it that could not be opened.
+    is_behind: bool,
+    /// By the hash of its id, what has become of each document in these commits.
+    unseen: HashMap<u64, Change>,
+    /// The same since the last commit.
     changed: HashMap<u64, Change>,
     backlog: Arc<Backlog>,
     backlog_bytes_max: usize,
     /// The note of the last commit, which the next one carries on.
     note: Option<String>,
+    /// Set while a change is made, and left so by one that fails or panics half way.
     failed: bool,
 }
 
@@ -108,6 +118,8 @@ impl Index {
             inner: Some(inner),
             // Under the lock: what another process committed a moment ago is seen.
             committed: self.snapshot()?,
+            is_behind: false,
+            unseen: HashMap::new(),
             changed: HashMap::new(),
             backlog: self.inner.plugin.backlog.clone(),
             backlog_bytes_max: options.memory_bytes / 3,
@@ -135,8 +147,17 @@ impl Writer {
     }
 
     /// The index as of the last commit.
-    pub fn committed(&self) -> &Snapshot {
-        &self.committed
+    ///
+    /// # Errors
+    /// When its segments cannot be opened. The commit stands.
+    pub fn committed(&mut self) -> Result<&Snapshot> {
+        self.catch_up()?;
+        Ok(&self.committed)
+    }
+
+    /// Whether it takes changes: no earlier one has failed or panicked half way.
+    pub fn is_usable(&self) -> bool {
+        !self.failed
     }
 
     /// Whether the document is in the index as of now, uncommitted changes included, with the same
@@ -159,31 +180,45 @@ impl Writer {
     ///
     /// # Errors
     /// When the document cannot be written.
-    pub fn add(&mut self, signed: Signed) -> Result<Outcome> {
-        self.add_as_of(signed, DateTime::from_utc(std::time::SystemTime::now().into()))
+    pub fn add(&mut self, signed: impl Borrow<Signed>) -> Result<Outcome> {
+        self.add_as_of(signed, date(SystemTime::now()))
     }
 
     /// The same, for a document that was first added at another time.
-    pub(super) fn add_as_of(&mut self, signed: Signed, added: DateTime) -> Result<Outcome> {
+    pub(super) fn add_as_of(
+        &mut self,
+        signed: impl Borrow<Signed>,
+        added: DateTime,
+    ) -> Result<Outcome> {
         self.check_usable()?;
-        let id_hash = hash_bytes(signed.document.id.as_bytes());
-        let meta = canonical_json(&signed.document.meta);
-        let content = content_hash(signed.digest, meta.as_bytes());
-        let before = self.content_of(id_hash, &signed.document.id)?;
+        if self.unseen.len() >= UNCOMMITTED_MAX {
+            // They take as much memory, and no commit frees it.
+            self.catch_up()?;
+        }
+        let own: &Signed = signed.borrow();
+        let id_hash = hash_bytes(own.document.id.as_bytes());
+        let meta = canonical_json(&own.document.meta);
+        let content = content_hash(own.digest, meta.as_bytes());
+        let before = self.content_of(id_hash, &own.document.id)?;
         if before == Some(content) {
             return Ok(Outcome::Unchanged);
         }
-        if before.is_some() {
-            let term = self.id_term(&signed.document.id);
+        let bytes = own.document.text.len() + 32 * own.signature.len() + 1024;
+        let document = self.document_of(own, &meta, added, bytes as u64);
+        let replaced = before.is_some().then(|| self.id_term(&own.document.id));
+        let point = self.index.faults().at(Point::Add, &own.document.id);
+        point.map_err(|e| Error::io("write to", self.index.path(), e))?;
+        drop(signed);
+        // The old version must not go without the new one coming.
+        self.failed = true;
+        self.backlog.push(bytes, self.backlog_bytes_max);
+        if let Some(term) = replaced {
             self.tantivy_writer().delete_term(term);
         }
-        let bytes = signed.document.text.len() + 32 * signed.signature.len() + 1024;
-        let document = self.document_of(&signed, &meta, added, bytes as u64);
-        drop(signed);
-        self.backlog.push(bytes, self.backlog_bytes_max);
         let added = self.tantivy_writer().add_document(document);
         added.map_err(|e| self.failure("add a document to", e))?;
         self.changed.insert(id_hash, Change::Added(content));
+        self.failed = false;
         if self.changed.len() >= UNCOMMITTED_MAX {
             self.commit()?;
         }
@@ -201,19 +236,23 @@ impl Writer {
             return Ok(false);
         }
         let term = self.id_term(id);
+        self.failed = true;
         self.tantivy_writer().delete_term(term);
         self.changed.insert(id_hash, Change::Removed);
+        self.failed = false;
         Ok(true)
     }
 
     /// Makes all changes visible and durable, or none.
     ///
     /// # Errors
-    /// When the changes could not be made durable. The writer is then of no more use: open the
-    /// index again to see its last commit.
+    /// When the changes could not be made durable, and only then: whether what was committed can be
+    /// opened is seen by [`committed`](Self::committed). The writer is then of no more use: open
+    /// the index again to see its last commit.
     pub fn commit(&mut self) -> Result<()> {
         self.check_usable()?;
         if self.changed.is_empty() {
+            self.try_to_catch_up();
             return Ok(());
         }
         self.commit_all()
@@ -232,6 +271,7 @@ impl Writer {
 
     fn commit_all(&mut self) -> Result<()> {
         let note = self.note.clone();
+        self.failed = true;
         let committed = self.tantivy_writer().prepare_commit().and_then(|mut prepared| {
             // A commit without would take the last one away.
             if let Some(note) = &note {
@@ -240,10 +280,37 @@ impl Writer {
             prepared.commit()
         });
         committed.map_err(|e| self.failure("commit to", e))?;
-        self.changed.clear();
+        self.failed = false;
         self.backlog.clear();
-        self.committed = self.index.snapshot()?;
+        self.is_behind = true;
+        if self.unseen.is_empty() {
+            std::mem::swap(&mut self.unseen, &mut self.changed);
+        } else {
+            self.unseen.extend(self.changed.drain());
+        }
+        self.try_to_catch_up();
         Ok(())
+    }
+
+    /// Opens what has been committed. What cannot be opened is not lost: until it can be, `unseen`
+    /// says what is in it.
+    fn catch_up(&mut self) -> Result<()> {
+        if self.is_behind {
+            self.committed = Error::catch("opening what was committed", || {
+                let point = self.index.faults().at(Point::OpenCommitted, "");
+                point.map_err(|e| Error::io("read", self.index.path(), e))?;
+                self.index.snapshot()
+            })?;
+            self.unseen.clear();
+            self.is_behind = false;
+        }
+        Ok(())
+    }
+
+    fn try_to_catch_up(&mut self) {
+        if let Err(error) = self.catch_up() {
+            log::error!("what was committed cannot be opened yet: {error}");
+        }
     }
 
     /// Whether there is a document with this id, as of now.
@@ -282,14 +349,23 @@ impl Writer {
         Ok(())
     }
 
-    fn failure(&mut self, action: &'static str, error: tantivy::TantivyError) -> Error {
+    /// A failed write, by its cause: what tantivy says first is only that its thread has ended.
+    fn failure(&mut self, action: &'static str, error: TantivyError) -> Error {
         self.failed = true;
+        let is_thread = |error: &TantivyError| matches!(error, TantivyError::ErrorInThread(_));
+        let error = match is_thread(&error) {
+            true => self.tantivy_writer().prepare_commit().err().unwrap_or(error),
+            false => error,
+        };
+        if is_thread(&error) {
+            return Error::internal("the thread that writes segments", "it panicked");
+        }
         self.index.error(action, error)
     }
 
     /// The hash of the digests of the document with this id, as of now.
     fn content_of(&self, id_hash: u64, id: &str) -> Result<Option<u64>> {
-        match self.changed.get(&id_hash) {
+        match self.changed.get(&id_hash).or_else(|| self.unseen.get(&id_hash)) {
             Some(Change::Removed) => return Ok(None),
             Some(&Change::Added(content)) => return Ok(Some(content)),
             None => {}
@@ -344,6 +420,15 @@ impl Drop for Writer {
     }
 }
 
+/// The time, to the nanosecond until 2262 and then no more.
+fn date(time: SystemTime) -> DateTime {
+    let nanos = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
+    };
+    DateTime::from_timestamp_nanos(nanos)
+}
+
 /// One number for text and meta together.
 fn content_hash(digest: u64, meta: &[u8]) -> u64 {
     mix64(digest) ^ hash_bytes(meta)
@@ -351,4 +436,21 @@ fn content_hash(digest: u64, meta: &[u8]) -> u64 {
 
 fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
     meta.iter().map(|(key, value)| (key.clone(), OwnedValue::from(value.clone()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_clock_that_is_wrong_by_thousands_of_years_stops_no_writer() {
+        let year = Duration::from_secs(365 * 86_400);
+        let after = |years| date(SystemTime::UNIX_EPOCH + year * years);
+        assert_eq!(after(1), DateTime::from_timestamp_secs(365 * 86_400));
+        assert!(after(1) < after(200) && after(200) < after(8100));
+        assert_eq!(after(8100), after(9000));
+        let before = SystemTime::UNIX_EPOCH.checked_sub(year * 3000);
+        assert!(before.is_none_or(|before| date(before) < after(0)));
+    }
 }

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
@@ -24,6 +24,7 @@ use tantivy::{
 use super::bits::take_array;
 use super::{Header, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge};
 use crate::error::{Corruption, Error, Result};
+use crate::fault::{Faults, Point};
 use crate::hash::mix64;
 use crate::scheme::Fingerprint;
 
@@ -34,6 +35,8 @@ pub const EXTENSION: &str = "sig";
 pub const FIELD: &str = "signature";
 /// The type name of [`FIELD`] in the schema.
 pub const FIELD_TYPE: &str = "cento_signature";
+/// The field with the caller's id.
+pub const ID_FIELD: &str = "id";
 /// The fast field with the digest of each document's text.
 pub const DIGEST_FIELD: &str = "digest";
 
@@ -131,6 +134,8 @@ pub struct SignaturePlugin {
     pub backlog: Arc<Backlog>,
     /// Counts the segments that are merged into others.
     pub merges: AtomicU64,
+    /// What a test makes fail.
+    pub faults: OnceLock<Faults>,
 }
 
 /// Identifies the documents of a segment by the digests of up to 16 of them.
@@ -237,6 +242,8 @@ impl SegmentPlugin for SignaturePlugin {
     ) -> tantivy::Result<Box<dyn PluginWriter>> {
         Ok(Box::new(SignatureWriter {
             field: ctx.segment.schema().get_field(FIELD)?,
+            id_field: ctx.segment.schema().get_field(ID_FIELD)?,
+            faults: self.faults.get().cloned().unwrap_or_default(),
             key_bits: self.key_bits,
             config: self.config,
             spool_dir: self.spool_dir.clone(),
@@ -284,6 +291,8 @@ impl SegmentPlugin for SignaturePlugin {
 
 struct SignatureWriter {
     field: tantivy::schema::Field,
+    id_field: tantivy::schema::Field,
+    faults: Faults,
     key_bits: u8,
     config: u64,
     spool_dir: Option<PathBuf>,
@@ -313,6 +322,10 @@ impl PluginWriter for SignatureWriter {
             .as_any()
             .downcast_ref::<TantivyDocument>()
             .expect("cento hands tantivy only documents of its own type");
+        if self.faults.is_some() {
+            let id = document.get_first(self.id_field).and_then(|id| id.as_str());
+            self.faults.at(Point::Index, id.unwrap_or_default())?;
+        }
         let payload = document.get_first(self.field).and_then(|value| value.as_custom());
         let mut rest = payload.expect("every document of cento carries its signature");
         let cut = "a signature is encoded whole";

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub mod fault;
 pub mod run;
 pub mod service;
 pub mod sim;

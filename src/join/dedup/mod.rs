@@ -148,9 +148,9 @@ pub fn dedup(
         source: options.source.clone(),
     };
     let memory_bytes = options.memory_bytes / 4;
-    let writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
+    let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
     let mut run = Run {
-        own: without(writer.committed(), options)?,
+        own: without(writer.committed()?, options)?,
         writer,
         against,
         options,
@@ -275,7 +275,7 @@ impl Run<'_> {
         let noted = Progress { done, ..self.progress.clone() };
         let note = serde_json::to_string(&noted).expect("numbers are JSON");
         self.writer.commit_with(&note)?;
-        self.own = without(self.writer.committed(), self.options)?;
+        self.own = without(self.writer.committed()?, self.options)?;
         self.recent = RecentDocuments::default();
         Ok(())
     }
