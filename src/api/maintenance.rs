@@ -12,9 +12,18 @@ pub struct CommitResponse {
     pub documents: u64,
     /// Segments.
     pub segments: usize,
+    /// Whether searches see it. If not it is committed all the same, the two numbers are those that
+    /// searches see, and the service goes on trying to open it.
+    #[serde(default = "yes")]
+    pub searchable: bool,
     /// What committed it.
     #[serde(flatten)]
     pub run: Run,
+}
+
+/// A service that does not say so cannot answer otherwise.
+fn yes() -> bool {
+    true
 }
 
 /// A run of the service. What was acknowledged with 202 is committed if a commit after it answers with

@@ -149,6 +149,7 @@ impl Serve {
             compact_at: self.compact_at,
             collection: table.map(Arc::new),
             log_requests: self.log_requests,
+            faults: defaults.faults,
         })
     }
 }

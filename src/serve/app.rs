@@ -137,7 +137,16 @@ impl App {
         let room = Room::new(permit, body.len(), self.metrics.clone());
         let sent = self.unsigned.try_send(Unsigned { body, is_lines, commit, room, reply });
         sent.map_err(turned_away)?;
-        answer.await.map_err(|_| Failure::unavailable("the service is stopping"))?
+        answer.await.map_err(|_| self.unanswered())?
+    }
+
+    /// Whoever was to answer has not: because the service stops, or of a defect, and then to ask again
+    /// would bring it out again.
+    fn unanswered(&self) -> Failure {
+        if self.is_stopping.load(Ordering::Relaxed) {
+            return Failure::unavailable("the service is stopping");
+        }
+        Failure::internal()
     }
 
     /// Runs what takes no longer than a change of threads would, on the thread that is here.
@@ -169,7 +178,7 @@ impl App {
         let _place = self.place()?;
         let (reply, answer) = Reply::new();
         self.commands.try_send(command(reply)).map_err(turned_away)?;
-        answer.await.map_err(|_| Failure::unavailable("the service is stopping"))?
+        answer.await.map_err(|_| self.unanswered())?
     }
 }
 

@@ -63,6 +63,15 @@ impl Failure {
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
+    /// A document brings out a defect: to send it again would bring it out again.
+    pub fn poisonous(id: &str) -> Failure {
+        let message = format!(
+            "the document `{id}` brings out a defect of cento and is not taken; do not send it again, \
+             and please report it"
+        );
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "poisonous_document", message)
+    }
+
     /// The body of the answer.
     pub fn body(&self) -> ErrorBody {
         let (code, message) = (self.code.to_owned(), self.message.clone());

@@ -15,15 +15,17 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::failure::Failure;
 use super::metrics::Metrics;
 use super::priority;
+use super::writer::kept::Received;
 use super::writer::{Command, Reply};
 use crate::api::{AddResponse, Commit, RecordError};
 use crate::error::Error;
-use crate::index::pipeline::Signed;
+use crate::fault::Point;
+use crate::index::pipeline::{Signed, document_place};
 use crate::index::{AddReport, Index};
 use crate::source::{Document, SourceOptions, for_each_record, parse_record};
 
 /// Of the records that are no documents, so many are told.
-const ERRORS_MAX: usize = 100;
+pub const ERRORS_MAX: usize = 100;
 
 /// Documents as they came in.
 pub struct Unsigned {
@@ -103,10 +105,9 @@ const QUEUE_REQUESTS_MAX: usize = 256;
 fn sign_all(index: &Index, requests: &Receiver<Unsigned>, commands: &Sender<Command>) {
     for Unsigned { body, is_lines, commit, room, reply } in requests {
         let started = Instant::now();
-        // A defect that one document brings out must not take the others with it.
         let signed = catch_unwind(AssertUnwindSafe(|| sign(index, &body, is_lines)));
         let signed = signed.unwrap_or_else(|_| {
-            tracing::error!("a document brought out a defect; please report it");
+            tracing::error!("a request brought out a defect; please report it");
             Err(Failure::internal())
         });
         drop(body);
@@ -121,46 +122,68 @@ fn sign_all(index: &Index, requests: &Receiver<Unsigned>, commands: &Sender<Comm
     }
 }
 
+/// What is wrong with a record, without its place, which is told apart.
+fn unplaced(error: Error) -> Failure {
+    match error {
+        Error::Input { what, .. } => Failure::bad_request(what),
+        error => Failure::from(error),
+    }
+}
+
 /// The documents of a request, and a report of what are none.
-fn sign(index: &Index, body: &[u8], is_lines: bool) -> Result<(Vec<Signed>, AddResponse), Failure> {
+fn sign(
+    index: &Index,
+    body: &[u8],
+    is_lines: bool,
+) -> Result<(Vec<Received>, AddResponse), Failure> {
     let options = SourceOptions {
         requires_id: true,
         record_bytes_max: usize::MAX,
         ..SourceOptions::default()
     };
-    let sign = |document: Document| Signed::new(document, index.config());
+    let faults = index.faults();
+    // A defect that one document brings out must not take the others with it.
+    let sign = |document: Document| {
+        let id = document.id.clone();
+        let signed = Error::catch(&document_place(&document), || {
+            faults.at(Point::Sign, &id).map_err(|e| Error::io("sign", &id, e))?;
+            Signed::new(document, index.config())
+        });
+        signed.map_err(|error| match error {
+            Error::Internal { .. } => {
+                tracing::error!(%error, "a document brings out a defect");
+                Failure::poisonous(&id)
+            }
+            error if is_lines => unplaced(error),
+            error => Failure::from(error),
+        })
+    };
     if !is_lines {
-        let document = parse_record(body, &options).and_then(sign)?;
-        let bytes = document.document.text.len() as u64;
-        let empty = u64::from(document.token_count == 0);
+        let signed = parse_record(body, &options).map_err(Failure::from).and_then(sign)?;
+        let bytes = signed.document.text.len() as u64;
+        let empty = u64::from(signed.token_count == 0);
         let report = AddReport { bytes, empty, ..AddReport::default() };
-        return Ok((vec![document], AddResponse { report, ..AddResponse::default() }));
+        let documents = vec![Received { line: None, signed }];
+        return Ok((documents, AddResponse { report, ..AddResponse::default() }));
     }
     let mut documents = Vec::new();
     let mut response = AddResponse::default();
     let place = |line| format!("line {line}");
-    for_each_record(
-        body,
-        1,
-        &options,
-        &place,
-        &mut |line, document| match document.and_then(sign) {
-            Ok(document) => {
-                response.report.bytes += document.document.text.len() as u64;
-                response.report.empty += u64::from(document.token_count == 0);
-                documents.push(document);
+    for_each_record(body, 1, &options, &place, &mut |line, document| match document
+        .map_err(unplaced)
+        .and_then(sign)
+    {
+        Ok(signed) => {
+            response.report.bytes += signed.document.text.len() as u64;
+            response.report.empty += u64::from(signed.token_count == 0);
+            documents.push(Received { line: Some(line), signed });
+        }
+        Err(Failure { message, .. }) => {
+            response.report.failed += 1;
+            if response.errors.len() < ERRORS_MAX {
+                response.errors.push(RecordError { line, message });
             }
-            Err(error) => {
-                response.report.failed += 1;
-                if response.errors.len() < ERRORS_MAX {
-                    let message = match error {
-                        Error::Input { what, .. } => what,
-                        other => other.to_string(),
-                    };
-                    response.errors.push(RecordError { line, message });
-                }
-            }
-        },
-    );
+        }
+    });
     Ok((documents, response))
 }

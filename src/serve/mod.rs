@@ -26,16 +26,16 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crossbeam::channel::Sender;
-use jiff::Zoned;
 use jiff::civil::Time;
 
 pub use tokens::{Role, Tokens};
 pub use whereabouts::Whereabouts;
 
 use crate::error::{Error, Result};
+use crate::fault::Faults;
 use crate::index::Index;
 use crate::scheme::frequency::FrequencyTable;
 use app::{App, Ways};
@@ -84,6 +84,9 @@ pub struct Settings {
     pub collection: Option<Arc<FrequencyTable>>,
     /// Log every request.
     pub log_requests: bool,
+    /// What a test makes fail.
+    #[doc(hidden)]
+    pub faults: Faults,
 }
 
 impl Default for Settings {
@@ -103,6 +106,7 @@ impl Default for Settings {
             compact_at: None,
             collection: None,
             log_requests: false,
+            faults: Faults::default(),
         }
     }
 }
@@ -134,7 +138,10 @@ impl Service {
         let writer_settings = WriterSettings {
             memory_bytes: settings.memory_bytes / 2,
             commit_interval: settings.commit_interval,
-            compact_at: settings.compact_at.map(|time| Daily::new(time, &Zoned::now())),
+            compact_at: settings
+                .compact_at
+                .map(|time| Daily::new(time, schedule::now(SystemTime::now()).as_ref())),
+            faults: settings.faults.clone(),
         };
         let (writer, index, outgoing) = WriterThread::start(
             path,

@@ -1,24 +1,33 @@
 //! When is it that time of the day again?
 
-use jiff::Zoned;
+use std::time::SystemTime;
+
 use jiff::civil::Time;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 /// A time of every day, by the clock on the wall.
 #[derive(Debug, Clone)]
 pub struct Daily {
     time: Time,
-    next: Zoned,
+    /// None when no clock shows it any more.
+    next: Option<Zoned>,
+}
+
+/// What the clock on the wall shows, if the calendar goes so far.
+pub fn now(time: SystemTime) -> Option<Zoned> {
+    Some(Timestamp::try_from(time).ok()?.to_zoned(TimeZone::system()))
 }
 
 impl Daily {
-    /// From now on.
-    pub fn new(time: Time, now: &Zoned) -> Daily {
-        Daily { time, next: next(time, now) }
+    /// From now on; never if the clock shows nothing.
+    pub fn new(time: Time, now: Option<&Zoned>) -> Daily {
+        Daily { time, next: now.and_then(|now| next(time, now)) }
     }
 
     /// Whether the time has come since this was last asked.
     pub fn is_due(&mut self, now: &Zoned) -> bool {
-        let is_due = *now >= self.next;
+        let is_due = self.next.as_ref().is_some_and(|next| now >= next);
         if is_due {
             self.next = next(self.time, now);
         }
@@ -27,16 +36,14 @@ impl Daily {
 }
 
 /// The next moment at which it is this time. Where the clock is put forward over it, the moment when
-/// that is done; where it is twice, the first.
-fn next(time: Time, now: &Zoned) -> Zoned {
+/// that is done; where it is twice, the first. There is none after the end of the calendar, with the
+/// year 9999.
+fn next(time: Time, now: &Zoned) -> Option<Zoned> {
     let mut date = now.date();
     loop {
-        let at = date.to_datetime(time).to_zoned(now.time_zone().clone());
-        match (at, date.tomorrow()) {
-            (Ok(at), _) if at > *now => return at,
-            (_, Ok(tomorrow)) => date = tomorrow,
-            // The end of the calendar.
-            (_, Err(_)) => return Zoned::new(jiff::Timestamp::MAX, now.time_zone().clone()),
+        match date.to_datetime(time).to_zoned(now.time_zone().clone()) {
+            Ok(at) if at > *now => return Some(at),
+            _ => date = date.tomorrow().ok()?,
         }
     }
 }
@@ -51,7 +58,8 @@ mod tests {
 
     #[test]
     fn it_is_due_once_a_day() {
-        let mut daily = Daily::new(jiff::civil::time(3, 0, 0, 0), &zoned("2026-11-21T02:59[UTC]"));
+        let start = zoned("2026-11-21T02:59[UTC]");
+        let mut daily = Daily::new(jiff::civil::time(3, 0, 0, 0), Some(&start));
         assert!(!daily.is_due(&zoned("2026-11-21T02:59:59[UTC]")));
         assert!(daily.is_due(&zoned("2026-11-21T03:00:01[UTC]")));
         assert!(!daily.is_due(&zoned("2026-11-21T03:00:02[UTC]")));
@@ -66,10 +74,36 @@ mod tests {
         let time = jiff::civil::time(2, 30, 0, 0);
         // Clocks go from 2 to 3 on 29 March, and from 3 to 2 on 25 October 2026.
         let check = |now: &str, expected: &str| {
-            assert_eq!(next(time, &zoned(now)), zoned(expected));
+            assert_eq!(next(time, &zoned(now)), Some(zoned(expected)));
         };
         check("2026-03-29T00:00+01:00[Europe/Berlin]", "2026-03-29T03:30+02:00[Europe/Berlin]");
         check("2026-10-25T00:00+02:00[Europe/Berlin]", "2026-10-25T02:30+02:00[Europe/Berlin]");
         check("2026-10-25T02:45+02:00[Europe/Berlin]", "2026-10-26T02:30+01:00[Europe/Berlin]");
+    }
+
+    #[test]
+    fn at_the_end_of_the_calendar_it_is_never_due_again() {
+        let time = jiff::civil::time(3, 0, 0, 0);
+        for zone in ["UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Europe/Berlin"] {
+            let zone = TimeZone::get(zone).unwrap();
+            let last = Timestamp::MAX.to_zoned(zone.clone());
+            let before = &last - jiff::Span::new().days(3);
+            let mut daily = Daily::new(time, Some(&before));
+            let mut due = 0;
+            for hour in 0..=72 {
+                due += u32::from(daily.is_due(&(&before + jiff::Span::new().hours(hour))));
+            }
+            assert!((2..=3).contains(&due), "{due} times in {zone:?}");
+            assert!(!daily.is_due(&last) && !daily.is_due(&last));
+        }
+    }
+
+    #[test]
+    fn a_clock_beyond_the_calendar_shows_nothing() {
+        // It made the writer panic, every second.
+        let year = std::time::Duration::from_secs(365 * 86_400);
+        assert!(now(SystemTime::UNIX_EPOCH + year * 50).is_some());
+        assert_eq!(now(SystemTime::UNIX_EPOCH + year * 8100), None);
+        assert_eq!(Daily::new(jiff::civil::time(3, 0, 0, 0), None).next, None);
     }
 }

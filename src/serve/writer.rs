@@ -3,6 +3,7 @@
 //! One thread has the index's only writer; this is the way to it, and what others may know of it. What the
 //! thread does is in [`work`].
 
+pub mod kept;
 mod work;
 
 use std::path::Path;
@@ -22,8 +23,9 @@ use super::published::Published;
 use super::schedule::Daily;
 use crate::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse, Run};
 use crate::error::{Error, Result};
-use crate::index::pipeline::Signed;
+use crate::fault::Faults;
 use crate::index::{Compaction, Index};
+use kept::Received;
 use work::Work;
 
 /// So many requests with signed documents wait for the writer.
@@ -52,7 +54,7 @@ pub enum Command {
     /// To add documents.
     Add {
         /// The documents.
-        documents: Vec<Signed>,
+        documents: Vec<Received>,
         /// What is known of the others.
         response: AddResponse,
         /// When they are to be seen.
@@ -104,6 +106,8 @@ pub struct Status {
     pub compacting: AtomicBool,
     /// Whether the last write failed.
     pub failed: AtomicBool,
+    /// Whether what has been committed could not be opened to be searched.
+    pub stale: AtomicBool,
 }
 
 impl Status {
@@ -116,6 +120,7 @@ impl Status {
             lost: AtomicU64::new(0),
             compacting: AtomicBool::new(false),
             failed: AtomicBool::new(false),
+            stale: AtomicBool::new(false),
         }
     }
 
@@ -134,6 +139,8 @@ pub struct WriterSettings {
     pub commit_interval: Duration,
     /// The time of the day at which to compact.
     pub compact_at: Option<Daily>,
+    /// What a test makes fail.
+    pub faults: Faults,
 }
 
 /// The writer's thread, and the way to it.
@@ -168,13 +175,14 @@ impl WriterThread {
         status: Arc<Status>,
     ) -> Result<(WriterThread, Index, Outgoing)> {
         let index = Index::open(path)?;
+        index.set_faults(settings.faults.clone());
         let (documents, from_signers) = bounded(DOCUMENTS_MAX);
         let (others, from_others) = bounded(COMMANDS_MAX);
         let incoming = Incoming { documents: from_signers, others: from_others };
         let (committed_tx, committed) = bounded(1);
         let (opened_tx, opened_rx) = bounded(1);
         let (own_index, commands) = (index.clone(), others.clone());
-        let thread = std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().spawn(move || {
             // Before tantivy starts its threads, which then give way too.
             priority::give_way();
             let shared = (published, metrics, status);
@@ -188,7 +196,9 @@ impl WriterThread {
             let _ = opened_tx.send(Ok(()));
             work.run(&incoming, &committed_tx);
         });
-        opened_rx.recv().expect("the thread says how it went")?;
+        let thread = thread.map_err(|e| Error::io("start", "the thread of the writer", e))?;
+        let ended = |_| Err(Error::internal("the thread of the writer", "it panicked"));
+        opened_rx.recv().unwrap_or_else(ended)?;
         Ok((WriterThread { thread, committed }, index, Outgoing { documents, others }))
     }
 

@@ -38,6 +38,10 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
     if app.status.failed.load(Ordering::Relaxed) {
         return Err(Failure::unavailable("the last write failed; searches are answered"));
     }
+    if app.status.stale.load(Ordering::Relaxed) {
+        let message = "what was committed cannot be opened; searches see what was there before";
+        return Err(Failure::unavailable(message));
+    }
     Ok(ok(&app))
 }
 

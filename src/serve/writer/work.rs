@@ -5,25 +5,30 @@
 //!
 //! After a failed write everything since the last commit is gone. Whoever waits is told; what had
 //! been acknowledged before is counted as lost, and a new writer is opened.
+//!
+//! After a panic nothing is lost: see [`recovery`].
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod recovery;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::http::StatusCode;
 use crossbeam::channel::{Sender, select_biased};
-use jiff::Zoned;
 
+use self::recovery::settle;
+use super::kept::{Change, Changes, Kept, Poisons, Received, Refused, State};
 use super::{Command, Incoming, Reply, Status, WriterSettings};
 use crate::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 use crate::error::{Error, Result};
-use crate::index::pipeline::Signed;
+use crate::fault::Point;
 use crate::index::{AddReport, Compaction, Index, Outcome, Writer, WriterOptions};
 use crate::serve::failure::Failure;
 use crate::serve::metrics::Metrics;
 use crate::serve::published::Published;
-use crate::serve::schedule::Daily;
+use crate::serve::schedule::{self, Daily};
 
 /// At most so many commands go into one commit that somebody waits for.
 const GROUP_MAX: usize = 64;
@@ -33,14 +38,31 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// A compaction that another merge has outrun is begun again at most so many times.
 const COMPACTION_TRIES: u32 = 10;
-/// Who is answered when a commit has been made, or has failed.
-type Waiting = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>) + Send>;
+
+/// This share of the writer's memory is for what has been taken and is not committed; when it is used up a
+/// commit is made.
+const KEPT_SHARE: usize = 4;
+
+/// A command that is answered when a commit has been made, or has failed.
+struct Waiting {
+    command: u64,
+    tell: Tell,
+}
+
+/// Tells the end of a commit, and which changes of the command were refused.
+type Tell = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<Refused>) + Send>;
 
 /// A compaction that goes on.
 struct Running {
     segments: usize,
     tries: u32,
     reply: Option<Reply<CompactResponse>>,
+}
+
+/// What a change did.
+struct Made {
+    outcome: Option<Outcome>,
+    is_changed: bool,
 }
 
 pub struct Work {
@@ -52,14 +74,20 @@ pub struct Work {
     metrics: Arc<Metrics>,
     status: Arc<Status>,
     commands: Sender<Command>,
+    /// The number of the command that is being done.
+    command: u64,
     waiting: Vec<Waiting>,
     /// When what has been acknowledged is to be committed.
     commit_due: Option<Instant>,
-    /// Documents acknowledged since the last commit.
-    acknowledged: u64,
+    /// The changes since the last commit.
+    kept: Changes,
+    /// Of commands that have not been answered, what was refused.
+    refused: HashMap<u64, Vec<Refused>>,
+    poisons: Poisons,
     running: Option<Running>,
     is_stopped: bool,
 }
+
 fn options(memory_bytes: usize) -> WriterOptions {
     WriterOptions { memory_bytes, ..WriterOptions::default() }
 }
@@ -84,9 +112,12 @@ impl Work {
             metrics,
             status,
             commands,
+            command: 0,
             waiting: Vec::new(),
             commit_due: None,
-            acknowledged: 0,
+            kept: Changes::default(),
+            refused: HashMap::new(),
+            poisons: Poisons::default(),
             running: None,
             is_stopped: false,
         })
@@ -96,19 +127,33 @@ impl Work {
     pub fn run(mut self, ways: &Incoming, committed: &Sender<bool>) {
         let mut next_tick = Instant::now() + TICK;
         while !self.is_stopped {
-            let step = catch_unwind(AssertUnwindSafe(|| self.step(ways, &mut next_tick)));
-            if step.is_err() {
-                tracing::error!("the writer met a defect; please report it");
-                self.give_up(&Error::internal("the writer", "it panicked"));
-            }
+            self.guard(|work| work.step(ways, &mut next_tick));
         }
         // What was handed over before the end was asked for.
         for command in ways.documents.try_iter() {
-            self.take(command);
+            self.guard(|work| work.take(command));
         }
-        self.commit();
+        self.guard(Work::commit);
         let is_committed = !self.status.failed.load(Ordering::Relaxed);
         let _ = committed.send(is_committed);
+    }
+
+    /// Does `what`; whoever waits learns of a defect outside of a change, where it is caught too, and
+    /// what has been taken stays.
+    fn guard(&mut self, what: impl FnOnce(&mut Work)) {
+        let done = Error::catch("the writer", || {
+            what(self);
+            Ok(())
+        });
+        let Err(error) = done else { return };
+        tracing::error!(%error, "the writer goes on");
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.kept.answered(waiting.command);
+            (waiting.tell)(Err(Failure::internal()), Vec::new());
+        }
+        if self.writer.as_ref().is_some_and(|writer| !writer.is_usable()) {
+            let _ = self.recover();
+        }
     }
 
     fn step(&mut self, ways: &Incoming, next_tick: &mut Instant) {
@@ -128,17 +173,20 @@ impl Work {
             self.commit();
         }
         if now >= *next_tick {
-            self.tick();
             *next_tick = now + TICK;
+            self.tick();
         }
     }
 
     fn take(&mut self, command: Command) {
+        self.command += 1;
         match command {
             Command::Add { documents, mut response, commit, started, room, reply } => {
-                let added = self.change(|writer| add(writer, documents, &mut response));
+                let added = self.add(documents, &mut response);
                 drop(room);
                 if let Err(failure) = added {
+                    self.refused.remove(&self.command);
+                    self.kept.answered(self.command);
                     return reply.send(Err(failure));
                 }
                 let AddReport { added, replaced, unchanged, failed, .. } = response.report;
@@ -147,33 +195,36 @@ impl Work {
                 self.metrics.arrived("unchanged", unchanged);
                 self.metrics.arrived("failed", failed);
                 response.report.seconds = started.elapsed().as_secs_f64();
-                // What was there already is committed already, unless it came a moment ago.
-                self.answer(commit, added + replaced, reply, response, move |response| {
-                    response.committed = true;
-                    response.report.seconds = started.elapsed().as_secs_f64();
+                self.answer(commit, reply, move |is_committed, refused| {
+                    settle(&mut response, refused)?;
+                    // What was there already is committed already, unless it came a moment ago.
+                    if is_committed {
+                        response.committed = true;
+                        response.report.seconds = started.elapsed().as_secs_f64();
+                    }
+                    Ok(response)
                 });
             }
             Command::Remove { ids, commit, room, reply } => {
                 let mut response =
                     RemoveResponse { removed: 0, missing: Vec::new(), committed: false };
-                let removed = self.change(|writer| {
-                    for id in ids {
-                        match writer.remove(&id)? {
-                            true => response.removed += 1,
-                            false => response.missing.push(id),
-                        }
-                    }
-                    Ok(())
-                });
+                let removed = self.remove(ids, &mut response);
                 drop(room);
                 if let Err(failure) = removed {
+                    self.refused.remove(&self.command);
+                    self.kept.answered(self.command);
                     return reply.send(Err(failure));
                 }
                 self.metrics.arrived("removed", response.removed);
-                let removed = response.removed;
-                self.answer(commit, removed, reply, response, |response| response.committed = true);
+                self.answer(commit, reply, move |is_committed, refused| match refused.first() {
+                    Some(refused) => Err(Failure::poisonous(&refused.id)),
+                    None => Ok(RemoveResponse { committed: is_committed, ..response }),
+                });
             }
-            Command::Commit(reply) => self.waiting.push(Box::new(|result| reply.send(result))),
+            Command::Commit(reply) => {
+                let tell: Tell = Box::new(|result, _| reply.send(result));
+                self.waiting.push(Waiting { command: self.command, tell });
+            }
             Command::Compact { segments, reply, wait } => {
                 if self.running.is_some() {
                     return reply.send(Err(Failure::new(
@@ -195,102 +246,143 @@ impl Work {
             Command::Compacted(result) => self.end_compaction(result),
             Command::Stop => self.is_stopped = true,
         }
+        // What is kept takes memory, which a commit gives back.
+        if self.kept.bytes() > self.settings.memory_bytes / KEPT_SHARE {
+            self.commit();
+        }
+        self.tell();
     }
 
-    /// Answers now, or when what was changed has been committed.
+    /// Answers now, or after the commit that is waited for; `answer` is told whether that was made, and
+    /// what was refused.
     fn answer<T: Send + 'static>(
         &mut self,
         commit: Commit,
-        changes: u64,
         reply: Reply<T>,
-        mut response: T,
-        committed: impl FnOnce(&mut T) + Send + 'static,
+        answer: impl FnOnce(bool, Vec<Refused>) -> std::result::Result<T, Failure> + Send + 'static,
     ) {
+        let command = self.command;
         match commit {
-            Commit::Wait => self.waiting.push(Box::new(|result| {
-                reply.send(result.map(|_| {
-                    committed(&mut response);
-                    response
-                }));
-            })),
+            Commit::Wait => {
+                let tell: Tell = Box::new(|result, refused| {
+                    reply.send(result.and_then(|_| answer(true, refused)));
+                });
+                self.waiting.push(Waiting { command, tell });
+            }
             Commit::Auto => {
-                self.acknowledged += changes;
-                self.commit_due =
-                    self.commit_due.or(Instant::now().checked_add(self.settings.commit_interval));
-                reply.send(Ok(response));
+                let interval = self.settings.commit_interval;
+                self.commit_due = self.commit_due.or(Instant::now().checked_add(interval));
+                self.kept.answered(command);
+                let refused = self.refused.remove(&command).unwrap_or_default();
+                reply.send(answer(false, refused));
             }
         }
     }
 
-    /// Lets `change` use the writer; a failure ends the writer.
-    fn change(
+    fn add(
         &mut self,
-        change: impl FnOnce(&mut Writer) -> Result<()>,
+        documents: Vec<Received>,
+        response: &mut AddResponse,
     ) -> std::result::Result<(), Failure> {
+        for received in documents {
+            let is_poison = self.poisons.has(&received.signed);
+            let mut kept = Kept::new(Change::Add(received), self.command);
+            if is_poison {
+                self.refuse(&mut kept);
+                continue;
+            }
+            if let Some(made) = self.change(kept)? {
+                match made.outcome {
+                    Some(Outcome::Added) => response.report.added += 1,
+                    Some(Outcome::Replaced) => response.report.replaced += 1,
+                    Some(Outcome::Unchanged) | None => response.report.unchanged += 1,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        ids: Vec<String>,
+        response: &mut RemoveResponse,
+    ) -> std::result::Result<(), Failure> {
+        for id in ids {
+            let kept = Kept::new(Change::Remove(id.clone()), self.command);
+            match self.change(kept)? {
+                Some(made) if made.is_changed => response.removed += 1,
+                Some(_) => response.missing.push(id),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a change and keeps it. Nothing if it brings out a defect: then it has been refused.
+    fn change(&mut self, mut kept: Kept) -> std::result::Result<Option<Made>, Failure> {
         let before = self.uncommitted();
-        let changed = self.writer().and_then(change);
+        let made = Error::catch("the writer", || kept.make(self.writer()?));
         // The writer commits by itself when very much has changed.
         if self.uncommitted() < before {
-            self.acknowledged = 0;
+            self.kept.take();
         }
-        self.tell();
-        changed.map_err(|error| self.give_up(&error))
-    }
-
-    /// The writer, opened again if a write had failed.
-    fn writer(&mut self) -> Result<&mut Writer> {
-        if self.writer.is_none() {
-            self.writer = Some(self.index.writer(options(self.settings.memory_bytes))?);
-            self.status.failed.store(false, Ordering::Relaxed);
-            tracing::info!("writing again");
+        let is_usable = self.writer.as_ref().is_some_and(Writer::is_usable);
+        match made {
+            Ok(is_changed) => {
+                let outcome = kept.outcome;
+                kept.is_counted = true;
+                if is_changed {
+                    self.kept.push(kept);
+                }
+                Ok(Some(Made { outcome, is_changed }))
+            }
+            // It came no further than to look: nothing else is touched.
+            Err(Error::Internal { .. }) if is_usable => {
+                self.refuse(&mut kept);
+                Ok(None)
+            }
+            Err(error) if is_usable => Err(Failure::from(&error)),
+            Err(Error::Internal { .. }) => {
+                self.kept.push(kept);
+                let done = self.recover()?;
+                let last = done.last().filter(|kept| kept.state == State::Committed);
+                Ok(last.map(|kept| Made { outcome: kept.outcome, is_changed: true }))
+            }
+            Err(error) => Err(self.give_up(&error)),
         }
-        Ok(self.writer.as_mut().expect("it was just opened"))
-    }
-
-    /// Ends the writer after a failed write: what was not committed is gone.
-    fn give_up(&mut self, error: &Error) -> Failure {
-        let mut failure = Failure::from(error);
-        if failure.status == StatusCode::INTERNAL_SERVER_ERROR {
-            failure =
-                Failure::unavailable("this could not be written; the log of the service says why");
-        }
-        let lost = std::mem::take(&mut self.acknowledged);
-        self.metrics.lost.inc_by(lost);
-        self.status.lost.fetch_add(lost, Ordering::Relaxed);
-        self.status.failed.store(true, Ordering::Relaxed);
-        tracing::error!(%error, lost, "writing failed; the index is as the last commit left it");
-        self.writer = None;
-        self.commit_due = None;
-        for waiting in std::mem::take(&mut self.waiting) {
-            waiting(Err(failure.clone()));
-        }
-        self.tell();
-        failure
     }
 
     fn commit(&mut self) {
         let started = Instant::now();
-        let has_changes = self.writer.as_ref().is_some_and(|writer| writer.uncommitted() > 0);
-        let committed = self.writer().and_then(Writer::commit);
-        if let Err(error) = committed {
-            self.give_up(&error);
-            return;
-        }
-        (self.acknowledged, self.commit_due) = (0, None);
-        // What is committed has to be seen before anybody is told.
-        let published = self.published.refresh(&self.metrics);
-        let result = match published {
+        let has_changes = self.uncommitted() > 0;
+        match Error::catch("a commit", || self.writer()?.commit()) {
             Ok(()) => {
-                let current = self.published.current();
-                let snapshot = current.snapshot();
-                let segments = snapshot.segments().len();
-                let run = self.status.run();
-                Ok(CommitResponse { documents: snapshot.documents(), segments, run })
+                self.kept.take();
+                self.committed(started, has_changes);
+            }
+            Err(Error::Internal { .. }) => {
+                // Whoever waits is told there.
+                let _ = self.recover();
             }
             Err(error) => {
-                tracing::error!(%error, "what was committed cannot be searched");
-                Err(Failure::from(&error))
+                self.give_up(&error);
             }
+        }
+    }
+
+    /// What was taken is durable: it is published, and whoever waits is told.
+    fn committed(&mut self, started: Instant, has_changes: bool) {
+        self.commit_due = None;
+        // What is committed is to be seen before anybody is told; but if it cannot be opened it is
+        // committed all the same.
+        let searchable = self.publish();
+        let current = self.published.current();
+        let snapshot = current.snapshot();
+        let response = CommitResponse {
+            documents: snapshot.documents(),
+            segments: snapshot.segments().len(),
+            searchable,
+            run: self.status.run(),
         };
         if has_changes {
             self.metrics.committed(started.elapsed());
@@ -298,9 +390,29 @@ impl Work {
             tracing::debug!(took_ms, "committed");
         }
         for waiting in std::mem::take(&mut self.waiting) {
-            waiting(result.clone());
+            let refused = self.refused.remove(&waiting.command).unwrap_or_default();
+            (waiting.tell)(Ok(response), refused);
         }
         self.tell();
+    }
+
+    /// Lets searches see what is committed. If it cannot be opened they see what was there before, and it
+    /// is tried again with every tick.
+    fn publish(&self) -> bool {
+        let published = Error::catch("opening what was committed", || {
+            let point = self.index.faults().at(Point::Publish, "");
+            point.map_err(|e| Error::io("read", self.index.path(), e))?;
+            self.published.refresh(&self.metrics)
+        });
+        let was_stale = self.status.stale.swap(published.is_err(), Ordering::Relaxed);
+        match &published {
+            Err(error) if !was_stale => {
+                tracing::error!(%error, "what was committed cannot be searched yet");
+            }
+            Ok(()) if was_stale => tracing::info!("searches see what was committed again"),
+            _ => {}
+        }
+        published.is_ok()
     }
 
     fn begin_compaction(&mut self) {
@@ -312,12 +424,21 @@ impl Work {
         let documents = self.published.current().snapshot().documents();
         let documents_min = documents_min(running.tries, documents);
         self.tell_compacting(true);
-        let begin = |writer: &mut Writer| writer.begin_compaction(segments, documents_min);
-        let begun = self.writer().and_then(begin);
-        let commands = self.commands.clone();
-        std::thread::spawn(move || {
-            let _ = commands.send(Command::Compacted(begun.and_then(|running| running.wait())));
+        let begun = Error::catch("a compaction", || {
+            self.writer()?.begin_compaction(segments, documents_min)
         });
+        let compacting = match begun {
+            Ok(compacting) => compacting,
+            Err(error) => return self.end_compaction(Err(error)),
+        };
+        let commands = self.commands.clone();
+        let waiting = std::thread::Builder::new().spawn(move || {
+            let done = Error::catch("a compaction", || compacting.wait());
+            let _ = commands.send(Command::Compacted(done));
+        });
+        if let Err(error) = waiting {
+            self.end_compaction(Err(Error::io("start", "a thread", error)));
+        }
     }
 
     fn end_compaction(&mut self, result: Result<Compaction>) {
@@ -327,12 +448,9 @@ impl Work {
         }
         let reply = running.reply.take();
         self.running = None;
-        let refreshed = result.and_then(|done| {
-            self.published.refresh(&self.metrics)?;
-            Ok(done)
-        });
-        match &refreshed {
+        match &result {
             Ok(done) => {
+                self.publish();
                 self.metrics.compactions.inc();
                 let Compaction { segments_before, segments_after, purged } = *done;
                 tracing::info!(segments_before, segments_after, purged, "compacted");
@@ -342,7 +460,7 @@ impl Work {
         self.tell_compacting(false);
         if let Some(reply) = reply {
             let response = |done| CompactResponse { done: true, compaction: Some(done) };
-            reply.send(refreshed.map(response).map_err(|error| match error {
+            reply.send(result.map(response).map_err(|error| match error {
                 Error::Conflict { .. } => Failure::new(
                     StatusCode::CONFLICT,
                     "conflict",
@@ -360,10 +478,9 @@ impl Work {
         if self.status.failed.load(Ordering::Relaxed) {
             let _ = self.writer();
         }
-        if let Err(error) = self.published.refresh(&self.metrics) {
-            tracing::error!(%error, "the index cannot be read again");
-        }
-        let is_due = |daily: &mut Daily| daily.is_due(&Zoned::now());
+        self.publish();
+        let now = schedule::now(SystemTime::now());
+        let is_due = |daily: &mut Daily| now.as_ref().is_some_and(|now| daily.is_due(now));
         if self.settings.compact_at.as_mut().is_some_and(is_due) && self.running.is_none() {
             tracing::info!("it is time to compact");
             self.running = Some(Running { segments: 1, tries: 0, reply: None });
@@ -396,15 +513,4 @@ fn documents_min(tries: u32, documents: u64) -> u32 {
     };
     let least = 8u64.saturating_pow(tries.saturating_sub(5)) - 1;
     u32::try_from(share.max(least)).unwrap_or(u32::MAX)
-}
-
-fn add(writer: &mut Writer, documents: Vec<Signed>, response: &mut AddResponse) -> Result<()> {
-    for signed in documents {
-        match writer.add(signed)? {
-            Outcome::Added => response.report.added += 1,
-            Outcome::Replaced => response.report.replaced += 1,
-            Outcome::Unchanged => response.report.unchanged += 1,
-        }
-    }
-    Ok(())
 }
