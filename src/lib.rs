@@ -31,6 +31,7 @@ pub mod hash;
 pub mod index;
 pub mod join;
 pub mod measure;
+mod replace;
 pub mod scheme;
 pub mod search;
 pub mod segment;

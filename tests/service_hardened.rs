@@ -154,6 +154,57 @@ fn a_measure_that_nobody_could_stop_is_not_begun() {
 }
 
 #[test]
+fn a_request_that_names_two_hosts_is_refused() {
+    // The first was looked at, and a proxy before the service may have looked at the last.
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let own = service.address().to_owned();
+    let check = |target: &str, headers: &str, expected: u16| {
+        let request = format!("GET {target} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
+        let reply = service.raw(request.as_bytes());
+        assert_eq!(reply.status, expected, "{request} {reply:?}");
+        if expected == 400 {
+            assert_eq!(reply.code(), "bad_request");
+        }
+    };
+    check("/healthz", &format!("Host: {own}\r\n"), 200);
+    check("/healthz", &format!("Host: {own}\r\nHost: evil.example\r\n"), 400);
+    check("/healthz", &format!("Host: evil.example\r\nHost: {own}\r\n"), 400);
+    check("/healthz", &format!("Host: {own}\r\nHost: {own}\r\n"), 400);
+    check("/healthz", "", 400);
+    check("/healthz", "Host: a\u{fc}\r\n", 400);
+    check(&format!("http://{own}/healthz"), &format!("Host: {own}\r\n"), 200);
+    check("http://LOCALHOST:80/healthz", "Host: localhost\r\n", 200);
+    check("http://evil.example/healthz", &format!("Host: {own}\r\n"), 400);
+    check(&format!("http://{own}/healthz"), "Host: evil.example\r\n", 400);
+    check(&format!("http://user@{own}/healthz"), &format!("Host: {own}\r\n"), 400);
+    let own = format!("Host: {own}\r\n");
+    for twice in ["Authorization: Bearer a", "Origin: null", "Sec-Fetch-Site: none"] {
+        check("/healthz", &format!("{own}{twice}\r\n{twice}\r\n"), 400);
+    }
+    let old = service.raw(b"GET /healthz HTTP/1.0\r\n\r\n");
+    assert_eq!(old.status, 200, "{old:?}");
+}
+
+#[test]
+fn a_link_in_the_place_of_a_temporary_file_is_not_written_through() {
+    // `.service.tmp` was, with the rights of the service.
+    let dir = indexed();
+    dir.write("precious", "of somebody else");
+    for name in [".service.tmp", ".service.json"] {
+        std::os::unix::fs::symlink(dir.path("precious"), dir.path("idx").join(name)).unwrap();
+    }
+    let service = Service::start(&dir, &[]);
+    assert!(dir.path("idx/.service.json").symlink_metadata().unwrap().is_file());
+    assert!(service.stop());
+    assert_eq!(std::fs::read_to_string(dir.path("precious")).unwrap(), "of somebody else");
+    let left: Vec<_> = std::fs::read_dir(dir.path("idx")).unwrap().flatten().collect();
+    let left = left.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let left: Vec<String> = left.filter(|name| name.starts_with(".service")).collect();
+    assert_eq!(left, [".service.tmp"], "the link is nobody's");
+}
+
+#[test]
 fn pages_of_other_sites_may_link_here_and_ask_nothing() {
     let dir = indexed();
     let service = Service::start(&dir, &[]);

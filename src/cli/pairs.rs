@@ -1,6 +1,5 @@
 //! `cento pairs`
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use crate::hash::hash_bytes;
 use crate::index::Snapshot;
 use crate::join::pairs::{self, PairOptions, PairReport};
 use crate::join::series::Scope;
+use crate::replace;
 
 /// Find all pairs of documents that share text.
 ///
@@ -192,11 +192,7 @@ impl Output {
         let Some(beside) = &self.beside else { return Ok(()) };
         self.checkpoint.bytes = self.out.sync().map_err(|e| self.out.failed(e))?;
         let json = serde_json::to_string(&self.checkpoint).expect("numbers are JSON");
-        let new = self::beside(beside, "new");
-        std::fs::write(&new, json)
-            .and_then(|()| File::open(&new)?.sync_all())
-            .and_then(|()| std::fs::rename(&new, beside))
-            .map_err(|e| Error::io("write", beside, e))
+        replace::file(beside, json.as_bytes()).map_err(|e| Error::io("write", beside, e))
     }
 
     /// The number of pairs; the checkpoint goes.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{DocAddress, Index};
 use crate::error::{Error, Result};
+use crate::replace;
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
 use crate::source::{self, SourceOptions};
@@ -65,14 +66,12 @@ pub fn train(
         added.map_err(|e| Error::io("write", "a temporary file", e))
     };
     read(inputs, source, &mut add, skipped)?;
-    let failed = |e| Error::io("write", out, e);
-    let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    let mut buffer = std::io::BufWriter::new(&mut file);
-    counter.write(&mut buffer).and_then(|()| buffer.flush()).map_err(failed)?;
-    drop(buffer);
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(out).map_err(|e| failed(e.error))?;
+    let written = replace::file_with(out, |file| {
+        let mut buffer = std::io::BufWriter::new(file);
+        counter.write(&mut buffer)?;
+        buffer.flush()
+    });
+    written.map_err(|e| Error::io("write", out, e))?;
     FrequencyTable::open(out)
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -72,6 +72,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 /// Refuses requests while the service stops, and those that another web page makes a browser send.
 fn admit(app: &App, request: &Request) -> Result<(), Failure> {
     let headers = request.headers();
+    check_head(request)?;
     if app.is_stopping.load(Ordering::Relaxed) {
         return Err(Failure::unavailable("the service is stopping"));
     }
@@ -91,6 +92,47 @@ fn admit(app: &App, request: &Request) -> Result<(), Failure> {
         return Err(refused("without tokens this service answers to localhost and 127.0.0.1 only"));
     }
     Ok(())
+}
+
+/// The headers by which it is decided who asks, and what: given twice, one reader may believe the first
+/// and another the last.
+const DECISIVE: [HeaderName; 6] = [
+    header::HOST,
+    header::AUTHORIZATION,
+    header::CONTENT_TYPE,
+    header::ORIGIN,
+    HeaderName::from_static("sec-fetch-site"),
+    HeaderName::from_static("sec-fetch-mode"),
+];
+
+/// Refuses a request whose head says two things at once.
+fn check_head(request: &Request) -> Result<(), Failure> {
+    let headers = request.headers();
+    if let Some(twice) = DECISIVE.iter().find(|name| headers.get_all(*name).iter().count() > 1) {
+        return Err(Failure::bad_request(format!("the header `{twice}` is given twice")));
+    }
+    let Some(host) = headers.get(header::HOST) else {
+        // As the protocol has it, which was another before.
+        return match request.version() {
+            Version::HTTP_11 => Err(Failure::bad_request("the header `host` is missing")),
+            _ => Ok(()),
+        };
+    };
+    let host = host.to_str().map_err(|_| Failure::bad_request("the header `host` is no name"))?;
+    let uri = request.uri();
+    match uri.authority() {
+        Some(authority) if !is_same_host(authority.as_str(), host, uri.scheme_str()) => {
+            Err(Failure::bad_request("the URL and the header `host` name two hosts"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether these are one host and port.
+fn is_same_host(a: &str, b: &str, scheme: Option<&str>) -> bool {
+    let default = if scheme == Some("https") { ":443" } else { ":80" };
+    let without = |host| str::strip_suffix(host, default).unwrap_or(host).to_ascii_lowercase();
+    without(a) == without(b)
 }
 
 /// Whether a page asks that came from elsewhere, by what older browsers say of it too.

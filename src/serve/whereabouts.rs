@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::replace;
+
 /// The file; hidden, as the lock is.
 const FILE: &str = ".service.json";
 
@@ -37,11 +39,7 @@ impl Whereabouts {
         let file = path.join(FILE);
         let own = Whereabouts { url: url(address), pid: std::process::id(), started };
         let written = serde_json::to_vec(&own).map_err(Into::into);
-        let written: std::io::Result<()> = written.and_then(|json| {
-            let temporary = file.with_extension("tmp");
-            fs::write(&temporary, json)?;
-            fs::rename(&temporary, &file)
-        });
+        let written: std::io::Result<()> = written.and_then(|json| replace::file(&file, &json));
         if let Err(error) = written {
             tracing::warn!(%error, "commands on this machine will not find the service");
         }

@@ -1,0 +1,70 @@
+//! How does a file get another content, at once?
+//!
+//! It is written beside under a name that nobody can foresee, which is created anew: where others may
+//! write into the directory too, a link of theirs is not followed. Then it takes the place of the old.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Puts `bytes` into the file at `path`. After a power cut it holds them or what it held before.
+///
+/// # Errors
+/// When they cannot be written; the file is then as it was.
+pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    file_with(path, |file| file.write_all(bytes))
+}
+
+/// Puts what `write` writes into the file at `path`, as [`file`].
+///
+/// # Errors
+/// As [`file`].
+pub fn file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // With the prefix that it gives by itself, by which a writer knows what was cut off.
+    let mut builder = tempfile::Builder::new();
+    // As any file that the user creates: what the mask leaves.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut new = builder.tempfile_in(dir)?;
+    write(new.as_file_mut())?;
+    new.as_file().sync_all()?;
+    new.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        file(&path, b"one").unwrap();
+        file(&path, b"other").unwrap();
+        let refused = file_with(&path, |file| {
+            file.write_all(b"half of a th")?;
+            Err(io::Error::other("no"))
+        });
+        assert!(refused.is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"other");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_replaced_and_not_followed() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other) = (dir.path().join("a"), dir.path().join("other"));
+        std::fs::write(&other, "precious").unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        file(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&other).unwrap(), b"precious");
+        assert!(path.symlink_metadata().unwrap().is_file());
+        // As open to others as one that was created in the ordinary way.
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), mode(&other));
+    }
+}
