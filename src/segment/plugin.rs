@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
@@ -47,6 +48,9 @@ const OCCURRENCES_MARGIN: usize = 1 << 20;
 /// What the plugin reports when it wants its segment to be written now.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
 
+/// A queue in which nothing has moved for so long may have nobody who drains it.
+const STALL: Duration = Duration::from_secs(5);
+
 /// Bytes of documents that have been handed to tantivy and not yet arrived in a segment.
 ///
 /// tantivy's queue is bounded by a count of documents; this bounds it by their size.
@@ -69,10 +73,22 @@ impl Backlog {
     }
 
     /// Adds `bytes`, waiting first until they fit below `bytes_max` or nothing else is queued.
+    ///
+    /// When nothing moves for a while they are let in all the same: tantivy then says whether its
+    /// thread has ended, which nobody else can say, or is slow, and then little is added.
     pub fn push(&self, bytes: usize, bytes_max: usize) {
+        self.push_within(bytes, bytes_max, STALL);
+    }
+
+    fn push_within(&self, bytes: usize, bytes_max: usize, stall: Duration) {
         let mut queue = self.lock();
         while queue.bytes > 0 && queue.bytes + bytes > bytes_max && !queue.is_broken {
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.changed.wait_timeout(queue, stall);
+            let (waiting, end) = waited.unwrap_or_else(PoisonError::into_inner);
+            queue = waiting;
+            if end.timed_out() {
+                break;
+            }
         }
         queue.bytes += bytes;
     }
@@ -381,5 +397,26 @@ impl PluginWriter for SignatureWriter {
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_nobody_drains_holds_nobody_up_for_ever() {
+        // A thread that ended between two segments told nobody, and whoever added waited for ever.
+        let backlog = Backlog::default();
+        let stall = Duration::from_millis(1);
+        backlog.push_within(10, 5, stall);
+        backlog.push_within(10, 5, stall);
+        assert_eq!(backlog.lock().bytes, 20);
+        // One that is drained is waited for.
+        std::thread::scope(|scope| {
+            scope.spawn(|| backlog.pop(20));
+            backlog.push_within(10, 15, Duration::from_secs(3600));
+        });
+        assert_eq!(backlog.lock().bytes, 10);
     }
 }

@@ -77,8 +77,11 @@ impl Work {
             return Err(Error::internal("the writer", "it panicked at one change after the other"));
         }
         *tries -= 1;
+        // Apart from the changes, which are not to blame for what happens here.
+        let opened = self.writer.take();
+        let opened = opened.map_or_else(|| Error::catch("a new writer", || self.open()), Ok)?;
         let done = Error::catch("the writer", || {
-            let mut writer = self.writer.take().map_or_else(|| self.open(), Ok)?;
+            let mut writer = opened;
             for kept in &mut *kept {
                 kept.make(&mut writer)?;
             }
