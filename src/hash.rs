@@ -4,6 +4,7 @@
 //! version is refused. Tokens are hashed with XXH3 (64 bits, seed 0) over their normalised UTF-8
 //! bytes; numbers are mixed with [`mix64`].
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -24,6 +25,20 @@ pub fn mix64(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
+}
+
+/// The hash of named values: XXH3, 64 bits, of each name and its value, in the order of the names'
+/// bytes, each with its length before it as a `u64`, little-endian.
+///
+/// A sorted map and texts: neither the order in which a JSON object keeps its members, which a
+/// feature of `serde_json` changes, nor a derived `Debug` has a part in it.
+pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
+    let mut hash = Xxh3::new();
+    for part in fields.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]) {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.digest()
 }
 
 /// [`hash_bytes`] of a byte string that comes in pieces.
@@ -92,5 +107,24 @@ mod tests {
         assert_eq!(hash_bytes(b""), 0x2d06_8005_38d3_94c2);
         assert_eq!(hash_bytes(b"cento"), 0xfed7_fee2_0736_1dc8);
         assert_eq!(mix64(1), 0x5692_161d_100b_05e5);
+    }
+
+    #[test]
+    fn fields_are_hashed_in_the_order_of_their_names() {
+        let fields = [("scheme", "kgram(k=5)"), ("analyzer", "words"), ("text", "true")];
+        let hash = |fields: &mut dyn Iterator<Item = &(&'static str, &str)>| {
+            hash_fields(&fields.map(|(name, value)| (*name, (*value).to_owned())).collect())
+        };
+        let expected = hash(&mut fields.iter());
+        assert_eq!(hash(&mut fields.iter().rev()), expected);
+        // As segments-format.md says it.
+        let mut bytes = Vec::new();
+        for part in ["analyzer", "words", "scheme", "kgram(k=5)", "text", "true"] {
+            bytes.extend([part.len() as u8, 0, 0, 0, 0, 0, 0, 0]);
+            bytes.extend(part.as_bytes());
+        }
+        assert_eq!(expected, hash_bytes(&bytes));
+        let moved = BTreeMap::from([("a", "bc".to_owned())]);
+        assert_ne!(hash_fields(&moved), hash_fields(&BTreeMap::from([("ab", "c".to_owned())])));
     }
 }

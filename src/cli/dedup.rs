@@ -1,6 +1,7 @@
 //! `cento dedup`
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 use super::add::SourceArgs;
 use super::create::ConfigArgs;
 use super::join::{keys_of, without};
-use super::outfile::OutFile;
+use super::outfile::{OutFile, listed, path_name};
 use super::output::{self, Format, count, parse_bytes};
 use super::pause::Pause;
 use super::progress::{LeftOut, Omissions, Spinner, stop_flag};
@@ -19,11 +20,11 @@ use super::search::parse_share;
 use super::terminal::{self, tell};
 use super::{Outcome, Result};
 use crate::error::Error;
-use crate::hash::hash_bytes;
+use crate::hash::hash_fields;
 use crate::index::Index;
 use crate::join::dedup::{Decision, DedupOptions, Event, Progress, Verdict, dedup};
 use crate::search::Searcher;
-use crate::source::{self, Document, check_there};
+use crate::source::{self, Document, SourceOptions, check_there};
 
 /// Write the documents that say something new, and report the others.
 ///
@@ -297,20 +298,52 @@ impl Dedup {
 
     /// A number for what will be written.
     fn identify(&self, index: &Index, against: &[Searcher], options: &DedupOptions) -> u64 {
-        // Threads and memory change nothing.
-        let options =
-            DedupOptions { threads: 0, memory_bytes: 0, strict: false, ..options.clone() };
-        let files = (&self.out, &self.report);
+        // Threads and memory change nothing, nor does whether it stops at a bad record.
+        let DedupOptions {
+            near,
+            contained,
+            passage,
+            boilerplate,
+            threads: _,
+            memory_bytes: _,
+            resumable,
+            strict: _,
+            source,
+        } = options;
+        let SourceOptions {
+            id_field,
+            text_field,
+            meta_field,
+            encoding,
+            record_bytes_max,
+            read_ignored,
+            keeps_records,
+            requires_id,
+        } = source;
         let config = index.config();
-        let signs = (config.scheme.to_string(), config.analyzer.to_string());
-        let against: Vec<u64> = against.iter().map(|other| other.snapshot().generation()).collect();
-        hash_bytes(
-            format!(
-                "{:?} {files:?} {against:?} {signs:?} {options:?} {}",
-                self.paths, self.annotate
-            )
-            .as_bytes(),
-        )
+        let generations = against.iter().map(|other| other.snapshot().generation());
+        hash_fields(&BTreeMap::from([
+            ("paths", listed(self.paths.iter().map(|path| path_name(path)))),
+            ("out", listed(self.out.iter().map(|path| path_name(path)))),
+            ("report", listed(self.report.iter().map(|path| path_name(path)))),
+            ("annotate", self.annotate.to_string()),
+            ("against", listed(generations)),
+            ("scheme", config.scheme.to_string()),
+            ("analyzer", config.analyzer.to_string()),
+            ("near", listed(*near)),
+            ("contained", listed(*contained)),
+            ("passage", listed(*passage)),
+            ("boilerplate", listed(boilerplate)),
+            ("resumable", resumable.to_string()),
+            ("id_field", id_field.clone()),
+            ("text_field", text_field.clone()),
+            ("meta_field", meta_field.clone()),
+            ("encoding", listed(encoding)),
+            ("record_bytes_max", record_bytes_max.to_string()),
+            ("read_ignored", read_ignored.to_string()),
+            ("keeps_records", keeps_records.to_string()),
+            ("requires_id", requires_id.to_string()),
+        ]))
     }
 
     /// Where the run begins.
@@ -484,19 +517,24 @@ fn json(value: &impl Serialize) -> String {
 fn record(document: &Document) -> Cow<'_, str> {
     match &document.record {
         Some(record) => (&**record).into(),
-        None => json(&object(document)).into(),
+        None => written(document, &document.text).into(),
     }
 }
 
-fn object(document: &Document) -> Map<String, Value> {
-    let Document { id, text, meta, .. } = document;
-    let mut object = Map::new();
-    object.insert("id".into(), id.clone().into());
-    object.insert("text".into(), text.clone().into());
-    if !meta.is_empty() {
-        object.insert("meta".into(), meta.clone().into());
-    }
-    object
+/// A document that was read from something else than a record, with this text.
+fn written(document: &Document, text: &str) -> String {
+    let Document { id, meta, .. } = document;
+    json(&Record { id, meta, text })
+}
+
+/// A record that is made here. Not a JSON object of `serde_json`, whose members are in one order or
+/// another with the features of a build.
+#[derive(Serialize)]
+struct Record<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    meta: &'a Map<String, Value>,
+    text: &'a str,
 }
 
 /// The record with another text, in this field; all else is as it was read.
@@ -504,9 +542,7 @@ fn with_text(document: &Document, text: &str, field: &str) -> String {
     let record = document.record.as_deref();
     let place = record.and_then(|record| Some((record, source::text_place(record, field)?)));
     let Some((record, place)) = place else {
-        let mut object = object(document);
-        object.insert("text".into(), text.into());
-        return json(&object);
+        return written(document, text);
     };
     format!("{}{}{}", &record[..place.start], json(&text), &record[place.end..])
 }

@@ -1,5 +1,6 @@
 //! Where does a run write to, and where does it go on after it was interrupted?
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,18 @@ pub struct OutFile {
     /// None for standard output.
     file: Option<(File, PathBuf)>,
     written: u64,
+}
+
+/// The name of a file as it counts in the number of a run: its bytes, escaped where they are not
+/// printable ASCII.
+pub fn path_name(path: &Path) -> String {
+    path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
+}
+
+/// Things as they count in the number of a run: each on a line of its own, so none is the empty
+/// text.
+pub fn listed<T: Display>(things: impl IntoIterator<Item = T>) -> String {
+    things.into_iter().map(|thing| format!("{thing}\n")).collect()
 }
 
 const BUFFER_BYTES: usize = 1 << 20;

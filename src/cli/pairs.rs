@@ -1,5 +1,7 @@
 //! `cento pairs`
 
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,15 +10,16 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::join::{JoinArgs, ThresholdArgs};
-use super::outfile::OutFile;
+use super::outfile::{OutFile, listed, path_name};
 use super::output::{Format, counted};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
 use super::{Outcome, Result};
 use crate::error::Error;
-use crate::hash::hash_bytes;
+use crate::hash::hash_fields;
 use crate::index::Snapshot;
+use crate::join::Thresholds;
 use crate::join::pairs::{self, PairOptions, PairReport};
 use crate::join::series::Scope;
 use crate::replace;
@@ -133,10 +136,29 @@ impl Pairs {
     /// A number for what will be written: that of another index or with other options differs.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
         // Threads change nothing; boilerplate is taken by its name.
-        let options = PairOptions { threads: 0, ..options.clone() };
-        let format = (self.format, &self.join.boilerplate);
-        let generations = (a.generation(), b.generation());
-        hash_bytes(format!("{generations:?} {options:?} {format:?}").as_bytes())
+        let PairOptions { thresholds, scope, max_df, passages, threads: _ } = options;
+        let Thresholds { overlap, containment, resemblance } = thresholds;
+        let scope = match scope {
+            Scope::Everywhere => String::new(),
+            Scope::Within(field) => format!("within {field}"),
+            Scope::Across(field) => format!("across {field}"),
+        };
+        let format = match self.format {
+            Format::Human => "human",
+            Format::Json => "json",
+        };
+        hash_fields(&BTreeMap::from([
+            ("a", a.generation().to_string()),
+            ("b", b.generation().to_string()),
+            ("overlap", overlap.to_string()),
+            ("containment", containment.to_string()),
+            ("resemblance", resemblance.to_string()),
+            ("scope", scope),
+            ("max_df", listed(*max_df)),
+            ("passages", passages.to_string()),
+            ("format", format.to_owned()),
+            ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
+        ]))
     }
 }
 

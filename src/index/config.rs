@@ -4,14 +4,15 @@
 //! index that was built with another version of any of them is refused: its fingerprints would
 //! not be found.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::MaxDf;
 use crate::error::{Corruption, Error, Result};
-use crate::hash::{HASH_VERSION, hash_bytes};
+use crate::hash::{HASH_VERSION, hash_fields};
 use crate::scheme::frequency::FrequencyTable;
 use crate::scheme::{self, Fingerprint, Scheme};
 use crate::segment::FORMAT_VERSION;
@@ -138,24 +139,27 @@ impl Config {
 
     /// The configuration as the schema of the index records it.
     pub(super) fn to_params(&self) -> Value {
-        let mut params = self.identity();
-        params["max_df"] = self.max_df.to_string().into();
-        params
+        let mut params: Map<String, Value> =
+            self.identity().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        params.insert("max_df".into(), self.max_df.to_string().into());
+        params.into()
     }
 
-    /// What decides whether two signatures can be compared.
-    fn identity(&self) -> Value {
-        let mut identity = json!({
-            "format": FORMAT_VERSION,
-            "hash": HASH_VERSION,
-            "scheme": self.scheme.to_string(),
-            "key_bits": self.scheme.key_bits(),
-            "analyzer": self.analyzer.to_string(),
-            "analyzer_digest": format!("{:016x}", self.analyzer.digest()),
-            "text": self.store_text,
-        });
+    /// What decides whether two signatures can be compared: texts, numbers and truth values, in the
+    /// order of their names. No JSON object, of which any crate of the same build may change the
+    /// order.
+    fn identity(&self) -> BTreeMap<&'static str, Value> {
+        let mut identity = BTreeMap::from([
+            ("format", FORMAT_VERSION.into()),
+            ("hash", HASH_VERSION.into()),
+            ("scheme", self.scheme.to_string().into()),
+            ("key_bits", self.scheme.key_bits().into()),
+            ("analyzer", self.analyzer.to_string().into()),
+            ("analyzer_digest", format!("{:016x}", self.analyzer.digest()).into()),
+            ("text", self.store_text.into()),
+        ]);
         if let Some(digest) = self.frequencies_digest() {
-            identity["frequencies"] = digest.into();
+            identity.insert("frequencies", digest.into());
         }
         identity
     }
@@ -211,6 +215,40 @@ impl Config {
 
     /// Identifies the configuration in each segment.
     pub(super) fn digest(&self) -> u64 {
-        hash_bytes(self.identity().to_string().as_bytes())
+        let text = |value: Value| match value {
+            Value::String(text) => text,
+            scalar => scalar.to_string(),
+        };
+        let fields = self.identity().into_iter().map(|(name, value)| (name, text(value)));
+        hash_fields(&fields.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_of_a_configuration_is_that_of_its_fields_in_the_order_of_their_names() {
+        // It depended on the order of a JSON object: with another feature of serde_json in the
+        // build no index could be read.
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        assert_eq!(config.digest(), 15579288101666249549);
+        let analyzer_digest = format!("{:016x}", config.analyzer.digest());
+        let fields = [
+            ("analyzer", "words(nfkc=1,fold=1,cjk=2)"),
+            ("analyzer_digest", &analyzer_digest),
+            ("format", "1"),
+            ("hash", "1"),
+            ("key_bits", "40"),
+            ("scheme", "winnow(k=5,w=10)"),
+            ("text", "true"),
+        ];
+        let mut bytes = Vec::new();
+        for part in fields.iter().flat_map(|(name, value)| [name, value]) {
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part.as_bytes());
+        }
+        assert_eq!(config.digest(), crate::hash::hash_bytes(&bytes));
     }
 }

@@ -13,6 +13,7 @@ use tantivy::fastfield::AliveBitSet;
 use tantivy::store::StoreReader;
 use tantivy::{DateTime, Directory, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
 
+use super::canonical::canonical_json;
 use super::column::Strings;
 use super::failure::words;
 use super::schema::META_JSON;
@@ -378,30 +379,5 @@ impl Snapshot {
         let file = format!("{}.{extension}", segment.uuid_string());
         let what = format!("document {}: {what}", address.doc);
         Corruption::new(file, "documents", 0, what).into()
-    }
-}
-
-/// The JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON. That
-/// of an empty object is empty, as that of a document without one.
-pub(super) fn canonical_json(meta: &Map<String, Value>) -> String {
-    if meta.is_empty() { String::new() } else { object_json(meta) }
-}
-
-fn object_json(object: &Map<String, Value>) -> String {
-    let mut members: Vec<(&String, &Value)> = object.iter().collect();
-    members.sort_unstable_by_key(|member| member.0);
-    let members = members
-        .into_iter()
-        .map(|(key, value)| format!("{}:{}", Value::String(key.clone()), value_json(value)));
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-}
-
-fn value_json(value: &Value) -> String {
-    match value {
-        Value::Object(object) => object_json(object),
-        Value::Array(values) => {
-            format!("[{}]", values.iter().map(value_json).collect::<Vec<_>>().join(","))
-        }
-        scalar => scalar.to_string(),
     }
 }

@@ -16,9 +16,9 @@ use tantivy::schema::OwnedValue;
 use tantivy::{DateTime, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use super::failure::words;
+use super::canonical::{self, canonical_json};
 use super::pipeline::Signed;
 use super::policy::TieredMergePolicy;
-use super::snapshot::canonical_json;
 use super::{Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::fault::Point;
@@ -434,8 +434,21 @@ fn content_hash(digest: u64, meta: &[u8]) -> u64 {
     mix64(digest) ^ hash_bytes(meta)
 }
 
+/// A meta object as tantivy takes it, its members in the order of their names: of two that mean one
+/// path (`{"a": {"b": 1}, "a.b": 2}`) the first is always the same.
 fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
-    meta.iter().map(|(key, value)| (key.clone(), OwnedValue::from(value.clone()))).collect()
+    meta.iter().map(|(key, value)| (key.clone(), owned(value))).collect()
+}
+
+fn owned(value: &Value) -> OwnedValue {
+    match value {
+        Value::Object(object) => {
+            let members = canonical::sorted(object).into_iter();
+            OwnedValue::Object(members.map(|(key, value)| (key.clone(), owned(value))).collect())
+        }
+        Value::Array(values) => OwnedValue::Array(values.iter().map(owned).collect()),
+        scalar => scalar.clone().into(),
+    }
 }
 
 #[cfg(test)]
