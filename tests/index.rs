@@ -7,6 +7,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cento::Error;
+use cento::hash::Digest;
 use cento::index::pipeline::Signed;
 use cento::index::{Config, Index, Outcome, WriterOptions};
 use cento::search::{MaxDf, Query, Searcher};
@@ -255,4 +256,36 @@ fn an_index_of_another_analyser_is_refused_with_advice() {
     std::fs::write(&meta, sealed).unwrap();
     let error = Index::open(dir.path()).err().unwrap().to_string();
     assert!(error.contains("analyzer_digest") && error.contains("create a new index"), "{error}");
+}
+
+#[test]
+fn texts_whose_digests_share_a_half_are_not_the_same() {
+    // Of 10^9 texts two share 64 bits with a probability of 2.7 %; made up here.
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let signed = |id: &str, low, high| {
+        let signed = Signed::new(document(id, &words(high, 20)), index.config()).unwrap();
+        Signed { digest: Digest { low, high }, ..signed }
+    };
+    assert_eq!(writer.add(signed("a", 1, 1)).unwrap(), Outcome::Added);
+    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Replaced);
+    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
+    assert_eq!(writer.add(signed("b", 1, 3)).unwrap(), Outcome::Added);
+    writer.commit().unwrap();
+    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
+    assert_eq!(writer.add(signed("c", 3, 3)).unwrap(), Outcome::Added);
+    writer.finish().unwrap();
+    for segments in [2, 1] {
+        let snapshot = index.snapshot().unwrap();
+        assert_eq!(snapshot.segments().len(), segments);
+        let found = |low, high| snapshot.find_digest(Digest { low, high }).unwrap();
+        assert_eq!(found(1, 1), None);
+        assert_eq!(found(1, 2).as_deref(), Some("a"));
+        assert_eq!(found(1, 3).as_deref(), Some("b"));
+        assert_eq!(found(3, 3).as_deref(), Some("c"));
+        let holds = |low, high| snapshot.holds(&document("a", ""), Digest { low, high }).unwrap();
+        assert!(holds(1, 2) && !holds(1, 3) && !holds(2, 2));
+        index.compact(1).unwrap();
+    }
 }

@@ -14,7 +14,7 @@ use super::directory::verify_whole;
 use super::seal::Component;
 use super::{DocAddress, Index, Snapshot};
 use crate::error::{Corruption, Error, Result};
-use crate::hash::hash_bytes;
+use crate::hash::Digest;
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,7 +113,7 @@ fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> 
                 }
                 Err(error) => return Err(error),
             };
-            if !ids.insert(hash_bytes(id.as_bytes())) {
+            if !ids.insert(Digest::of(id.as_bytes())) {
                 let what = format!("the id `{id}` occurs twice");
                 report.add(Corruption::new("meta.json", "documents", 0, what));
             }

@@ -4,7 +4,7 @@
 //! commit, whole; a commit that has been acknowledged survives a crash. tantivy owns commits,
 //! locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
-mod canonical;
+pub(crate) mod canonical;
 mod check;
 mod column;
 mod compact;

@@ -15,7 +15,7 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
 
 use super::Config;
 use crate::error::{Error, Result};
-use crate::hash::hash_bytes;
+use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 use crate::source::{self, Chunk, ChunkKind, Document, Item, SourceOptions};
 use crate::text::Tokens;
@@ -26,7 +26,7 @@ pub struct Signed {
     /// The document.
     pub document: Document,
     /// The digest of its text.
-    pub digest: u64,
+    pub digest: Digest,
     /// The number of its tokens.
     pub token_count: u32,
     /// Its fingerprints, ordered by position.
@@ -39,7 +39,7 @@ impl Signed {
     /// # Errors
     /// When its text is too large.
     pub fn new(document: Document, config: &Config) -> Result<Signed> {
-        let digest = hash_bytes(document.text.as_bytes());
+        let digest = Digest::of(document.text.as_bytes());
         let (token_count, signature) = config.sign(&document.text)?;
         Ok(Signed { document, digest, token_count, signature })
     }
@@ -51,7 +51,7 @@ pub enum Output {
     /// A document and its signature.
     Signed(Signed),
     /// A document that `is_known` knew already, and the digest of its text.
-    Known(Document, u64),
+    Known(Document, Digest),
     /// A file that was left out, and why.
     Skipped {
         /// The path.
@@ -97,7 +97,7 @@ pub fn run(
     config: &Config,
     options: &PipelineOptions,
     stop: &AtomicBool,
-    is_known: &(dyn Fn(&Document, u64) -> bool + Sync),
+    is_known: &(dyn Fn(&Document, Digest) -> bool + Sync),
     sink: &mut dyn FnMut(Output) -> Result<()>,
 ) -> Result<()> {
     let threads = options.threads.max(1);
@@ -164,7 +164,7 @@ fn spawn_reader(
 struct Worker<'a> {
     config: &'a Config,
     source: &'a SourceOptions,
-    is_known: &'a (dyn Fn(&Document, u64) -> bool + Sync),
+    is_known: &'a (dyn Fn(&Document, Digest) -> bool + Sync),
 }
 
 impl Worker<'_> {
@@ -207,7 +207,7 @@ impl Worker<'_> {
     }
 
     fn document(&self, document: Document, tokens: &mut Tokens) -> Output {
-        let digest = hash_bytes(document.text.as_bytes());
+        let digest = Digest::of(document.text.as_bytes());
         if (self.is_known)(&document, digest) {
             return Output::Known(document, digest);
         }

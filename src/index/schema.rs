@@ -17,8 +17,10 @@ pub struct Fields {
     pub text: Option<Field>,
     /// What the caller knows of the document, for filters.
     pub meta: Field,
-    /// The digest of the text.
+    /// The low half of the digest of the text, by which documents are found.
     pub digest: Field,
+    /// The high half.
+    pub digest_high: Field,
     /// The meta object as JSON, for answers.
     pub meta_json: Field,
     /// When the document was added.
@@ -49,6 +51,8 @@ pub fn build(config: &Config) -> Schema {
     // where a block of texts to decompress costs a hundred.
     schema.add_bytes_field(META_JSON, FAST);
     schema.add_u64_field(plugin::DIGEST_FIELD, INDEXED | FAST);
+    // Not indexed: even of 10^9 documents hardly two share their low half.
+    schema.add_u64_field(plugin::DIGEST_HIGH_FIELD, FAST);
     schema.add_date_field(
         "added",
         DateOptions::default()
@@ -70,6 +74,7 @@ pub fn fields(schema: &Schema) -> Option<Fields> {
         text: field("text"),
         meta: field("meta")?,
         digest: field(plugin::DIGEST_FIELD)?,
+        digest_high: field(plugin::DIGEST_HIGH_FIELD)?,
         meta_json: field(META_JSON)?,
         added: field("added")?,
         signature: field(plugin::FIELD)?,

@@ -21,9 +21,9 @@ use super::seal::META;
 use super::stored;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
-use crate::hash::{hash_bytes, mix64};
+use crate::hash::{Digest, hash_bytes, mix64};
 use crate::segment::SegmentReader;
-use crate::segment::plugin::{DIGEST_FIELD, SignatureFile};
+use crate::segment::plugin::{Digests, SignatureFile};
 use crate::source::Document;
 
 /// So many blocks of texts of each segment are kept decompressed.
@@ -54,7 +54,7 @@ pub struct SegmentView {
     live_documents: u32,
     ids: Strings,
     store: StoreReader,
-    digests: Column<u64>,
+    digests: Digests,
     added: Column<DateTime>,
     meta_json: Option<Strings>,
 }
@@ -150,7 +150,7 @@ impl SegmentView {
                 alive: segment.alive_bitset().cloned(),
                 live_documents: segment.num_docs(),
                 ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
-                digests: fast.u64(DIGEST_FIELD)?,
+                digests: Digests::open(segment)?,
                 added: fast.date("added")?,
                 store: segment.get_store_reader(STORE_BLOCKS_CACHED)?,
                 meta_json: fast.bytes(META_JSON)?.map(Strings::new),
@@ -186,8 +186,8 @@ impl SegmentView {
     }
 
     /// The digest of the text of document `doc`.
-    pub fn digest(&self, doc: u32) -> u64 {
-        self.digests.first(doc).unwrap_or(0)
+    pub fn digest(&self, doc: u32) -> Digest {
+        self.digests.get(doc)
     }
 }
 
@@ -298,10 +298,13 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the dictionary of digests or an id cannot be read.
-    pub fn find_digest(&self, digest: u64) -> Result<Option<String>> {
-        let term = Term::from_field_u64(self.index.fields().digest, digest);
+    pub fn find_digest(&self, digest: Digest) -> Result<Option<String>> {
+        let term = Term::from_field_u64(self.index.fields().digest, digest.low);
         let mut least: Option<String> = None;
         self.for_each_with(&term, &mut |address| {
+            if self.segments[address.segment as usize].digest(address.doc) != digest {
+                return Ok(true);
+            }
             let id = self.id(address)?;
             if least.as_ref().is_none_or(|least| id < *least) {
                 least = Some(id);
@@ -316,7 +319,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub fn holds(&self, document: &Document, digest: u64) -> Result<bool> {
+    pub fn holds(&self, document: &Document, digest: Digest) -> Result<bool> {
         let Some(address) = self.find(&document.id)? else {
             return Ok(false);
         };
@@ -346,7 +349,7 @@ impl Snapshot {
         let id = text_of(fields.id);
         let text = fields.text.map(text_of);
         let digest = self.segments[address.segment as usize].digest(address.doc);
-        let text_fits = text.as_ref().is_none_or(|text| hash_bytes(text.as_bytes()) == digest);
+        let text_fits = text.as_ref().is_none_or(|text| Digest::of(text.as_bytes()) == digest);
         if !text_fits || id != self.id(address)? {
             return Err(damaged("a document that does not fit its digest"));
         }

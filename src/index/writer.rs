@@ -15,14 +15,14 @@ use tantivy::merge_policy::NoMergePolicy;
 use tantivy::schema::OwnedValue;
 use tantivy::{DateTime, IndexWriter, TantivyDocument, TantivyError, Term};
 
-use super::failure::words;
 use super::canonical::{self, canonical_json};
+use super::failure::words;
 use super::pipeline::Signed;
 use super::policy::TieredMergePolicy;
 use super::{Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::fault::Point;
-use crate::hash::{hash_bytes, mix64};
+use crate::hash::Digest;
 use crate::segment::plugin::{Backlog, Payload};
 use crate::source::Document;
 
@@ -47,8 +47,9 @@ const SEGMENT_BYTES_MIN: usize = 16 << 20;
 const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 
 /// A commit is made at the latest after so many changes, so that the memory for what has changed
-/// since the last one stays below about 100 MiB.
-pub const UNCOMMITTED_MAX: usize = 2_000_000;
+/// since the last one stays below about 100 MiB: 41 bytes a place, and a hash map of 2^21 places
+/// takes no more than 7/8 of them.
+pub const UNCOMMITTED_MAX: usize = 1_800_000;
 
 /// What adding a document did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,10 +71,10 @@ pub struct Writer {
     committed: Snapshot,
     /// Commits came after it that could not be opened.
     is_behind: bool,
-    /// By the hash of its id, what has become of each document in these commits.
-    unseen: HashMap<u64, Change>,
+    /// By the digest of its id, what has become of each document in these commits.
+    unseen: HashMap<Digest, Change>,
     /// The same since the last commit.
-    changed: HashMap<u64, Change>,
+    changed: HashMap<Digest, Change>,
     backlog: Arc<Backlog>,
     backlog_bytes_max: usize,
     /// The note of the last commit, which the next one carries on.
@@ -85,8 +86,8 @@ pub struct Writer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Removed,
-    /// Added, with this hash of its digests.
-    Added(u64),
+    /// Added, with this digest of its content.
+    Added(Digest),
 }
 
 impl Index {
@@ -165,10 +166,9 @@ impl Writer {
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub fn holds(&self, document: &Document, digest: u64) -> Result<bool> {
-        let content = content_hash(digest, canonical_json(&document.meta).as_bytes());
-        let id_hash = hash_bytes(document.id.as_bytes());
-        Ok(self.content_of(id_hash, &document.id)? == Some(content))
+    pub fn holds(&self, document: &Document, digest: Digest) -> Result<bool> {
+        let content = content_digest(digest, canonical_json(&document.meta).as_bytes());
+        Ok(self.content_of(id_digest(&document.id), &document.id)? == Some(content))
     }
 
     /// The number of changes since the last commit.
@@ -196,10 +196,10 @@ impl Writer {
             self.catch_up()?;
         }
         let own: &Signed = signed.borrow();
-        let id_hash = hash_bytes(own.document.id.as_bytes());
+        let of_id = id_digest(&own.document.id);
         let meta = canonical_json(&own.document.meta);
-        let content = content_hash(own.digest, meta.as_bytes());
-        let before = self.content_of(id_hash, &own.document.id)?;
+        let content = content_digest(own.digest, meta.as_bytes());
+        let before = self.content_of(of_id, &own.document.id)?;
         if before == Some(content) {
             return Ok(Outcome::Unchanged);
         }
@@ -217,7 +217,7 @@ impl Writer {
         }
         let added = self.tantivy_writer().add_document(document);
         added.map_err(|e| self.failure("add a document to", e))?;
-        self.changed.insert(id_hash, Change::Added(content));
+        self.changed.insert(of_id, Change::Added(content));
         self.failed = false;
         if self.changed.len() >= UNCOMMITTED_MAX {
             self.commit()?;
@@ -231,14 +231,14 @@ impl Writer {
     /// When the index cannot be read.
     pub fn remove(&mut self, id: &str) -> Result<bool> {
         self.check_usable()?;
-        let id_hash = hash_bytes(id.as_bytes());
-        if self.content_of(id_hash, id)?.is_none() {
+        let of_id = id_digest(id);
+        if self.content_of(of_id, id)?.is_none() {
             return Ok(false);
         }
         let term = self.id_term(id);
         self.failed = true;
         self.tantivy_writer().delete_term(term);
-        self.changed.insert(id_hash, Change::Removed);
+        self.changed.insert(of_id, Change::Removed);
         self.failed = false;
         Ok(true)
     }
@@ -318,7 +318,7 @@ impl Writer {
     /// # Errors
     /// When the index cannot be read.
     pub fn has(&self, id: &str) -> Result<bool> {
-        Ok(self.content_of(hash_bytes(id.as_bytes()), id)?.is_some())
+        Ok(self.content_of(id_digest(id), id)?.is_some())
     }
 
     /// Commits, then waits for merges in the background to end.
@@ -363,9 +363,10 @@ impl Writer {
         self.index.error(action, error)
     }
 
-    /// The hash of the digests of the document with this id, as of now.
-    fn content_of(&self, id_hash: u64, id: &str) -> Result<Option<u64>> {
-        match self.changed.get(&id_hash).or_else(|| self.unseen.get(&id_hash)) {
+    /// The digest of the content of the document with this id, which has the digest `of_id`, as of
+    /// now.
+    fn content_of(&self, of_id: Digest, id: &str) -> Result<Option<Digest>> {
+        match self.changed.get(&of_id).or_else(|| self.unseen.get(&of_id)) {
             Some(Change::Removed) => return Ok(None),
             Some(&Change::Added(content)) => return Ok(Some(content)),
             None => {}
@@ -375,7 +376,7 @@ impl Writer {
         };
         let segment = &self.committed.segments()[address.segment as usize];
         let meta = self.committed.meta_json(address)?;
-        Ok(Some(content_hash(segment.digest(address.doc), &meta)))
+        Ok(Some(content_digest(segment.digest(address.doc), &meta)))
     }
 
     fn id_term(&self, id: &str) -> Term {
@@ -399,7 +400,8 @@ impl Writer {
             document.add_object(fields.meta, object_of(&signed.document.meta));
             document.add_bytes(fields.meta_json, meta.as_bytes());
         }
-        document.add_u64(fields.digest, signed.digest);
+        document.add_u64(fields.digest, signed.digest.low);
+        document.add_u64(fields.digest_high, signed.digest.high);
         document.add_date(fields.added, added);
         let payload = Payload {
             digest: signed.digest,
@@ -429,9 +431,13 @@ fn date(time: SystemTime) -> DateTime {
     DateTime::from_timestamp_nanos(nanos)
 }
 
-/// One number for text and meta together.
-fn content_hash(digest: u64, meta: &[u8]) -> u64 {
-    mix64(digest) ^ hash_bytes(meta)
+fn id_digest(id: &str) -> Digest {
+    Digest::of(id.as_bytes())
+}
+
+/// One digest for text, of which the digest is given, and meta together.
+fn content_digest(digest: Digest, meta: &[u8]) -> Digest {
+    Digest::of_parts(&[&digest.to_le_bytes(), meta])
 }
 
 /// A meta object as tantivy takes it, its members in the order of their names: of two that mean one

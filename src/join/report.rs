@@ -123,7 +123,7 @@ pub fn report(
     };
     // Which pairs are looked at depends on their texts, not on where they are stored.
     let digest = |address: DocAddress| {
-        mix64(snapshot.segments()[address.segment as usize].digest(address.doc))
+        mix64(snapshot.segments()[address.segment as usize].digest(address.doc).low)
     };
     pairs(searcher, None, &pair_options, 0, stop, &mut |next, found| {
         for pair in found {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use tantivy::columnar::Column;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::SegmentComponent;
@@ -26,7 +27,7 @@ use super::bits::take_array;
 use super::{Header, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge};
 use crate::error::{Corruption, Error, Result};
 use crate::fault::{Faults, Point};
-use crate::hash::mix64;
+use crate::hash::{Digest, mix64};
 use crate::scheme::Fingerprint;
 
 /// The extension of the component's files.
@@ -38,8 +39,10 @@ pub const FIELD: &str = "signature";
 pub const FIELD_TYPE: &str = "cento_signature";
 /// The field with the caller's id.
 pub const ID_FIELD: &str = "id";
-/// The fast field with the digest of each document's text.
+/// The fast field with the low half of the digest of each document's text.
 pub const DIGEST_FIELD: &str = "digest";
+/// The fast field with the high half.
+pub const DIGEST_HIGH_FIELD: &str = "digest_high";
 
 /// A flush is due before the builder holds so many occurrences that sorting needs twice the
 /// memory; one document more must still fit.
@@ -114,7 +117,7 @@ impl Backlog {
 /// What travels through tantivy's document to the plugin.
 pub struct Payload<'a> {
     /// The digest of the document's text.
-    pub digest: u64,
+    pub digest: Digest,
     /// The number of tokens.
     pub tokens: u32,
     /// What the document was counted with in the [`Backlog`].
@@ -126,7 +129,7 @@ pub struct Payload<'a> {
 impl Payload<'_> {
     /// The value of the signature field.
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(20 + 12 * self.signature.len());
+        let mut bytes = Vec::with_capacity(28 + 12 * self.signature.len());
         bytes.extend_from_slice(&self.digest.to_le_bytes());
         bytes.extend_from_slice(&self.backlog_bytes.to_le_bytes());
         bytes.extend_from_slice(&self.tokens.to_le_bytes());
@@ -155,17 +158,41 @@ pub struct SignaturePlugin {
 }
 
 /// Identifies the documents of a segment by the digests of up to 16 of them.
-fn owner(documents: u32, digest_of: impl Fn(u32) -> u64) -> u64 {
+fn owner(documents: u32, digest_of: impl Fn(u32) -> Digest) -> u64 {
     let mut owner = u64::from(documents);
     let mut last = None;
     for i in 0..16u64 {
         let doc = (i * u64::from(documents) / 16) as u32;
         if doc < documents && last != Some(doc) {
-            owner = mix64(owner ^ digest_of(doc));
+            let Digest { low, high } = digest_of(doc);
+            owner = mix64(mix64(owner ^ low) ^ high);
             last = Some(doc);
         }
     }
     owner
+}
+
+/// The digests of the texts of a segment's documents.
+pub struct Digests {
+    low: Column<u64>,
+    high: Column<u64>,
+}
+
+impl Digests {
+    /// Those of this segment.
+    ///
+    /// # Errors
+    /// When a column is missing or cannot be read.
+    pub fn open(segment: &tantivy::SegmentReader) -> tantivy::Result<Digests> {
+        let columns = segment.fast_fields();
+        Ok(Digests { low: columns.u64(DIGEST_FIELD)?, high: columns.u64(DIGEST_HIGH_FIELD)? })
+    }
+
+    /// That of document `doc`; zero if it has none, which is so in a damaged segment only.
+    pub fn get(&self, doc: u32) -> Digest {
+        let half = |column: &Column<u64>| column.first(doc).unwrap_or(0);
+        Digest { low: half(&self.low), high: half(&self.high) }
+    }
 }
 
 /// The signatures of a segment, opened and not yet read.
@@ -235,12 +262,12 @@ fn unreadable(name: &str, error: &io::Error) -> Error {
 }
 
 fn owner_of(segment: &tantivy::SegmentReader) -> Result<u64> {
-    let digests = segment.fast_fields().u64(DIGEST_FIELD).map_err(|_| {
+    let digests = Digests::open(segment).map_err(|_| {
         let name = format!("{}.fast", segment.segment_id().uuid_string());
         let what = "the column of digests cannot be read";
         Error::from(Corruption::new(name, "fast fields", 0, what))
     })?;
-    Ok(owner(segment.max_doc(), |doc| digests.first(doc).unwrap_or(0)))
+    Ok(owner(segment.max_doc(), |doc| digests.get(doc)))
 }
 
 fn to_tantivy(error: impl Into<Error>) -> tantivy::TantivyError {
@@ -277,8 +304,8 @@ impl SegmentPlugin for SignaturePlugin {
         for reader in ctx.readers {
             let file = SignatureFile::open_to_merge(reader).map_err(to_tantivy)?;
             readers.push(file.read(reader, self.config).map_err(to_tantivy)?);
-            let column = reader.fast_fields().u64(DIGEST_FIELD)?;
-            digests.extend(reader.doc_ids_alive().map(|doc| column.first(doc).unwrap_or(0)));
+            let columns = Digests::open(reader)?;
+            digests.extend(reader.doc_ids_alive().map(|doc| columns.get(doc)));
         }
         let alive = |segment: &tantivy::SegmentReader| {
             segment.has_deletes().then(|| segment.doc_ids_alive().collect())
@@ -314,7 +341,7 @@ struct SignatureWriter {
     spool_dir: Option<PathBuf>,
     backlog: Arc<Backlog>,
     builder: SegmentBuilder,
-    digests: Vec<u64>,
+    digests: Vec<Digest>,
     signature: Vec<Fingerprint>,
     is_written: bool,
 }
@@ -345,7 +372,8 @@ impl PluginWriter for SignatureWriter {
         let payload = document.get_first(self.field).and_then(|value| value.as_custom());
         let mut rest = payload.expect("every document of cento carries its signature");
         let cut = "a signature is encoded whole";
-        self.digests.push(u64::from_le_bytes(take_array(&mut rest).expect(cut)));
+        let digest = u128::from_le_bytes(take_array(&mut rest).expect(cut));
+        self.digests.push(Digest::from(digest));
         let backlog_bytes = u64::from_le_bytes(take_array(&mut rest).expect(cut));
         let tokens = u32::from_le_bytes(take_array(&mut rest).expect(cut));
         self.signature.clear();
@@ -388,7 +416,7 @@ impl PluginWriter for SignatureWriter {
         {
             return FLUSH_NOW_BYTES;
         }
-        self.builder.memory_bytes() + 8 * self.digests.len()
+        self.builder.memory_bytes() + 16 * self.digests.len()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -30,7 +30,7 @@ use serde_json::Value;
 pub use verdict::{Cut, Decision, Verdict};
 
 use crate::error::{Error, Result};
-use crate::hash::{hash_bytes, mix64};
+use crate::hash::{Digest, mix64};
 use crate::index::pipeline::{self, Output, PipelineOptions, Signed};
 use crate::index::{Index, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
 use crate::search::Searcher;
@@ -198,13 +198,16 @@ pub fn dedup(
 
 /// The number of all records up to this one, from that of those before.
 fn next_hash(hash: u64, output: &Output) -> u64 {
-    let own = match output {
-        Output::Signed(signed) => hash_bytes(signed.document.id.as_bytes()) ^ signed.digest,
-        Output::Known(document, digest) => hash_bytes(document.id.as_bytes()) ^ digest,
-        Output::Skipped { place, .. } => hash_bytes(place.as_bytes()),
-        Output::Failed(error) => hash_bytes(error.to_string().as_bytes()),
+    let document = |id: &str, digest: Digest| {
+        Digest::of_parts(&[b"document", id.as_bytes(), &digest.to_le_bytes()])
     };
-    mix64(hash ^ own)
+    let own = match output {
+        Output::Signed(signed) => document(&signed.document.id, signed.digest),
+        Output::Known(known, digest) => document(&known.id, *digest),
+        Output::Skipped { place, .. } => Digest::of_parts(&[b"skipped", place.as_bytes()]),
+        Output::Failed(error) => Digest::of_parts(&[b"failed", error.to_string().as_bytes()]),
+    };
+    mix64(hash ^ own.low)
 }
 
 /// A searcher for which boilerplate does not count.
@@ -353,5 +356,24 @@ impl Run<'_> {
         self.recent.add(recent, signed.digest, indexed);
         self.writer.add(signed)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Document;
+
+    #[test]
+    fn records_that_change_places_with_their_ids_are_other_records() {
+        let known = |id: &str, text: &str| {
+            let document = Document::new(id, text, serde_json::Map::new());
+            Output::Known(document, Digest::of(text.as_bytes()))
+        };
+        assert_ne!(next_hash(0, &known("a", "b")), next_hash(0, &known("b", "a")));
+        assert_ne!(next_hash(0, &known("a", "a")), next_hash(0, &known("b", "b")));
+        let skipped = Output::Skipped { place: "a".into(), why: "" };
+        let failed = Output::Failed(Error::input("a", ""));
+        assert_ne!(next_hash(0, &skipped), next_hash(0, &failed));
     }
 }

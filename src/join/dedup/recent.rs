@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use crate::hash::BuildKeyHasher;
+use crate::hash::{BuildKeyHasher, Digest};
 
 /// A document that was kept.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Recent {
 pub struct RecentDocuments {
     documents: Vec<Recent>,
     /// By the digest of the text, the first document that has it.
-    digests: HashMap<u64, u32, BuildKeyHasher>,
+    digests: HashMap<Digest, u32, BuildKeyHasher>,
     /// By fingerprint, the length of its list and the last posting of it.
     lists: HashMap<u64, (u32, u32), BuildKeyHasher>,
     /// A document, and the posting before it in its list.
@@ -61,7 +61,7 @@ impl RecentDocuments {
 
     /// Adds a document whose text has this digest; it will be found by the first `indexed` of its
     /// fingerprints.
-    pub fn add(&mut self, recent: Recent, digest: u64, indexed: usize) {
+    pub fn add(&mut self, recent: Recent, digest: Digest, indexed: usize) {
         let doc = self.documents.len() as u32;
         self.digests.entry(digest).or_insert(doc);
         for &key in &recent.keys[..indexed] {
@@ -77,7 +77,7 @@ impl RecentDocuments {
     }
 
     /// The document whose text has this digest.
-    pub fn find_digest(&self, digest: u64) -> Option<&Recent> {
+    pub fn find_digest(&self, digest: Digest) -> Option<&Recent> {
         self.digests.get(&digest).map(|&doc| &self.documents[doc as usize])
     }
 
@@ -141,6 +141,11 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// Digests that differ in their high halves only.
+    fn digest(high: u64) -> Digest {
+        Digest { low: 7, high }
+    }
+
     proptest! {
         #[test]
         fn neighbours_are_those_of_brute_force(
@@ -165,8 +170,8 @@ mod tests {
             for (i, keys) in documents.iter().enumerate() {
                 let keys: Vec<u64> = keys.iter().copied().collect();
                 let recent = || Recent { id: i.to_string(), keys: keys.clone(), text: None };
-                whole.add(recent(), i as u64 / 2, both.indexed(keys.len()));
-                short.add(recent(), i as u64 / 2, near.indexed(keys.len()));
+                whole.add(recent(), digest(i as u64 / 2), both.indexed(keys.len()));
+                short.add(recent(), digest(i as u64 / 2), near.indexed(keys.len()));
             }
             for query in queries {
                 let keys: Vec<u64> = query.iter().copied().collect();
@@ -190,7 +195,7 @@ mod tests {
             }
             for digest in 0..20u64 {
                 let first = (digest * 2 < documents.len() as u64).then(|| (digest * 2).to_string());
-                prop_assert_eq!(whole.find_digest(digest).map(|recent| recent.id.clone()), first);
+                prop_assert_eq!(whole.find_digest(self::digest(digest)).map(|recent| recent.id.clone()), first);
             }
         }
     }

@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 
 use crate::error::Result;
-use crate::hash::{hash_bytes, mix64};
+use crate::hash::Digest;
+use crate::index::canonical::canonical_json;
 use crate::index::pipeline::Signed;
 use crate::index::{Outcome, Writer};
 
@@ -159,7 +160,7 @@ impl Changes {
 
 /// The documents that brought out a defect in this run.
 #[derive(Default)]
-pub struct Poisons(VecDeque<u64>);
+pub struct Poisons(VecDeque<Digest>);
 
 impl Poisons {
     /// Remembers a document: this text and meta under this id.
@@ -176,10 +177,8 @@ impl Poisons {
     }
 }
 
-fn identity(signed: &Signed) -> u64 {
-    let document = &signed.document;
-    let meta: u64 = document.meta.iter().fold(0, |hash, (key, value)| {
-        mix64(hash ^ hash_bytes(key.as_bytes())) ^ hash_bytes(value.to_string().as_bytes())
-    });
-    mix64(mix64(signed.digest ^ hash_bytes(document.id.as_bytes())) ^ meta)
+fn identity(signed: &Signed) -> Digest {
+    let meta = canonical_json(&signed.document.meta);
+    let id = signed.document.id.as_bytes();
+    Digest::of_parts(&[id, &signed.digest.to_le_bytes(), meta.as_bytes()])
 }
