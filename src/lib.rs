@@ -21,6 +21,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod api;
+mod automaton;
 #[allow(clippy::disallowed_methods, reason = "it shows text, and decides no signature")]
 pub mod cli;
 pub mod client;

@@ -7,9 +7,13 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cento::hash::mix64;
 use cento::index::{Index, WriterOptions};
+use cento::scheme::Fingerprint;
 use cento::search::{Query, Searcher};
+use cento::segment::{Header, SegmentBuilder, SegmentReader};
 use common::{add, config, words};
+use ownedbytes::OwnedBytes;
 
 fn small_index(path: &Path) {
     let index = Index::create(path, config()).unwrap();
@@ -81,6 +85,53 @@ fn a_flipped_byte_anywhere_is_an_error_or_harmless() {
     let _ = std::panic::take_hook();
     assert!(wrong.is_empty(), "{} bytes: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
     assert_eq!(answers(dir.path()).unwrap(), expected);
+}
+
+#[test]
+fn a_forged_term_index_is_an_error_or_harmless() {
+    // Its checksums are right, so its bytes reach fst, which goes where they lead.
+    let postings = (0..3000u64).map(|i| (mix64(i) >> 24, i as u32 % 5));
+    let mut builder = SegmentBuilder::new();
+    for doc in 0..5 {
+        let of_doc = postings.clone().filter(|posting| posting.1 == doc);
+        let signature: Vec<_> =
+            (0..).zip(of_doc).map(|(position, (key, _))| Fingerprint { key, position }).collect();
+        builder.push(600, &signature);
+    }
+    let header = Header { key_bits: 40, documents: 5, config: 1, owner: 2 };
+    let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
+    let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
+    let footer = whole.len() - 184;
+    let [term_index, checksums] = [1, 6].map(|section| {
+        let entry = footer + 16 * section;
+        uint(&whole[entry..entry + 8])
+            ..uint(&whole[entry..entry + 8]) + uint(&whole[entry + 8..entry + 16])
+    });
+    assert!(term_index.len() > 100);
+    let mut harmless = 0;
+    for at in term_index.clone() {
+        for change in [0x01, 0x10, 0x80, 0xff] {
+            let mut forged = whole.clone();
+            forged[at] ^= change;
+            let page = at / 4096;
+            let end = (4096 * (page + 1)).min(checksums.start);
+            let crc = crc32fast::hash(&forged[4096 * page..end]).to_le_bytes();
+            forged[checksums.start + 4 * page..][..4].copy_from_slice(&crc);
+            let crc = crc32fast::hash(&forged[checksums.clone()]).to_le_bytes();
+            forged[footer + 164..footer + 168].copy_from_slice(&crc);
+            let crc = crc32fast::hash(&forged[footer..footer + 168]).to_le_bytes();
+            forged[footer + 168..footer + 172].copy_from_slice(&crc);
+            match SegmentReader::open("forged", OwnedBytes::new(forged)) {
+                Ok(reader) => {
+                    harmless += 1;
+                    postings.clone().for_each(|(key, _)| drop(reader.find(key)));
+                    reader.check();
+                }
+                Err(error) => assert_eq!(error.section, "term index", "{at}: {error}"),
+            }
+        }
+    }
+    assert!(harmless < 4 * term_index.len() / 2, "{harmless}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::bits::width_of;
 use super::layout::{Header, Section, SigFile};
 use super::terms::{BLOCK_HEADER_BYTES, BLOCK_TERMS, Block, low_bits};
+use crate::automaton;
 use crate::error::Corruption;
 
 /// Finds the block of a key: the separators and places of all blocks, in memory.
@@ -35,12 +36,7 @@ impl TermIndex {
             return Err(damage("more terms than its blocks can hold"));
         }
         let (bytes, header) = (file.read_all(Section::TermIndex)?, file.header);
-        // The checksums of these bytes fit, so only a forged file gets fst to read beyond them;
-        // it answers that with a panic.
-        let entries = std::panic::catch_unwind(|| stream(bytes, &header, blocks));
-        let (separators, mut offsets) = entries
-            .ok()
-            .flatten()
+        let (separators, mut offsets) = stream(bytes, &header, blocks)
             .ok_or_else(|| damage("it is not an index of as many blocks as there are"))?;
         offsets.push(terms_len);
         let ascends = offsets.windows(2).all(|pair| pair[0] < pair[1])
@@ -116,17 +112,18 @@ fn prefix(key: u64, shift: u32) -> usize {
     key.checked_shr(shift).unwrap_or(0) as usize
 }
 
-/// The entries of the FST, separators as keys; `None` if they are not as many as `blocks`.
+/// The entries of the FST, separators as keys; `None` if they are not as many as `blocks`, or it
+/// cannot be walked: the checksums of its bytes fit, so it was forged.
 pub fn stream(bytes: &[u8], header: &Header, blocks: usize) -> Option<(Vec<u64>, Vec<usize>)> {
     use fst::Streamer;
 
+    if automaton::keys(bytes, header.key_bytes())? != blocks as u64 {
+        return None;
+    }
     let map = fst::Map::new(bytes).ok()?;
     let (mut separators, mut offsets) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
     let mut entries = map.stream();
     while let Some((separator, offset)) = entries.next() {
-        if separator.len() > header.key_bytes() || separators.len() == blocks {
-            return None;
-        }
         let mut key = [0; 8];
         key[8 - header.key_bytes()..][..separator.len()].copy_from_slice(separator);
         separators.push(u64::from_be_bytes(key));
