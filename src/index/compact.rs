@@ -1,13 +1,15 @@
 //! How does the index get rid of deleted documents and small segments?
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
-use tantivy::index::{SegmentId, SegmentMeta};
+use tantivy::index::{SegmentComponent, SegmentId, SegmentMeta};
 use utoipa::ToSchema;
 
 use tantivy::{FutureResult, TantivyError};
 
 use super::{Index, Writer, WriterOptions};
-use crate::error::{Error, Result};
+use crate::error::{Corruption, Error, Result};
 
 /// What a compaction did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -21,6 +23,17 @@ pub struct Compaction {
 }
 
 impl Index {
+    /// The damage of a store of the last commit, if there is one: tantivy does not say why it could
+    /// not merge it.
+    fn store_damage(&self) -> Option<Error> {
+        let metas = self.tantivy().searchable_segment_metas().ok()?;
+        let mut stores = metas.iter().map(|meta| meta.relative_path(SegmentComponent::Store));
+        let verify = |path: PathBuf| self.directory().verify_store(&path).err();
+        let error = stores.find_map(verify)?;
+        let corruption = error.get_ref().and_then(|cause| cause.downcast_ref::<Corruption>())?;
+        Some(corruption.clone().into())
+    }
+
     /// Merges the segments into at most `segments`, without the deleted documents, and removes
     /// the files that nothing needs any more.
     ///
@@ -86,7 +99,7 @@ impl Compacting {
             }
         }
         if let Some(error) = failure {
-            return Err(error);
+            return Err(index.store_damage().unwrap_or(error));
         }
         if outrun {
             return Err(Error::conflict("segments were taken away while they were being merged"));

@@ -4,8 +4,8 @@
 //! promises to those of the directory beneath: an atomic write is durable when it returns; the
 //! list of segments is checked at every read; a component has the length and the checksum that
 //! the list gives it; and a small component is read whole and checked before its first byte is
-//! used. The large components have their own checks: pages in `.sig`, digests of the documents in
-//! `.store`.
+//! used. The large components have their own checks: pages in `.sig`; in `.store` the index at
+//! opening, the digests of documents when they are read, all of it before it is merged.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -26,6 +26,7 @@ use tantivy::directory::{
 };
 
 use super::seal::{self, Component, Components, META};
+use super::store_file::Stores;
 use crate::error::Corruption;
 
 /// Components that check themselves as they are read.
@@ -49,6 +50,7 @@ struct State {
     listed: Mutex<Components>,
     /// Components whose checksum has been found right.
     verified: Mutex<HashSet<PathBuf>>,
+    stores: Stores,
     /// How many times each thread holds the list of segments.
     holders: Mutex<HashMap<ThreadId, usize>>,
 }
@@ -114,6 +116,25 @@ impl IndexDirectory {
     /// Opens a component that is checked by nobody: to see what is wrong with it.
     pub fn open_unchecked(&self, path: &Path) -> Result<FileSlice, OpenReadError> {
         self.inner.get_file_handle(path).map(FileSlice::new)
+    }
+
+    /// The store at `path`, without tantivy's footer, for a reader that checks what it reads.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or has no footer.
+    pub fn open_store(&self, path: &Path) -> Result<FileSlice, OpenReadError> {
+        let failed = |e| OpenReadError::wrap_io_error(e, path.to_owned());
+        let file = self.open_unchecked(path)?;
+        Ok(footer(&path.display().to_string(), file).map_err(failed)?.1)
+    }
+
+    /// Compares all of the store at `path` with its checksum.
+    ///
+    /// # Errors
+    /// When it does not fit or cannot be read; nothing if it is gone.
+    pub fn verify_store(&self, path: &Path) -> io::Result<()> {
+        let file = self.inner.get_file_handle(path);
+        file.map_or(Ok(()), |file| self.state.stores.verify(path, &file))
     }
 
     /// What the list of segments that was last read or written says of its files.
@@ -207,7 +228,10 @@ fn damage(name: &str, what: impl Into<String>) -> io::Error {
 }
 
 /// tantivy's footer of a component, and all before it.
-fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
+///
+/// # Errors
+/// When it has none.
+pub(super) fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
     // tantivy's own reader panics on less.
     if file.len() < FOOTER_END_BYTES {
         return Err(damage(name, format!("it has {} bytes only", file.len())));
@@ -233,7 +257,10 @@ fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result<()>
 }
 
 /// Compares all that a component holds with the checksum in its footer.
-fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
+///
+/// # Errors
+/// When it does not fit, or cannot be read.
+pub(super) fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
     let (footer, body) = footer(name, file)?;
     let found = crc32fast::hash(&body.read_bytes()?);
     if found != footer.crc {
@@ -269,7 +296,10 @@ impl Directory for IndexDirectory {
             other => other,
         })?;
         self.verify(path, &handle).map_err(failed)?;
-        Ok(handle)
+        match path.extension().and_then(OsStr::to_str) {
+            Some("store") => self.state.stores.open(path, handle).map_err(failed),
+            _ => Ok(handle),
+        }
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {

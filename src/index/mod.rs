@@ -22,6 +22,8 @@ mod schema;
 mod seal;
 mod snapshot;
 mod stats;
+mod store;
+mod store_file;
 mod stored;
 mod train;
 mod writer;
@@ -150,12 +152,18 @@ impl Index {
 
     fn open_for_search_once(path: &Path) -> Result<Index> {
         check_exists(path)?;
-        // The small components are read whole when they are opened.
+        // The small components are read whole when they are opened, and the index of a store.
         let files = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for file in files.flatten().map(|entry| entry.path()) {
             let extension = file.extension().and_then(|extension| extension.to_str());
-            if !matches!(extension, Some(plugin::EXTENSION | "store")) {
-                ReadAhead::of(&file).ask(0, 0);
+            match extension {
+                Some(plugin::EXTENSION) => {}
+                // Only its index: a thousandth of it, at the end.
+                Some("store") => {
+                    let len = file.metadata().map_or(0, |found| found.len());
+                    ReadAhead::of(&file).ask(len.saturating_sub(len / 500 + 4096), 0);
+                }
+                _ => ReadAhead::of(&file).ask(0, 0),
             }
         }
         let directory = MmapDirectory::open_with_madvice(path, Advice::Random);

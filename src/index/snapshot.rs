@@ -3,21 +3,19 @@
 //! A snapshot does not change; commits, merges and deletions that come later do not touch it, in
 //! this process or another. It may be shared by any number of threads.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tantivy::columnar::Column;
 use tantivy::fastfield::AliveBitSet;
-use tantivy::store::StoreReader;
 use tantivy::{DateTime, Directory, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::canonical::canonical_json;
 use super::column::Strings;
-use super::failure::words;
 use super::schema::META_JSON;
 use super::seal::META;
+use super::store::{Damage, Store};
 use super::stored;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
@@ -25,9 +23,6 @@ use crate::hash::{Digest, hash_bytes, mix64};
 use crate::segment::SegmentReader;
 use crate::segment::plugin::{Digests, SignatureFile};
 use crate::source::Document;
-
-/// So many blocks of texts of each segment are kept decompressed.
-const STORE_BLOCKS_CACHED: usize = 16;
 
 /// A document of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,7 +48,7 @@ pub struct SegmentView {
     alive: Option<AliveBitSet>,
     live_documents: u32,
     ids: Strings,
-    store: StoreReader,
+    store: Store,
     digests: Digests,
     added: Column<DateTime>,
     meta_json: Option<Strings>,
@@ -109,24 +104,38 @@ impl Index {
             let reader: IndexReader = reader.doc_store_cache_num_blocks(1).try_into()?;
             Ok(reader.searcher())
         };
-        // tantivy reads the index at the end of a store without a check; damaged bytes there may
-        // make it panic.
-        let searcher = catch_unwind(AssertUnwindSafe(open))
-            .map_err(|_| Corruption::new("a .store file", "index", 0, "it cannot be opened"))?
-            .map_err(|e| self.error("open the segments of", e))?;
+        let searcher = open().map_err(|e| self.error("open the segments of", e))?;
         let config = self.config().digest();
         let files = searcher.segment_readers().iter();
-        let files = files.map(|segment| SignatureFile::open(segment, self.path()));
+        let files = files.map(|segment| {
+            Ok((SignatureFile::open(segment, self.path())?, self.open_store(segment)?))
+        });
         let files = files.collect::<Result<Vec<_>>>()?;
         drop(hold);
-        let views = searcher.segment_readers().iter().zip(files).map(|(segment, file)| {
-            SegmentView::open(segment, file, config).map_err(|e| match e {
+        let views = searcher.segment_readers().iter().zip(files).map(|(segment, (file, store))| {
+            SegmentView::open(segment, file, store, config).map_err(|e| match e {
                 OpenError::Own(error) => error,
                 OpenError::Tantivy(error) => self.error("open the segments of", error),
             })
         });
         let segments = views.collect::<Result<_>>()?;
         Ok(Snapshot { index: self.clone(), searcher, segments })
+    }
+
+    /// The texts of a segment.
+    fn open_store(&self, segment: &tantivy::SegmentReader) -> Result<Store> {
+        let path = PathBuf::from(format!("{}.store", segment.segment_id().uuid_string()));
+        let failed = |e: TantivyError| self.error("open the texts of", e);
+        let damage = |(at, what): Damage| {
+            Corruption::new(path.display().to_string(), "store", at as u64, what)
+        };
+        let file = self.directory().open_store(&path).map_err(|e| failed(e.into()))?;
+        let store =
+            Store::open(file.read_bytes().map_err(|e| failed(e.into()))?).map_err(damage)?;
+        if store.documents() != segment.max_doc() {
+            return Err(damage((0, "it has not as many documents as its segment")).into());
+        }
+        Ok(store)
     }
 }
 
@@ -139,6 +148,7 @@ impl SegmentView {
     fn open(
         segment: &tantivy::SegmentReader,
         file: SignatureFile,
+        store: Store,
         config: u64,
     ) -> std::result::Result<SegmentView, OpenError> {
         let signatures = file.read(segment, config).map_err(OpenError::Own)?;
@@ -152,7 +162,7 @@ impl SegmentView {
                 ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
                 digests: Digests::open(segment)?,
                 added: fast.date("added")?,
-                store: segment.get_store_reader(STORE_BLOCKS_CACHED)?,
+                store,
                 meta_json: fast.bytes(META_JSON)?.map(Strings::new),
             })
         };
@@ -336,10 +346,8 @@ impl Snapshot {
         let fields = *self.index.fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
         let store = &self.segments[address.segment as usize].store;
-        // tantivy checks no checksum of a block of its store; damaged bytes may make it panic.
-        let bytes = catch_unwind(AssertUnwindSafe(|| store.get_document_bytes(address.doc)))
-            .map_err(|_| damaged("a block that cannot be decoded"))?
-            .map_err(|e| damaged(&words(&e)))?;
+        let bytes = store.document(address.doc);
+        let bytes = bytes.map_err(|(at, what)| damaged(&format!("{what}, at byte {at}")))?;
         let texts = stored::texts(&bytes);
         let texts = texts.ok_or_else(|| damaged("a document that cannot be decoded"))?;
         let text_of = |field| {

@@ -7,6 +7,8 @@
 
 use tantivy::schema::Field;
 
+use super::store::number;
+
 /// The code of a text: its length, then its bytes.
 const TEXT_CODE: u8 = 0;
 /// The code of a date: 8 bytes.
@@ -14,13 +16,13 @@ const DATE_CODE: u8 = 5;
 
 /// The texts of a stored document, by their fields; `None` if it is not one of cento's.
 pub fn texts(mut bytes: &[u8]) -> Option<Vec<(Field, &str)>> {
-    let fields = take_number(&mut bytes)?;
+    let fields = number(&mut bytes)?;
     let mut texts = Vec::new();
     for _ in 0..fields {
         let field = u32::from_le_bytes(take(&mut bytes, 4)?.try_into().ok()?);
         match take(&mut bytes, 1)?[0] {
             TEXT_CODE => {
-                let len = usize::try_from(take_number(&mut bytes)?).ok()?;
+                let len = usize::try_from(number(&mut bytes)?).ok()?;
                 let text = std::str::from_utf8(take(&mut bytes, len)?).ok()?;
                 texts.push((Field::from_field_id(field), text));
             }
@@ -37,19 +39,6 @@ fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     let (taken, rest) = bytes.split_at_checked(len)?;
     *bytes = rest;
     Some(taken)
-}
-
-/// Takes a number of seven bits a byte, low bits first; the last byte has the high bit.
-fn take_number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0u64;
-    for shift in (0..64).step_by(7) {
-        let byte = take(bytes, 1)?[0];
-        number |= u64::from(byte & 127) << shift;
-        if byte & 128 != 0 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

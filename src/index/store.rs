@@ -1,0 +1,422 @@
+//! What stands in a `.store`, and where?
+//!
+//! tantivy's own reader takes every number in the file at its word and checks no checksum: damaged
+//! bytes make it panic, or ask for more memory than there is. Here all numbers that lead to a block
+//! of texts are checked before tantivy sees the file ([`check`]), and texts are read without it
+//! ([`Store`]). The layout is tantivy's, whose version is pinned:
+//!
+//! - blocks of documents, one behind the other: the length (`u32`), then a zstd frame of so many
+//!   bytes: documents, the place of each (`u32`), and their number (`u32`);
+//! - the index: the number of layers and where each ends (counted from the first), then the layers,
+//!   as they are called below, the one that names the blocks last;
+//! - version 2 (`u32`), the length of all blocks (`u64`), a code for zstd (`u8`), 15 bytes.
+//!
+//! A layer is a list of nodes: the number of entries, the first document and the first byte, then of
+//! each entry the number of documents and of bytes. The entries of the last layer stand for blocks,
+//! those of the others for the nodes of the next layer. All these numbers have seven bits a byte,
+//! low bits first; the last byte has the high bit.
+
+use std::collections::VecDeque;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use tantivy::directory::OwnedBytes;
+
+/// The bytes behind the index.
+const TAIL_BYTES: usize = 28;
+/// tantivy's version of this layout.
+const VERSION: u64 = 2;
+/// tantivy's code for zstd, the only one that cento writes.
+const ZSTD: u8 = 4;
+/// Each layer has an eighth of the entries of the next one, so these would be 2^96 blocks.
+const LAYERS_MAX: u64 = 32;
+/// So many blocks of texts of each segment are kept decompressed.
+const BLOCKS_CACHED: usize = 16;
+
+/// What is wrong with a store, and at or after which byte.
+pub type Damage = (usize, &'static str);
+
+/// Some documents and the bytes that stand for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    documents: Range<u32>,
+    bytes: Range<usize>,
+}
+
+/// The parts of a store.
+struct Parts {
+    /// The length of all blocks.
+    blocks_len: usize,
+    /// The layers of the index.
+    layers: Vec<Range<usize>>,
+}
+
+impl Parts {
+    fn find(file: &[u8]) -> Result<Parts, Damage> {
+        let tail = file.len().checked_sub(TAIL_BYTES).ok_or((0, "it is cut short"))?;
+        if uint(&file[tail..tail + 4]) != VERSION {
+            return Err((tail, "a version of the store that cento does not write"));
+        }
+        if file[tail + 12] != ZSTD {
+            return Err((tail + 12, "a compression that cento does not write"));
+        }
+        let blocks_len = usize::try_from(uint(&file[tail + 4..tail + 12])).unwrap_or(usize::MAX);
+        if blocks_len > tail {
+            return Err((tail + 4, "its index lies outside of it"));
+        }
+        let outside = (blocks_len, "layers of the index that lie outside of it");
+        let mut rest = &file[blocks_len..tail];
+        let count = number(&mut rest).filter(|&count| count <= LAYERS_MAX).ok_or(outside)?;
+        let ends: Option<Vec<u64>> = (0..count).map(|_| number(&mut rest)).collect();
+        let (mut layers, mut start) = (Vec::new(), 0);
+        for end in ends.ok_or(outside)? {
+            let end = usize::try_from(end).ok().filter(|&end| start < end && end <= rest.len());
+            let end = end.ok_or(outside)?;
+            layers.push(tail - rest.len() + start..tail - rest.len() + end);
+            start = end;
+        }
+        if start != rest.len() {
+            return Err(outside);
+        }
+        Ok(Parts { blocks_len, layers })
+    }
+
+    /// The documents of the first layer, which are all: it is short.
+    fn documents(&self, file: &[u8]) -> Result<u32, Damage> {
+        let Some(layer) = self.layers.first() else { return Ok(0) };
+        let mut documents = 0;
+        walk(file, layer, &mut |entry| documents = entry.documents.end, &mut |_| {})?;
+        Ok(documents)
+    }
+}
+
+/// Calls `each_entry` with all entries of a layer, and `each_node` with what each of its nodes stands
+/// for: documents, and bytes of the layer.
+fn walk(
+    file: &[u8],
+    layer: &Range<usize>,
+    each_entry: &mut dyn FnMut(Entry),
+    each_node: &mut dyn FnMut(Entry),
+) -> Result<(), Damage> {
+    let mut rest = &file[layer.clone()];
+    let (mut document, mut byte) = (0u32, 0usize);
+    while !rest.is_empty() {
+        let at = layer.end - rest.len();
+        let damage = || (at, "an index that does not go from block to block");
+        let first = document;
+        let count = number32(&mut rest).filter(|&count| count > 0).ok_or_else(damage)?;
+        let starts = (number32(&mut rest), number(&mut rest));
+        if starts != (Some(document), Some(byte as u64)) {
+            return Err(damage());
+        }
+        for _ in 0..count {
+            let documents = number32(&mut rest).filter(|&documents| documents > 0);
+            let end = documents.and_then(|documents| document.checked_add(documents));
+            let bytes = number32(&mut rest).filter(|&bytes| bytes > 0);
+            let byte_end = bytes.and_then(|bytes| byte.checked_add(bytes as usize));
+            let (end, byte_end) = end.zip(byte_end).ok_or_else(damage)?;
+            each_entry(Entry { documents: document..end, bytes: byte..byte_end });
+            (document, byte) = (end, byte_end);
+        }
+        let bytes = at - layer.start..layer.end - rest.len() - layer.start;
+        each_node(Entry { documents: first..document, bytes });
+    }
+    Ok(())
+}
+
+/// The length of all blocks of a store; `file` is the component without tantivy's footer.
+///
+/// # Errors
+/// What is wrong, and where.
+pub fn blocks_len(file: &[u8]) -> Result<usize, Damage> {
+    Parts::find(file).map(|parts| parts.blocks_len)
+}
+
+/// Whether all numbers of a store lead to where tantivy expects them to, up to its blocks; `file` is
+/// the component without tantivy's footer.
+///
+/// Reads the index, about a thousandth of the file, and nothing of the blocks.
+///
+/// # Errors
+/// What is wrong, and where.
+pub fn check(file: &[u8]) -> Result<(), Damage> {
+    let parts = Parts::find(file)?;
+    // What the layer before says of this one.
+    let mut expected: Option<Vec<Entry>> = None;
+    for layer in &parts.layers {
+        let (mut entries, mut nodes) = (Vec::new(), Vec::new());
+        let is_last = layer.end == file.len() - TAIL_BYTES;
+        let mut end = 0;
+        let mut each = |entry: Entry| {
+            end = entry.bytes.end;
+            if !is_last {
+                entries.push(entry);
+            }
+        };
+        walk(file, layer, &mut each, &mut |node| nodes.push(node))?;
+        if expected.is_some_and(|expected| expected != nodes) {
+            return Err((layer.start, "layers of the index that do not fit each other"));
+        }
+        if is_last && end != parts.blocks_len {
+            return Err((layer.start, "an index that does not lead to all blocks"));
+        }
+        expected = Some(entries);
+    }
+    if parts.layers.is_empty() && parts.blocks_len > 0 {
+        return Err((parts.blocks_len, "an index that leads to no block"));
+    }
+    Ok(())
+}
+
+/// The texts of a segment.
+pub struct Store {
+    file: OwnedBytes,
+    documents: u32,
+    /// All blocks; read when the first text is wanted.
+    blocks: OnceLock<Result<Vec<Entry>, Damage>>,
+    /// The blocks that were read last, the last one first, each with its first document.
+    cached: Mutex<VecDeque<(u32, Arc<Block>)>>,
+}
+
+/// A block of documents, decompressed.
+struct Block {
+    bytes: Vec<u8>,
+    /// Where the places of the documents begin.
+    places: usize,
+}
+
+/// The bytes of a document.
+pub struct DocumentBytes {
+    block: Arc<Block>,
+    range: Range<usize>,
+}
+
+impl Deref for DocumentBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.block.bytes[self.range.clone()]
+    }
+}
+
+impl Store {
+    /// The store in `file`, a component without tantivy's footer.
+    ///
+    /// # Errors
+    /// When the parts of the file cannot be told apart.
+    pub fn open(file: OwnedBytes) -> Result<Store, Damage> {
+        let documents = Parts::find(&file)?.documents(&file)?;
+        Ok(Store { file, documents, blocks: OnceLock::new(), cached: Mutex::default() })
+    }
+
+    /// The number of documents.
+    pub fn documents(&self) -> u32 {
+        self.documents
+    }
+
+    /// The bytes of document `doc`.
+    ///
+    /// # Errors
+    /// When it is not there, or its block is damaged.
+    pub fn document(&self, doc: u32) -> Result<DocumentBytes, Damage> {
+        let blocks = self.blocks.get_or_init(|| self.read_blocks()).as_ref().map_err(|e| *e)?;
+        let at = blocks.partition_point(|block| block.documents.end <= doc);
+        let entry = blocks.get(at).ok_or((self.file.len(), "no block with it"))?;
+        let block = self.block(entry)?;
+        let index = (doc - entry.documents.start) as usize;
+        let place = |index: usize| uint(&block.bytes[block.places + 4 * index..][..4]) as usize;
+        let is_last = doc + 1 == entry.documents.end;
+        let range = place(index)..if is_last { block.places } else { place(index + 1) };
+        if range.start > range.end || range.end > block.places {
+            return Err((entry.bytes.start, "a block whose documents lie outside of it"));
+        }
+        Ok(DocumentBytes { block, range })
+    }
+
+    fn read_blocks(&self) -> Result<Vec<Entry>, Damage> {
+        let parts = Parts::find(&self.file)?;
+        let mut blocks: Vec<Entry> = Vec::new();
+        if let Some(layer) = parts.layers.last() {
+            walk(&self.file, layer, &mut |block| blocks.push(block), &mut |_| {})?;
+        }
+        if blocks.last().is_some_and(|last| last.bytes.end > parts.blocks_len) {
+            return Err((parts.blocks_len, "an index that leads beyond the last block"));
+        }
+        Ok(blocks)
+    }
+
+    fn block(&self, entry: &Entry) -> Result<Arc<Block>, Damage> {
+        let lock = || self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = entry.documents.start;
+        {
+            let mut cached = lock();
+            if let Some(at) = cached.iter().position(|block| block.0 == first) {
+                let found = cached.remove(at).expect("it was found there");
+                let block = found.1.clone();
+                cached.push_front(found);
+                return Ok(block);
+            }
+        }
+        let damage = || (entry.bytes.start, "a block that cannot be decoded");
+        let block = Block::decode(&self.file[entry.bytes.clone()], entry.documents.len());
+        let block = Arc::new(block.ok_or_else(damage)?);
+        let mut cached = lock();
+        cached.truncate(BLOCKS_CACHED - 1);
+        cached.push_front((first, block.clone()));
+        Ok(block)
+    }
+}
+
+impl Block {
+    /// Decompresses a block of so many documents.
+    fn decode(bytes: &[u8], documents: usize) -> Option<Block> {
+        let (len, frame) = bytes.split_at_checked(4)?;
+        let len = usize::try_from(uint(len)).ok()?;
+        // A damaged length must ask for no memory: the frame has it, too.
+        if zstd::zstd_safe::get_frame_content_size(frame).ok()? != Some(len as u64) {
+            return None;
+        }
+        let bytes = zstd::bulk::decompress(frame, len).ok()?;
+        let places_end = bytes.len().checked_sub(4)?;
+        let places = places_end.checked_sub(documents.checked_mul(4)?)?;
+        let fits = bytes.len() == len && uint(&bytes[places_end..]) == documents as u64;
+        fits.then_some(Block { bytes, places })
+    }
+}
+
+/// An unsigned little-endian integer of up to 8 bytes.
+fn uint(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// Takes a number of seven bits a byte, low bits first; the last byte has the high bit.
+pub(super) fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 127) << shift;
+        if byte & 128 != 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The same, of 32 bits and so of at most five bytes, as tantivy reads them.
+fn number32(bytes: &mut &[u8]) -> Option<u32> {
+    let before = bytes.len();
+    let found = number(bytes)?;
+    u32::try_from(found).ok().filter(|_| before - bytes.len() <= 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+    use tantivy::directory::FileSlice;
+    use tantivy::store::StoreReader;
+
+    use super::*;
+    use crate::index::pipeline::Signed;
+    use crate::index::{Config, Index, WriterOptions};
+    use crate::source::Document;
+
+    /// The store of 75 documents, made once.
+    fn large() -> &'static [u8] {
+        static LARGE: OnceLock<Vec<u8>> = OnceLock::new();
+        LARGE.get_or_init(|| store(75))
+    }
+
+    /// A store of so many documents without tokens, about one a block.
+    fn store(documents: usize) -> Vec<u8> {
+        let index = Index::in_memory(Config::new("kgram(k=5)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for doc in 0..documents {
+            let text = " ".repeat(17_000 + doc);
+            let document = Document::new(doc.to_string(), text, serde_json::Map::new());
+            writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        }
+        writer.finish().unwrap();
+        let metas = index.tantivy().searchable_segment_metas().unwrap();
+        let path = PathBuf::from(format!("{}.store", metas[0].id().uuid_string()));
+        index.directory().open_store(&path).unwrap().read_bytes().unwrap().to_vec()
+    }
+
+    fn tantivys(file: &[u8]) -> StoreReader {
+        StoreReader::open(FileSlice::from(file.to_vec()), 1).unwrap()
+    }
+
+    #[test]
+    fn documents_are_those_that_tantivy_reads() {
+        for documents in [1, 2, 7, 8, 9, 75] {
+            let file = store(documents);
+            check(&file).unwrap();
+            let (store, tantivys) =
+                (Store::open(OwnedBytes::new(file.clone())).unwrap(), tantivys(&file));
+            assert_eq!(store.documents() as usize, documents);
+            for doc in 0..documents as u32 {
+                let expected = tantivys.get_document_bytes(doc).unwrap();
+                assert!(*store.document(doc).unwrap() == *expected, "{doc} of {documents}");
+            }
+            assert!(store.document(documents as u32).is_err());
+            assert!(store.cached.lock().unwrap().len() <= BLOCKS_CACHED);
+        }
+    }
+
+    #[test]
+    fn tantivy_can_read_whatever_index_is_found_sound() {
+        let whole = large();
+        let from = blocks_len(whole).unwrap();
+        let mut sound = 0;
+        for at in from..whole.len() {
+            for change in [0x01, 0x80, 0x7f, 0xff] {
+                let mut file = whole.to_vec();
+                file[at] ^= change;
+                if check(&file).is_ok() {
+                    sound += 1;
+                    let tantivys = tantivys(&file);
+                    (0..75).for_each(|doc| assert!(tantivys.get_document_bytes(doc).is_ok()));
+                }
+            }
+            assert!(check(&whole[..at]).is_err(), "cut to {at}");
+        }
+        // The 15 bytes at the end that mean nothing.
+        assert_eq!(sound, 15 * 4);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_damaged_block_is_an_error(changes in prop::collection::vec((any::<u16>(), 1u8..), 1..4)) {
+            let mut file = large().to_vec();
+            let blocks_len = blocks_len(&file).unwrap();
+            for (at, change) in changes {
+                file[usize::from(at) % blocks_len] ^= change;
+            }
+            check(&file).unwrap();
+            let store = Store::open(OwnedBytes::new(file)).unwrap();
+            // An error or other bytes, which do not fit their digest; no panic.
+            (0..75).for_each(|doc| drop(store.document(doc)));
+        }
+
+        #[test]
+        fn any_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let sound = check(&bytes);
+            let opened = Store::open(OwnedBytes::new(bytes));
+            prop_assert!(sound.is_err() || opened.is_ok());
+            if let Ok(store) = opened {
+                (0..4).for_each(|doc| drop(store.document(doc)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_that_is_damaged_asks_for_no_memory() {
+        let mut file = store(1);
+        file[..4].copy_from_slice(&u32::MAX.to_le_bytes());
+        let store = Store::open(OwnedBytes::new(file)).unwrap();
+        assert!(store.document(0).is_err());
+    }
+}
