@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 pub mod fault;
+pub mod naive;
 pub mod run;
 pub mod service;
 pub mod sim;
