@@ -163,6 +163,12 @@ impl Service {
         self.app.settings.listen
     }
 
+    /// Its routes, to be asked without a socket: for tests.
+    #[doc(hidden)]
+    pub fn router(&self) -> axum::Router {
+        routes::router(self.app.clone())
+    }
+
     /// Answers until `stop`; then finishes what has been begun, commits what has been acknowledged,
     /// and returns.
     ///

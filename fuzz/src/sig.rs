@@ -1,0 +1,190 @@
+//! `.sig` files: what is opened is read without a panic, and what `check` finds sound is what the
+//! reader made from the document alone finds in it.
+
+use std::collections::BTreeSet;
+
+use cento::Corruption;
+use cento::hash::mix64;
+use cento::scheme::Fingerprint;
+use cento::segment::{Candidates, Header, SegmentBuilder, SegmentReader};
+use ownedbytes::OwnedBytes;
+
+#[path = "../../tests/common/naive.rs"]
+mod naive;
+
+use naive::{Naive, uint};
+
+const HEADER_BYTES: usize = 40;
+const FOOTER_BYTES: usize = 184;
+const PAGE_BYTES: usize = 4096;
+const SECTIONS: usize = 7;
+
+/// Sound segments of several shapes.
+pub fn segments() -> Vec<(String, Vec<u8>)> {
+    let written = |key_bits, documents: &[(u32, Vec<Fingerprint>)]| {
+        let mut builder = SegmentBuilder::new();
+        documents.iter().for_each(|(tokens, signature)| builder.push(*tokens, signature));
+        let count = documents.len() as u32;
+        let header = Header { key_bits, documents: count, config: 1, owner: 2 };
+        builder.write(Vec::new(), header, None).expect("memory takes every byte").1
+    };
+    let signed = |keys: &[u64]| -> Vec<Fingerprint> {
+        keys.iter()
+            .zip((0..).step_by(3))
+            .map(|(&key, position)| Fingerprint { key, position })
+            .collect()
+    };
+    let few = [(9, signed(&[5, 1 << 39, 5])), (0, signed(&[])), (40, signed(&[5, 6, 7, 8]))];
+    // Lists of each encoding, and several blocks.
+    let many: Vec<_> = (0..300u64)
+        .map(|doc| (20, signed(&[1, 2 + doc % 2, 10 + doc % 90, mix64(doc) >> 24])))
+        .collect();
+    let list: Vec<_> = (0..70u64).map(|doc| (4, signed(&[7, 9 + doc % 20]))).collect();
+    vec![
+        ("empty".into(), written(40, &[])),
+        ("few".into(), written(40, &few)),
+        ("bits1".into(), written(1, &[(3, signed(&[0, 1])), (1, signed(&[1]))])),
+        ("bits64".into(), written(64, &[(3, signed(&[0, u64::MAX])), (1, signed(&[1 << 63]))])),
+        ("list".into(), written(40, &list)),
+        ("many".into(), written(40, &many)),
+    ]
+}
+
+/// A `.sig` file as it comes.
+pub fn sig(data: &[u8]) {
+    read(data);
+}
+
+/// A `.sig` file by somebody who knows how to make its checksums fit: sections of lengths that add
+/// up, checksums of pages, of the checksums, and of the footer.
+pub fn sig_forged(data: &[u8]) {
+    if let Some(bytes) = forge(data) {
+        read(&bytes);
+    }
+}
+
+/// The file in `data` with checksums that fit what it has become. Sections that do not fill the
+/// file, because bytes were put in or left out, are made to.
+fn forge(data: &[u8]) -> Option<Vec<u8>> {
+    let content = data.len().checked_sub(HEADER_BYTES + FOOTER_BYTES)?;
+    let (head, footer) = data.split_at(HEADER_BYTES + content);
+    let mut footer = footer.to_vec();
+    let mut bytes = head.to_vec();
+    bytes[..8].copy_from_slice(b"CENTOSIG");
+    bytes[8..10].copy_from_slice(&1u16.to_le_bytes());
+    bytes[10] = bytes[10].saturating_sub(1) % 64 + 1;
+    bytes[11] = 0;
+    bytes[32..HEADER_BYTES].fill(0);
+    // Of what is there the checksums take what they will need.
+    let mut rest = (HEADER_BYTES..=bytes.len())
+        .rev()
+        .find(|&covered| covered + 4 * covered.div_ceil(PAGE_BYTES) <= bytes.len())?
+        - HEADER_BYTES;
+    let mut at = HEADER_BYTES;
+    for section in 0..SECTIONS - 1 {
+        let len = uint(&footer[16 * section + 8..16 * section + 16]);
+        let len = if section == SECTIONS - 2 { rest } else { rest.min(len as usize) };
+        footer[16 * section..16 * section + 8].copy_from_slice(&(at as u64).to_le_bytes());
+        footer[16 * section + 8..16 * section + 16].copy_from_slice(&(len as u64).to_le_bytes());
+        (at, rest) = (at + len, rest - len);
+    }
+    bytes.truncate(at);
+    let checksums: Vec<u8> =
+        bytes.chunks(PAGE_BYTES).flat_map(|page| crc32fast::hash(page).to_le_bytes()).collect();
+    footer[96..104].copy_from_slice(&(at as u64).to_le_bytes());
+    footer[104..112].copy_from_slice(&(checksums.len() as u64).to_le_bytes());
+    footer[156..158].copy_from_slice(&[128, 0]);
+    footer[158..160].copy_from_slice(&256u16.to_le_bytes());
+    footer[160..164].copy_from_slice(&64u32.to_le_bytes());
+    footer[164..168].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
+    let crc = crc32fast::hash(&footer[..168]);
+    footer[168..172].copy_from_slice(&crc.to_le_bytes());
+    footer[172..176].fill(0);
+    footer[176..].copy_from_slice(b"GISOTNEC");
+    bytes.extend(checksums);
+    bytes.extend(footer);
+    Some(bytes)
+}
+
+fn read(bytes: &[u8]) {
+    let Ok(reader) = SegmentReader::open("input.sig", OwnedBytes::new(bytes.to_vec())) else {
+        return;
+    };
+    let problems = reader.check();
+    assert!(problems.len() <= 100, "{} problems", problems.len());
+    let read = walk(&reader);
+    if problems.is_empty() {
+        read.expect("what is sound can be read");
+        compare(&reader, &Naive::read(bytes));
+    }
+}
+
+/// Reads all that can be asked for, as a search does.
+fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
+    let mut terms = Vec::new();
+    let mut outcome = Ok(());
+    let mut note = |result: Result<(), Corruption>| {
+        if let (Ok(()), Err(error)) = (&outcome, result) {
+            outcome = Err(error);
+        }
+    };
+    for block in 0..reader.blocks() {
+        note(reader.terms_of_block(block, &mut terms));
+    }
+    // Keys that are there, and their neighbours; of a forged file they need not ascend.
+    let near = |&(key, _): &(u64, u32)| [key.wrapping_sub(1), key, key.wrapping_add(1)];
+    let keys: BTreeSet<u64> = terms.iter().flat_map(near).chain([0, u64::MAX]).collect();
+    let keys: Vec<u64> = keys.into_iter().collect();
+    let documents = reader.header().documents;
+    let among = Candidates::new((0..documents.min(200)).filter(|doc| doc % 3 != 1).collect());
+    let (mut docs, mut probed) = (Vec::new(), Vec::new());
+    for &key in &keys {
+        match reader.find(key) {
+            Ok(Some(term)) => {
+                docs.clear();
+                probed.clear();
+                note(reader.documents_of(&term, &mut docs));
+                note(reader.documents_among(&term, &among, |doc| probed.push(doc)));
+                note(reader.key_at(term.ordinal).map(drop));
+            }
+            Ok(None) => {}
+            Err(error) => note(Err(error)),
+        }
+    }
+    note(reader.find_all(&keys).map(drop));
+    note(reader.heavy().map(|heavy| heavy.for_each(drop)));
+    note(reader.distinct().map(|column| {
+        for doc in 0..documents.min(1000) {
+            let row = reader.document(doc);
+            assert!(row.is_err() || row.is_ok_and(|row| row.distinct == column.get(doc)));
+        }
+    }));
+    for doc in 0..documents.min(1000) {
+        note(reader.document(doc).map(drop));
+        note(reader.signature(doc).map(drop));
+    }
+    assert!(reader.document(documents).is_err());
+    outcome
+}
+
+/// Both readers say the same of a sound file.
+fn compare(reader: &SegmentReader, naive: &Naive) {
+    assert_eq!(reader.header().key_bits, naive.key_bits);
+    assert_eq!(reader.counts().terms, naive.terms.len() as u64);
+    let mut found = Vec::new();
+    for (ordinal, (key, docs)) in naive.terms.iter().enumerate() {
+        let term = reader.find(*key).expect("it is sound").expect("the key is there");
+        found.clear();
+        reader.documents_of(&term, &mut found).expect("it is sound");
+        assert_eq!((term.ordinal as usize, &found), (ordinal, docs), "key {key}");
+        assert_eq!(term.df() as usize, docs.len(), "key {key}");
+    }
+    assert!(naive.heavy.iter().copied().eq(reader.heavy().expect("it is sound")));
+    assert_eq!(naive.documents.len(), reader.header().documents as usize);
+    for (doc, (tokens, distinct, signature)) in (0..).zip(&naive.documents) {
+        let row = reader.document(doc).expect("it is sound");
+        assert_eq!((row.tokens, row.distinct), (*tokens, *distinct), "document {doc}");
+        let real = reader.signature(doc).expect("it is sound");
+        assert!(real.iter().map(|f| (f.key, f.position)).eq(signature.iter().copied()));
+    }
+}

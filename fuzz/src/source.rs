@@ -1,0 +1,131 @@
+//! Files: what is in them comes out bounded, or they are refused; JSON lines come out the same
+//! whole and in chunks.
+
+use std::cell::RefCell;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use cento::source::{self, Document, Item, SourceOptions};
+
+use super::choice;
+
+/// What a record may have, small enough to be met.
+const RECORD_BYTES_MAX: usize = 1 << 10;
+
+/// Lines are read in chunks of so many bytes.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Much more than a record may have.
+const LONG_LINE_BYTES: usize = 16 << 10;
+
+fn options() -> SourceOptions {
+    SourceOptions { record_bytes_max: RECORD_BYTES_MAX, ..SourceOptions::default() }
+}
+
+/// Writes a file of this name in a directory of this thread's own, and reads it as `cento add` does.
+fn read(name: &str, bytes: &[u8], each: &mut dyn FnMut(Item)) {
+    thread_local! {
+        static DIR: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };
+    }
+    let path: PathBuf = DIR.with_borrow_mut(|dir| {
+        let make = || tempfile::tempdir().expect("the temporary directory takes another");
+        dir.get_or_insert_with(make).path().join(name)
+    });
+    fs::write(&path, bytes).expect("the temporary directory takes a file");
+    source::read(&[path.clone()], &options(), &mut |item| {
+        each(item);
+        ControlFlow::Continue(())
+    });
+    fs::remove_file(path).expect("the file is there");
+}
+
+/// A document or the reason why there is none, without the path.
+type Record = Result<Document, String>;
+
+/// JSON lines, at the start of a file, or so far down that its chunks end within them.
+pub fn jsonl(data: &[u8]) {
+    let (first, rest) = choice(data);
+    let (second, lines) = choice(rest);
+    let before = if second < 128 { 0 } else { CHUNK_BYTES - (first + 256 * second) % 2048 };
+    // Lines too long to be looked into.
+    let mut all = vec![b'x'; before];
+    all.iter_mut().skip(LONG_LINE_BYTES).step_by(LONG_LINE_BYTES).for_each(|byte| *byte = b'\n');
+    if let Some(last) = all.last_mut() {
+        *last = b'\n';
+    }
+    all.extend(lines);
+    let mut whole: Vec<(u64, Record)> = Vec::new();
+    let place = |number: u64| format!("f:{number}");
+    source::for_each_record(&all, 1, &options(), &place, &mut |number, document| {
+        if let Ok(document) = &document {
+            assert!(!document.id.is_empty() && document.id.len() <= source::ID_BYTES_MAX);
+            assert!(!document.id.contains(char::is_control));
+            let is_line_without_id = document.id == place(number);
+            assert!(is_line_without_id || has_id(&all, number), "{}", document.id);
+        }
+        whole.push((number, document.map_err(|error| error.to_string())));
+    });
+    let mut chunked: Vec<Record> = Vec::new();
+    read("f.jsonl", &all, &mut |item| match item {
+        Item::Chunk(chunk) => {
+            chunk.documents(&options(), |document| chunked.push(without_path(document)));
+        }
+        Item::Failed(error) => chunked.push(Err(pathless(&error.to_string()))),
+        Item::Skipped { place, why } => panic!("{place}: {why}"),
+    });
+    assert_eq!(chunked, whole.into_iter().map(|(_, record)| record).collect::<Vec<_>>());
+}
+
+fn has_id(lines: &[u8], number: u64) -> bool {
+    let line = lines.split(|&byte| byte == b'\n').nth(number as usize - 1);
+    line.is_some_and(|line| line.windows(2).any(|pair| pair == b"id" || pair[0] == b'\\'))
+}
+
+fn without_path(document: cento::Result<Document>) -> Record {
+    match document {
+        Ok(document) => Ok(Document { id: pathless(&document.id), ..document }),
+        Err(error) => Err(pathless(&error.to_string())),
+    }
+}
+
+/// A place in a file of the temporary directory, as one in the file `f`.
+fn pathless(place: &str) -> String {
+    match place.split_once("/f.jsonl:") {
+        Some((_, rest)) => format!("f:{rest}"),
+        None => place.to_owned(),
+    }
+}
+
+const NAMES: [&str; 10] = [
+    "a.tar",
+    "a.zip",
+    "a.tgz",
+    "a.tar.zst",
+    "a.txt.gz",
+    "a.jsonl.zst",
+    "a.jsonl.gz",
+    "a.txt",
+    "a.txt.zst",
+    "a.tar.gz",
+];
+
+/// An archive or a compressed file, of a kind that the first byte chooses.
+pub fn archive(data: &[u8]) {
+    let (kind, bytes) = choice(data);
+    let name = NAMES[kind % NAMES.len()];
+    read(name, bytes, &mut |item| match item {
+        Item::Chunk(chunk) => {
+            let is_file = chunk.kind == source::ChunkKind::File;
+            let max = if is_file { RECORD_BYTES_MAX } else { 2 * CHUNK_BYTES };
+            assert!(chunk.bytes.len() <= max, "{} bytes", chunk.bytes.len());
+            chunk.documents(&options(), |document| {
+                if let Ok(document) = document {
+                    assert!(document.text.len() <= 3 * RECORD_BYTES_MAX);
+                }
+            });
+        }
+        Item::Skipped { why, .. } => assert!(!why.is_empty()),
+        Item::Failed(error) => assert!(!error.to_string().is_empty()),
+    });
+}
