@@ -266,7 +266,8 @@ impl SigFile {
         let footer = Footer::decode(&file, &bytes[footer_at..], footer_at as u64)?;
         let mut end = HEADER_BYTES as u64;
         for (section, (offset, len)) in Section::ALL.iter().zip(footer.sections) {
-            if offset != end || len > footer_at as u64 - end {
+            // A file shorter than header and footer together has no room for any section.
+            if offset != end || len > (footer_at as u64).saturating_sub(end) {
                 let what = "it does not follow the section before it";
                 return Err(Corruption::new(file, section.name(), offset, what));
             }
@@ -375,5 +376,30 @@ impl SigFile {
     ) -> Corruption {
         let (offset, _) = self.footer.sections[section as usize];
         self.bytes.corruption(section.name(), offset as usize + start, what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_footer_that_begins_in_the_header_is_an_error() {
+        let header = Header { key_bits: 1, documents: 0, config: 0, owner: 40 << 40 }.encode();
+        for end in [40, 79, u64::MAX] {
+            let mut sections = [(end, 0); 7];
+            (sections[0], sections[1]) = ((40, 0), (40, end - 40));
+            let footer = Footer {
+                sections,
+                counts: Counts::default(),
+                widths: Widths::default(),
+                checksums_crc: 0,
+            };
+            // The offset of the first section is the last bytes of the owner.
+            let bytes = [&header[..29], &footer.encode()].concat();
+            let opened = SigFile::open("f", OwnedBytes::new(bytes), ReadAhead::default());
+            let error = opened.err().expect("there is no room for what it says");
+            assert!(["term index", "checksums"].contains(&error.section), "{error}");
+        }
     }
 }
