@@ -5,7 +5,7 @@
 //! component to the list, and at its end a CRC-32 of the whole list. Layout: segments-format.md,
 //! "The directory".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,20 @@ pub type Components = BTreeMap<String, Component>;
 #[derive(Deserialize)]
 struct List {
     segments: Vec<Segment>,
+    #[serde(default)]
+    schema: Vec<Field>,
+    #[serde(default)]
+    index_settings: Settings,
+}
+
+#[derive(Deserialize)]
+struct Field {
+    name: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Settings {
+    docstore_compression: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -63,16 +77,40 @@ struct Deletes {
     opstamp: u64,
 }
 
-/// The names of the files that tantivy's list of segments stands for.
-fn file_names(json: &[u8]) -> serde_json::Result<Vec<String>> {
-    let list: List = serde_json::from_slice(json)?;
-    let mut names = Vec::new();
-    for segment in list.segments {
-        let uuid = segment.segment_id.replace('-', "");
-        names.extend(COMPONENTS.iter().map(|extension| format!("{uuid}.{extension}")));
-        names.extend(segment.deletes.map(|deletes| format!("{uuid}.{}.del", deletes.opstamp)));
+impl List {
+    /// The names of the files that it stands for.
+    fn file_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for segment in &self.segments {
+            let uuid = segment.segment_id.replace('-', "");
+            names.extend(COMPONENTS.iter().map(|extension| format!("{uuid}.{extension}")));
+            let deletes = segment.deletes.as_ref();
+            names.extend(deletes.map(|deletes| format!("{uuid}.{}.del", deletes.opstamp)));
+        }
+        names
     }
-    Ok(names)
+
+    /// Refuses, with the reason as a clause, what a forged list may say and tantivy answers with a
+    /// panic.
+    fn check(&self) -> Result<(), String> {
+        let mut names = BTreeSet::new();
+        if let Some(field) = self.schema.iter().find(|field| !names.insert(&field.name)) {
+            return Err(format!("its schema has the field {:?} twice", field.name));
+        }
+        match &self.index_settings.docstore_compression {
+            Some(name) if !is_compression(name) => {
+                Err(format!("its texts are compressed as {name:?}, which is no compression"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether that is a compression of texts, as tantivy writes it.
+fn is_compression(name: &str) -> bool {
+    let level =
+        name.strip_prefix("zstd(compression_level=").and_then(|rest| rest.strip_suffix(')'));
+    matches!(name, "none" | "zstd") || level.is_some_and(|level| level.parse::<i32>().is_ok())
 }
 
 /// Adds to tantivy's list `json` what its files hold, which `component` knows, and the CRC-32 of it
@@ -85,11 +123,12 @@ pub fn seal(
     mut component: impl FnMut(&str) -> io::Result<Component>,
 ) -> io::Result<(Vec<u8>, Components)> {
     let mut files = Components::new();
-    for name in file_names(json)? {
+    let list: List = serde_json::from_slice(json)?;
+    for name in list.file_names() {
         let found = component(&name)?;
         files.insert(name, found);
     }
-    let open = json.trim_ascii_end().strip_suffix(b"}").expect("file_names found a JSON object");
+    let open = json.trim_ascii_end().strip_suffix(b"}").expect("a list is a JSON object");
     let mut sealed = [open, FILES_MEMBER].concat();
     serde_json::to_writer(&mut sealed, &files)?;
     sealed.push(b'}');
@@ -119,8 +158,9 @@ pub fn unseal(sealed: &[u8]) -> Result<(Vec<u8>, Components), Corruption> {
         serde_json::from_slice(files).map_err(|e| damage(format!("its list of files: {e}")))?;
     checked.truncate(at);
     checked.push(b'}');
-    let names = file_names(&checked).map_err(|e| damage(e.to_string()))?;
-    if let Some(name) = names.iter().find(|name| !files.contains_key(*name)) {
+    let list: List = serde_json::from_slice(&checked).map_err(|e| damage(e.to_string()))?;
+    list.check().map_err(damage)?;
+    if let Some(name) = list.file_names().iter().find(|name| !files.contains_key(*name)) {
         return Err(damage(format!("it does not say what {name} holds")));
     }
     Ok((checked, files))
@@ -161,14 +201,34 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_list_that_leaves_out_a_file_is_refused() {
-        let without = LIST.strip_suffix(b"\n}").unwrap();
-        let mut forged = [without, b",\"cento_files\":{}}"].concat();
+    /// What is said of a list with these files whose checksum fits.
+    fn refusal(list: &[u8], files: &[u8]) -> String {
+        let open = list.trim_ascii_end().strip_suffix(b"}").unwrap();
+        let mut forged = [open, FILES_MEMBER, files, b"}"].concat();
         let crc = crc32fast::hash(&forged);
         forged.pop();
         forged.extend(format!(",\"cento_crc32\":{crc}}}").bytes());
-        let error = unseal(&forged).unwrap_err().to_string();
+        unseal(&forged).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_list_that_leaves_out_a_file_is_refused() {
+        let error = refusal(LIST, b"{}");
         assert!(error.contains("does not say what 0123abcd"), "{error}");
+    }
+
+    #[test]
+    fn a_forged_schema_or_compression_is_refused() {
+        let twice = br#"{"segments":[],"schema":[{"name":"id"},{"name":"text"},{"name":"id"}]}"#;
+        let error = refusal(twice, b"{}");
+        assert!(error.contains("the field \"id\" twice"), "{error}");
+        for name in ["zstd ", "zstdx", "zstd\u{e9}", "zstd(compression_level=x)", "brotli", ""] {
+            let list = format!(
+                r#"{{"segments":[],"index_settings":{{"docstore_compression":"{name}"}}}}"#
+            );
+            let error = refusal(list.as_bytes(), b"{}");
+            assert!(error.contains("no compression"), "{name}: {error}");
+        }
+        assert!(is_compression("zstd(compression_level=1)") && is_compression("none"));
     }
 }
