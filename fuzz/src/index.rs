@@ -15,6 +15,12 @@ use std::sync::Arc;
 
 use super::{choice, text};
 
+/// The list of segments.
+const META: &str = "meta.json";
+
+/// What stands before its checksum.
+const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
+
 const TEXT: &str = "one two three four five six seven eight nine ten eleven twelve thirteen";
 
 /// An index in memory with some documents, of which the third is removed.
@@ -72,14 +78,19 @@ fn files() -> &'static [(String, Vec<u8>)] {
         let mut files: Vec<(String, Vec<u8>)> = paths
             .filter_map(|path| {
                 let mut bytes = directory.atomic_read(&path).ok()?;
+                let name = named(path.to_str()?);
                 if path.extension() == Some("json".as_ref()) {
                     bytes = named(&String::from_utf8(bytes).ok()?).into_bytes();
                 }
-                Some((named(path.to_str()?), bytes))
+                if name == META {
+                    bytes = sealed(&unsealed(&bytes));
+                }
+                Some((name, bytes))
             })
             .collect();
         files.sort();
         files.dedup();
+        assert!(is_index(&files), "the files make an index");
         files
     })
 }
@@ -89,12 +100,20 @@ fn hyphened(number: usize) -> String {
     format!("00000000-0000-0000-0000-{number:012}")
 }
 
+/// Whether the index is opened whose files are these.
+fn is_index(files: &[(String, Vec<u8>)]) -> bool {
+    let directory = RamDirectory::create();
+    for (name, bytes) in files {
+        directory.atomic_write(Path::new(name), bytes).expect("memory takes it");
+    }
+    Index::open_in(directory, "an index in memory").is_ok_and(|index| index.snapshot().is_ok())
+}
+
 /// Files that are right: the list of segments, and short ones of a segment.
 pub fn parts() -> Vec<(String, Vec<u8>)> {
-    let (_, meta) = files().iter().find(|(name, _)| name == "meta.json").expect("it has a list");
+    let (_, meta) = files().iter().find(|(name, _)| name == META).expect("it has a list");
     let sealed = [&[0][..], meta].concat();
-    let at = meta.windows(14).rposition(|window| window == b",\"cento_crc32\"");
-    let open = [&[1][..], &meta[..at.expect("it is sealed")], b"}"].concat();
+    let open = [&[1][..], &unsealed(meta)].concat();
     let mut parts = vec![("sealed".into(), sealed), ("open".into(), open)];
     for (number, (name, bytes)) in (2..).zip(files()) {
         let name = name.rsplit('.').next().unwrap_or(name);
@@ -121,8 +140,8 @@ pub fn index(data: &[u8]) {
     let (kind, rest) = choice(data);
     let mut files = files().to_vec();
     let (name, bytes) = match kind {
-        0 => ("meta.json".to_owned(), rest.to_vec()),
-        1 => ("meta.json".to_owned(), sealed(rest)),
+        0 => (META.to_owned(), rest.to_vec()),
+        1 => (META.to_owned(), sealed(rest)),
         number => (files[(number - 2) % files.len()].0.clone(), rest.to_vec()),
     };
     files.push((name, bytes));
@@ -140,12 +159,18 @@ pub fn index(data: &[u8]) {
     }
 }
 
+/// A list of segments without its checksum.
+fn unsealed(meta: &[u8]) -> Vec<u8> {
+    let at = meta.windows(CRC_MEMBER.len()).rposition(|window| window == CRC_MEMBER);
+    [&meta[..at.expect("cento ends its list with a checksum")], b"}"].concat()
+}
+
 /// A JSON object with its checksum.
 fn sealed(json: &[u8]) -> Vec<u8> {
     let json = json.trim_ascii_end();
     let Some(open) = json.strip_suffix(b"}") else { return json.to_vec() };
     let crc = crc32fast::hash(json);
-    [open, format!(",\"cento_crc32\":{crc}}}").as_bytes()].concat()
+    [open, CRC_MEMBER, format!("{crc}}}").as_bytes()].concat()
 }
 
 /// A frequency table, whose checksum is made to fit if the first byte is odd.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use cento::Corruption;
 use cento::hash::mix64;
 use cento::scheme::Fingerprint;
-use cento::segment::{Candidates, Header, SegmentBuilder, SegmentReader};
+use cento::segment::{Candidates, Header, MergeSource, SegmentBuilder, SegmentReader, merge};
 use ownedbytes::OwnedBytes;
 
 #[path = "../../tests/common/naive.rs"]
@@ -113,10 +113,25 @@ fn read(bytes: &[u8]) {
     let problems = reader.check();
     assert!(problems.len() <= 100, "{} problems", problems.len());
     let read = walk(&reader);
+    let merged = merged(&reader);
     if problems.is_empty() {
         read.expect("what is sound can be read");
-        compare(&reader, &Naive::read(bytes));
+        let naive = Naive::read(bytes);
+        compare(&reader, &naive);
+        let merged = merged.expect("what is sound can be merged");
+        let merged = SegmentReader::open("merged.sig", OwnedBytes::new(merged)).expect("it is new");
+        assert_eq!(merged.check(), []);
+        compare(&merged, &naive);
     }
+}
+
+/// The segment written again, as a compaction does that removes no document.
+fn merged(reader: &SegmentReader) -> cento::Result<Vec<u8>> {
+    if reader.header().documents > 10_000 {
+        return Err(cento::Error::Interrupted);
+    }
+    let source = MergeSource { reader, alive: None };
+    Ok(merge(&[source], *reader.header(), Vec::new(), None)?.1)
 }
 
 /// Reads all that can be asked for, as a search does.
