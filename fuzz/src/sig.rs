@@ -128,7 +128,7 @@ fn read(bytes: &[u8]) {
 /// The segment written again, as a compaction does that removes no document.
 fn merged(reader: &SegmentReader) -> cento::Result<Vec<u8>> {
     if reader.header().documents > 10_000 {
-        return Err(cento::Error::Interrupted);
+        return Err(cento::Error::Cancelled);
     }
     let source = MergeSource { reader, alive: None };
     Ok(merge(&[source], *reader.header(), Vec::new(), None)?.1)
