@@ -77,6 +77,12 @@ pub fn looks_binary(bytes: &[u8]) -> bool {
     }
 }
 
+/// Whether bytes that were not declared to be anything are taken for UTF-16.
+pub fn is_utf16(bytes: &[u8]) -> bool {
+    let by_mark = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
+    by_mark.or_else(|| detect_utf16(bytes)).is_some_and(|encoding| encoding != UTF_8)
+}
+
 fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
     let (text, lossy) = encoding.decode_without_bom_handling(bytes);
     Decoded { text, charset: encoding.name(), lossy }

@@ -5,7 +5,7 @@
 //! anything else by its NULs and control characters. The table holds only what no text begins with:
 //! `BM` begins a picture, and an article on cars.
 
-use super::charset::looks_binary;
+use super::charset::{is_utf16, looks_binary};
 
 /// As much of the beginning as is looked at.
 const SAMPLE_BYTES: usize = 8 << 10;
@@ -65,7 +65,9 @@ pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
     if looks_binary(sample) {
         return Some("it is binary: there are NUL bytes in it");
     }
-    has_controls(sample).then_some("it is binary: there are control characters in it")
+    // In UTF-16 any byte may be half of a letter.
+    let is_binary = has_controls(sample) && !is_utf16(sample);
+    is_binary.then_some("it is binary: there are control characters in it")
 }
 
 /// The same of what has come as characters, such as a string of JSON. A file that was read as if it
@@ -150,6 +152,20 @@ mod tests {
             b"",
         ] {
             assert_eq!(no_text(text, false), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn letters_of_two_bytes_are_no_control_characters() {
+        let russian = "\u{412}\u{441}\u{435} \u{441}\u{447}\u{430}\u{441}\u{442}. ".repeat(20);
+        // Of many Chinese characters one half is a control character of ASCII.
+        let chinese = "\u{4e01}\u{4e02}\u{5403}\u{6211}\u{4f1a}".repeat(20);
+        for text in [russian.clone(), format!("\u{feff}{russian}"), format!("\u{feff}{chinese}")] {
+            let pairs = || text.encode_utf16().map(|unit| [(unit >> 8) as u8, unit as u8]);
+            let big: Vec<u8> = pairs().flatten().collect();
+            let little: Vec<u8> = pairs().flat_map(|[high, low]| [low, high]).collect();
+            assert!(has_controls(&big), "{text}");
+            assert_eq!((no_text(&big, false), no_text(&little, false)), (None, None), "{text}");
         }
     }
 
