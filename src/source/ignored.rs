@@ -56,9 +56,14 @@ pub fn check_with_parents(dir: &Path) -> Result<()> {
 fn check(dir: &Path) -> Result<()> {
     for name in FILES {
         let path = dir.join(name);
-        // What cannot be opened is not read either.
-        let Ok(file) = File::open(&path) else { continue };
-        if let Some(why) = fault(file) {
+        // What is not there, or cannot be opened, is not read either.
+        let Ok(found) = path.metadata() else { continue };
+        // To open a pipe is to wait for who writes into it.
+        let why = match found.is_file() || found.is_dir() {
+            true => File::open(&path).ok().and_then(fault),
+            false => Some("it is no regular file".into()),
+        };
+        if let Some(why) = why {
             return Err(Error::io("read", &path, io::Error::other(why)));
         }
     }
