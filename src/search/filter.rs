@@ -4,6 +4,7 @@
 //! looked up in it, so that its cost follows them.
 
 mod limits;
+mod ranges;
 
 use tantivy::query::{EnableScoring, QueryParser, Weight};
 use tantivy::query_grammar::{
@@ -49,6 +50,8 @@ impl Filter<'_> {
             &mut scans,
         );
         limits::check_scans(scans).map_err(|what| refused(text, &what))?;
+        let is_meta = |field: &str| field.split('.').next() == Some(META);
+        ranges::split(&mut ast, &is_meta).map_err(|what| refused(text, &what))?;
         let mut parser = QueryParser::for_index(searcher.index(), vec![meta]);
         parser.allow_regexes();
         let query = parser.build_query_from_user_input_ast(ast);
@@ -264,6 +267,37 @@ mod tests {
         let ids: Vec<String> = (0..600).map(|i| format!("'a ({i}).txt'")).collect();
         assert_eq!(passing(&format!("id: IN [{} a2]", ids.join(" "))).unwrap(), [1]);
         assert_eq!(passing("id:'b (1).txt' OR (lang:(de OR en) AND NOT a.b:c)").unwrap(), [2]);
+    }
+
+    #[test]
+    fn a_range_from_a_whole_number_to_a_fraction_is_answered() {
+        for (filter, expected) in [
+            ("year:[1 TO 2.5]", &[0, 1][..]),
+            ("year:{1 TO 2.5]", &[1]),
+            ("year:[0.5 TO 2}", &[0]),
+            ("-year:[1.5 TO 3]", &[0]),
+            ("year:[-1 TO 18446744073709551615]^2 AND lang:de", &[0]),
+        ] {
+            assert_eq!(passing(filter).unwrap(), expected, "{filter}");
+        }
+    }
+
+    #[test]
+    fn a_range_between_different_types_is_refused() {
+        for filter in [
+            "year:[1747 TO ?]",
+            "year:[a TO 5]",
+            "meta.year:{2020-01-01T00:00:00Z TO 5.5}",
+            "lang:de OR (x OR meta:[true TO 1])",
+        ] {
+            check_refused(filter, "their types differ");
+        }
+        assert!(passing("added:[1 TO a]").is_err());
+    }
+
+    #[test]
+    fn a_filter_with_a_nul_is_refused() {
+        check_refused("lang\0:de", "a NUL in it");
     }
 
     #[test]
