@@ -105,7 +105,7 @@ impl Index {
             Ok(reader.searcher())
         };
         let searcher = open().map_err(|e| self.error("open the segments of", e))?;
-        let config = self.config().digest();
+        let config = self.inner.plugin.config;
         let files = searcher.segment_readers().iter();
         let files = files.map(|segment| {
             Ok((SignatureFile::open(segment, self.path())?, self.open_store(segment)?))
