@@ -1,8 +1,12 @@
 //! Which fingerprints are certain to be shared by documents that share a passage?
 //!
 //! Winnowing (Schleimer, Wilkerson and Aiken 2003): of every `w` consecutive k-grams the one of
-//! least value is kept, the rightmost of equals. A passage of `w + k - 1` tokens holds `w` k-grams,
-//! and every document that holds the passage keeps the same one of them.
+//! least value is kept. A passage of `w + k - 1` tokens holds `w` k-grams, and of every document that
+//! holds the passage the same value is kept for them.
+//!
+//! Of equal values that is kept which the window before has kept, or else the rightmost: the paper's
+//! *robust* winnowing (section 5.1). Of a line of dots or a table of zeros it keeps one in `w`, where
+//! the rightmost of every window would be all of them.
 
 use super::ngram::{self, Values};
 use super::{Fingerprint, Method, W_MAX};
@@ -47,8 +51,8 @@ impl Method for Winnow {
     }
 }
 
-/// Calls `keep` with the least value of every `w` in a row, the rightmost of equal ones, and its
-/// position; of all, when there are fewer.
+/// Calls `keep` with the least value of every `w` in a row and its position; of all, when there are
+/// fewer.
 #[inline(always)]
 pub(super) fn winnow(
     mut values: impl Iterator<Item = u64>,
@@ -65,7 +69,7 @@ pub(super) fn winnow(
     keep(buffer[least], least);
     loop {
         let end = held.min(least + w);
-        if let Some(less) = first_at_most(buffer[least], &buffer[next..end]) {
+        if let Some(less) = first_below(buffer[least], &buffer[next..end]) {
             least = next + less;
             next = least + 1;
         } else if end < held {
@@ -100,8 +104,8 @@ fn fill(buffer: &mut [u64], values: &mut impl Iterator<Item = u64>) -> usize {
     filled
 }
 
-/// The index of the first of `values` that is not above `limit`.
+/// The index of the first of `values` that is below `limit`.
 #[inline(always)]
-fn first_at_most(limit: u64, values: &[u64]) -> Option<usize> {
-    values.iter().position(|&value| value <= limit)
+fn first_below(limit: u64, values: &[u64]) -> Option<usize> {
+    values.iter().position(|&value| value < limit)
 }
