@@ -22,6 +22,7 @@
 
 pub mod api;
 mod automaton;
+pub mod budget;
 #[allow(clippy::disallowed_methods, reason = "it shows text, and decides no signature")]
 pub mod cli;
 pub mod client;

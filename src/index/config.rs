@@ -94,9 +94,8 @@ impl Config {
     /// # Errors
     /// When the text is too large to be analysed.
     pub fn sign(&self, text: &str) -> Result<(u32, Vec<Fingerprint>)> {
-        let mut tokens = Tokens::default();
-        let signature = self.sign_into(text, &mut tokens)?;
-        Ok((tokens.hashes.len() as u32, signature))
+        let signed = self.sign_within(text, usize::MAX, &mut Vec::new())?;
+        Ok((signed.tokens, signed.fingerprints.expect("nothing is too large")))
     }
 
     /// The signature of a text, and its tokens in place of those that `tokens` held.
@@ -106,7 +105,7 @@ impl Config {
     pub fn sign_into(&self, text: &str, tokens: &mut Tokens) -> Result<Vec<Fingerprint>> {
         let mut signature = Vec::new();
         self.analyzer.analyze(text, tokens)?;
-        self.scheme.sign(tokens, &mut signature);
+        self.scheme.sign(&tokens.hashes, &mut signature);
         Ok(signature)
     }
 

@@ -108,6 +108,8 @@ pub fn add(
     let pipeline = PipelineOptions {
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,
+        // In place of what waits for the writer, which is then nothing else.
+        document_bytes_max: options.memory_bytes / 2,
         source: options.source.clone(),
     };
     let is_known = |document: &_, digest| committed.holds(document, digest).unwrap_or(false);

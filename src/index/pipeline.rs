@@ -2,23 +2,29 @@
 //!
 //! One thread reads, several parse, analyse and sign, the caller's thread takes the results in
 //! the order of the input, whatever the number of threads. The bytes on their way are bounded,
-//! not the items: one document larger than the bound passes alone.
+//! not the items: what reading, parsing and signing a chunk takes is reserved before it is handed on, and
+//! one larger than the bound passes alone.
+//!
+//! How much a signature takes is known only when it has been made. A document whose signature turns out to take
+//! more than was reserved is not signed by the worker, but by the caller's thread when its turn has
+//! come: so there is one such document at a time, and nobody waits for memory while holding some.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
 
-use super::Config;
+use super::{Config, Signature};
+use crate::budget::{ByteBudget, Permit};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 use crate::source::{self, Chunk, ChunkKind, Document, Item, SourceOptions};
-use crate::text::Tokens;
+use crate::text::PART_TOKENS;
 
 /// A document with its signature.
 #[derive(Debug, Clone)]
@@ -30,7 +36,7 @@ pub struct Signed {
     /// The number of its tokens.
     pub token_count: u32,
     /// Its fingerprints, ordered by position.
-    pub signature: Vec<Fingerprint>,
+    pub signature: Arc<Vec<Fingerprint>>,
 }
 
 impl Signed {
@@ -39,9 +45,14 @@ impl Signed {
     /// # Errors
     /// When its text is too large.
     pub fn new(document: Document, config: &Config) -> Result<Signed> {
-        let digest = Digest::of(document.text.as_bytes());
         let (token_count, signature) = config.sign(&document.text)?;
-        Ok(Signed { document, digest, token_count, signature })
+        Ok(Signed::of(document, token_count, signature))
+    }
+
+    /// A document with this signature of so many tokens.
+    pub(crate) fn of(document: Document, token_count: u32, signature: Vec<Fingerprint>) -> Signed {
+        let digest = Digest::of(document.text.as_bytes());
+        Signed { document, digest, token_count, signature: Arc::new(signature) }
     }
 }
 
@@ -68,15 +79,39 @@ pub enum Output {
 pub struct PipelineOptions {
     /// Threads that parse, analyse and sign; at least one.
     pub threads: usize,
-    /// The bytes read and not yet taken, at most.
+    /// The memory for what has been read and not yet taken, at most, but for a document that takes
+    /// more.
     pub bytes_max: usize,
+    /// The memory for one document that takes more than others of its size; one that would take still more is
+    /// no document.
+    pub document_bytes_max: usize,
     /// How sources are read.
     pub source: SourceOptions,
 }
 
-/// The share of the budget that a byte of input is counted with: the chunk, its text, 16 bytes a
-/// token and 16 a fingerprint.
-const BYTES_A_BYTE: usize = 6;
+/// What a byte of input takes before it is signed: the chunk, the text, and the text again while a JSON
+/// string is read.
+const READ_BYTES_A_BYTE: usize = 3;
+
+/// What a fingerprint takes beside that in a signature: its place in the segment that is being made.
+const BUILDER_BYTES: usize = 12;
+
+/// The memory that is reserved for each byte of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Share {
+    /// For signing it.
+    signing: usize,
+    /// For everything.
+    all: usize,
+}
+
+impl Share {
+    fn of(config: &Config) -> Share {
+        let signing = config.signing_bytes_a_byte();
+        let scratch = config.analyzer.scratch_bytes(1 << 10) >> 10;
+        Share { signing, all: READ_BYTES_A_BYTE + signing + scratch }
+    }
+}
 
 /// So many chunks of each worker wait for the caller.
 const DONE_PER_THREAD: usize = 16;
@@ -106,16 +141,18 @@ pub fn run(
     let (done_tx, done_rx) = bounded(DONE_PER_THREAD * threads);
     // Never sent to: its end tells the workers to stop, even while the reader waits for input.
     let (work_tx, work_rx) = bounded::<()>(0);
-    let gate = Arc::new(Gate::default());
-    spawn_reader(inputs.to_vec(), options.clone(), gate.clone(), read_tx);
+    let gate = ByteBudget::new(options.bytes_max);
+    let share = Share::of(config);
+    spawn_reader(inputs.to_vec(), options.source.clone(), gate.clone(), share, read_tx);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (read_rx, work_rx, done_tx) = (read_rx.clone(), work_rx.clone(), done_tx.clone());
-            let worker = Worker { config, source: &options.source, is_known };
+            let worker = Worker { config, source: &options.source, share, is_known };
             scope.spawn(move || worker.run(&read_rx, &work_rx, &done_tx));
         }
         drop((read_rx, done_tx));
-        let taken = take_in_order(&done_rx, &gate, stop, sink);
+        let large = Large { config, bytes_max: options.document_bytes_max };
+        let taken = take_in_order(&done_rx, &large, stop, sink);
         // Whatever still waits gives up: the reader at the gate, the workers at their channels.
         gate.close();
         drop((done_rx, work_tx));
@@ -125,28 +162,36 @@ pub fn run(
 
 struct Numbered<T> {
     number: u64,
-    /// What the item is counted with at the gate.
-    weight: usize,
+    /// The memory that is reserved for the item.
+    permit: Permit,
     item: T,
+}
+
+/// What a worker has made of a document.
+enum Made {
+    Output(Output),
+    /// It is left to the caller's thread: signing it takes so much.
+    Large(Document, Signature),
 }
 
 /// Not joined when the pipeline stops early: it may be waiting for standard input.
 fn spawn_reader(
     inputs: Vec<PathBuf>,
-    options: PipelineOptions,
-    gate: Arc<Gate>,
+    source: SourceOptions,
+    gate: Arc<ByteBudget>,
+    share: Share,
     out: Sender<Numbered<Result<Item>>>,
 ) {
     std::thread::spawn(move || {
         let mut number = 0;
         let read = Error::catch("the thread that reads the input", || {
-            source::read(&inputs, &options.source, &mut |item| {
-                let weight = match &item {
-                    Item::Chunk(chunk) => BYTES_A_BYTE * chunk.bytes.len(),
+            source::read(&inputs, &source, &mut |item| {
+                let bytes = match &item {
+                    Item::Chunk(chunk) => share.all.saturating_mul(chunk.bytes.len()),
                     _ => 0,
                 };
-                let is_open = gate.enter(weight, options.bytes_max);
-                if !is_open || out.send(Numbered { number, weight, item: Ok(item) }).is_err() {
+                let Some(permit) = gate.enter(bytes) else { return ControlFlow::Break(()) };
+                if out.send(Numbered { number, permit, item: Ok(item) }).is_err() {
                     return ControlFlow::Break(());
                 }
                 number += 1;
@@ -155,8 +200,10 @@ fn spawn_reader(
             Ok(())
         });
         // Without a word the rest of the input would be taken for not there.
-        if let Err(error) = read {
-            let _ = out.send(Numbered { number, weight: 0, item: Err(error) });
+        if let Err(error) = read
+            && let Some(permit) = gate.enter(0)
+        {
+            let _ = out.send(Numbered { number, permit, item: Err(error) });
         }
     });
 }
@@ -164,6 +211,7 @@ fn spawn_reader(
 struct Worker<'a> {
     config: &'a Config,
     source: &'a SourceOptions,
+    share: Share,
     is_known: &'a (dyn Fn(&Document, Digest) -> bool + Sync),
 }
 
@@ -172,53 +220,96 @@ impl Worker<'_> {
         &self,
         input: &Receiver<Numbered<Result<Item>>>,
         work: &Receiver<()>,
-        out: &Sender<Numbered<Result<Vec<Output>>>>,
+        out: &Sender<Numbered<Result<Vec<Made>>>>,
     ) {
-        let mut tokens = Tokens::default();
+        let mut part = Vec::new();
         loop {
             let received = select! {
                 recv(input) -> received => received,
                 recv(work) -> _ => return,
             };
-            let Ok(Numbered { number, weight, item }) = received else { return };
+            let Ok(Numbered { number, permit, item }) = received else { return };
             // A number that does not come would be waited for for ever.
             let item = item.and_then(|item| match item {
                 Item::Chunk(chunk) => {
-                    Error::catch(&place_of(&chunk), || Ok(self.chunk(&chunk, &mut tokens)))
+                    Error::catch(&place_of(&chunk), || Ok(self.chunk(&chunk, &mut part)))
                 }
-                Item::Skipped { place, why } => Ok(vec![Output::Skipped { place, why }]),
-                Item::Failed(error) => Ok(vec![Output::Failed(error)]),
+                Item::Skipped { place, why } => {
+                    Ok(vec![Made::Output(Output::Skipped { place, why })])
+                }
+                Item::Failed(error) => Ok(vec![Made::Output(Output::Failed(error))]),
             });
-            if out.send(Numbered { number, weight, item }).is_err() {
+            if out.send(Numbered { number, permit, item }).is_err() {
                 return;
             }
         }
     }
 
-    fn chunk(&self, chunk: &Chunk, tokens: &mut Tokens) -> Vec<Output> {
-        let mut outputs = Vec::new();
+    fn chunk(&self, chunk: &Chunk, part: &mut Vec<u64>) -> Vec<Made> {
+        let mut made = Vec::new();
+        // What is reserved for signing, and for one document of any kind.
+        let mut bytes_left = self.share.signing * chunk.bytes.len() + PART_TOKENS;
         chunk.documents(self.source, |document| {
-            outputs.push(match document {
-                Ok(document) => self.document(document, tokens),
-                Err(error) => Output::Failed(error),
+            made.push(match document {
+                Ok(document) => self.document(document, &mut bytes_left, part),
+                Err(error) => Made::Output(Output::Failed(error)),
             });
         });
-        outputs
+        made
     }
 
-    fn document(&self, document: Document, tokens: &mut Tokens) -> Output {
+    fn document(&self, document: Document, bytes_left: &mut usize, part: &mut Vec<u64>) -> Made {
         let digest = Digest::of(document.text.as_bytes());
         if (self.is_known)(&document, digest) {
-            return Output::Known(document, digest);
+            return Made::Output(Output::Known(document, digest));
         }
-        // A defect that one document brings out must not take the others with it.
-        let signed = Error::catch(&document_place(&document), || {
-            let signature = self.config.sign_into(&document.text, tokens)?;
-            Ok((tokens.hashes.len() as u32, signature))
-        });
-        match signed {
-            Ok((token_count, signature)) => {
-                Output::Signed(Signed { document, digest, token_count, signature })
+        match sign(self.config, &document, *bytes_left, part) {
+            Ok(Signature { tokens, bytes, fingerprints: Some(signature), .. }) => {
+                *bytes_left = bytes_left.saturating_sub(bytes);
+                Made::Output(Output::Signed(Signed::of(document, tokens, signature)))
+            }
+            Ok(signature) => Made::Large(document, signature),
+            Err(error) => Made::Output(Output::Failed(error)),
+        }
+    }
+}
+
+/// Signs a document, if that takes at most so many bytes.
+fn sign(
+    config: &Config,
+    document: &Document,
+    bytes_max: usize,
+    part: &mut Vec<u64>,
+) -> Result<Signature> {
+    // A defect that one document brings out must not take the others with it.
+    Error::catch(&document_place(document), || config.sign_within(&document.text, bytes_max, part))
+}
+
+/// Signs documents that take much, one at a time.
+struct Large<'a> {
+    config: &'a Config,
+    bytes_max: usize,
+}
+
+impl Large<'_> {
+    fn sign(&self, document: Document, cost: &Signature) -> Output {
+        let text = document.text.len();
+        let bytes = cost.bytes.saturating_add(cost.count * BUILDER_BYTES).saturating_add(text);
+        if bytes > self.bytes_max {
+            let what = format!(
+                "signing its {text} bytes of text, of {} tokens, takes {} MiB of memory, and one \
+                 document may take {} MiB; give {} times the memory, with --memory, or split the text",
+                cost.tokens,
+                bytes.div_ceil(1 << 20),
+                self.bytes_max >> 20,
+                bytes.div_ceil(self.bytes_max.max(1)),
+            );
+            return Output::Failed(Error::input(document_place(&document), what));
+        }
+        match sign(self.config, &document, usize::MAX, &mut Vec::new()) {
+            Ok(Signature { tokens, fingerprints, .. }) => {
+                let signature = fingerprints.expect("nothing is too large");
+                Output::Signed(Signed::of(document, tokens, signature))
             }
             Err(error) => Output::Failed(error),
         }
@@ -239,8 +330,8 @@ fn place_of(chunk: &Chunk) -> String {
 }
 
 fn take_in_order(
-    done: &Receiver<Numbered<Result<Vec<Output>>>>,
-    gate: &Gate,
+    done: &Receiver<Numbered<Result<Vec<Made>>>>,
+    large: &Large<'_>,
     stop: &AtomicBool,
     sink: &mut dyn FnMut(Output) -> Result<()>,
 ) -> Result<()> {
@@ -263,51 +354,18 @@ fn take_in_order(
             }
         }
         while let Some(batch) = early.remove(&next) {
-            for output in batch.item? {
+            for made in batch.item? {
                 if stop.load(Ordering::Relaxed) {
                     return Err(Error::Cancelled);
                 }
-                sink(output)?;
+                sink(match made {
+                    Made::Output(output) => output,
+                    Made::Large(document, cost) => large.sign(document, &cost),
+                })?;
             }
-            gate.leave(batch.weight);
+            drop(batch.permit);
             next += 1;
         }
-    }
-}
-
-/// Lets so many bytes pass at a time.
-#[derive(Default)]
-struct Gate {
-    state: Mutex<GateState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct GateState {
-    bytes: usize,
-    is_closed: bool,
-}
-
-impl Gate {
-    /// Waits until `bytes` more are within `bytes_max`, or nothing else is inside; false when
-    /// closed.
-    fn enter(&self, bytes: usize, bytes_max: usize) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while state.bytes > 0 && state.bytes + bytes > bytes_max && !state.is_closed {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.bytes += bytes;
-        !state.is_closed
-    }
-
-    fn leave(&self, bytes: usize) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).bytes -= bytes;
-        self.changed.notify_all();
-    }
-
-    fn close(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
-        self.changed.notify_all();
     }
 }
 
@@ -322,7 +380,12 @@ mod tests {
     }
 
     fn options(threads: usize, bytes_max: usize) -> PipelineOptions {
-        PipelineOptions { threads, bytes_max, source: SourceOptions::default() }
+        PipelineOptions {
+            threads,
+            bytes_max,
+            document_bytes_max: 1 << 20,
+            source: SourceOptions::default(),
+        }
     }
 
     /// A JSON lines file of `count` documents.
@@ -361,21 +424,6 @@ mod tests {
         assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
         // So little that every chunk passes alone.
         assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
-    }
-
-    #[test]
-    fn a_gate_lets_no_more_in_than_it_holds_but_one_thing_always() {
-        let gate = Gate::default();
-        assert!(gate.enter(100, 10), "alone, whatever its size");
-        std::thread::scope(|scope| {
-            let second = scope.spawn(|| gate.enter(5, 10));
-            assert_eq!(gate.state.lock().unwrap().bytes, 100, "the second waits");
-            gate.leave(100);
-            assert!(second.join().unwrap());
-        });
-        assert!(gate.enter(5, 10));
-        gate.close();
-        assert!(!gate.enter(5, 10));
     }
 
     #[test]
@@ -423,9 +471,9 @@ mod tests {
             1
         }
 
-        fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+        fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
             signature.clear();
-            assert_ne!(tokens.hashes.len(), 3, "three tokens");
+            assert_ne!(hashes.len(), 3, "three tokens");
         }
     }
 

@@ -19,7 +19,7 @@ use super::canonical::{self, canonical_json};
 use super::failure::words;
 use super::pipeline::Signed;
 use super::policy::TieredMergePolicy;
-use super::{Index, Snapshot};
+use super::{FINGERPRINT_BYTES, Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::fault::Point;
 use crate::hash::Digest;
@@ -113,7 +113,8 @@ impl Index {
         // Under the lock: the directory may hold another index by now.
         self.check_same()?;
         self.directory().remove_temporary();
-        self.inner.plugin.backlog.clear();
+        let backlog_bytes_max = options.memory_bytes / 3;
+        self.inner.plugin.backlog.clear(backlog_bytes_max);
         Ok(Writer {
             index: self.clone(),
             inner: Some(inner),
@@ -123,7 +124,7 @@ impl Index {
             unseen: HashMap::new(),
             changed: HashMap::new(),
             backlog: self.inner.plugin.backlog.clone(),
-            backlog_bytes_max: options.memory_bytes / 3,
+            backlog_bytes_max,
             note: self.note()?,
             failed: false,
         })
@@ -203,15 +204,22 @@ impl Writer {
         if before == Some(content) {
             return Ok(Outcome::Unchanged);
         }
-        let bytes = own.document.text.len() + 32 * own.signature.len() + 1024;
-        let document = self.document_of(own, &meta, added, bytes as u64);
+        let stored = self.index.fields().text.map_or(0, |_| own.document.text.len());
+        let bytes = stored + FINGERPRINT_BYTES * own.signature.len() + 1024;
+        let mut document = self.document_of(own, &meta, added);
+        let payload = Payload {
+            digest: own.digest,
+            tokens: own.token_count,
+            signature: own.signature.clone(),
+        };
         let replaced = before.is_some().then(|| self.id_term(&own.document.id));
         let point = self.index.faults().at(Point::Add, &own.document.id);
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
         drop(signed);
         // The old version must not go without the new one coming.
         self.failed = true;
-        self.backlog.push(bytes, self.backlog_bytes_max);
+        let number = self.backlog.push(payload, bytes);
+        document.add_custom(self.index.fields().signature, &number);
         if let Some(term) = replaced {
             self.tantivy_writer().delete_term(term);
         }
@@ -281,7 +289,7 @@ impl Writer {
         });
         committed.map_err(|e| self.failure("commit to", e))?;
         self.failed = false;
-        self.backlog.clear();
+        self.backlog.clear(self.backlog_bytes_max);
         self.is_behind = true;
         if self.unseen.is_empty() {
             std::mem::swap(&mut self.unseen, &mut self.changed);
@@ -383,13 +391,8 @@ impl Writer {
         Term::from_field_text(self.index.fields().id, id)
     }
 
-    fn document_of(
-        &self,
-        signed: &Signed,
-        meta: &str,
-        added: DateTime,
-        backlog_bytes: u64,
-    ) -> TantivyDocument {
+    /// tantivy's document, but for its signature.
+    fn document_of(&self, signed: &Signed, meta: &str, added: DateTime) -> TantivyDocument {
         let fields = self.index.fields();
         let mut document = TantivyDocument::new();
         document.add_text(fields.id, &signed.document.id);
@@ -403,13 +406,6 @@ impl Writer {
         document.add_u64(fields.digest, signed.digest.low);
         document.add_u64(fields.digest_high, signed.digest.high);
         document.add_date(fields.added, added);
-        let payload = Payload {
-            digest: signed.digest,
-            tokens: signed.token_count,
-            backlog_bytes,
-            signature: &signed.signature,
-        };
-        document.add_custom(fields.signature, &payload.encode());
         document
     }
 }

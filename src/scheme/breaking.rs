@@ -10,7 +10,6 @@
 use super::ngram;
 use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::text::Tokens;
 use std::ops::Range;
 
 /// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens; if there is none
@@ -60,12 +59,12 @@ impl Method for Breaking {
         self.p
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
         let len_min = if self.is_revised { self.p } else { 1 };
-        let segments = long_segments(&tokens.hashes, self.p, len_min).into_iter();
+        let segments = long_segments(hashes, self.p, len_min).into_iter();
         signature.extend(segments.map(|segment| {
-            ngram::fingerprint(ngram::value(&tokens.hashes[segment.clone()]), segment.start)
+            ngram::fingerprint(ngram::value(&hashes[segment.clone()]), segment.start)
         }));
     }
 }

@@ -16,7 +16,6 @@
 use super::frequency::{FrequencyTable, Grams};
 use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::text::Tokens;
 use std::sync::Arc;
 
 /// What is kept.
@@ -78,9 +77,8 @@ impl Method for Counted {
         self.k
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let hashes = &tokens.hashes;
         if hashes.is_empty() {
             return;
         }
@@ -134,7 +132,7 @@ mod tests {
 
     fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
         let mut signature = Vec::new();
-        parse_with(spec, Some(table)).unwrap().sign(&tokens("words", text), &mut signature);
+        parse_with(spec, Some(table)).unwrap().sign(&tokens("words", text).hashes, &mut signature);
         signature
     }
 

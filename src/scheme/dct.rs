@@ -9,7 +9,6 @@
 
 use super::breaking::long_segments;
 use super::{Fingerprint, Method};
-use crate::text::Tokens;
 
 /// The bits of a fingerprint.
 const FORMAT_BITS: u8 = 32;
@@ -90,12 +89,12 @@ impl Method for Dct {
         self.p
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let segments = long_segments(&tokens.hashes, self.p, self.p).into_iter();
+        let segments = long_segments(hashes, self.p, self.p).into_iter();
         signature.extend(segments.map(|segment| {
             let position = segment.start as u32;
-            Fingerprint { key: mix32(code(&tokens.hashes[segment], self.p)).into(), position }
+            Fingerprint { key: mix32(code(&hashes[segment], self.p)).into(), position }
         }));
     }
 }

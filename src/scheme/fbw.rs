@@ -9,7 +9,6 @@ use super::frequency::{FrequencyTable, Grams};
 use super::winnow::winnow;
 use super::{Fingerprint, Method};
 use crate::hash::BuildKeyHasher;
-use crate::text::Tokens;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -49,9 +48,8 @@ impl Method for Fbw {
         Some(self.w)
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let hashes = &tokens.hashes;
         if hashes.len() < self.q {
             // A gram shorter than q; it may be taken for another one, which has to begin with zeros.
             if !hashes.is_empty() {
@@ -82,7 +80,7 @@ mod tests {
     fn positions(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<usize> {
         let scheme = parse_with(spec, Some(table)).unwrap();
         let mut signature = Vec::new();
-        scheme.sign(&tokens("chars", text), &mut signature);
+        scheme.sign(&tokens("chars", text).hashes, &mut signature);
         signature.iter().map(|fingerprint| fingerprint.position as usize).collect()
     }
 

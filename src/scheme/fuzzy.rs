@@ -14,7 +14,6 @@ use super::frequency::{FrequencyTable, Grams};
 use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::spec::Spec;
-use crate::text::Tokens;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -92,12 +91,12 @@ impl Method for Fuzzy {
         1
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        if tokens.hashes.is_empty() {
+        if hashes.is_empty() {
             return;
         }
-        let deviations = self.deviations(&tokens.hashes);
+        let deviations = self.deviations(hashes);
         for scheme in 0..self.schemes {
             let number = deviations.iter().fold(u64::from(scheme), |number, &deviation| {
                 let interval = self.interval(deviation, scheme);
@@ -162,7 +161,7 @@ mod tests {
             let scheme = parse_with(&format!("fuzzy(c={c},r={r},n={n},w=50)"), Some(&table)).unwrap();
             let sign = |text: &str| {
                 let mut signature = Vec::new();
-                scheme.sign(&tokens("words", text), &mut signature);
+                scheme.sign(&tokens("words", text).hashes, &mut signature);
                 signature
             };
             let expected: Vec<bool> = naive(&texts, &a, c, r, n, 0.5)

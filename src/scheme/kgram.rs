@@ -2,9 +2,8 @@
 //!
 //! The most accurate scheme, and the largest: one fingerprint a token (Seo and Croft, 4.1.1).
 
-use super::ngram::{self, Values};
-use super::{Fingerprint, Method};
-use crate::text::Tokens;
+use super::ngram::{self, Rolling, Values};
+use super::{Fingerprint, Method, Signer};
 
 /// `kgram(k)`: all k-grams.
 #[derive(Debug)]
@@ -27,13 +26,29 @@ impl Method for Kgram {
         Some(1)
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        if ngram::sign_short(&tokens.hashes, self.k, signature) {
+        if ngram::sign_short(hashes, self.k, signature) {
             return;
         }
-        signature.reserve(tokens.hashes.len() + 1 - self.k);
-        let values = Values::new(&tokens.hashes, self.k).enumerate();
+        signature.reserve(hashes.len() + 1 - self.k);
+        let values = Values::new(hashes, self.k).enumerate();
         signature.extend(values.map(|(position, value)| ngram::fingerprint(value, position)));
+    }
+
+    fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        Some(Box::new(Rolling::new(self.k)))
+    }
+}
+
+impl Signer for Rolling {
+    fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        let (first, values) = Rolling::push(self, hashes);
+        let values = (first..).zip(values);
+        signature.extend(values.map(|(position, value)| ngram::fingerprint(value, position)));
+    }
+
+    fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>) {
+        self.sign_short(signature);
     }
 }

@@ -7,7 +7,6 @@
 
 use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::text::Tokens;
 use std::collections::HashMap;
 
 /// `lsh(b,r,w)`: b keys of r projections; `w` in hundredths.
@@ -72,12 +71,12 @@ impl Method for Lsh {
         1
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        if tokens.hashes.is_empty() {
+        if hashes.is_empty() {
             return;
         }
-        let pieces = self.pieces(&tokens.hashes);
+        let pieces = self.pieces(hashes);
         signature.extend(pieces.chunks(self.rows).enumerate().map(|(band, pieces)| {
             let key = pieces.iter().fold(band as u64, |key, &piece| mix64(key ^ piece as u64));
             Fingerprint { key, position: 0 }

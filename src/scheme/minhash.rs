@@ -17,7 +17,6 @@
 use super::ngram;
 use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::text::Tokens;
 
 /// How least hashes are joined into keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,9 +102,9 @@ impl Method for Minhash {
         1
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let keys = self.keys(ngram::values(&tokens.hashes, self.k));
+        let keys = self.keys(ngram::values(hashes, self.k));
         signature.extend(keys.into_iter().map(|key| Fingerprint { key, position: 0 }));
     }
 }

@@ -57,7 +57,6 @@ mod winnow;
 
 use crate::Result;
 use crate::spec::{Family, Grammar, Parameter, Spec};
-use crate::text::Tokens;
 use frequency::FrequencyTable;
 use minhash::Joining;
 use se::Culling;
@@ -88,12 +87,32 @@ pub trait Scheme: fmt::Debug + fmt::Display + Send + Sync {
         None
     }
 
-    /// Replaces the contents of `signature` by the fingerprints of the document, by position.
+    /// Replaces the contents of `signature` by the fingerprints of the document with tokens of these
+    /// hashes, by position.
     ///
     /// Only a document without tokens has an empty signature: a short one has one fingerprint at
     /// least, made of all its tokens if need be, so that an exact copy of it can be found.
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>);
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
+
+    /// What signs a document part by part, so that its tokens need not be held; none if the scheme has
+    /// to see all of them.
+    fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        None
+    }
 }
+
+/// Signs one document whose tokens come part by part, as [`Scheme::sign`] does.
+pub trait Signer {
+    /// Appends the fingerprints that are certain after the tokens of these hashes, which come next.
+    fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
+
+    /// Appends those that are left when all tokens have come.
+    fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>);
+}
+
+/// What a scheme without a [`Signer`] takes for a while to sign, for each token: its hash, and values,
+/// places or an entry of a table that is growing.
+pub const TOKEN_BYTES: usize = 8 + 64;
 
 /// What a scheme does, whatever it is called: the methods of [`Scheme`], of keys that are hashes of
 /// sequences if it does not say otherwise.
@@ -108,7 +127,11 @@ trait Method: fmt::Debug + Send + Sync {
         None
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>);
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
+
+    fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        None
+    }
 }
 
 /// A method with the specification that it is read from.
@@ -137,8 +160,12 @@ impl<M: Method> Scheme for Specified<M> {
         self.method.window()
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
-        self.method.sign(tokens, signature);
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        self.method.sign(hashes, signature);
+    }
+
+    fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        self.method.signer()
     }
 }
 
@@ -242,7 +269,7 @@ static GRAMMAR: Grammar = Grammar {
 /// assert_eq!(scheme.to_string(), "winnow(k=5,w=4)");
 /// let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
 /// Analyzer::default().analyze("one two three four five six", &mut tokens)?;
-/// scheme.sign(&tokens, &mut signature);
+/// scheme.sign(&tokens.hashes, &mut signature);
 /// assert_eq!(signature.len(), 1);
 /// # Ok::<(), cento::Error>(())
 /// ```

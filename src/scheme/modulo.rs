@@ -3,9 +3,8 @@
 //! Cheaper than winnowing to compute and as small at `p = (w + 1) / 2`, but gaps have no bound:
 //! a quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
 
-use super::ngram::{self, Values};
-use super::{Fingerprint, Method};
-use crate::text::Tokens;
+use super::ngram::{self, Rolling};
+use super::{Fingerprint, Method, Signer};
 
 /// `mod(k,p)`: the k-grams whose value is divisible by `p`; if there is none, the rightmost least.
 #[derive(Debug)]
@@ -26,23 +25,78 @@ impl Method for Modulo {
         self.k
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        if ngram::sign_short(&tokens.hashes, self.k, signature) {
+        if ngram::sign_short(hashes, self.k, signature) {
             return;
         }
-        let mut least = (u64::MAX, 0);
-        for (position, value) in Values::new(&tokens.hashes, self.k).enumerate() {
-            if self.divisor.divides(value) {
+        let mut chosen = Chosen::default();
+        chosen.push(self.divisor, (0, ngram::Values::new(hashes, self.k)), signature);
+        chosen.finish(signature);
+    }
+
+    fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        let rolling = Rolling::new(self.k);
+        Some(Box::new(Choosing { divisor: self.divisor, rolling, chosen: Chosen::default() }))
+    }
+}
+
+/// What is known of the values that have been.
+struct Chosen {
+    least: (u64, usize),
+    is_empty: bool,
+}
+
+impl Default for Chosen {
+    fn default() -> Chosen {
+        Chosen { least: (u64::MAX, 0), is_empty: true }
+    }
+}
+
+impl Chosen {
+    #[inline(always)]
+    fn push(
+        &mut self,
+        divisor: Divisor,
+        (first, values): (usize, impl Iterator<Item = u64>),
+        signature: &mut Vec<Fingerprint>,
+    ) {
+        let before = signature.len();
+        let mut least = self.least;
+        for (position, value) in (first..).zip(values) {
+            if divisor.divides(value) {
                 signature.push(ngram::fingerprint(value, position));
             }
             if value <= least.0 {
                 least = (value, position);
             }
         }
-        if signature.is_empty() {
-            let (value, position) = least;
-            signature.push(ngram::fingerprint(value, position));
+        self.least = least;
+        self.is_empty &= signature.len() == before;
+    }
+
+    fn finish(&self, signature: &mut Vec<Fingerprint>) {
+        if self.is_empty {
+            signature.push(ngram::fingerprint(self.least.0, self.least.1));
+        }
+    }
+}
+
+/// Chooses while tokens come.
+struct Choosing {
+    divisor: Divisor,
+    rolling: Rolling,
+    chosen: Chosen,
+}
+
+impl Signer for Choosing {
+    fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        self.chosen.push(self.divisor, self.rolling.push(hashes), signature);
+    }
+
+    fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>) {
+        if !self.rolling.sign_short(signature) {
+            self.chosen.finish(signature);
         }
     }
 }

@@ -75,6 +75,37 @@ fn polynomial(hashes: &[u64]) -> u64 {
     hashes.iter().fold(0, append)
 }
 
+/// The tokens of a document that comes part by part, as far as k-grams to come have them.
+pub(super) struct Rolling {
+    k: usize,
+    /// Those that have come last, after a push fewer than `k` of them.
+    tokens: Vec<u64>,
+    /// The k-grams that there have been.
+    count: usize,
+}
+
+impl Rolling {
+    pub(super) fn new(k: usize) -> Rolling {
+        Rolling { k, tokens: Vec::new(), count: 0 }
+    }
+
+    /// Appends tokens; gives the values of the k-grams that are new, and the position of the first.
+    pub(super) fn push(&mut self, hashes: &[u64]) -> (usize, impl Iterator<Item = u64> + '_) {
+        let kept = self.tokens.len().min(self.k - 1);
+        self.tokens.drain(..self.tokens.len() - kept);
+        self.tokens.extend_from_slice(hashes);
+        let first = self.count;
+        self.count += (self.tokens.len() + 1).saturating_sub(self.k);
+        let is_long = self.tokens.len() >= self.k;
+        (first, is_long.then(|| Values::new(&self.tokens, self.k)).into_iter().flatten())
+    }
+
+    /// Signs the document if it is shorter than a k-gram; `false`, and nothing done, if it is not.
+    pub(super) fn sign_short(&self, signature: &mut Vec<Fingerprint>) -> bool {
+        self.count == 0 && sign_short(&self.tokens, self.k, signature)
+    }
+}
+
 /// The values of the k-grams of a document, in order.
 pub(super) struct Values<'a> {
     /// The tokens that leave, and those that enter.

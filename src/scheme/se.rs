@@ -7,7 +7,6 @@
 use super::breaking::segments;
 use super::ngram;
 use super::{Fingerprint, Method};
-use crate::text::Tokens;
 use std::ops::Range;
 
 /// Which chunks are kept (section 2.2). n is their number, m the median of their lengths.
@@ -74,11 +73,13 @@ impl Method for Se {
         self.c
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let chunks = segments(&tokens.hashes, self.c).collect();
-        signature.extend(cull(chunks, self.culling).into_iter().map(|chunk| {
-            ngram::fingerprint(ngram::value(&tokens.hashes[chunk.clone()]), chunk.start)
-        }));
+        let chunks = segments(hashes, self.c).collect();
+        signature.extend(
+            cull(chunks, self.culling)
+                .into_iter()
+                .map(|chunk| ngram::fingerprint(ngram::value(&hashes[chunk.clone()]), chunk.start)),
+        );
     }
 }

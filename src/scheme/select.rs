@@ -15,7 +15,6 @@
 use super::ngram::{self, Values};
 use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::text::Tokens;
 use std::collections::HashMap;
 
 /// Which k-grams are kept.
@@ -102,13 +101,13 @@ impl Method for Select {
         self.k
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        if ngram::sign_short(&tokens.hashes, self.k, signature) {
+        if ngram::sign_short(hashes, self.k, signature) {
             return;
         }
-        let values: Vec<u64> = Values::new(&tokens.hashes, self.k).collect();
-        let mut positions = self.positions(&tokens.hashes, &values);
+        let values: Vec<u64> = Values::new(hashes, self.k).collect();
+        let mut positions = self.positions(hashes, &values);
         if positions.is_empty() {
             positions.push(ngram::rightmost_least(&values));
         }

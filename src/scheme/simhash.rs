@@ -12,7 +12,6 @@
 use super::ngram;
 use super::{Fingerprint, Method};
 use crate::hash::mix64;
-use crate::text::Tokens;
 
 /// Blocks that are sure to be equal.
 const EQUAL_BLOCKS: u32 = 3;
@@ -70,12 +69,12 @@ impl Method for Simhash {
         1
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        if tokens.hashes.is_empty() {
+        if hashes.is_empty() {
             return;
         }
-        let hash = simhash(ngram::values(&tokens.hashes, self.k));
+        let hash = simhash(ngram::values(hashes, self.k));
         let key = |(table, mask): (u64, &u64)| mix64(mix64(table) ^ (hash & mask));
         let keys = (0u64..).zip(&self.masks).map(key);
         signature.extend(keys.map(|key| Fingerprint { key, position: 0 }));

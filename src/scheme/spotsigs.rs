@@ -7,7 +7,6 @@
 use super::ngram;
 use super::{Fingerprint, Method};
 use crate::hash::{BuildKeyHasher, hash_bytes};
-use crate::text::Tokens;
 use std::collections::HashSet;
 
 /// The antecedents of the paper, section 3.1, and the articles that go with them.
@@ -34,9 +33,8 @@ impl Method for Spotsigs {
         1 + self.c * self.d
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let hashes = &tokens.hashes;
         let is_antecedent = |hash: &u64| self.antecedents.contains(hash);
         let mut spot = Vec::with_capacity(1 + self.c);
         for (position, hash) in hashes.iter().enumerate().filter(|(_, hash)| is_antecedent(hash)) {

@@ -6,7 +6,7 @@
 
 use super::ngram;
 use super::{Fingerprint, Method};
-use crate::text::{Tokens, paragraph_break};
+use crate::text::paragraph_break;
 
 /// `syntax(min)`; a document without such a paragraph has one fingerprint of all its tokens.
 #[derive(Debug)]
@@ -27,9 +27,8 @@ impl Method for Syntax {
         self.min
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        let hashes = &tokens.hashes;
         let mut position = 0;
         for paragraph in hashes.split(|hash| *hash == self.paragraph_break) {
             if paragraph.len() >= self.min {
@@ -47,7 +46,7 @@ impl Method for Syntax {
 mod tests {
     use super::*;
     use crate::scheme::parse;
-    use crate::text::Analyzer;
+    use crate::text::{Analyzer, Tokens};
     use proptest::prelude::*;
 
     proptest! {
@@ -57,9 +56,8 @@ mod tests {
             min in 1usize..5,
         ) {
             let sign = |hashes: Vec<u64>| {
-                let tokens = Tokens { hashes, ..Tokens::default() };
                 let mut signature = Vec::new();
-                parse(&format!("syntax(min={min})")).unwrap().sign(&tokens, &mut signature);
+                parse(&format!("syntax(min={min})")).unwrap().sign(&hashes, &mut signature);
                 signature
             };
             let mut expected = Vec::new();
@@ -87,7 +85,7 @@ mod tests {
             let analyzer: Analyzer = "code(language=python)".parse().unwrap();
             let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
             analyzer.analyze(text, &mut tokens).unwrap();
-            parse("syntax").unwrap().sign(&tokens, &mut signature);
+            parse("syntax").unwrap().sign(&tokens.hashes, &mut signature);
             signature.iter().map(|fingerprint| fingerprint.key).collect()
         };
         let sum = "def total(items):\n    sum = 0\n    for item in items:\n        sum += item\n    return sum\n";

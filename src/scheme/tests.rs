@@ -5,8 +5,8 @@ mod laws;
 use super::*;
 use crate::Error;
 use crate::hash::mix64;
-use crate::text::Span;
 use crate::text::analyzer::Analyzer;
+use crate::text::{Span, Tokens};
 use frequency::FrequencyCounter;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -33,7 +33,7 @@ fn sign(spec: &str, hashes: &[u64]) -> Vec<Fingerprint> {
 fn sign_tokens(scheme: &dyn Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
     // A signature that is not empty must be replaced.
     let mut signature = vec![Fingerprint { key: 1, position: 2 }];
-    scheme.sign(tokens, &mut signature);
+    scheme.sign(&tokens.hashes, &mut signature);
     let limit = u64::MAX >> (64 - scheme.key_bits());
     assert!(signature.iter().all(|fingerprint| fingerprint.key <= limit), "{scheme}");
     let count = tokens.hashes.len() as u32;
@@ -151,6 +151,34 @@ proptest! {
         prop_assert_eq!(sign(&format!("mod(k={k},p={p})"), &hashes), naive(&hashes, k, multiples));
         let least = |values: &[u64]| winnowed(values, w);
         prop_assert_eq!(sign(&format!("winnow(k={k},w={w})"), &hashes), naive(&hashes, k, least));
+    }
+
+    #[test]
+    fn a_document_that_comes_in_parts_is_signed_as_a_whole(
+        hashes in length().prop_flat_map(hashes),
+        k in 1..12usize,
+        w in prop_oneof![1..20usize, Just(512usize)],
+        parts in prop::collection::vec(0..1500usize, 0..8),
+    ) {
+        let specs = [
+            format!("winnow(k={k},w={w})"),
+            format!("kgram(k={k})"),
+            format!("mod(k={k},p={w})"),
+            format!("mod(k={k},p=1000000)"),
+        ];
+        for spec in specs {
+            let scheme = parse(&spec).unwrap();
+            let (mut signer, mut signature) = (scheme.signer().unwrap(), Vec::new());
+            let mut rest = &hashes[..];
+            for part in &parts {
+                let (part, after) = rest.split_at(rest.len().min(*part));
+                signer.push(part, &mut signature);
+                rest = after;
+            }
+            signer.push(rest, &mut signature);
+            signer.finish(&mut signature);
+            prop_assert_eq!(signature, sign(&spec, &hashes), "{}", spec);
+        }
     }
 
     #[test]

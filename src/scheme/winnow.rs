@@ -8,9 +8,8 @@
 //! *robust* winnowing (section 5.1). Of a line of dots or a table of zeros it keeps one in `w`, where
 //! the rightmost of every window would be all of them.
 
-use super::ngram::{self, Values};
-use super::{Fingerprint, Method, W_MAX};
-use crate::text::Tokens;
+use super::ngram::{self, Rolling, Values};
+use super::{Fingerprint, Method, Signer, W_MAX};
 
 /// `winnow(k,w)`: the least k-gram of every `w`; of all, when there are fewer.
 #[derive(Debug)]
@@ -39,15 +38,43 @@ impl Method for Winnow {
         Some(self.w)
     }
 
-    fn sign(&self, tokens: &Tokens, signature: &mut Vec<Fingerprint>) {
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         signature.clear();
-        if ngram::sign_short(&tokens.hashes, self.k, signature) {
+        if ngram::sign_short(hashes, self.k, signature) {
             return;
         }
-        let values = Values::new(&tokens.hashes, self.k);
+        let values = Values::new(hashes, self.k);
         winnow(values, self.w, |value, position| {
             signature.push(ngram::fingerprint(value, position));
         });
+    }
+
+    fn signer(&self) -> Option<Box<dyn Signer + '_>> {
+        let (rolling, windows) = (Rolling::new(self.k), Windows::new(self.w));
+        Some(Box::new(Winnowing { rolling, windows }))
+    }
+}
+
+/// Winnows while tokens come.
+struct Winnowing {
+    rolling: Rolling,
+    windows: Windows,
+}
+
+impl Signer for Winnowing {
+    fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        let (_, values) = self.rolling.push(hashes);
+        self.windows.push(values, |value, position| {
+            signature.push(ngram::fingerprint(value, position));
+        });
+    }
+
+    fn finish(mut self: Box<Self>, signature: &mut Vec<Fingerprint>) {
+        if !self.rolling.sign_short(signature) {
+            self.windows.finish(|value, position| {
+                signature.push(ngram::fingerprint(value, position));
+            });
+        }
     }
 }
 
@@ -55,41 +82,83 @@ impl Method for Winnow {
 /// fewer.
 #[inline(always)]
 pub(super) fn winnow(
-    mut values: impl Iterator<Item = u64>,
+    values: impl Iterator<Item = u64>,
     w: usize,
     mut keep: impl FnMut(u64, usize),
 ) {
-    let mut buffer = [0; BUFFER];
-    let mut held = fill(&mut buffer, &mut values);
-    // The position of `buffer[0]`; the index of the value kept last; the index of the next one
-    // to compare with it.
-    let mut base = 0;
-    let mut next = w.min(held);
-    let mut least = ngram::rightmost_least(&buffer[..next]);
-    keep(buffer[least], least);
-    loop {
-        let end = held.min(least + w);
-        if let Some(less) = first_below(buffer[least], &buffer[next..end]) {
-            least = next + less;
-            next = least + 1;
-        } else if end < held {
-            // No window without the value kept last has been seen to its end but this one.
-            // Looking through it is cheaper than keeping candidates in order: it happens once
-            // in w values (measured against a monotone queue and against two stacks).
-            least += 1 + ngram::rightmost_least(&buffer[least + 1..=end]);
-            next = end + 1;
-        } else if held < BUFFER {
-            return;
-        } else {
-            // All that windows to come can hold is moved to the front.
-            buffer.copy_within(least.., 0);
-            base += least;
-            next = held - least;
-            least = 0;
-            held = next + fill(&mut buffer[next..], &mut values);
-            continue;
+    let mut windows = Windows::new(w);
+    windows.push(values, &mut keep);
+    windows.finish(keep);
+}
+
+/// The windows of a sequence of values, as far as they are not decided upon.
+struct Windows {
+    w: usize,
+    buffer: [u64; BUFFER],
+    held: usize,
+    /// The position of `buffer[0]`.
+    base: usize,
+    /// The index of the value kept last, and of the next one to compare with it; none before the first.
+    last: Option<(usize, usize)>,
+}
+
+impl Windows {
+    fn new(w: usize) -> Windows {
+        Windows { w, buffer: [0; BUFFER], held: 0, base: 0, last: None }
+    }
+
+    /// Takes values, and keeps what is least among those that have come.
+    #[inline(always)]
+    fn push(&mut self, mut values: impl Iterator<Item = u64>, mut keep: impl FnMut(u64, usize)) {
+        loop {
+            self.held += fill(&mut self.buffer[self.held..], &mut values);
+            if self.held < BUFFER {
+                return;
+            }
+            self.slide(&mut keep);
         }
-        keep(buffer[least], base + least);
+    }
+
+    /// Keeps what is left to be kept at the end.
+    #[inline(always)]
+    fn finish(&mut self, mut keep: impl FnMut(u64, usize)) {
+        if self.held > 0 {
+            self.slide(&mut keep);
+        }
+    }
+
+    /// Looks at all windows that have been seen to their end, and makes room behind them.
+    #[inline(always)]
+    fn slide(&mut self, keep: &mut impl FnMut(u64, usize)) {
+        let Windows { w, buffer, held, base, last } = self;
+        let (mut least, mut next) = last.unwrap_or_else(|| {
+            let next = (*w).min(*held);
+            let least = ngram::rightmost_least(&buffer[..next]);
+            keep(buffer[least], *base + least);
+            (least, next)
+        });
+        loop {
+            let end = (*held).min(least + *w);
+            if let Some(less) = first_below(buffer[least], &buffer[next..end]) {
+                least = next + less;
+                next = least + 1;
+            } else if end < *held {
+                // No window without the value kept last has been seen to its end but this one.
+                // Looking through it is cheaper than keeping candidates in order: it happens once
+                // in w values (measured against a monotone queue and against two stacks).
+                least += 1 + ngram::rightmost_least(&buffer[least + 1..=end]);
+                next = end + 1;
+            } else {
+                break;
+            }
+            keep(buffer[least], *base + least);
+        }
+        // All that windows to come can hold is moved to the front.
+        buffer.copy_within(least..*held, 0);
+        *base += least;
+        *held -= least;
+        // What is behind `end`, which is the end of what is held, has not been compared.
+        *last = Some((0, *held));
     }
 }
 

@@ -6,11 +6,12 @@
 //! documents of the sources in their order.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use tantivy::columnar::Column;
 use tantivy::directory::error::OpenReadError;
@@ -23,8 +24,8 @@ use tantivy::{
     TantivyDocument,
 };
 
-use super::bits::take_array;
 use super::{Header, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge};
+use crate::budget::{ByteBudget, Permit};
 use crate::error::{Corruption, Error, Result};
 use crate::fault::{Faults, Point};
 use crate::hash::{Digest, mix64};
@@ -54,90 +55,86 @@ const FLUSH_NOW_BYTES: usize = 1 << 40;
 /// A queue in which nothing has moved for so long may have nobody who drains it.
 const STALL: Duration = Duration::from_secs(5);
 
-/// Bytes of documents that have been handed to tantivy and not yet arrived in a segment.
+/// Documents that have been handed to tantivy and not yet arrived in a segment, with their signatures.
 ///
-/// tantivy's queue is bounded by a count of documents; this bounds it by their size.
-#[derive(Default)]
+/// tantivy's queue is bounded by a count of documents; this bounds it by their size. A signature is not copied
+/// into tantivy's document, which has the number under which it waits here.
 pub struct Backlog {
-    queue: Mutex<Queue>,
-    changed: Condvar,
+    budget: Arc<ByteBudget>,
+    waiting: Mutex<Waiting>,
 }
 
 #[derive(Default)]
-struct Queue {
-    bytes: usize,
-    /// A segment could not be written, so that nobody drains the queue any more.
-    is_broken: bool,
+struct Waiting {
+    next: u64,
+    documents: HashMap<u64, (Payload, Option<Permit>)>,
+    /// How many have arrived.
+    arrived: u64,
 }
 
-impl Backlog {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds `bytes`, waiting first until they fit below `bytes_max` or nothing else is queued.
-    ///
-    /// When nothing moves for a while they are let in all the same: tantivy then says whether its
-    /// thread has ended, which nobody else can say, or is slow, and then little is added.
-    pub fn push(&self, bytes: usize, bytes_max: usize) {
-        self.push_within(bytes, bytes_max, STALL);
-    }
-
-    fn push_within(&self, bytes: usize, bytes_max: usize, stall: Duration) {
-        let mut queue = self.lock();
-        while queue.bytes > 0 && queue.bytes + bytes > bytes_max && !queue.is_broken {
-            let waited = self.changed.wait_timeout(queue, stall);
-            let (waiting, end) = waited.unwrap_or_else(PoisonError::into_inner);
-            queue = waiting;
-            if end.timed_out() {
-                break;
-            }
-        }
-        queue.bytes += bytes;
-    }
-
-    /// Forgets everything, after the queue has been thrown away.
-    pub fn clear(&self) {
-        *self.lock() = Queue::default();
-        self.changed.notify_all();
-    }
-
-    fn pop(&self, bytes: usize) {
-        let mut queue = self.lock();
-        queue.bytes = queue.bytes.saturating_sub(bytes);
-        self.changed.notify_all();
-    }
-
-    fn give_up(&self) {
-        self.lock().is_broken = true;
-        self.changed.notify_all();
-    }
-}
-
-/// What travels through tantivy's document to the plugin.
-pub struct Payload<'a> {
+/// What a document brings to the plugin.
+pub struct Payload {
     /// The digest of the document's text.
     pub digest: Digest,
     /// The number of tokens.
     pub tokens: u32,
-    /// What the document was counted with in the [`Backlog`].
-    pub backlog_bytes: u64,
     /// The signature, positions not descending.
-    pub signature: &'a [Fingerprint],
+    pub signature: Arc<Vec<Fingerprint>>,
 }
 
-impl Payload<'_> {
-    /// The value of the signature field.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(28 + 12 * self.signature.len());
-        bytes.extend_from_slice(&self.digest.to_le_bytes());
-        bytes.extend_from_slice(&self.backlog_bytes.to_le_bytes());
-        bytes.extend_from_slice(&self.tokens.to_le_bytes());
-        for fingerprint in self.signature {
-            bytes.extend_from_slice(&fingerprint.key.to_le_bytes());
-            bytes.extend_from_slice(&fingerprint.position.to_le_bytes());
-        }
-        bytes
+impl Default for Backlog {
+    fn default() -> Backlog {
+        Backlog { budget: ByteBudget::new(0), waiting: Mutex::default() }
+    }
+}
+
+impl Backlog {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a document that takes `bytes`, waiting first until they fit or nothing else waits. Gives
+    /// the value of the signature field.
+    ///
+    /// When nothing moves for a while it is let in all the same: tantivy then says whether its
+    /// thread has ended, which nobody else can say, or is slow, and then little is added.
+    pub fn push(&self, payload: Payload, bytes: usize) -> [u8; 8] {
+        self.push_within(payload, bytes, STALL)
+    }
+
+    fn push_within(&self, payload: Payload, bytes: usize, stall: Duration) -> [u8; 8] {
+        let moved = Cell::new((self.lock().arrived, Instant::now()));
+        let is_moving = || {
+            let arrived = self.lock().arrived;
+            if arrived != moved.get().0 {
+                moved.set((arrived, Instant::now()));
+            }
+            moved.get().1.elapsed() < stall
+        };
+        let permit = self.budget.enter_while(bytes, &is_moving);
+        let mut waiting = self.lock();
+        let number = waiting.next;
+        waiting.next += 1;
+        waiting.documents.insert(number, (payload, permit));
+        number.to_le_bytes()
+    }
+
+    /// Forgets everything, after the queue has been thrown away or has run dry, and lets in
+    /// `bytes_max` from now on.
+    pub fn clear(&self, bytes_max: usize) {
+        self.lock().documents.clear();
+        self.budget.open(bytes_max);
+    }
+
+    /// None when its queue has been thrown away.
+    fn pop(&self, number: [u8; 8]) -> Option<(Payload, Option<Permit>)> {
+        let mut waiting = self.lock();
+        waiting.arrived += 1;
+        waiting.documents.remove(&u64::from_le_bytes(number))
+    }
+
+    fn give_up(&self) {
+        self.budget.close();
     }
 }
 
@@ -293,7 +290,6 @@ impl SegmentPlugin for SignaturePlugin {
             backlog: self.backlog.clone(),
             builder: SegmentBuilder::new(),
             digests: Vec::new(),
-            signature: Vec::new(),
             is_written: false,
         }))
     }
@@ -342,7 +338,6 @@ struct SignatureWriter {
     backlog: Arc<Backlog>,
     builder: SegmentBuilder,
     digests: Vec<Digest>,
-    signature: Vec<Fingerprint>,
     is_written: bool,
 }
 
@@ -369,21 +364,16 @@ impl PluginWriter for SignatureWriter {
             let id = document.get_first(self.id_field).and_then(|id| id.as_str());
             self.faults.at(Point::Index, id.unwrap_or_default())?;
         }
-        let payload = document.get_first(self.field).and_then(|value| value.as_custom());
-        let mut rest = payload.expect("every document of cento carries its signature");
-        let cut = "a signature is encoded whole";
-        let digest = u128::from_le_bytes(take_array(&mut rest).expect(cut));
-        self.digests.push(Digest::from(digest));
-        let backlog_bytes = u64::from_le_bytes(take_array(&mut rest).expect(cut));
-        let tokens = u32::from_le_bytes(take_array(&mut rest).expect(cut));
-        self.signature.clear();
-        while !rest.is_empty() {
-            let key = u64::from_le_bytes(take_array(&mut rest).expect(cut));
-            let position = u32::from_le_bytes(take_array(&mut rest).expect(cut));
-            self.signature.push(Fingerprint { key, position });
-        }
-        self.builder.push(tokens, &self.signature);
-        self.backlog.pop(backlog_bytes as usize);
+        let number = document.get_first(self.field).and_then(|value| value.as_custom());
+        let number = number.and_then(|number| number.try_into().ok());
+        let number = number.expect("every document of cento has the number of its signature");
+        let Some((Payload { digest, tokens, signature }, permit)) = self.backlog.pop(number) else {
+            let what = "a document arrived after its queue had been thrown away";
+            return Err(tantivy::TantivyError::InternalError(what.into()));
+        };
+        self.digests.push(digest);
+        self.builder.push(tokens, &signature);
+        drop((signature, permit));
         Ok(())
     }
 
@@ -436,15 +426,18 @@ mod tests {
     fn a_queue_that_nobody_drains_holds_nobody_up_for_ever() {
         // A thread that ended between two segments told nobody, and whoever added waited for ever.
         let backlog = Backlog::default();
+        backlog.clear(5);
+        let payload = || Payload { digest: Digest::of(b""), tokens: 0, signature: Arc::default() };
         let stall = Duration::from_millis(1);
-        backlog.push_within(10, 5, stall);
-        backlog.push_within(10, 5, stall);
-        assert_eq!(backlog.lock().bytes, 20);
+        let first = backlog.push_within(payload(), 10, stall);
+        let second = backlog.push_within(payload(), 10, stall);
+        assert_eq!(backlog.lock().documents.len(), 2);
         // One that is drained is waited for.
         std::thread::scope(|scope| {
-            scope.spawn(|| backlog.pop(20));
-            backlog.push_within(10, 15, Duration::from_secs(3600));
+            scope.spawn(|| drop((backlog.pop(first), backlog.pop(second))));
+            let third = backlog.push_within(payload(), 10, Duration::from_secs(3600));
+            assert!(backlog.pop(third).is_some_and(|(_, permit)| permit.is_some()));
         });
-        assert_eq!(backlog.lock().bytes, 10);
+        assert!(backlog.pop(first).is_none(), "it has arrived");
     }
 }

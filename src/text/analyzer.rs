@@ -7,12 +7,11 @@
 //! But for `avtor`, it does not guess languages: the same rules hold for every text, so that a
 //! quotation is found in a text of another language.
 
-use super::Tokens;
 use super::chars::{self, Kind};
 use super::normalize::Form;
 use super::prepared::{self, Steps};
 use super::tokenize::{UNITS_MAX, tokenize};
-use super::{code, homoglyphs, language};
+use super::{Parts, Take, Tokens, code, homoglyphs, language};
 use crate::hash::hash_bytes;
 use crate::spec::{Family, Grammar, Parameter, Spec};
 use crate::{Error, Result};
@@ -95,6 +94,13 @@ static GRAMMAR: Grammar = Grammar {
     ],
 };
 
+/// Tokens that are handed on at a time: as many as a book's chapter has, so that few texts have more.
+pub const PART_TOKENS: usize = 1 << 16;
+
+/// What the analyser `avtor` takes for a while for each byte of a text, at most: two edited texts, each byte
+/// of which may be a piece of its own.
+const AVTOR_BYTES_A_BYTE: usize = 50;
+
 /// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
 const SAMPLE: &str = include_str!("sample.txt");
 
@@ -126,7 +132,40 @@ impl Analyzer {
     pub fn analyze(&self, text: &str, tokens: &mut Tokens) -> Result<()> {
         tokens.hashes.clear();
         tokens.spans.clear();
-        check_length(text.len(), "bytes")?;
+        self.tokenize(text, tokens).map(|_| ())
+    }
+
+    /// Calls `each` with the hashes of the tokens of `text`, in order, [`PART_TOKENS`] at most at a time, and
+    /// leaves the last of them in `part`, whose contents are replaced. Gives the number of all.
+    ///
+    /// A text takes no more memory, however many tokens it has.
+    ///
+    /// # Errors
+    ///
+    /// As [`analyze`](Self::analyze).
+    pub fn for_each_part(
+        &self,
+        text: &str,
+        part: &mut Vec<u64>,
+        each: &mut dyn FnMut(&[u64]),
+    ) -> Result<u32> {
+        part.clear();
+        self.tokenize(text, &mut Parts { part, handed_on: 0, each })
+    }
+
+    /// The memory, in bytes, that is taken for a while to analyse a text of so many bytes, its tokens not
+    /// counted.
+    pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
+        match self.spec.name() {
+            // A copy without markup, one without homoglyphs, and where their pieces came from.
+            "avtor" => text_bytes.saturating_mul(AVTOR_BYTES_A_BYTE),
+            "code" => code::scratch_bytes(text_bytes),
+            _ => 0,
+        }
+    }
+
+    fn tokenize(&self, text: &str, tokens: &mut impl Take) -> Result<u32> {
+        check_length(text.len() as u64, "bytes")?;
         let is_on = |name| self.spec.get(name) == 1;
         match self.spec.name() {
             "prefixes" => prepared::prefixes(text, self.spec.get("n") as usize, tokens),
@@ -154,7 +193,7 @@ impl Analyzer {
             }
         }
         // A character of three bytes can make four words.
-        check_length(tokens.hashes.len(), "tokens")
+        check_length(tokens.taken(), "tokens")
     }
 
     /// The hash of the analyser's output on a fixed multilingual text.
@@ -189,9 +228,9 @@ impl Analyzer {
     }
 }
 
-fn check_length(length: usize, unit: &str) -> Result<()> {
-    if u32::try_from(length).is_ok() {
-        return Ok(());
+fn check_length(length: u64, unit: &str) -> Result<u32> {
+    if let Ok(length) = u32::try_from(length) {
+        return Ok(length);
     }
     let what = format!("{length} {unit} are too many for one document; the most is {}", u32::MAX);
     Err(Error::input("text", what))
@@ -326,8 +365,41 @@ mod tests {
     }
 
     #[test]
+    fn parts_together_are_the_tokens_of_every_analyser() {
+        // Each text has more tokens than a part, some in one run of letters.
+        let texts = [
+            "two ".repeat(PART_TOKENS + 1),
+            ".".repeat(PART_TOKENS + 1),
+            "\u{fdfa}".repeat(PART_TOKENS / 3 + 1),
+            "one, two\u{e9} \u{4e00}\u{4e8c}! ".repeat(PART_TOKENS / 3),
+        ];
+        // Those that look at every word are slow.
+        for (spec, texts) in [
+            ("words", &texts[..]),
+            ("chars", &texts[..]),
+            ("code", &texts[..2]),
+            ("prefixes", &texts[..1]),
+            ("avtor(filter=0)", &texts[..1]),
+        ] {
+            let analyzer: Analyzer = spec.parse().unwrap();
+            for text in texts {
+                let (mut tokens, mut part, mut all) = (Tokens::default(), vec![7], Vec::new());
+                analyzer.analyze(text, &mut tokens).unwrap();
+                let count = analyzer.for_each_part(text, &mut part, &mut |part| {
+                    assert!(part.len() <= PART_TOKENS);
+                    all.extend_from_slice(part);
+                });
+                all.extend_from_slice(&part);
+                assert!(part.len() <= PART_TOKENS && part.capacity() <= 2 * PART_TOKENS, "{spec}");
+                assert_eq!(count.unwrap() as usize, tokens.hashes.len(), "{spec}");
+                assert!(all == tokens.hashes, "{spec}");
+            }
+        }
+    }
+
+    #[test]
     fn what_does_not_fit_in_32_bits_is_an_error() {
-        assert!(check_length(u32::MAX as usize, "bytes").is_ok());
+        assert!(check_length(u64::from(u32::MAX), "bytes").is_ok());
         let error = check_length(1 << 32, "bytes").unwrap_err().to_string();
         let expected =
             "text: 4294967296 bytes are too many for one document; the most is 4294967295";

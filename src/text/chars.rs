@@ -9,7 +9,7 @@
 //! - [`Kind::Bytes`]: every byte as it is (SIF, Manber 1994: chunks of 50 bytes). The span of a
 //!   byte is that of its character, so that no passage cuts one.
 
-use super::{Span, Tokens};
+use super::{Span, Take};
 use crate::hash::hash_bytes;
 
 /// What a token is.
@@ -21,15 +21,12 @@ pub(super) enum Kind {
 }
 
 /// Appends the tokens of `text`, which must be at most `u32::MAX` bytes long.
-pub(super) fn tokenize(text: &str, kind: Kind, tokens: &mut Tokens) {
+pub(super) fn tokenize(text: &str, kind: Kind, tokens: &mut impl Take) {
     // The hash of a token is that of its byte, so there are 256.
     let hashes: Vec<u64> = (0..=u8::MAX).map(|byte| hash_bytes(&[byte])).collect();
     for (start, c) in text.char_indices() {
         let span = Span { start: start as u32, end: (start + c.len_utf8()) as u32 };
-        let mut push = |byte: u8| {
-            tokens.hashes.push(hashes[usize::from(byte)]);
-            tokens.spans.push(span);
-        };
+        let mut push = |byte: u8| tokens.take(hashes[usize::from(byte)], span);
         match kind {
             Kind::Chars if c.is_ascii_alphanumeric() => push(c.to_ascii_lowercase() as u8),
             Kind::Chars => push(b'_'),
@@ -47,6 +44,7 @@ pub(super) fn tokenize(text: &str, kind: Kind, tokens: &mut Tokens) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Tokens;
 
     fn check(kind: Kind, text: &str, expected: &str) {
         let mut tokens = Tokens::default();

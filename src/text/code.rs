@@ -7,7 +7,7 @@
 //! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
 
 use super::unicode::{is_letter, is_mark, is_number, is_white_space};
-use super::{Span, Tokens};
+use super::{Span, Take};
 use crate::hash::hash_bytes;
 use tree_sitter::{Node, Parser};
 use tree_sitter_language::LanguageFn;
@@ -32,15 +32,24 @@ pub fn paragraph_break() -> u64 {
     hash_bytes(b"\n\n")
 }
 
-/// Longer texts are not parsed: a tree takes a hundred times the text.
+/// What a tree takes for each byte of a text.
+const TREE_BYTES_A_BYTE: usize = 100;
+
+/// Longer texts are not parsed.
 const PARSED_BYTES_MAX: usize = 4 << 20;
 
 /// Texts with more brackets within one another are not parsed: some grammars take time and memory
 /// that grow with the square of the depth.
 pub(super) const DEPTH_MAX: usize = 500;
 
+/// The memory that parsing a program of so many bytes takes.
+pub(super) fn scratch_bytes(text_bytes: usize) -> usize {
+    if text_bytes > PARSED_BYTES_MAX { 0 } else { TREE_BYTES_A_BYTE * text_bytes }
+}
+
 /// Appends the tokens of the program `text`, in the language of this number.
-pub(super) fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &mut Tokens) {
+pub(super) fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &mut impl Take) {
+    let tokens = &mut Program { tokens, ends_with_break: true };
     if text.len() > PARSED_BYTES_MAX || depth(text) > DEPTH_MAX {
         return signs(text, keeps_names, tokens);
     }
@@ -75,6 +84,21 @@ pub(super) fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &
     }
 }
 
+/// The tokens of a program as they are found.
+struct Program<'a, T> {
+    tokens: &'a mut T,
+    /// No paragraph has been begun since the last break.
+    ends_with_break: bool,
+}
+
+impl<T: Take> Program<'_, T> {
+    fn take(&mut self, letter: &str, span: Span) {
+        let hash = hash_bytes(letter.as_bytes());
+        self.tokens.take(hash, span);
+        self.ends_with_break = hash == paragraph_break();
+    }
+}
+
 /// How many brackets are open at once, at most. An angle bracket ends with its statement if not
 /// before: mostly it says "less than".
 fn depth(text: &str) -> usize {
@@ -97,7 +121,7 @@ fn depth(text: &str) -> usize {
 
 /// Appends the words and signs of a program that is not parsed, in one paragraph: words are
 /// identifiers or numbers by their first letter.
-fn signs(text: &str, keeps_names: bool, tokens: &mut Tokens) {
+fn signs(text: &str, keeps_names: bool, tokens: &mut Program<'_, impl Take>) {
     let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
     let mut rest = text.char_indices().peekable();
     while let Some((start, c)) = rest.next() {
@@ -113,8 +137,7 @@ fn signs(text: &str, keeps_names: bool, tokens: &mut Tokens) {
             c if c.is_ascii_digit() => "0",
             _ => "i",
         };
-        tokens.hashes.push(hash_bytes(letter.as_bytes()));
-        tokens.spans.push(Span { start: start as u32, end: end as u32 });
+        tokens.take(letter, Span { start: start as u32, end: end as u32 });
     }
 }
 
@@ -128,7 +151,7 @@ fn is_literal(node: Node<'_>) -> bool {
 }
 
 /// Appends the token of a node that is taken whole.
-fn push(tokens: &mut Tokens, text: &str, node: Node<'_>, keeps_names: bool) {
+fn push(tokens: &mut Program<'_, impl Take>, text: &str, node: Node<'_>, keeps_names: bool) {
     let written = &text[node.byte_range()];
     // The root of a program without tokens is a node of white space; missing nodes are empty.
     if is_comment(node) || node.kind() == "line_continuation" || written.chars().all(is_white_space)
@@ -146,22 +169,21 @@ fn push(tokens: &mut Tokens, text: &str, node: Node<'_>, keeps_names: bool) {
     } else {
         written
     };
-    tokens.hashes.push(hash_bytes(letter.as_bytes()));
-    tokens.spans.push(Span { start: node.start_byte() as u32, end: node.end_byte() as u32 });
+    tokens.take(letter, Span { start: node.start_byte() as u32, end: node.end_byte() as u32 });
 }
 
 /// Ends a paragraph, unless none was begun.
-fn push_break(tokens: &mut Tokens, at: usize) {
-    let hash = paragraph_break();
-    if tokens.hashes.last().is_some_and(|last| *last != hash) {
-        tokens.hashes.push(hash);
-        tokens.spans.push(Span { start: at as u32, end: at as u32 });
+fn push_break(tokens: &mut Program<'_, impl Take>, at: usize) {
+    if !tokens.ends_with_break {
+        tokens.tokens.take(paragraph_break(), Span { start: at as u32, end: at as u32 });
+        tokens.ends_with_break = true;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Tokens;
     use proptest::prelude::*;
 
     fn number(language: &str) -> usize {

@@ -16,7 +16,7 @@ mod prepared;
 mod tokenize;
 mod unicode;
 
-pub use analyzer::Analyzer;
+pub use analyzer::{Analyzer, PART_TOKENS};
 pub use code::paragraph_break;
 pub(crate) use unicode::is_white_space;
 
@@ -29,6 +29,87 @@ pub struct Tokens {
     pub hashes: Vec<u64>,
     /// The bytes of the original text that each token was made from.
     pub spans: Vec<Span>,
+}
+
+/// Takes the tokens of a text, in order, as they are found.
+trait Take {
+    /// Takes a token.
+    fn take(&mut self, hash: u64, span: Span);
+
+    /// Takes as many tokens as both iterators have, which are not many.
+    fn take_all(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        spans: impl ExactSizeIterator<Item = Span>,
+    );
+
+    /// How many it has taken.
+    fn taken(&self) -> u64;
+}
+
+impl Take for Tokens {
+    #[inline(always)]
+    fn take(&mut self, hash: u64, span: Span) {
+        self.hashes.push(hash);
+        self.spans.push(span);
+    }
+
+    #[inline(always)]
+    fn take_all(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        spans: impl ExactSizeIterator<Item = Span>,
+    ) {
+        self.hashes.extend(hashes);
+        self.spans.extend(spans);
+    }
+
+    fn taken(&self) -> u64 {
+        self.hashes.len() as u64
+    }
+}
+
+/// Hands the hashes of tokens on, part by part, and forgets where the tokens stand.
+struct Parts<'a> {
+    /// The part being collected.
+    part: &'a mut Vec<u64>,
+    handed_on: u64,
+    each: &'a mut dyn FnMut(&[u64]),
+}
+
+impl Parts<'_> {
+    #[cold]
+    fn hand_on(&mut self) {
+        (self.each)(self.part);
+        self.handed_on += self.part.len() as u64;
+        self.part.clear();
+    }
+}
+
+impl Take for Parts<'_> {
+    #[inline(always)]
+    fn take(&mut self, hash: u64, _: Span) {
+        if self.part.len() >= PART_TOKENS {
+            self.hand_on();
+        }
+        self.part.push(hash);
+    }
+
+    #[inline(always)]
+    fn take_all(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        _: impl ExactSizeIterator<Item = Span>,
+    ) {
+        if self.part.len() + hashes.len() > PART_TOKENS {
+            self.hand_on();
+        }
+        self.part.extend(hashes);
+    }
+
+    fn taken(&self) -> u64 {
+        self.handed_on + self.part.len() as u64
+    }
 }
 
 /// A text that is compared, with its tokens.

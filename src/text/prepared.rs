@@ -14,7 +14,7 @@ use super::language::Language;
 use super::normalize::{Form, normal_form};
 use super::tokenize::tokenize;
 use super::unicode::is_number;
-use super::{Span, Tokens, homoglyphs, markup};
+use super::{Span, Take, homoglyphs, markup};
 use crate::hash::hash_bytes;
 
 /// Both analysers take words as the analyser `words` does by default.
@@ -37,19 +37,18 @@ pub(super) struct Steps {
 }
 
 /// Appends the first `letters` letters of each word of `text`.
-pub(super) fn prefixes(text: &str, letters: usize, tokens: &mut Tokens) {
+pub(super) fn prefixes(text: &str, letters: usize, tokens: &mut impl Take) {
     each_word(text, &mut |word| {
         let prefix = |word: &str| {
             let end = word.char_indices().nth(letters).map_or(word.len(), |(at, _)| at);
             hash_bytes(&word.as_bytes()[..end])
         };
-        tokens.hashes.push(word.letters.map_or(word.hash, prefix));
-        tokens.spans.push(word.span);
+        tokens.take(word.letters.map_or(word.hash, prefix), word.span);
     });
 }
 
 /// Appends what the steps make of the words of `text`.
-pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
+pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut impl Take) {
     let mut edits: Vec<Edited> = Vec::new();
     if steps.markup {
         edits.push(markup::strip(text));
@@ -73,15 +72,14 @@ pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
         (Some(stemmer), Some(letters)) => hash_bytes(stemmer.stem(letters).as_bytes()),
         _ => word.hash,
     };
-    let first = tokens.hashes.len();
+    let first = tokens.taken();
     let mut take = |is_kept: &dyn Fn(&Word<'_>) -> bool| {
         each_word(plain, &mut |word| {
             if is_kept(&word) {
-                tokens.hashes.push(stem(&word));
-                tokens.spans.push(origin(word.span));
+                tokens.take(stem(&word), origin(word.span));
             }
         });
-        tokens.hashes.len() > first
+        tokens.taken() > first
     };
     if !take(&is_kept) {
         take(&|_| true);
@@ -118,18 +116,41 @@ struct Word<'a> {
 
 /// Calls `each` with each word of `text`.
 fn each_word(text: &str, each: &mut dyn FnMut(Word<'_>)) {
-    let mut words = Tokens::default();
-    tokenize(text, FORM, UNITS, &mut words);
-    for (span, hash) in words.spans.into_iter().zip(words.hashes) {
-        let letters = normal_form(&text[span.start as usize..span.end as usize], FORM);
+    tokenize(text, FORM, UNITS, &mut EachWord { text, each, taken: 0 });
+}
+
+/// Looks at each token of a text for the word that it is.
+struct EachWord<'a> {
+    text: &'a str,
+    each: &'a mut dyn FnMut(Word<'_>),
+    taken: u64,
+}
+
+impl Take for EachWord<'_> {
+    fn take(&mut self, hash: u64, span: Span) {
+        let letters = normal_form(&self.text[span.start as usize..span.end as usize], FORM);
         let is_known = hash_bytes(letters.as_bytes()) == hash;
-        each(Word { letters: is_known.then_some(&letters), hash, span });
+        (self.each)(Word { letters: is_known.then_some(&letters), hash, span });
+        self.taken += 1;
+    }
+
+    fn take_all(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        spans: impl ExactSizeIterator<Item = Span>,
+    ) {
+        hashes.zip(spans).for_each(|(hash, span)| self.take(hash, span));
+    }
+
+    fn taken(&self) -> u64 {
+        self.taken
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Tokens;
 
     const ALL: Steps =
         Steps { language: 6, markup: true, homoglyphs: true, stop: true, filter: true, stem: true };

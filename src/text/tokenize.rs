@@ -18,7 +18,7 @@
 
 use super::normalize::{Class, Form, Normalizer, Sink};
 use super::unicode::is_white_space;
-use super::{Span, Tokens};
+use super::{Span, Take};
 use crate::hash::{HashStream, hash_bytes};
 use std::ops::Range;
 
@@ -38,15 +38,15 @@ const WORD_BYTES_HELD: usize = 4096;
 /// Appends the tokens of `text`; `units` is the length of n-grams of units, 0 to leave runs whole.
 ///
 /// `text` must be at most `u32::MAX` bytes long.
-pub(super) fn tokenize(text: &str, form: Form, units: usize, tokens: &mut Tokens) {
-    let before = tokens.hashes.len();
+pub(super) fn tokenize(text: &str, form: Form, units: usize, tokens: &mut impl Take) {
+    let before = tokens.taken();
     words(text, form, units, tokens);
-    if tokens.hashes.len() == before {
+    if tokens.taken() == before {
         symbols(text, form, tokens);
     }
 }
 
-fn words(text: &str, form: Form, units: usize, tokens: &mut Tokens) {
+fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take) {
     let mut piece = Piece::new(form.fold);
     // Made when the first chunk is met, which in English text may be never.
     let mut slow: Option<(Normalizer, Words)> = None;
@@ -88,21 +88,20 @@ fn chunk(
     range: Range<usize>,
     normalizer: &mut Normalizer,
     words: &mut Words,
-    tokens: &mut Tokens,
+    tokens: &mut impl Take,
 ) {
     let start = range.start;
     normalizer.normalize(&text[range], start, &mut WordSink { words, tokens });
     words.close(tokens);
 }
 
-fn symbols(text: &str, form: Form, tokens: &mut Tokens) {
+fn symbols(text: &str, form: Form, tokens: &mut impl Take) {
     Normalizer::new(form).normalize(text, 0, &mut SymbolSink { tokens });
 }
 
 #[inline(always)]
-fn push(tokens: &mut Tokens, hash: u64, start: usize, end: usize) {
-    tokens.hashes.push(hash);
-    tokens.spans.push(Span { start: start as u32, end: end as u32 });
+fn push(tokens: &mut impl Take, hash: u64, start: usize, end: usize) {
+    tokens.take(hash, Span { start: start as u32, end: end as u32 });
 }
 
 /// Whether a byte of a text belongs to a chunk.
@@ -192,17 +191,18 @@ impl Piece {
     }
 
     /// Appends the words of a piece without chunks that begins at `start` in the text.
-    fn push_words(&self, start: usize, tokens: &mut Tokens) {
+    #[inline(always)]
+    fn push_words(&self, start: usize, tokens: &mut impl Take) {
         let edges = self.edges[..self.edges_length].chunks_exact(2);
-        tokens.hashes.extend(
+        tokens.take_all(
             edges
                 .clone()
                 .map(|edge| hash_bytes(&self.lower[usize::from(edge[0])..usize::from(edge[1])])),
+            edges.map(|edge| Span {
+                start: start as u32 + u32::from(edge[0]),
+                end: start as u32 + u32::from(edge[1]),
+            }),
         );
-        tokens.spans.extend(edges.map(|edge| Span {
-            start: start as u32 + u32::from(edge[0]),
-            end: start as u32 + u32::from(edge[1]),
-        }));
     }
 }
 
@@ -259,7 +259,7 @@ impl Words {
 
     /// Ends the word or the run.
     #[inline]
-    fn close(&mut self, tokens: &mut Tokens) {
+    fn close(&mut self, tokens: &mut impl Take) {
         match self.open {
             Open::Nothing => return,
             Open::Word => self.push_word(tokens),
@@ -283,7 +283,7 @@ impl Words {
         self.span.end = span.end;
     }
 
-    fn push_word(&mut self, tokens: &mut Tokens) {
+    fn push_word(&mut self, tokens: &mut impl Take) {
         let hash = match self.stream.take() {
             None => hash_bytes(&self.bytes[self.begin..self.end]),
             Some(mut stream) => {
@@ -291,12 +291,11 @@ impl Words {
                 stream.finish()
             }
         };
-        tokens.hashes.push(hash);
-        tokens.spans.push(self.span);
+        tokens.take(hash, self.span);
     }
 
     #[inline(always)]
-    fn begin_unit(&mut self, c: char, span: Span, tokens: &mut Tokens) {
+    fn begin_unit(&mut self, c: char, span: Span, tokens: &mut impl Take) {
         if self.units_length == self.units_wanted {
             self.push_units(tokens);
             self.begin += self.units[0].length;
@@ -317,10 +316,10 @@ impl Words {
     }
 
     #[inline(always)]
-    fn push_units(&mut self, tokens: &mut Tokens) {
+    fn push_units(&mut self, tokens: &mut impl Take) {
         let end = self.units[self.units_length - 1].span.end;
-        tokens.hashes.push(hash_bytes(&self.bytes[self.begin..self.end]));
-        tokens.spans.push(Span { start: self.units[0].span.start, end });
+        let hash = hash_bytes(&self.bytes[self.begin..self.end]);
+        tokens.take(hash, Span { start: self.units[0].span.start, end });
         self.run_has_tokens = true;
     }
 
@@ -345,12 +344,12 @@ impl Words {
     }
 }
 
-struct WordSink<'a> {
+struct WordSink<'a, T> {
     words: &'a mut Words,
-    tokens: &'a mut Tokens,
+    tokens: &'a mut T,
 }
 
-impl Sink for WordSink<'_> {
+impl<T: Take> Sink for WordSink<'_, T> {
     #[inline(always)]
     fn accept(&mut self, c: char, class: Class, span: Span) {
         let words = &mut *self.words;
@@ -384,15 +383,14 @@ impl Sink for WordSink<'_> {
 }
 
 /// Makes every character that can be seen a token.
-struct SymbolSink<'a> {
-    tokens: &'a mut Tokens,
+struct SymbolSink<'a, T> {
+    tokens: &'a mut T,
 }
 
-impl Sink for SymbolSink<'_> {
+impl<T: Take> Sink for SymbolSink<'_, T> {
     fn accept(&mut self, c: char, _class: Class, span: Span) {
         if !is_white_space(c) {
-            self.tokens.hashes.push(hash_bytes(c.encode_utf8(&mut [0; 4]).as_bytes()));
-            self.tokens.spans.push(span);
+            self.tokens.take(hash_bytes(c.encode_utf8(&mut [0; 4]).as_bytes()), span);
         }
     }
 }

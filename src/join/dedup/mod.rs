@@ -145,6 +145,7 @@ pub fn dedup(
     let pipeline = PipelineOptions {
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,
+        document_bytes_max: options.memory_bytes / 4,
         source: options.source.clone(),
     };
     let memory_bytes = options.memory_bytes / 4;

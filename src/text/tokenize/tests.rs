@@ -4,6 +4,7 @@
 //! with a regular expression. The tables behind it are those of the regex crate.
 
 use super::*;
+use crate::text::Tokens;
 use caseless::Caseless;
 use proptest::prelude::*;
 use regex::Regex;

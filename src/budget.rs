@@ -1,0 +1,268 @@
+//! How much may be in memory at a time?
+//!
+//! A [`ByteBudget`] is shared by everything that takes memory in proportion to its input. Who wants some takes a
+//! [`Permit`] first, and gives it back by dropping it. Those who wait are let in in the order in which
+//! they came, so that a large one is not kept out by small ones for ever.
+//!
+//! Who holds a permit must not wait for another of the same budget: two who do so wait for each other.
+//! [`ByteBudget::try_enter`] and [`Permit::try_grow`] do not wait.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// So many bytes, and who has them.
+#[derive(Debug)]
+pub struct ByteBudget {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    bytes_max: usize,
+    bytes: usize,
+    is_closed: bool,
+    /// Those who wait, in order.
+    waiting: VecDeque<u64>,
+    /// The number of the next one who waits.
+    next: u64,
+}
+
+/// Bytes of a budget, until it is dropped.
+#[derive(Debug)]
+#[must_use = "a permit that is dropped gives its bytes back"]
+pub struct Permit {
+    budget: Arc<ByteBudget>,
+    bytes: usize,
+}
+
+/// How often one who waits looks whether it still wants to.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+
+impl ByteBudget {
+    /// A budget of so many bytes.
+    pub fn new(bytes_max: usize) -> Arc<ByteBudget> {
+        let state =
+            State { bytes_max, bytes: 0, is_closed: false, waiting: VecDeque::new(), next: 0 };
+        Arc::new(ByteBudget { state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bytes of the budget.
+    pub fn bytes_max(&self) -> usize {
+        self.lock().bytes_max
+    }
+
+    /// Waits until all who came before have been let in, and `bytes` more are within the budget or nothing
+    /// else is inside: what is larger than the budget passes alone. `None` when closed.
+    pub fn enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
+        self.enter_while(bytes, &|| true)
+    }
+
+    /// The same, for as long as `is_wanted` says so, which is asked many times a second; `None` if it no
+    /// longer does.
+    pub fn enter_while(
+        self: &Arc<Self>,
+        bytes: usize,
+        is_wanted: &dyn Fn() -> bool,
+    ) -> Option<Permit> {
+        let mut state = self.lock();
+        let number = state.next;
+        state.next += 1;
+        state.waiting.push_back(number);
+        loop {
+            if state.is_closed || !is_wanted() {
+                state.waiting.retain(|waiting| *waiting != number);
+                self.changed.notify_all();
+                return None;
+            }
+            if state.waiting.front() == Some(&number) && (state.bytes == 0 || state.fits(bytes)) {
+                state.waiting.pop_front();
+                state.bytes += bytes;
+                // The next one may fit beside this one.
+                self.changed.notify_all();
+                return Some(Permit { budget: self.clone(), bytes });
+            }
+            let waited = self.changed.wait_timeout(state, LOOK_INTERVAL);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// `bytes` of the budget, if they are to be had at once, with nobody waiting for others.
+    pub fn try_enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
+        let mut state = self.lock();
+        if state.is_closed || !state.waiting.is_empty() || !state.fits(bytes) {
+            return None;
+        }
+        state.bytes += bytes;
+        Some(Permit { budget: self.clone(), bytes })
+    }
+
+    /// Lets nobody in any more, and those who wait go.
+    pub fn close(&self) {
+        self.lock().is_closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Opens a budget that was closed, with another number of bytes. Permits that are still held count.
+    pub fn open(&self, bytes_max: usize) {
+        let mut state = self.lock();
+        (state.bytes_max, state.is_closed) = (bytes_max, false);
+        self.changed.notify_all();
+    }
+}
+
+impl State {
+    fn fits(&self, bytes: usize) -> bool {
+        self.bytes.checked_add(bytes).is_some_and(|bytes| bytes <= self.bytes_max)
+    }
+}
+
+impl Permit {
+    /// The bytes that it is for.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Takes so many bytes more, if they are to be had at once; otherwise nothing is changed.
+    pub fn try_grow(&mut self, bytes: usize) -> bool {
+        let more = self.budget.try_enter(bytes);
+        // The bytes are this one's now.
+        more.is_some_and(|mut more| {
+            self.bytes += std::mem::take(&mut more.bytes);
+            true
+        })
+    }
+
+    /// Gives back all but so many bytes.
+    pub fn shrink_to(&mut self, bytes: usize) {
+        let rest = self.bytes.saturating_sub(bytes);
+        self.bytes -= rest;
+        self.budget.leave(rest);
+    }
+}
+
+impl ByteBudget {
+    fn leave(&self, bytes: usize) {
+        if bytes > 0 {
+            self.lock().bytes -= bytes;
+            self.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.budget.leave(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    #[test]
+    fn what_is_larger_than_the_budget_passes_alone() {
+        let budget = ByteBudget::new(10);
+        let large = budget.enter(100).unwrap();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| budget.enter(5).unwrap().bytes());
+            while budget.lock().waiting.is_empty() {
+                std::thread::yield_now();
+            }
+            assert!(budget.try_enter(0).is_none(), "somebody waits");
+            drop(large);
+            assert_eq!(second.join().unwrap(), 5);
+        });
+        assert!(budget.try_enter(11).is_none(), "who does not wait is not let in alone");
+        assert_eq!(budget.lock().bytes, 0);
+    }
+
+    #[test]
+    fn a_closed_budget_lets_those_who_wait_go() {
+        let budget = ByteBudget::new(10);
+        let held = budget.enter(10).unwrap();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| budget.enter(5).is_none());
+            budget.close();
+            assert!(second.join().unwrap());
+        });
+        assert!(budget.enter(1).is_none() && budget.try_enter(1).is_none());
+        budget.open(10);
+        assert!(budget.try_enter(1).is_none(), "what was held is still held");
+        drop(held);
+        assert!(budget.enter(1).is_some());
+    }
+
+    #[test]
+    fn who_no_longer_wants_to_enter_makes_way() {
+        let budget = ByteBudget::new(10);
+        let held = budget.enter(8).unwrap();
+        let is_wanted = AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            let large =
+                scope.spawn(|| budget.enter_while(9, &|| is_wanted.load(Ordering::Relaxed)));
+            while budget.lock().waiting.is_empty() {
+                std::thread::yield_now();
+            }
+            let small = scope.spawn(|| budget.enter(2).is_some());
+            is_wanted.store(false, Ordering::Relaxed);
+            assert!(large.join().unwrap().is_none());
+            assert!(small.join().unwrap(), "it fits, now that nobody is before it");
+        });
+        drop(held);
+    }
+
+    #[test]
+    fn a_permit_grows_and_shrinks_within_the_budget() {
+        let budget = ByteBudget::new(10);
+        let mut permit = budget.enter(4).unwrap();
+        assert!(permit.try_grow(6) && !permit.try_grow(1));
+        permit.shrink_to(3);
+        assert_eq!((permit.bytes(), budget.lock().bytes), (3, 3));
+        drop(permit);
+        assert_eq!(budget.lock().bytes, 0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn no_more_is_inside_than_fits_and_everybody_gets_in(
+            bytes_max in 1usize..20,
+            wanted in prop::collection::vec(prop::collection::vec(0usize..30, 1..30), 1..6),
+        ) {
+            let budget = ByteBudget::new(bytes_max);
+            let (inside, entered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let total: usize = wanted.iter().map(Vec::len).sum();
+            let is_kept = std::thread::scope(|scope| {
+                let threads: Vec<_> = wanted.iter().map(|sizes| scope.spawn({
+                    let (budget, inside, entered) = (&budget, &inside, &entered);
+                    move || {
+                    let mut is_kept = true;
+                    for &bytes in sizes {
+                        let mut permit = budget.enter(bytes).expect("the budget is open");
+                        let with_others = inside.fetch_add(bytes, Ordering::SeqCst) + bytes;
+                        is_kept &= with_others <= bytes_max.max(bytes);
+                        if permit.try_grow(1) {
+                            is_kept &= inside.fetch_add(1, Ordering::SeqCst) < bytes_max;
+                        }
+                        std::thread::yield_now();
+                        inside.fetch_sub(permit.bytes(), Ordering::SeqCst);
+                        entered.fetch_add(1, Ordering::SeqCst);
+                    }
+                    is_kept
+                }})).collect();
+                threads.into_iter().all(|thread| thread.join().expect("no thread panics"))
+            });
+            prop_assert!(is_kept);
+            prop_assert_eq!(entered.into_inner(), total);
+            prop_assert_eq!(budget.lock().bytes, 0);
+        }
+    }
+}
