@@ -84,6 +84,13 @@ pub enum Error {
         /// Its reason, as a sentence.
         message: String,
     },
+    /// What was asked for takes more memory than there is for it, or than is left.
+    Memory {
+        /// What takes it, and how much there is, as a sentence.
+        what: String,
+        /// Whether others have it now, so that it may be asked for again.
+        is_for_now: bool,
+    },
     /// Another change came first. Nothing is wrong: the same may be asked for again.
     Conflict {
         /// What came first, as a clause.
@@ -167,6 +174,24 @@ impl Error {
             .unwrap_or_else(|_| Err(Error::internal(place, "it panicked")))
     }
 
+    /// `subject` takes `bytes` of memory, which are not to be had of the `bytes_max` that there are.
+    pub fn memory(subject: impl fmt::Display, bytes: usize, bytes_max: usize) -> Error {
+        let (needed, max) = (bytes.div_ceil(1 << 20), bytes_max >> 20);
+        let is_for_now = bytes <= bytes_max;
+        let what = if is_for_now {
+            format!(
+                "{subject} takes {needed} MiB of memory, and of {max} MiB not so much is left; \
+                     try again"
+            )
+        } else {
+            format!(
+                "{subject} takes {needed} MiB of memory, and there are {max} MiB; give less text \
+                     at a time, or the service more --memory"
+            )
+        };
+        Error::Memory { what, is_for_now }
+    }
+
     /// Input at `place` that cannot be taken as a document.
     pub fn input(place: impl Into<String>, what: impl Into<String>) -> Error {
         Error::Input { place: place.into(), what: what.into() }
@@ -200,7 +225,7 @@ impl fmt::Display for Error {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
             Error::Input { place, what } => write!(f, "{place}: {what}"),
-            Error::Query { what } => f.write_str(what),
+            Error::Query { what } | Error::Memory { what, .. } => f.write_str(what),
             Error::Service { url, message, .. } => write!(f, "{url}: {message}"),
             Error::UnknownId { id } => write!(f, "no document has the id `{id}`"),
             Error::Conflict { what } => write!(f, "{what}; try again"),

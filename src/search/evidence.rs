@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::passages::{self, Passage};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
-use super::{Query, Resolved};
+use super::{Query, Resolved, memory};
+use crate::budget::{ByteBudget, Permit};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::measure::Measure;
@@ -25,6 +26,9 @@ pub struct Evidence<'a> {
     shared: SharedFingerprints,
     /// The document last read: it is verified, and then its passages are found.
     last: Option<(DocAddress, Arc<Analyzed>)>,
+    memory: Option<Arc<ByteBudget>>,
+    /// For the tokens of the query.
+    _room: Option<Permit>,
 }
 
 /// The text of a document, and its tokens.
@@ -32,6 +36,8 @@ pub struct Evidence<'a> {
 struct Analyzed {
     text: String,
     tokens: Tokens,
+    /// For the tokens.
+    _room: Option<Permit>,
 }
 
 impl Analyzed {
@@ -54,7 +60,9 @@ impl<'a> Evidence<'a> {
         let config = snapshot.config();
         let text = text.filter(|_| config.store_text);
         let mut tokens = Tokens::default();
+        let mut room = None;
         if let Some(text) = &text {
+            room = memory::reserve(query.memory.as_ref(), subject.tokens)?;
             config.analyzer.analyze(text, &mut tokens)?;
         } else if query.verify.is_some() {
             let what = "hits are verified by comparing texts, and the index keeps none or the \
@@ -70,6 +78,8 @@ impl<'a> Evidence<'a> {
             shows_passages: query.passages,
             shared: SharedFingerprints::default(),
             last: None,
+            memory: query.memory.clone(),
+            _room: room,
         })
     }
 
@@ -92,8 +102,12 @@ impl<'a> Evidence<'a> {
         if let Some((_, document)) = self.last.as_ref().filter(|(last, _)| *last == address) {
             return Ok(document.clone());
         }
+        // Its memory is free for the next one.
+        self.last = None;
+        let segment = &self.snapshot.segments()[address.segment as usize].signatures;
+        let room = memory::reserve(self.memory.as_ref(), segment.document(address.doc)?.tokens)?;
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
-        let mut document = Analyzed { text, ..Analyzed::default() };
+        let mut document = Analyzed { text, _room: room, ..Analyzed::default() };
         let analyzer = &self.snapshot.config().analyzer;
         analyzer.analyze(&document.text, &mut document.tokens)?;
         let document = Arc::new(document);

@@ -13,6 +13,7 @@ mod compare;
 mod cover;
 mod evidence;
 mod filter;
+pub mod memory;
 mod neighbours;
 mod passages;
 mod query;
@@ -69,7 +70,7 @@ const RECOUNTED_PER_HIT: usize = 4;
 #[derive(Default)]
 struct Scratch {
     counters: Counters,
-    tokens: Tokens,
+    part: Vec<u64>,
 }
 
 /// What a query found.
@@ -247,9 +248,18 @@ impl Searcher {
     /// # Errors
     /// As [`search`](Self::search).
     pub fn passages(&self, subject: &Subject, id: &str) -> Result<Vec<Passage>> {
+        self.passages_of(&Query::new(subject.clone()), id)
+    }
+
+    /// The same of the subject of a query, which may name a budget of memory.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub(crate) fn passages_of(&self, query: &Query, id: &str) -> Result<Vec<Passage>> {
+        let subject = &query.subject;
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
-        let query = Query { passages: true, ..Query::new(subject.clone()) };
+        let query = Query { passages: true, ..query.clone() };
         let resolved = self.resolve(subject, &mut Scratch::default())?;
         let mut evidence = self.evidence(&resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
@@ -337,6 +347,7 @@ impl Searcher {
             ));
         };
         let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
+        let _room = memory::reserve(query.memory.as_ref(), subject.tokens)?;
         config.analyzer.analyze(&text, &mut tokens)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
         for document in &mut documents {
@@ -356,6 +367,9 @@ impl Searcher {
         let grams = Grams::new(&tokens.hashes, windows.q);
         let found = best::best(texts, &grams, &mut |at: usize| -> Result<Vec<u64>> {
             query.check_wanted()?;
+            let DocAddress { segment, doc } = documents[at].address;
+            let signed = self.snapshot.segments()[segment as usize].signatures.document(doc)?;
+            let _room = memory::reserve(query.memory.as_ref(), signed.tokens)?;
             let text = self.snapshot.document(documents[at].address)?.text.unwrap_or_default();
             config.analyzer.analyze(&text, &mut other)?;
             Ok(std::mem::take(&mut other.hashes))
@@ -452,8 +466,9 @@ impl Searcher {
         let config = self.snapshot.config();
         match subject {
             Subject::Text(text) => {
-                let signature = config.sign_into(text, &mut scratch.tokens)?;
-                Ok(Resolved::new(scratch.tokens.hashes.len() as u32, signature))
+                let signed = config.sign_within(text, usize::MAX, &mut scratch.part)?;
+                let signature = signed.fingerprints.expect("nothing is too large");
+                Ok(Resolved::new(signed.tokens, signature))
             }
             Subject::Signature { tokens, fingerprints } => {
                 Ok(Resolved::new(*tokens, fingerprints.clone()))

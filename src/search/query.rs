@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::budget::ByteBudget;
 use crate::error::{Error, Result};
 use crate::index::MaxDf;
 use crate::measure::Measure;
@@ -46,6 +47,8 @@ pub struct Query {
     pub cover: bool,
     /// Set by whoever does not want the answer any more: the search then ends soon.
     pub stop: Option<Arc<AtomicBool>>,
+    /// What texts that are compared take is taken from here, if it is much.
+    pub memory: Option<Arc<ByteBudget>>,
 }
 
 /// What is searched for.
@@ -100,6 +103,7 @@ impl Query {
             best: false,
             cover: false,
             stop: None,
+            memory: None,
         }
     }
 }

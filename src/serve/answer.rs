@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::body::Gate;
+use crate::budget::Permit;
 
 /// A connection is given so much at a time; a shorter answer is given at once.
 const PART_BYTES: usize = 64 << 10;
@@ -17,7 +17,7 @@ const PART_BYTES: usize = 64 << 10;
 /// An answer that takes room until it has been given to the connection.
 struct Held {
     rest: Bytes,
-    _room: OwnedSemaphorePermit,
+    _room: Permit,
 }
 
 impl HttpBody for Held {

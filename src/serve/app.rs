@@ -15,6 +15,7 @@ use super::metrics::Metrics;
 use super::published::Published;
 use super::writer::{Command, Reply, Status};
 use crate::api::{AddResponse, Commit};
+use crate::budget::ByteBudget;
 use crate::error::Result;
 use crate::search::Searcher;
 
@@ -38,6 +39,8 @@ pub struct App {
     pub writes: Gate,
     /// Bytes of answers that have not been taken yet.
     pub answers: Gate,
+    /// What the texts of requests take beside themselves.
+    pub memory: Arc<ByteBudget>,
     /// Requests that have arrived and are being answered; others are turned away.
     places: Semaphore,
     /// Searches that run; others wait.
@@ -69,15 +72,16 @@ impl App {
         status: Arc<Status>,
         published: Arc<Published>,
         ways: Ways,
-        openapi: Bytes,
+        (memory, openapi): (Arc<ByteBudget>, Bytes),
     ) -> App {
-        // A half is the writer's; bodies grow by doubling, and become texts and tokens.
+        // Bodies become texts.
         let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
             places: Semaphore::new(settings.requests_max),
             reads: Gate::new(gate_bytes),
             writes: Gate::new(gate_bytes),
             answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
+            memory,
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
             is_loopback: settings.listen.ip().is_loopback(),
             is_stopping: AtomicBool::new(false),

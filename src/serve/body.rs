@@ -8,34 +8,28 @@ use axum::http::{HeaderMap, StatusCode, header};
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::failure::Failure;
+use crate::budget::{ByteBudget, Permit};
 
 /// Lets so many bytes of bodies in at a time. Room is taken as bytes arrive, so that nobody gets it by
-/// saying that much will come.
-pub struct Gate {
-    permits: Arc<Semaphore>,
-}
-
-/// What one permit stands for.
-const PERMIT_BYTES: usize = 1 << 10;
+/// saying that much will come; who finds none does not wait.
+pub struct Gate(Arc<ByteBudget>);
 
 impl Gate {
     /// For so many bytes.
     pub fn new(bytes: usize) -> Gate {
-        Gate { permits: Arc::new(Semaphore::new(permits(bytes) as usize)) }
+        Gate(ByteBudget::new(bytes))
     }
 
     /// Room for so many bytes.
-    pub fn enter(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Failure> {
-        let permit = self.permits.clone().try_acquire_many_owned(permits(bytes));
-        permit.map_err(|_| Failure::busy("many large requests and answers are on their way"))
+    pub fn enter(&self, bytes: usize) -> Result<Permit, Failure> {
+        self.0.try_enter(bytes).ok_or_else(no_room)
     }
 }
 
-fn permits(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(PERMIT_BYTES)).unwrap_or(u32::MAX)
+fn no_room() -> Failure {
+    Failure::busy("many large requests and answers are on their way")
 }
 
 /// The form of a body.
@@ -51,7 +45,7 @@ enum Form {
 pub struct Body {
     bytes: Bytes,
     form: Form,
-    permit: OwnedSemaphorePermit,
+    permit: Permit,
 }
 
 impl Body {
@@ -97,7 +91,7 @@ impl Body {
     }
 
     /// The bytes, and what keeps room for them.
-    pub fn into_parts(self) -> (Bytes, OwnedSemaphorePermit) {
+    pub fn into_parts(self) -> (Bytes, Permit) {
         (self.bytes, self.permit)
     }
 }
@@ -119,7 +113,7 @@ async fn collect(
     mut body: Stream,
     gate: &Gate,
     bytes_max: usize,
-) -> Result<(Bytes, OwnedSemaphorePermit), Failure> {
+) -> Result<(Bytes, Permit), Failure> {
     let (mut bytes, mut room) = (BytesMut::new(), gate.enter(0)?);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Failure::bad_request("the body did not arrive whole"))?;
@@ -127,9 +121,10 @@ async fn collect(
         if bytes.len() + data.len() > bytes_max {
             return Err(too_large(bytes_max));
         }
+        if !room.try_grow(data.len()) {
+            return Err(no_room());
+        }
         bytes.extend_from_slice(&data);
-        let missing = permits(bytes.len()) as usize - room.num_permits();
-        room.merge(gate.enter(missing * PERMIT_BYTES)?);
     }
     Ok((bytes.freeze(), room))
 }

@@ -89,6 +89,8 @@ impl From<&Error> for Failure {
             Error::UnknownId { .. } => {
                 Failure::new(StatusCode::NOT_FOUND, "not_found", error.to_string())
             }
+            Error::Memory { what, is_for_now: true } => Failure::busy(what.clone()),
+            Error::Memory { what, is_for_now: false } => Failure::too_large(what.clone()),
             Error::Conflict { .. } => {
                 Failure::new(StatusCode::CONFLICT, "conflict", error.to_string())
             }

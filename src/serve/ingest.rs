@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use crossbeam::channel::{Receiver, Sender, bounded};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::failure::Failure;
 use super::metrics::Metrics;
@@ -18,10 +17,12 @@ use super::priority;
 use super::writer::kept::Received;
 use super::writer::{Command, Reply};
 use crate::api::{AddResponse, Commit, RecordError};
+use crate::budget::{ByteBudget, Permit};
 use crate::error::Error;
 use crate::fault::Point;
+use crate::index::Index;
 use crate::index::pipeline::{Signed, document_place};
-use crate::index::{AddReport, Index};
+use crate::search::memory::RESERVED_BYTES_MIN;
 use crate::source::{Document, SourceOptions, for_each_record, parse_record};
 
 /// Of the records that are no documents, so many are told.
@@ -46,16 +47,18 @@ pub struct Unsigned {
 pub struct Room {
     bytes: i64,
     metrics: Arc<Metrics>,
-    _permit: OwnedSemaphorePermit,
+    _permit: Permit,
+    /// For signatures that take more than others.
+    signatures: Option<Permit>,
 }
 
 impl Room {
     /// For a body of so many bytes, which `permit` let in.
-    pub fn new(permit: OwnedSemaphorePermit, bytes: usize, metrics: Arc<Metrics>) -> Room {
+    pub fn new(permit: Permit, bytes: usize, metrics: Arc<Metrics>) -> Room {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         metrics.queue_requests.inc();
         metrics.queue_bytes.inc_by(bytes);
-        Room { bytes, metrics, _permit: permit }
+        Room { bytes, metrics, _permit: permit, signatures: None }
     }
 }
 
@@ -78,13 +81,15 @@ impl Signers {
         threads: usize,
         index: &Index,
         commands: &Sender<Command>,
+        memory: &Arc<ByteBudget>,
     ) -> (Signers, Sender<Unsigned>) {
         let (sender, receiver) = bounded(QUEUE_REQUESTS_MAX);
         let start = |_| {
             let (index, commands, receiver) = (index.clone(), commands.clone(), receiver.clone());
+            let memory = memory.clone();
             std::thread::spawn(move || {
                 priority::give_way();
-                sign_all(&index, &receiver, &commands);
+                sign_all(&index, &receiver, &commands, &memory);
             })
         };
         (Signers { threads: (0..threads.max(1)).map(start).collect() }, sender)
@@ -102,10 +107,17 @@ impl Signers {
 /// So many requests with documents wait; further ones are turned away.
 const QUEUE_REQUESTS_MAX: usize = 256;
 
-fn sign_all(index: &Index, requests: &Receiver<Unsigned>, commands: &Sender<Command>) {
-    for Unsigned { body, is_lines, commit, room, reply } in requests {
+fn sign_all(
+    index: &Index,
+    requests: &Receiver<Unsigned>,
+    commands: &Sender<Command>,
+    memory: &Arc<ByteBudget>,
+) {
+    for Unsigned { body, is_lines, commit, mut room, reply } in requests {
         let started = Instant::now();
-        let signed = catch_unwind(AssertUnwindSafe(|| sign(index, &body, is_lines)));
+        let taken = &mut room.signatures;
+        let signed =
+            catch_unwind(AssertUnwindSafe(|| sign_within(index, &body, is_lines, memory, taken)));
         let signed = signed.unwrap_or_else(|_| {
             tracing::error!("a request brought out a defect; please report it");
             Err(Failure::internal())
@@ -130,60 +142,92 @@ fn unplaced(error: Error) -> Failure {
     }
 }
 
-/// The documents of a request, and a report of what are none.
+/// What a request has, signed.
+type Added = (Vec<Received>, AddResponse);
+
+/// The documents of a request, and a report of what are none. Signatures that take more than those of usual text are
+/// taken from `memory`, all of a request at once: two requests with a part each would wait for
+/// each other.
+fn sign_within(
+    index: &Index,
+    body: &[u8],
+    is_lines: bool,
+    memory: &Arc<ByteBudget>,
+    taken: &mut Option<Permit>,
+) -> Result<Added, Failure> {
+    let usual = body.len().saturating_mul(index.config().signing_bytes_a_byte());
+    let bytes = match sign(index, body, is_lines, usual + RESERVED_BYTES_MIN)? {
+        Ok(added) => return Ok(added),
+        Err(bytes) => bytes,
+    };
+    let max = memory.bytes_max();
+    if bytes > max {
+        return Err(Error::memory("signing these documents", bytes, max).into());
+    }
+    *taken = memory.enter(bytes);
+    sign(index, body, is_lines, usize::MAX)?.map_err(|_| Failure::internal())
+}
+
+/// The same, if their signatures take at most so many bytes; otherwise how many they take.
 fn sign(
     index: &Index,
     body: &[u8],
     is_lines: bool,
-) -> Result<(Vec<Received>, AddResponse), Failure> {
+    bytes_max: usize,
+) -> Result<Result<Added, usize>, Failure> {
     let options = SourceOptions {
         requires_id: true,
         record_bytes_max: usize::MAX,
         ..SourceOptions::default()
     };
+    let (mut documents, mut response) = (Vec::new(), AddResponse::default());
+    let (mut bytes, mut part) = (0usize, Vec::new());
     let faults = index.faults();
-    // A defect that one document brings out must not take the others with it.
-    let sign = |document: Document| {
+    let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
+        // Beyond what is allowed nothing is kept, only counted.
+        let bytes_left = bytes_max.saturating_sub(bytes);
         let id = document.id.clone();
+        // A defect that one document brings out must not take the others with it.
         let signed = Error::catch(&document_place(&document), || {
             faults.at(Point::Sign, &id).map_err(|e| Error::io("sign", &id, e))?;
-            Signed::new(document, index.config())
+            index.config().sign_within(&document.text, bytes_left, &mut part)
         });
-        signed.map_err(|error| match error {
+        let signed = signed.map_err(|error| match error {
             Error::Internal { .. } => {
                 tracing::error!(%error, "a document brings out a defect");
                 Failure::poisonous(&id)
             }
             error if is_lines => unplaced(error),
             error => Failure::from(error),
-        })
+        })?;
+        bytes = bytes.saturating_add(signed.bytes);
+        response.report.bytes += document.text.len() as u64;
+        response.report.empty += u64::from(signed.tokens == 0);
+        match signed.fingerprints {
+            Some(signature) if bytes <= bytes_max => {
+                let signed = Signed::of(document, signed.tokens, signature);
+                documents.push(Received { line, signed });
+            }
+            _ => documents = Vec::new(),
+        }
+        Ok(())
     };
     if !is_lines {
-        let signed = parse_record(body, &options).map_err(Failure::from).and_then(sign)?;
-        let bytes = signed.document.text.len() as u64;
-        let empty = u64::from(signed.token_count == 0);
-        let report = AddReport { bytes, empty, ..AddReport::default() };
-        let documents = vec![Received { line: None, signed }];
-        return Ok((documents, AddResponse { report, ..AddResponse::default() }));
+        let document = parse_record(body, &options).map_err(Failure::from)?;
+        add(None, document)?;
+        return Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) });
     }
-    let mut documents = Vec::new();
-    let mut response = AddResponse::default();
+    let mut errors = Vec::new();
+    let mut failed = 0;
     let place = |line| format!("line {line}");
-    for_each_record(body, 1, &options, &place, &mut |line, document| match document
-        .map_err(unplaced)
-        .and_then(sign)
-    {
-        Ok(signed) => {
-            response.report.bytes += signed.document.text.len() as u64;
-            response.report.empty += u64::from(signed.token_count == 0);
-            documents.push(Received { line: Some(line), signed });
-        }
-        Err(Failure { message, .. }) => {
-            response.report.failed += 1;
-            if response.errors.len() < ERRORS_MAX {
-                response.errors.push(RecordError { line, message });
-            }
+    for_each_record(body, 1, &options, &place, &mut |line, document| {
+        let added = document.map_err(unplaced).and_then(|document| add(Some(line), document));
+        let Err(Failure { message, .. }) = added else { return };
+        failed += 1;
+        if errors.len() < ERRORS_MAX {
+            errors.push(RecordError { line, message });
         }
     });
-    Ok((documents, response))
+    (response.report.failed, response.errors) = (failed, errors);
+    Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) })
 }

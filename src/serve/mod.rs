@@ -13,6 +13,7 @@ mod connection;
 mod failure;
 mod guard;
 mod ingest;
+mod memory;
 mod metrics;
 mod priority;
 mod published;
@@ -34,6 +35,7 @@ use jiff::civil::Time;
 pub use tokens::{Role, Tokens};
 pub use whereabouts::Whereabouts;
 
+use crate::budget::ByteBudget;
 use crate::error::{Error, Result};
 use crate::fault::Faults;
 use crate::index::Index;
@@ -151,10 +153,12 @@ impl Service {
             status.clone(),
         )?;
         let Outgoing { documents, others: commands } = outgoing;
-        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents);
+        // A half is the writer's.
+        let memory = ByteBudget::new(settings.memory_bytes / 2);
+        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
         let ways = Ways { unsigned, commands: commands.clone() };
         let openapi = routes::openapi_json(!settings.tokens.is_empty());
-        let app = Arc::new(App::new(settings, metrics, status, published, ways, openapi));
+        let app = Arc::new(App::new(settings, metrics, status, published, ways, (memory, openapi)));
         Ok(Service { index, listener, app, commands, signers, writer })
     }
 

@@ -9,11 +9,12 @@ use crate::api::{CompareRequest, CompareResponse, PassagesRequest, PassagesRespo
 use crate::error::{Error, Result};
 use crate::index::Snapshot;
 use crate::measure::Measure;
-use crate::search;
+use crate::search::{self, Query, Subject};
 use crate::serve::STEPS_MAX;
 use crate::serve::app::App;
 use crate::serve::body::Body;
 use crate::serve::failure::{Errors, Failure};
+use crate::serve::memory;
 use crate::text::kind::no_text_in;
 
 /// Compare two documents, stored or not.
@@ -32,13 +33,16 @@ pub async fn compare(
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
     let CompareRequest { a, b, measures } = body.json()?;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
-    let response = app.run(move |_| {
-        let _body = body;
+    let (_, room) = body.into_parts();
+    let budget = app.memory.clone();
+    let response = app.run(move |stop| {
+        let _room = room;
         let snapshot = searcher.snapshot();
         let config = snapshot.config();
         let by = Measure::parse_all(&measures, collection.as_ref(), &config.analyzer)?;
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
+        let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
         let comparison = search::compare_by(config, &a_text, &b_text, &by)?;
         Ok(CompareResponse { a, b, comparison })
     });
@@ -81,11 +85,20 @@ pub async fn passages(
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
     let request: PassagesRequest = body.json()?;
     let searcher = app.searcher();
-    let response = app.run(move |_| {
-        let _body = body;
+    let (_, room) = body.into_parts();
+    let budget = app.memory.clone();
+    let response = app.run(move |stop| {
+        let _room = room;
         let hit = request.hit.clone();
         let subject = request.subject(searcher.snapshot().config())?;
-        let passages = searcher.passages(&subject, &hit)?;
+        let text = match &subject {
+            Subject::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        let config = searcher.snapshot().config();
+        let _memory = memory::for_searches(&budget, config, text, &stop)?;
+        let query = Query { memory: Some(budget.clone()), ..Query::new(subject) };
+        let passages = searcher.passages_of(&query, &hit)?;
         Ok(PassagesResponse { hit, passages })
     });
     Ok(Json(response.await?))

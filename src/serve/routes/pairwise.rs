@@ -14,6 +14,7 @@ use crate::search::Searcher;
 use crate::serve::app::App;
 use crate::serve::body::Body;
 use crate::serve::failure::{Errors, Failure};
+use crate::serve::memory;
 use crate::source::Document;
 
 /// Compare a handful of documents with each other.
@@ -39,9 +40,13 @@ pub async fn pairwise(
         return Err(Failure::too_large(message));
     }
     let searcher = app.searcher();
+    let (_, room) = body.into_parts();
+    let budget = app.memory.clone();
     let pairs = app.run(move |stop| {
-        let _body = body;
+        let _room = room;
         let config = searcher.snapshot().config().with_text(false)?;
+        let texts = documents.iter().map(|document| &document.text).chain(&boilerplate);
+        let _memory = memory::for_searches(&budget, &config, texts.map(String::as_str), &stop)?;
         let mut keys = Vec::new();
         for text in &boilerplate {
             keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));

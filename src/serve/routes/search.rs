@@ -11,11 +11,12 @@ use axum::response::{IntoResponse, Response};
 use crate::api::{HITS_MAX, SearchRequest};
 use crate::error::{Error, Result};
 use crate::index::{Config, MaxDf};
-use crate::search::{Answer, Query, Searcher};
+use crate::search::{Answer, Query, Searcher, Subject};
 use crate::serve::STEPS_MAX;
 use crate::serve::app::{ANSWER_BYTES_MAX, App};
 use crate::serve::body::{self, Body};
 use crate::serve::failure::{Errors, Failure};
+use crate::serve::memory;
 
 /// A search with a body of so many bytes may be quick: tokenising them takes some tens of microseconds.
 const QUICK_BYTES_MAX: usize = 4 << 10;
@@ -55,12 +56,14 @@ pub async fn search(
     let request: SearchRequest = body.json()?;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
     let answer = if is_quick(&request, &body, searcher.snapshot().config()) {
-        app.run_here(|| one(&searcher, collection.as_ref(), request, None)).await?
+        app.run_here(|| one(&app, &searcher, collection.as_ref(), request, None)).await?
     } else {
+        // Its room is given up when the search is done.
+        let (_, room) = body.into_parts();
+        let own = app.clone();
         app.run(move |stop| {
-            // Its room is given up when the search is done.
-            let _body = body;
-            one(&searcher, collection.as_ref(), request, Some(stop))
+            let _room = room;
+            one(&own, &searcher, collection.as_ref(), request, Some(stop))
         })
         .await?
     };
@@ -82,6 +85,7 @@ fn is_quick(request: &SearchRequest, body: &Body, config: &Config) -> bool {
 }
 
 fn one(
+    app: &App,
     searcher: &Searcher,
     collection: Option<&Arc<crate::scheme::frequency::FrequencyTable>>,
     request: SearchRequest,
@@ -93,7 +97,15 @@ fn one(
     }
     let wanted = request.wanted(config, collection)?;
     let verify = wanted.query.verify.map(|measure| measure.within(STEPS_MAX));
-    let query = Query { stop, verify, ..wanted.query };
+    let texts = wanted.boilerplate.iter().map(String::as_str);
+    let texts = texts.chain(match &wanted.query.subject {
+        Subject::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let never = AtomicBool::new(false);
+    let is_unwanted = stop.as_deref().unwrap_or(&never);
+    let _memory = memory::for_searches(&app.memory, config, texts, is_unwanted)?;
+    let query = Query { stop, verify, memory: Some(app.memory.clone()), ..wanted.query };
     if wanted.boilerplate.is_empty() {
         return searcher.search(&query);
     }
@@ -112,14 +124,14 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
     }
     // One commit answers all of them.
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
-    let metrics = app.metrics.clone();
+    let (metrics, own) = (app.metrics.clone(), app.clone());
     let lines = app
         .run(move |stop| {
             let mut lines = Vec::new();
             for line in body.lines() {
                 let answer = body::parse(line).and_then(|request| {
                     let stop = Some(stop.clone());
-                    one(&searcher, collection.as_ref(), request, stop).map_err(Failure::from)
+                    one(&own, &searcher, collection.as_ref(), request, stop).map_err(Failure::from)
                 });
                 let written = match &answer {
                     Ok(answer) => {

@@ -1,0 +1,54 @@
+//! How much memory does it take to search for a text, or to compare two?
+//!
+//! Whoever answers many questions at a time takes these numbers from one [`ByteBudget`] before it begins. What a
+//! question itself brings is known then; which stored texts it will be compared with is not, so
+//! [`Query::memory`](super::Query::memory) names the budget, and what a stored text takes is taken from it
+//! when it is read.
+
+use std::sync::Arc;
+
+use crate::budget::{ByteBudget, Permit};
+use crate::error::{Error, Result};
+use crate::index::Signature;
+
+/// What a fingerprint of a query takes: it itself, a copy that is sorted, its key, its position, and what is
+/// found of it.
+const FINGERPRINT_BYTES: usize = 64;
+
+/// What a token takes while passages are looked for: hash and place, its entry in the table of seeds of one of
+/// the texts, its weight in a sentence.
+const TOKEN_BYTES: usize = 72;
+
+/// Less is not reserved: it is little beside what a thread takes anyway.
+pub const RESERVED_BYTES_MIN: usize = 4 << 20;
+
+/// The memory, in bytes, that a search for a text takes of which this is known.
+pub fn of_search(text: &Signature) -> usize {
+    text.bytes.saturating_add(text.count.saturating_mul(FINGERPRINT_BYTES))
+}
+
+/// The memory, in bytes, that one of two texts takes that are compared with each other.
+pub fn of_comparison(text: &Signature) -> usize {
+    of_search(text).saturating_add(of_tokens(text.tokens))
+}
+
+/// That of the tokens alone.
+fn of_tokens(tokens: u32) -> usize {
+    (tokens as usize).saturating_mul(TOKEN_BYTES)
+}
+
+/// Takes what comparing a text of so many tokens takes, if there is a budget and the text is not small.
+///
+/// It does not wait: the query has memory already, and others who have some may wait for it.
+///
+/// # Errors
+/// [`Error::Memory`] when so much is not left, or never is.
+pub(super) fn reserve(budget: Option<&Arc<ByteBudget>>, tokens: u32) -> Result<Option<Permit>> {
+    let bytes = of_tokens(tokens);
+    let Some(budget) = budget.filter(|_| bytes > RESERVED_BYTES_MIN) else { return Ok(None) };
+    if let Some(permit) = budget.try_enter(bytes) {
+        return Ok(Some(permit));
+    }
+    let max = budget.bytes_max();
+    Err(Error::memory(format!("comparing a text of {tokens} tokens"), bytes, max))
+}
