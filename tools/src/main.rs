@@ -14,6 +14,7 @@ mod finkel;
 mod kills;
 mod latency;
 mod lifecycle;
+mod memory;
 mod pan;
 mod recall;
 mod service;
@@ -46,6 +47,7 @@ enum Tool {
     Estimate(estimate::Estimate),
     Service(service::Service),
     Kills(kills::Kills),
+    Memory(memory::Memory),
     Evaluate(evaluate::Evaluate),
 }
 
@@ -64,6 +66,7 @@ fn main() -> Result {
         Tool::Exact(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),
         Tool::Kills(tool) => tool.run(),
+        Tool::Memory(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
     }

@@ -89,6 +89,11 @@ impl Running {
         }
     }
 
+    /// The number of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it without a warning.
     pub fn kill(&mut self) -> Result {
         self.child.kill()?;
