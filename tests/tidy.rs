@@ -67,6 +67,7 @@ fn each_outside_format_has_one_door() {
                 "src/index/",
                 "src/segment/plugin.rs",
                 "src/search/filter.rs",
+                "src/search/filter/ranges.rs",
                 "src/search/similar_to.rs",
             ][..],
         ),

@@ -4,40 +4,40 @@
 //! with a panic, also if one is a whole number and the other a fraction.
 
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
-use tantivy::query_grammar::{Occur, UserInputAst, UserInputBound, UserInputLeaf};
+use tantivy::query_grammar::{UserInputAst, UserInputBound, UserInputLeaf};
 use tantivy::schema::{Field, Term, Type};
 
-/// Makes two ranges of each whose ends are numbers of different types, with one end each.
+/// Below this each whole number has fractions next to it.
+const WHOLE_MAX: f64 = (1u64 << 52) as f64;
+
+/// Gives both ends of a range the same type: a whole number that ends a range whose other end is a
+/// fraction gives way to the fraction next to it, which takes in the same numbers.
 ///
 /// # Errors
 /// When the ends of a range over `meta` are of types that cannot be compared, as a clause.
-pub(super) fn split(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> Result<(), String> {
+pub(super) fn unify(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
-            return clauses.iter_mut().try_for_each(|(_, clause)| split(clause, is_meta));
+            return clauses.iter_mut().try_for_each(|(_, clause)| unify(clause, is_meta));
         }
-        UserInputAst::Boost(inner, _) => return split(inner, is_meta),
-        UserInputAst::Leaf(leaf) => leaf,
+        UserInputAst::Boost(inner, _) => return unify(inner, is_meta),
+        UserInputAst::Leaf(leaf) => leaf.as_mut(),
     };
-    let UserInputLeaf::Range { field: Some(name), lower, upper } = leaf.as_ref() else {
-        return Ok(());
-    };
+    let UserInputLeaf::Range { field: Some(field), lower, upper } = leaf else { return Ok(()) };
     let (Some(least), Some(most)) = (end(lower), end(upper)) else { return Ok(()) };
-    let types = [least, most].map(type_of);
-    if !is_meta(name) || types[0] == types[1] {
+    if !is_meta(field) {
         return Ok(());
     }
-    if !types.iter().all(|end| matches!(end, Type::I64 | Type::U64 | Type::F64)) {
-        return Err(format!("`{least}` and `{most}` are no ends of one range: their types differ"));
-    }
-    let half = |lower: &UserInputBound, upper: &UserInputBound| {
-        let (field, lower, upper) = (Some(name.clone()), lower.clone(), upper.clone());
-        let range = UserInputLeaf::Range { field, lower, upper };
-        (Some(Occur::Must), UserInputAst::Leaf(Box::new(range)))
+    let unified = match (type_of(least), type_of(most)) {
+        (one, other) if one == other => return Ok(()),
+        (Type::I64, Type::F64) => whole(least).map(|number| *lower = beside(lower, number, true)),
+        (Type::F64, Type::I64) => whole(most).map(|number| *upper = beside(upper, number, false)),
+        _ => None,
     };
-    let unbounded = UserInputBound::Unbounded;
-    *ast = UserInputAst::Clause(vec![half(lower, &unbounded), half(&unbounded, upper)]);
-    Ok(())
+    unified.ok_or_else(|| {
+        let (least, most) = (end(lower).unwrap_or_default(), end(upper).unwrap_or_default());
+        format!("`{least}` and `{most}` are no ends of one range: their types differ")
+    })
 }
 
 fn end(bound: &UserInputBound) -> Option<&str> {
@@ -51,6 +51,18 @@ fn end(bound: &UserInputBound) -> Option<&str> {
 fn type_of(end: &str) -> Type {
     let empty = Term::from_field_json_path(Field::from_field_id(0), "", false);
     let term = convert_to_fast_value_and_append_to_json_term(&empty, end, false);
-    let value = term.as_ref().and_then(|term| term.value().as_json_value_bytes());
-    value.map_or(Type::Str, |value| value.typ())
+    term.and_then(|term| term.value().json_path_type()).unwrap_or(Type::Str)
+}
+
+/// The whole number that is written here, if there are fractions next to it.
+fn whole(end: &str) -> Option<f64> {
+    end.parse().ok().filter(|number: &f64| number.abs() < WHOLE_MAX)
+}
+
+/// The end that takes in the same numbers as `bound`, which is the whole `number`, and is a fraction.
+fn beside(bound: &UserInputBound, number: f64, is_lower: bool) -> UserInputBound {
+    let is_inclusive = matches!(bound, UserInputBound::Inclusive(_));
+    let fraction = if is_lower == is_inclusive { number.next_down() } else { number.next_up() };
+    let text = format!("{fraction:?}");
+    if is_inclusive { UserInputBound::Exclusive(text) } else { UserInputBound::Inclusive(text) }
 }
