@@ -3,8 +3,9 @@
 //! All signatures of an index are made with one table, so a new table means a new index. It is made
 //! beside the old one, from the stored texts, and then changes places with it at once: whoever opens
 //! the directory finds one of them, whole; whoever has it open goes on reading the old one, and is
-//! told to open it again when it wants to write or to see more. The old one goes last. A crash leaves
-//! a hidden directory, which the next attempt takes away.
+//! told to open it again when it wants to write or to see more. The old one goes last, when it is
+//! durable that the new one has its place. A crash leaves a hidden directory, which the next attempt
+//! takes away.
 
 use std::fs::File;
 use std::path::Path;
@@ -29,7 +30,8 @@ impl Index {
     ///
     /// # Errors
     /// When the scheme reads no table, the index keeps no texts, another process writes, or there is
-    /// not the space for both. The index is then as it was.
+    /// not the space for both; the index is then as it was. When the system cannot make the exchange
+    /// durable: then a power cut decides which of the two it is.
     pub fn retrain(&self) -> Result<Index> {
         let config = self.config();
         let refused = |what: &str| Err(Error::index(self.path(), what));
@@ -48,20 +50,25 @@ impl Index {
         };
         check_all_own(&path)?;
         let beside = parent.join(format!(".{}.retrain", name.to_string_lossy()));
-        remove(&beside)?;
+        if beside.exists() {
+            // Whoever let them change places may have been killed before that was durable.
+            settle(parent, &beside)?;
+            remove(&beside)?;
+        }
         create_private(&beside).map_err(|e| Error::io("create", &beside, e))?;
         let replaced = self.sign_again(table.header().q, &beside).and_then(|new| {
             let replaced = adopt(&path, &new).and_then(|()| exchange(&new, &path));
             replaced.map_err(|e| Error::io("replace", &path, e))
         });
         // What is beside is now the old index, or a new one that could not take its place.
-        if let Err(error) = remove(&beside) {
+        let settled = settle(parent, &beside);
+        if settled.is_ok()
+            && let Err(error) = remove(&beside)
+        {
             log::warn!("{error}");
         }
         replaced?;
-        if let Err(error) = File::open(parent).and_then(|parent| parent.sync_all()) {
-            log::warn!("cannot sync {}: {error}", parent.display());
-        }
+        settled?;
         Index::open(path)
     }
 
@@ -130,11 +137,19 @@ fn check_all_own(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn remove(dir: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(dir) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", dir, e)),
-        _ => Ok(()),
+/// Makes durable that `beside` has changed places with a directory in `parent`, if it has: a power cut
+/// after it was removed, and before that was durable, would leave the old index in its place, and none
+/// of its files.
+fn settle(parent: &Path, beside: &Path) -> Result<()> {
+    for dir in [parent, beside] {
+        let synced = File::open(dir).and_then(|dir| dir.sync_all());
+        synced.map_err(|e| Error::io("sync", dir, e))?;
     }
+    Ok(())
+}
+
+fn remove(dir: &Path) -> Result<()> {
+    std::fs::remove_dir_all(dir).map_err(|e| Error::io("remove", dir, e))
 }
 
 /// Which directory is at `path`, if one is.
