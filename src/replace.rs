@@ -7,10 +7,12 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Puts `bytes` into the file at `path`. After a power cut it holds them or what it held before.
+/// Puts `bytes` into the file at `path`, for good: after a power cut meanwhile it holds them or what
+/// it held before, after one later it holds them.
 ///
 /// # Errors
-/// When they cannot be written; the file is then as it was.
+/// When they cannot be written; the file is then as it was. When its directory cannot be synced: then
+/// a power cut decides what it holds.
 pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file_with(path, |file| file.write_all(bytes))
 }
@@ -20,17 +22,28 @@ pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// As [`file`].
 pub fn file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // With the prefix that it gives by itself, by which a writer knows what was cut off.
     let mut builder = tempfile::Builder::new();
     // As any file that the user creates: what the mask leaves.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut new = builder.tempfile_in(dir)?;
+    let mut new = builder.tempfile_in(parent(path))?;
     write(new.as_file_mut())?;
     new.as_file().sync_all()?;
     new.persist(path)?;
-    Ok(())
+    sync_name(path)
+}
+
+/// Makes durable which file, if any, is at `path`.
+///
+/// # Errors
+/// When its directory cannot be synced.
+pub fn sync_name(path: &Path) -> io::Result<()> {
+    File::open(parent(path))?.sync_all()
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

@@ -109,6 +109,45 @@ fn pairs_are_resumed_where_they_were_interrupted() {
 }
 
 #[test]
+fn pairs_that_were_cut_off_before_their_first_checkpoint_begin_again() {
+    // A kill between the creation of the output and its first checkpoint leaves an empty file.
+    let dir = versions();
+    let args = ["pairs", "idx", "--format", "json", "--out", "out"];
+    assert_eq!(dir.run(&args).status, 0);
+    let whole = fs::read(dir.path("out")).unwrap();
+    let resumed = [&args[..], &["--resume"]].concat();
+    for again in [&args[..], &resumed] {
+        fs::write(dir.path("out"), "").unwrap();
+        let run = dir.run(again);
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert!(fs::read(dir.path("out")).unwrap() == whole);
+        assert!(!dir.path("out.checkpoint").exists());
+        // What was written to the end is neither overwritten nor gone on with.
+        assert_eq!(dir.run(again).status, 2);
+        assert!(fs::read(dir.path("out")).unwrap() == whole);
+    }
+    fs::remove_file(dir.path("out")).unwrap();
+    assert_eq!(dir.run(&resumed).status, 0);
+    assert!(fs::read(dir.path("out")).unwrap() == whole);
+}
+
+#[test]
+fn pairs_that_cannot_be_written_are_told_with_the_file() {
+    let dir = Dir::new();
+    let line_of =
+        |i| line(&format!("d{i}"), &format!("{} {}", words(1, 60), words(i, 20)), json!({}));
+    dir.write("corpus.jsonl", (0..40u64).map(line_of).collect::<String>());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    // The checkpoint finds room below the limit on the size of files, the pairs do not.
+    let cento = env!("CARGO_BIN_EXE_cento");
+    let script = format!("trap '' XFSZ; ulimit -f 1; exec {cento} pairs idx --out out");
+    let run =
+        Command::new("sh").args(["-c", &script]).current_dir(dir.dir.path()).output().unwrap();
+    let told = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.code() == Some(2) && told.contains("write out:"), "{told}");
+}
+
+#[test]
 fn clusters_have_no_chains() {
     let dir = versions();
     let clusters = |args: &[&str]| {

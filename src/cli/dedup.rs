@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::add::SourceArgs;
 use super::create::ConfigArgs;
 use super::join::{keys_of, without};
-use super::outfile::{OutFile, listed, path_name};
+use super::outfile::{OutFile, is_taken, listed, path_name};
 use super::output::{self, Format, count, parse_bytes};
 use super::pause::Pause;
 use super::progress::{LeftOut, Omissions, Spinner, stop_flag};
@@ -370,11 +370,6 @@ impl Dedup {
     }
 }
 
-/// Whether there is something at `path` already.
-fn is_taken(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.len() > 0)
-}
-
 /// Where documents and the report go, and what became of them.
 struct Files {
     out: OutFile,
@@ -400,7 +395,6 @@ impl Files {
     fn open(args: &Dedup, note: &Value) -> crate::Result<Files> {
         let note: Option<Note> = serde_json::from_value(note.clone()).ok();
         let open = |path: &Path, length: Option<u64>| match length {
-            // Of a run that was killed before its first commit there may be an empty file.
             None if is_taken(path) => {
                 let what = "there is a file already; name another, or remove it";
                 Err(Error::input(path.display().to_string(), what))

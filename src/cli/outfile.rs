@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::replace;
 
 /// A file that is written from some length on, or standard output.
 pub struct OutFile {
@@ -43,10 +44,7 @@ impl OutFile {
     /// When it cannot be created, or is there.
     pub fn create(path: &Path) -> Result<OutFile> {
         let file = File::create_new(path).map_err(|e| Error::io("create", path, e))?;
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-        let dir = dir.unwrap_or(Path::new("."));
-        let synced = File::open(dir).and_then(|dir| dir.sync_all());
-        synced.map_err(|e| Error::io("sync", path, e))?;
+        replace::sync_name(path).map_err(|e| Error::io("sync", path, e))?;
         OutFile::at_end(file, path)
     }
 
@@ -62,6 +60,8 @@ impl OutFile {
             return Err(Error::input(path.display().to_string(), what));
         }
         file.set_len(length).map_err(failed("shorten"))?;
+        // Whoever created it may have been killed before.
+        replace::sync_name(path).map_err(|e| Error::io("sync", path, e))?;
         OutFile::at_end(file, path)
     }
 
@@ -70,6 +70,11 @@ impl OutFile {
         let writer = file.try_clone().map_err(|e| Error::io("open", path, e))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, Box::new(writer) as Box<dyn Write>);
         Ok(OutFile { writer, file: Some((file, path.to_owned())), written })
+    }
+
+    /// Whether it is a file, and not standard output.
+    pub fn is_file(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Makes what has been written durable, if it is a file; gives its length.
@@ -89,6 +94,12 @@ impl OutFile {
         let path = self.file.as_ref().map_or(Path::new("standard output"), |(_, path)| path);
         Error::io("write", path, error)
     }
+}
+
+/// Whether something was written at `path` already. Of a run that was cut off before its first
+/// checkpoint there may be an empty file.
+pub fn is_taken(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.len() > 0)
 }
 
 impl Write for OutFile {

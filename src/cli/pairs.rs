@@ -9,12 +9,12 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::join::{JoinArgs, ThresholdArgs};
-use super::outfile::{OutFile, listed, path_name};
+use super::outfile::{OutFile, is_taken, listed, path_name};
 use super::output::{Format, counted};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
-use super::{Outcome, Result};
+use super::{Failure, Outcome, Result};
 use crate::error::Error;
 use crate::hash::hash_fields;
 use crate::index::Snapshot;
@@ -117,7 +117,7 @@ impl Pairs {
                 Ok(())
             });
         progress.finish();
-        failure?;
+        failure.map_err(|e| out.failure(e))?;
         if let Err(error) = found {
             out.save()?;
             if matches!(error, Error::Cancelled) && self.out.is_some() {
@@ -178,7 +178,9 @@ impl Output {
             return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
         };
         let beside = beside(path, "checkpoint");
-        let out = if resumes {
+        // Of a run that was cut off before its first checkpoint there is at most an empty file.
+        let is_begun = beside.exists() || is_taken(path);
+        let out = if resumes && is_begun {
             let json = std::fs::read(&beside).map_err(|e| Error::io("read", &beside, e))?;
             let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
             checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
@@ -193,7 +195,10 @@ impl Output {
                             file to start again";
                 return Err(Error::input(beside.display().to_string(), what).into());
             }
-            OutFile::create(path)?
+            match path.exists() && !is_taken(path) {
+                true => OutFile::resume(path, 0)?,
+                false => OutFile::create(path)?,
+            }
         };
         let mut output = Output { out, beside: Some(beside), checkpoint, saved };
         output.save()?;
@@ -216,9 +221,17 @@ impl Output {
         replace::file(beside, json.as_bytes()).map_err(|e| Error::io("write", beside, e))
     }
 
+    /// A failure to write, which names the file if there is one.
+    fn failure(&self, error: io::Error) -> Failure {
+        match self.out.is_file() {
+            true => self.out.failed(error).into(),
+            false => error.into(),
+        }
+    }
+
     /// The number of pairs; the checkpoint goes.
     fn finish(mut self) -> Result<u64> {
-        self.out.sync()?;
+        self.out.sync().map_err(|e| self.failure(e))?;
         if let Some(beside) = &self.beside {
             std::fs::remove_file(beside).map_err(|e| Error::io("remove", beside, e))?;
         }
