@@ -6,6 +6,7 @@ mod common;
 
 use std::fs;
 use std::io::Write;
+use std::process::Command;
 
 use common::run::{Dir, line};
 use common::words;
