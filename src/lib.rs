@@ -44,6 +44,7 @@ pub mod segment;
 pub mod serve;
 pub mod source;
 pub mod spec;
+pub mod stop;
 pub mod text;
 
 /// As many threads as there are processors for this process; at least 1.

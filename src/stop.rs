@@ -1,0 +1,198 @@
+//! Does anybody still wait for this, and how much work may it be?
+//!
+//! A computation that a request or a user has begun is stopped by a [`Flag`], at which it looks every
+//! few milliseconds of its work. One that may take more than its input is worth also counts its
+//! [`Steps`] against a bound: steps, not time, so that the same input gives the same answer on every
+//! machine.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+
+/// What tells a computation to end.
+pub trait Flag: Sync {
+    /// Whether it is to end.
+    fn is_set(&self) -> bool;
+}
+
+impl Flag for AtomicBool {
+    fn is_set(&self) -> bool {
+        self.load(Ordering::Relaxed)
+    }
+}
+
+/// How a computation learns that nobody waits for it any more.
+#[derive(Clone, Copy)]
+pub struct Stop<'a>(Option<&'a dyn Flag>);
+
+/// Places of a loop between two looks at the flag: a millisecond or so.
+const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
+
+impl<'a> Stop<'a> {
+    /// Of a computation that goes to its end.
+    pub const NEVER: Stop<'static> = Stop(None);
+
+    /// Of a computation that ends soon after `flag` is set.
+    pub fn on(flag: &'a dyn Flag) -> Stop<'a> {
+        Stop(Some(flag))
+    }
+
+    /// Looks at the flag.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when it is set.
+    pub fn check(self) -> Result<()> {
+        match self.0 {
+            Some(flag) if flag.is_set() => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks at the flag at the first of every so many places of a loop, of which this is one.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when it is set.
+    #[inline(always)]
+    pub fn check_at(self, place: usize) -> Result<()> {
+        if place.is_multiple_of(PLACES_BETWEEN_LOOKS) { self.check() } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Stop<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Stop" } else { "Stop::NEVER" })
+    }
+}
+
+/// Counts the steps of a computation that is bounded, and stopped by a flag.
+///
+/// A step is a comparison, a look-up or the like: some nanoseconds.
+#[derive(Debug)]
+pub struct Steps<'a> {
+    stop: Stop<'a>,
+    /// Each stage takes no more.
+    max: u64,
+    taken: u64,
+    /// Those taken before the stage began.
+    before: u64,
+    /// Those after which the flag is looked at again.
+    look: u64,
+    /// Those of the stage that took most.
+    most: u64,
+    is_complete: bool,
+}
+
+/// Steps between two looks at the flag: some milliseconds.
+pub(crate) const STEPS_BETWEEN_LOOKS: u64 = 1 << 18;
+
+impl<'a> Steps<'a> {
+    /// At most `max` steps for each stage of a computation.
+    pub fn new(max: u64, stop: Stop<'a>) -> Steps<'a> {
+        Steps { stop, max, taken: 0, before: 0, look: 0, most: 0, is_complete: true }
+    }
+
+    /// As many steps as it takes.
+    pub fn unbounded(stop: Stop<'a>) -> Steps<'a> {
+        Steps::new(u64::MAX, stop)
+    }
+
+    /// Begins a stage, which has a bound of its own.
+    pub fn begin_stage(&mut self) {
+        self.before = self.taken;
+    }
+
+    /// Takes so many steps. `false`, and none taken, if that is more than the stage has left: then it
+    /// is to be left with what it has so far.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when the flag is set.
+    #[inline]
+    pub fn take(&mut self, steps: u64) -> Result<bool> {
+        let taken = self.taken.saturating_add(steps);
+        if taken - self.before > self.max {
+            self.is_complete = false;
+            return Ok(false);
+        }
+        self.taken = taken;
+        self.most = self.most.max(taken - self.before);
+        if taken >= self.look {
+            self.stop.check()?;
+            self.look = taken.saturating_add(STEPS_BETWEEN_LOOKS);
+        }
+        Ok(true)
+    }
+
+    /// What else there is to be done is left undone.
+    pub fn cut(&mut self) {
+        self.is_complete = false;
+    }
+
+    /// The steps taken, in all stages.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The steps of the stage that took most.
+    pub fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Whether every stage went to its end.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether somebody still waits.
+    pub fn stop(&self) -> Stop<'a> {
+        self.stop
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::Flag;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Is set once it has been looked at so many times, and counts the looks.
+    pub(crate) struct After {
+        pub(crate) looks_max: u64,
+        pub(crate) looks: AtomicU64,
+    }
+
+    impl After {
+        pub(crate) fn looks(looks_max: u64) -> After {
+            After { looks_max, looks: AtomicU64::new(0) }
+        }
+
+        pub(crate) fn count(&self) -> u64 {
+            self.looks.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Flag for After {
+        fn is_set(&self) -> bool {
+            self.looks.fetch_add(1, Ordering::Relaxed) >= self.looks_max
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_bounded_by_stage_and_stopped_within_a_few() {
+        let mut steps = Steps::new(10, Stop::NEVER);
+        assert!(steps.take(10).unwrap() && !steps.take(1).unwrap());
+        assert!(!steps.is_complete());
+        steps.begin_stage();
+        assert!(steps.take(10).unwrap() && !steps.is_complete());
+        assert_eq!(steps.taken(), 20);
+        let flag = testing::After::looks(3);
+        let mut steps = Steps::unbounded(Stop::on(&flag));
+        let stopped = (0..).find(|_| steps.take(1000).is_err());
+        assert!(stopped.is_some() && steps.taken() <= 4 * STEPS_BETWEEN_LOOKS);
+        assert!(matches!(Stop::on(&AtomicBool::new(true)).check(), Err(Error::Cancelled)));
+    }
+}
