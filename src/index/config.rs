@@ -16,6 +16,7 @@ use crate::hash::{HASH_VERSION, hash_fields};
 use crate::scheme::frequency::FrequencyTable;
 use crate::scheme::{self, Fingerprint, Scheme};
 use crate::segment::FORMAT_VERSION;
+use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
 /// The file of an index with its frequency table, if it has one.
@@ -103,9 +104,22 @@ impl Config {
     /// # Errors
     /// When the text is too large to be analysed.
     pub fn sign_into(&self, text: &str, tokens: &mut Tokens) -> Result<Vec<Fingerprint>> {
+        self.sign_until(text, tokens, Stop::NEVER)
+    }
+
+    /// The same, as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// As [`sign_into`](Self::sign_into); [`Error::Cancelled`] soon after `stop`.
+    pub fn sign_until(
+        &self,
+        text: &str,
+        tokens: &mut Tokens,
+        stop: Stop<'_>,
+    ) -> Result<Vec<Fingerprint>> {
         let mut signature = Vec::new();
-        self.analyzer.analyze(text, tokens)?;
-        self.scheme.sign(&tokens.hashes, &mut signature);
+        self.analyzer.analyze_until(text, tokens, stop)?;
+        self.scheme.sign_until(&tokens.hashes, &mut signature, stop)?;
         Ok(signature)
     }
 

@@ -24,7 +24,8 @@ use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 use crate::source::{self, Chunk, ChunkKind, Document, Item, SourceOptions};
-use crate::text::PART_TOKENS;
+use crate::stop::Stop;
+use crate::text::{PART_TOKENS, Tokens};
 
 /// A document with its signature.
 #[derive(Debug, Clone)]
@@ -45,8 +46,17 @@ impl Signed {
     /// # Errors
     /// When its text is too large.
     pub fn new(document: Document, config: &Config) -> Result<Signed> {
-        let (token_count, signature) = config.sign(&document.text)?;
-        Ok(Signed::of(document, token_count, signature))
+        Signed::until(document, config, Stop::NEVER)
+    }
+
+    /// The same, as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); [`Error::Cancelled`] soon after `stop`.
+    pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<Signed> {
+        let mut tokens = Tokens::default();
+        let signature = config.sign_until(&document.text, &mut tokens, stop)?;
+        Ok(Signed::of(document, tokens.hashes.len() as u32, signature))
     }
 
     /// A document with this signature of so many tokens.

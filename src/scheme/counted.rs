@@ -14,8 +14,10 @@
 //!   section 2.3 g).
 
 use super::frequency::{FrequencyTable, Grams};
-use super::{Fingerprint, Method};
+use super::{Fingerprint, Method, never_stopped};
+use crate::Result;
 use crate::hash::mix64;
+use crate::stop::Stop;
 use std::sync::Arc;
 
 /// What is kept.
@@ -44,22 +46,17 @@ impl Counted {
         let grams = Grams::new(k, &table.header().analyzer);
         Counted { k, rule, grams, table }
     }
+}
 
-    /// The hash of those of the `words` that a lexicon has; of `all` words of the document if it has
-    /// none of them.
-    fn match_key(&self, words: &[u64], all: &[u64], lexicon: u64, bounds: (u64, u64)) -> u64 {
-        let is_dropped =
-            |word: u64| lexicon > 0 && mix64(word ^ mix64(lexicon)).is_multiple_of(LEXICON_PARTS);
-        let is_kept = |word: &u64| {
-            let count = self.table.count(*word);
-            (bounds.0..=bounds.1).contains(&count) && !is_dropped(*word)
-        };
-        let hash = |words: &mut dyn Iterator<Item = &u64>| {
-            words.fold(lexicon, |key, &word| mix64(key ^ word))
-        };
-        let mut kept = words.iter().filter(|word| is_kept(word)).peekable();
-        if kept.peek().is_some() { hash(&mut kept) } else { hash(&mut all.iter()) }
-    }
+/// The hash of those of the `words` that a lexicon has; of `all` words of the document if it has none
+/// of them.
+fn match_key(words: &[u64], all: &[u64], lexicon: u64) -> u64 {
+    let is_dropped =
+        |word: u64| lexicon > 0 && mix64(word ^ mix64(lexicon)).is_multiple_of(LEXICON_PARTS);
+    let hash =
+        |words: &mut dyn Iterator<Item = &u64>| words.fold(lexicon, |key, &word| mix64(key ^ word));
+    let mut kept = words.iter().filter(|word| !is_dropped(**word)).peekable();
+    if kept.peek().is_some() { hash(&mut kept) } else { hash(&mut all.iter()) }
 }
 
 /// A random lexicon lacks one word in so many.
@@ -78,9 +75,18 @@ impl Method for Counted {
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        never_stopped(self.sign_until(hashes, signature, Stop::NEVER));
+    }
+
+    fn sign_until(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        stop: Stop<'_>,
+    ) -> Result<()> {
         signature.clear();
         if hashes.is_empty() {
-            return;
+            return Ok(());
         }
         if let Rule::Match { min, ppm, lexicons, times } = self.rule {
             let mut all: Vec<u64> = self.grams.keys(hashes).collect();
@@ -91,16 +97,28 @@ impl Method for Counted {
             all.dedup();
             let most = u128::from(self.table.header().grams) * u128::from(ppm) / 1_000_000;
             let bounds = (min, u64::try_from(most).unwrap_or(u64::MAX));
-            let keys = (0..=lexicons).map(|lexicon| self.match_key(&words, &all, lexicon, bounds));
-            signature.extend(keys.map(|key| Fingerprint { key, position: 0 }));
-            return;
+            // Counted once, for all lexicons.
+            let mut known = Vec::new();
+            for (at, &word) in words.iter().enumerate() {
+                stop.check_at(at)?;
+                if (bounds.0..=bounds.1).contains(&self.table.count(word)) {
+                    known.push(word);
+                }
+            }
+            for lexicon in 0..=lexicons {
+                stop.check()?;
+                let key = match_key(&known, &all, lexicon);
+                signature.push(Fingerprint { key, position: 0 });
+            }
+            return Ok(());
         }
         if hashes.len() < self.k {
             signature.push(Fingerprint { key: self.grams.key(hashes), position: 0 });
-            return;
+            return Ok(());
         }
         let mut rarest = (u64::MAX, 0, 0);
         for (position, key) in (0u32..).zip(self.grams.keys(hashes)) {
+            stop.check_at(position as usize)?;
             let count = self.table.count(key);
             let is_kept = match self.rule {
                 Rule::AtMost(most) => count <= most,
@@ -118,6 +136,7 @@ impl Method for Counted {
         if signature.is_empty() {
             signature.push(Fingerprint { key: rarest.1, position: rarest.2 });
         }
+        Ok(())
     }
 }
 

@@ -8,7 +8,9 @@
 //! number of words, at most 31, then 3 bits for each of the lowest coefficients, at most 9.
 
 use super::breaking::long_segments;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, Method, never_stopped};
+use crate::Result;
+use crate::stop::Stop;
 
 /// The bits of a fingerprint.
 const FORMAT_BITS: u8 = 32;
@@ -33,7 +35,7 @@ impl Dct {
 
 /// Steps ii to vii: the code of a segment. Of segments longer than `p` only the `p` lowest
 /// coefficients are used.
-fn code(hashes: &[u64], p: usize) -> u32 {
+fn code(hashes: &[u64], p: usize, stop: Stop<'_>) -> Result<u32> {
     let n = hashes.len();
     // The upper 32 bits, as numbers that f64 holds exactly.
     let mut signal: Vec<f64> = hashes.iter().map(|hash| (hash >> 32) as f64).collect();
@@ -48,12 +50,19 @@ fn code(hashes: &[u64], p: usize) -> u32 {
     let used = n.min(p).min(COEFFICIENTS_MAX);
     let mut code = n.min((1 << LEN_BITS) - 1) as u32;
     for k in 0..used {
+        // A segment may be the whole document.
+        if n >= SEGMENT_LONG {
+            stop.check()?;
+        }
         let wave = |i: usize| cos_pi((2 * i + 1) as u64 * k as u64, 2 * n as u64);
         let coefficient: f64 = signal.iter().enumerate().map(|(i, value)| value * wave(i)).sum();
         code |= quantise(coefficient, n) << (LEN_BITS + k as u32 * COEFFICIENT_BITS);
     }
-    code
+    Ok(code)
 }
+
+/// A transform of so many tokens takes a millisecond.
+const SEGMENT_LONG: usize = 1 << 13;
 
 /// The step in which a coefficient of a segment of `n` words lies. Coefficients of random signals
 /// spread like sqrt(n / 2) times that of a value; the outermost steps have no bound.
@@ -90,12 +99,24 @@ impl Method for Dct {
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        never_stopped(self.sign_until(hashes, signature, Stop::NEVER));
+    }
+
+    fn sign_until(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        stop: Stop<'_>,
+    ) -> Result<()> {
         signature.clear();
         let segments = long_segments(hashes, self.p, self.p).into_iter();
-        signature.extend(segments.map(|segment| {
+        for (at, segment) in segments.enumerate() {
+            stop.check_at(at)?;
             let position = segment.start as u32;
-            Fingerprint { key: mix32(code(&hashes[segment], self.p)).into(), position }
-        }));
+            let code = code(&hashes[segment], self.p, stop)?;
+            signature.push(Fingerprint { key: mix32(code).into(), position });
+        }
+        Ok(())
     }
 }
 
@@ -110,6 +131,10 @@ fn mix32(code: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::hash::mix64;
+
+    fn code(hashes: &[u64], p: usize) -> u32 {
+        super::code(hashes, p, Stop::NEVER).unwrap()
+    }
 
     #[test]
     fn the_cosine_is_the_cosine() {

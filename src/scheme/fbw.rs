@@ -7,8 +7,10 @@
 
 use super::frequency::{FrequencyTable, Grams};
 use super::winnow::winnow;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, Method, never_stopped};
+use crate::Result;
 use crate::hash::BuildKeyHasher;
+use crate::stop::Stop;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -49,24 +51,37 @@ impl Method for Fbw {
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        never_stopped(self.sign_until(hashes, signature, Stop::NEVER));
+    }
+
+    fn sign_until(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        stop: Stop<'_>,
+    ) -> Result<()> {
         signature.clear();
         if hashes.len() < self.q {
             // A gram shorter than q; it may be taken for another one, which has to begin with zeros.
             if !hashes.is_empty() {
                 signature.push(Fingerprint { key: self.grams.key(hashes), position: 0 });
             }
-            return;
+            return Ok(());
         }
         // A look-up in the table costs more than all the rest, and grams repeat.
         let mut seen: HashMap<u64, u64, BuildKeyHasher> = HashMap::default();
-        let values = self.grams.keys(hashes).map(|key| {
+        let mut stopped = Ok(());
+        let values = self.grams.keys(hashes).enumerate().map_while(|(at, key)| {
+            stopped = stop.check_at(at);
+            stopped.as_ref().ok()?;
             let count = *seen.entry(key).or_insert_with(|| self.table.count(key).min(COUNT_MAX));
-            count << KEY_SHIFT | key
+            Some(count << KEY_SHIFT | key)
         });
         winnow(values, self.w, |value, position| {
             let key = value & ((1 << KEY_SHIFT) - 1);
             signature.push(Fingerprint { key, position: position as u32 });
         });
+        stopped
     }
 }
 

@@ -5,8 +5,10 @@
 //! directions, and each line is cut into pieces of width w. Near vectors fall into the same piece.
 //! r projections make a key, b keys a signature.
 
-use super::{Fingerprint, Method};
+use super::{Fingerprint, Method, never_stopped};
+use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::stop::Stop;
 use std::collections::HashMap;
 
 /// `lsh(b,r,w)`: b keys of r projections; `w` in hundredths.
@@ -23,7 +25,7 @@ impl Lsh {
     }
 
     /// The pieces into which the projections fall.
-    fn pieces(&self, hashes: &[u64]) -> Vec<i64> {
+    fn pieces(&self, hashes: &[u64], stop: Stop<'_>) -> Result<Vec<i64>> {
         // Counted in the order of first occurrence, so that sums are the same on every machine.
         let mut places: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
         let mut words: Vec<(u64, f64)> = Vec::new();
@@ -36,16 +38,22 @@ impl Lsh {
         }
         let length = words.iter().map(|word| word.1 * word.1).sum::<f64>().sqrt();
         let mut sums = vec![0.0; self.keys * self.rows];
-        for (word, count) in words {
+        for (at, (word, count)) in words.into_iter().enumerate() {
+            // At most 16384 projections of a word, each a dozen hashes.
+            if at.is_multiple_of(WORDS_BETWEEN_LOOKS) {
+                stop.check()?;
+            }
             for (i, sum) in sums.iter_mut().enumerate() {
                 *sum += count / length * normal(mix64(word ^ mix64(i as u64)));
             }
         }
         let offset = |i: usize| unit(mix64(OFFSET ^ i as u64)) * self.width;
         let piece = |(i, sum): (usize, f64)| ((sum + offset(i)) / self.width).floor() as i64;
-        sums.into_iter().enumerate().map(piece).collect()
+        Ok(sums.into_iter().enumerate().map(piece).collect())
     }
 }
+
+const WORDS_BETWEEN_LOOKS: usize = 64;
 
 const OFFSET: u64 = 0x6f66_6673_6574;
 
@@ -72,15 +80,25 @@ impl Method for Lsh {
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+        never_stopped(self.sign_until(hashes, signature, Stop::NEVER));
+    }
+
+    fn sign_until(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        stop: Stop<'_>,
+    ) -> Result<()> {
         signature.clear();
         if hashes.is_empty() {
-            return;
+            return Ok(());
         }
-        let pieces = self.pieces(hashes);
+        let pieces = self.pieces(hashes, stop)?;
         signature.extend(pieces.chunks(self.rows).enumerate().map(|(band, pieces)| {
             let key = pieces.iter().fold(band as u64, |key, &piece| mix64(key ^ piece as u64));
             Fingerprint { key, position: 0 }
         }));
+        Ok(())
     }
 }
 

@@ -57,6 +57,7 @@ mod winnow;
 
 use crate::Result;
 use crate::spec::{Family, Grammar, Parameter, Spec};
+use crate::stop::Stop;
 use frequency::FrequencyTable;
 use minhash::Joining;
 use se::Culling;
@@ -94,6 +95,21 @@ pub trait Scheme: fmt::Debug + fmt::Display + Send + Sync {
     /// least, made of all its tokens if need be, so that an exact copy of it can be found.
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
 
+    /// The same, as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    fn sign_until(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        stop: Stop<'_>,
+    ) -> Result<()> {
+        stop.check()?;
+        self.sign(hashes, signature);
+        stop.check()
+    }
+
     /// What signs a document part by part, so that its tokens need not be held; none if the scheme has
     /// to see all of them.
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
@@ -129,9 +145,25 @@ trait Method: fmt::Debug + Send + Sync {
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>);
 
+    /// Those that take more than some tens of nanoseconds a token look at `stop` meanwhile.
+    fn sign_until(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        _stop: Stop<'_>,
+    ) -> Result<()> {
+        self.sign(hashes, signature);
+        Ok(())
+    }
+
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         None
     }
+}
+
+/// What a method that may be stopped gives when it is not.
+fn never_stopped<T>(signed: Result<T>) -> T {
+    signed.expect("signing fails only when it is stopped")
 }
 
 /// A method with the specification that it is read from.
@@ -166,6 +198,17 @@ impl<M: Method> Scheme for Specified<M> {
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         self.method.signer()
+    }
+
+    fn sign_until(
+        &self,
+        hashes: &[u64],
+        signature: &mut Vec<Fingerprint>,
+        stop: Stop<'_>,
+    ) -> Result<()> {
+        stop.check()?;
+        self.method.sign_until(hashes, signature, stop)?;
+        stop.check()
     }
 }
 

@@ -37,11 +37,15 @@ impl Method for Spotsigs {
         signature.clear();
         let is_antecedent = |hash: &u64| self.antecedents.contains(hash);
         let mut spot = Vec::with_capacity(1 + self.c);
+        // Looking for the next words from every spot would be quadratic in a text of small words.
+        let words: Vec<u64> = hashes.iter().copied().filter(|hash| !is_antecedent(hash)).collect();
+        let mut spots = 0;
         for (position, hash) in hashes.iter().enumerate().filter(|(_, hash)| is_antecedent(hash)) {
-            let words = hashes[position + 1..].iter().filter(|hash| !is_antecedent(hash));
+            let words = &words[position - spots..];
+            spots += 1;
             spot.clear();
             spot.push(*hash);
-            spot.extend(words.skip(self.d - 1).step_by(self.d).take(self.c));
+            spot.extend(words.iter().skip(self.d - 1).step_by(self.d).take(self.c));
             if spot.len() == 1 + self.c {
                 signature.push(ngram::fingerprint(ngram::value(&spot), position));
             }

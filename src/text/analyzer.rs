@@ -14,6 +14,7 @@ use super::tokenize::{UNITS_MAX, tokenize};
 use super::{Parts, Take, Tokens, code, homoglyphs, language};
 use crate::hash::hash_bytes;
 use crate::spec::{Family, Grammar, Parameter, Spec};
+use crate::stop::Stop;
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -130,9 +131,17 @@ impl Analyzer {
     ///
     /// [`Error::Input`] when the text or the number of its tokens does not fit in 32 bits.
     pub fn analyze(&self, text: &str, tokens: &mut Tokens) -> Result<()> {
+        self.analyze_until(text, tokens, Stop::NEVER)
+    }
+
+    /// The same, as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// As [`analyze`](Self::analyze); [`Error::Cancelled`] soon after `stop`.
+    pub fn analyze_until(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()> {
         tokens.hashes.clear();
         tokens.spans.clear();
-        self.tokenize(text, tokens).map(|_| ())
+        self.tokenize(text, tokens, stop).map(|_| ())
     }
 
     /// Calls `each` with the hashes of the tokens of `text`, in order, [`PART_TOKENS`] at most at a time, and
@@ -150,7 +159,7 @@ impl Analyzer {
         each: &mut dyn FnMut(&[u64]),
     ) -> Result<u32> {
         part.clear();
-        self.tokenize(text, &mut Parts { part, handed_on: 0, each })
+        self.tokenize(text, &mut Parts { part, handed_on: 0, each }, Stop::NEVER)
     }
 
     /// The memory, in bytes, that is taken for a while to analyse a text of so many bytes, its tokens not
@@ -164,11 +173,11 @@ impl Analyzer {
         }
     }
 
-    fn tokenize(&self, text: &str, tokens: &mut impl Take) -> Result<u32> {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<u32> {
         check_length(text.len() as u64, "bytes")?;
         let is_on = |name| self.spec.get(name) == 1;
         match self.spec.name() {
-            "prefixes" => prepared::prefixes(text, self.spec.get("n") as usize, tokens),
+            "prefixes" => prepared::prefixes(text, self.spec.get("n") as usize, tokens, stop)?,
             "avtor" => {
                 let steps = Steps {
                     language: self.spec.get("language") as usize,
@@ -178,20 +187,21 @@ impl Analyzer {
                     filter: is_on("filter"),
                     stem: is_on("stem"),
                 };
-                prepared::avtor(text, steps, tokens);
+                prepared::avtor(text, steps, tokens, stop)?;
             }
             "code" => {
                 let language = self.spec.get("language") as usize;
-                code::tokenize(text, language, is_on("names"), tokens);
+                code::tokenize(text, language, is_on("names"), tokens, stop)?;
             }
             "chars" => chars::tokenize(text, Kind::Chars, tokens),
             "consonants" => chars::tokenize(text, Kind::Consonants, tokens),
             "bytes" => chars::tokenize(text, Kind::Bytes, tokens),
             _ => {
                 let form = Form { nfkc: is_on("nfkc"), fold: is_on("fold") };
-                tokenize(text, form, self.spec.get("cjk") as usize, tokens);
+                tokenize(text, form, self.spec.get("cjk") as usize, tokens, stop)?;
             }
         }
+        stop.check()?;
         // A character of three bytes can make four words.
         check_length(tokens.taken(), "tokens")
     }
@@ -395,6 +405,44 @@ mod tests {
                 assert!(all == tokens.hashes, "{spec}");
             }
         }
+    }
+
+    #[test]
+    fn analysing_ends_at_the_look_at_which_nobody_waits_any_more() {
+        use crate::stop::testing::After;
+        // Marks in the wrong order, which no fast path takes; words; the nodes of a program.
+        let marks = "a\u{301}\u{323}\u{345}\u{1d15e} ".repeat(20_000);
+        let (words, program) = ("one <b>two</b> ".repeat(20_000), "int a = 1; ".repeat(4_000));
+        for (spec, text) in [
+            ("words", &marks),
+            ("words", &words),
+            ("prefixes", &words),
+            ("avtor", &words),
+            ("code(language=c)", &program),
+            ("code(language=c)", &"(".repeat(20_000)),
+        ] {
+            let analyzer: Analyzer = spec.parse().unwrap();
+            let mut tokens = Tokens::default();
+            let flag = After::looks(u64::MAX);
+            analyzer.analyze_until(text, &mut tokens, Stop::on(&flag)).unwrap();
+            let looks = flag.count();
+            assert!(looks >= 4, "{spec}: {looks} looks");
+            for looks_max in [0, looks / 2, looks - 1] {
+                let flag = After::looks(looks_max);
+                let stopped = analyzer.analyze_until(text, &mut tokens, Stop::on(&flag));
+                assert!(matches!(stopped, Err(Error::Cancelled)), "{spec}");
+                assert_eq!(flag.count(), looks_max + 1, "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_of_a_megabyte_has_no_stem() {
+        // Finding it took time that grows with the square of its length.
+        let analyzer: Analyzer = "avtor(language=en,filter=0)".parse().unwrap();
+        let mut tokens = Tokens::default();
+        analyzer.analyze(&"ay".repeat(1 << 19), &mut tokens).unwrap();
+        assert_eq!(tokens.hashes, [hash_bytes("ay".repeat(1 << 19).as_bytes())]);
     }
 
     #[test]

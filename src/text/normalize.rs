@@ -16,6 +16,8 @@
 //! What a word is, is decided by [`super::tokenize`].
 
 use super::Span;
+use crate::Result;
+use crate::stop::Stop;
 use caseless::Caseless;
 use std::iter::once;
 use std::sync::OnceLock;
@@ -66,7 +68,8 @@ pub(super) fn normal_form(word: &str, form: Form) -> String {
         }
     }
     let mut letters = Letters(String::new());
-    Normalizer::new(form).normalize(word, 0, &mut letters);
+    let normalized = Normalizer::new(form, Stop::NEVER).normalize(word, 0, &mut letters);
+    normalized.expect("normalising fails only when it is stopped");
     letters.0
 }
 
@@ -76,7 +79,7 @@ pub(super) fn normal_form(word: &str, form: Form) -> String {
 const SEGMENT_CHARS_MAX: usize = 32;
 
 /// Turns texts into their normalised form.
-pub(super) struct Normalizer {
+pub(super) struct Normalizer<'a> {
     table: Table,
     /// The segment being read, unless it is one settled character so far.
     segment: [(char, Entry); SEGMENT_CHARS_MAX],
@@ -85,10 +88,14 @@ pub(super) struct Normalizer {
     /// The segment is normalised by replacing each character for itself.
     plain: bool,
     expanded: Vec<char>,
+    stop: Stop<'a>,
+    /// The segments that needed the general algorithm, which takes a microsecond a character.
+    expansions: usize,
 }
 
-impl Normalizer {
-    pub(super) fn new(form: Form) -> Normalizer {
+impl<'a> Normalizer<'a> {
+    /// Normalises as long as somebody waits for it.
+    pub(super) fn new(form: Form, stop: Stop<'a>) -> Normalizer<'a> {
         Normalizer {
             table: Table::new(form),
             segment: [('\0', Entry::ABSENT); SEGMENT_CHARS_MAX],
@@ -96,13 +103,20 @@ impl Normalizer {
             span: Span { start: 0, end: 0 },
             plain: true,
             expanded: Vec::new(),
+            stop,
+            expansions: 0,
         }
     }
 
     /// Hands the normalised form of `text`, which begins at byte `offset` of its document, to
     /// `sink`.
     #[inline(always)]
-    pub(super) fn normalize(&mut self, text: &str, offset: usize, sink: &mut impl Sink) {
+    pub(super) fn normalize(
+        &mut self,
+        text: &str,
+        offset: usize,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         // Most segments are one settled character. It is held here, and moved to `self.segment`,
         // which is slower, only when a character is met that joins it.
         let mut alone: Option<(Entry, Span)> = None;
@@ -113,7 +127,7 @@ impl Normalizer {
             if entry.flags == Entry::BOUNDARY | Entry::SETTLED {
                 match alone.take() {
                     Some((entry, span)) => sink.accept(entry.mapped, entry.class, span),
-                    None => self.finish(sink),
+                    None => self.finish(sink)?,
                 }
                 alone = Some((entry, span));
                 continue;
@@ -127,14 +141,15 @@ impl Normalizer {
                 self.join(c, entry, span);
             }
             if entry.is(Entry::BOUNDARY) || self.length == SEGMENT_CHARS_MAX {
-                self.finish(sink);
+                self.finish(sink)?;
             }
             self.join(c, entry, span);
         }
         match alone {
             Some((entry, span)) => sink.accept(entry.mapped, entry.class, span),
-            None => self.finish(sink),
+            None => self.finish(sink)?,
         }
+        Ok(())
     }
 
     /// Adds a character to the segment.
@@ -157,19 +172,24 @@ impl Normalizer {
     }
 
     /// Hands the segment to `sink`.
-    fn finish(&mut self, sink: &mut impl Sink) {
+    fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
         if self.plain {
             for &(_, entry) in &self.segment[..self.length] {
                 sink.accept(entry.mapped, entry.class, self.span);
             }
         } else if self.length > 0 {
-            self.expand(sink);
+            self.expand(sink)?;
         }
         self.length = 0;
+        Ok(())
     }
 
     #[cold]
-    fn expand(&mut self, sink: &mut impl Sink) {
+    fn expand(&mut self, sink: &mut impl Sink) -> Result<()> {
+        if self.expansions.is_multiple_of(EXPANSIONS_BETWEEN_LOOKS) {
+            self.stop.check()?;
+        }
+        self.expansions += 1;
         let chars = self.segment[..self.length].iter().map(|&(c, _)| c);
         self.expanded.clear();
         match self.table.form {
@@ -187,8 +207,12 @@ impl Normalizer {
         for &c in &self.expanded {
             sink.accept(c, self.table.entry(c).own_class, self.span);
         }
+        Ok(())
     }
 }
+
+/// Of at most [`SEGMENT_CHARS_MAX`] characters each.
+const EXPANSIONS_BETWEEN_LOOKS: usize = 512;
 
 /// What there is to know about a character, under one [`Form`].
 #[derive(Debug, Clone, Copy)]

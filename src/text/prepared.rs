@@ -15,7 +15,9 @@ use super::normalize::{Form, normal_form};
 use super::tokenize::tokenize;
 use super::unicode::is_number;
 use super::{Span, Take, homoglyphs, markup};
+use crate::Result;
 use crate::hash::hash_bytes;
+use crate::stop::Stop;
 
 /// Both analysers take words as the analyser `words` does by default.
 const FORM: Form = Form { nfkc: true, fold: true };
@@ -37,26 +39,38 @@ pub(super) struct Steps {
 }
 
 /// Appends the first `letters` letters of each word of `text`.
-pub(super) fn prefixes(text: &str, letters: usize, tokens: &mut impl Take) {
-    each_word(text, &mut |word| {
+pub(super) fn prefixes(
+    text: &str,
+    letters: usize,
+    tokens: &mut impl Take,
+    stop: Stop<'_>,
+) -> Result<()> {
+    each_word(text, stop, &mut |word| {
         let prefix = |word: &str| {
             let end = word.char_indices().nth(letters).map_or(word.len(), |(at, _)| at);
             hash_bytes(&word.as_bytes()[..end])
         };
         tokens.take(word.letters.map_or(word.hash, prefix), word.span);
-    });
+    })
 }
 
 /// Appends what the steps make of the words of `text`.
-pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut impl Take) {
+pub(super) fn avtor(
+    text: &str,
+    steps: Steps,
+    tokens: &mut impl Take,
+    stop: Stop<'_>,
+) -> Result<()> {
     let mut edits: Vec<Edited> = Vec::new();
     if steps.markup {
         edits.push(markup::strip(text));
+        stop.check()?;
     }
     let plain = edits.last().map_or(text, |edited| &edited.text);
     if let Some(edited) = steps.homoglyphs.then(|| homoglyphs::replace(plain)).flatten() {
         edits.push(edited);
     }
+    stop.check()?;
     let plain = edits.last().map_or(text, |edited| &edited.text);
     let origin = |span| edits.iter().rev().fold(span, |span, edited| edited.origin(span));
     let language = Language::of(steps.language, plain);
@@ -69,22 +83,28 @@ pub(super) fn avtor(text: &str, steps: Steps, tokens: &mut impl Take) {
             && !(steps.filter && word.letters.is_some_and(says_little))
     };
     let stem = |word: &Word<'_>| match (&stemmer, word.letters) {
-        (Some(stemmer), Some(letters)) => hash_bytes(stemmer.stem(letters).as_bytes()),
+        (Some(stemmer), Some(letters)) if letters.len() <= STEMMED_BYTES_MAX => {
+            hash_bytes(stemmer.stem(letters).as_bytes())
+        }
         _ => word.hash,
     };
     let first = tokens.taken();
-    let mut take = |is_kept: &dyn Fn(&Word<'_>) -> bool| {
-        each_word(plain, &mut |word| {
+    let mut take = |is_kept: &dyn Fn(&Word<'_>) -> bool| -> Result<bool> {
+        each_word(plain, stop, &mut |word| {
             if is_kept(&word) {
                 tokens.take(stem(&word), origin(word.span));
             }
-        });
-        tokens.taken() > first
+        })?;
+        Ok(tokens.taken() > first)
     };
-    if !take(&is_kept) {
-        take(&|_| true);
+    if !take(&is_kept)? {
+        take(&|_| true)?;
     }
+    Ok(())
 }
+
+/// Longer words have no stem: finding it takes time that grows with the square of the length.
+const STEMMED_BYTES_MAX: usize = 1 << 10;
 
 /// What languages do to words, as numbers: another version of a library has others.
 pub(super) fn language_hashes(language: usize) -> Vec<u64> {
@@ -115,8 +135,8 @@ struct Word<'a> {
 }
 
 /// Calls `each` with each word of `text`.
-fn each_word(text: &str, each: &mut dyn FnMut(Word<'_>)) {
-    tokenize(text, FORM, UNITS, &mut EachWord { text, each, taken: 0 });
+fn each_word(text: &str, stop: Stop<'_>, each: &mut dyn FnMut(Word<'_>)) -> Result<()> {
+    tokenize(text, FORM, UNITS, &mut EachWord { text, each, taken: 0 }, stop)
 }
 
 /// Looks at each token of a text for the word that it is.
@@ -151,6 +171,14 @@ impl Take for EachWord<'_> {
 mod tests {
     use super::*;
     use crate::text::Tokens;
+
+    fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
+        super::avtor(text, steps, tokens, Stop::NEVER).unwrap();
+    }
+
+    fn prefixes(text: &str, letters: usize, tokens: &mut Tokens) {
+        super::prefixes(text, letters, tokens, Stop::NEVER).unwrap();
+    }
 
     const ALL: Steps =
         Steps { language: 6, markup: true, homoglyphs: true, stop: true, filter: true, stem: true };

@@ -19,7 +19,9 @@
 use super::normalize::{Class, Form, Normalizer, Sink};
 use super::unicode::is_white_space;
 use super::{Span, Take};
+use crate::Result;
 use crate::hash::{HashStream, hash_bytes};
+use crate::stop::Stop;
 use std::ops::Range;
 
 /// The greatest length of n-grams of units.
@@ -37,21 +39,41 @@ const WORD_BYTES_HELD: usize = 4096;
 
 /// Appends the tokens of `text`; `units` is the length of n-grams of units, 0 to leave runs whole.
 ///
-/// `text` must be at most `u32::MAX` bytes long.
-pub(super) fn tokenize(text: &str, form: Form, units: usize, tokens: &mut impl Take) {
+/// `text` must be at most `u32::MAX` bytes long. It fails when it is stopped.
+pub(super) fn tokenize(
+    text: &str,
+    form: Form,
+    units: usize,
+    tokens: &mut impl Take,
+    stop: Stop<'_>,
+) -> Result<()> {
     let before = tokens.taken();
-    words(text, form, units, tokens);
+    words(text, form, units, tokens, stop)?;
     if tokens.taken() == before {
-        symbols(text, form, tokens);
+        symbols(text, form, tokens, stop)?;
     }
+    Ok(())
 }
 
-fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take) {
+/// The pieces between two looks at whether somebody waits: some milliseconds.
+const PIECES_BETWEEN_LOOKS: usize = 64;
+
+fn words(
+    text: &str,
+    form: Form,
+    units: usize,
+    tokens: &mut impl Take,
+    stop: Stop<'_>,
+) -> Result<()> {
     let mut piece = Piece::new(form.fold);
     // Made when the first chunk is met, which in English text may be never.
-    let mut slow: Option<(Normalizer, Words)> = None;
-    let mut start = 0;
+    let mut slow: Option<(Normalizer<'_>, Words)> = None;
+    let (mut start, mut pieces) = (0, 0usize);
     while start < text.len() {
+        if pieces.is_multiple_of(PIECES_BETWEEN_LOOKS) {
+            stop.check()?;
+        }
+        pieces += 1;
         let end = piece.scan(&text.as_bytes()[start..]);
         if !piece.has_chunks && end > 0 {
             piece.push_words(start, tokens);
@@ -59,13 +81,13 @@ fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take) {
             continue;
         }
         let (normalizer, words) =
-            slow.get_or_insert_with(|| (Normalizer::new(form), Words::new(units)));
+            slow.get_or_insert_with(|| (Normalizer::new(form, stop), Words::new(units)));
         if end == 0 {
             // One run of word bytes fills the piece.
             let rest = &text.as_bytes()[start..];
             let end = rest.iter().position(|&byte| !is_word_byte(byte));
             let end = end.map_or(text.len(), |length| start + length);
-            chunk(text, start..end, normalizer, words, tokens);
+            chunk(text, start..end, normalizer, words, tokens)?;
             start = end;
             continue;
         }
@@ -75,28 +97,30 @@ fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take) {
             if word.is_ascii() {
                 push(tokens, hash_bytes(word), start + from, start + to);
             } else {
-                chunk(text, start + from..start + to, normalizer, words, tokens);
+                chunk(text, start + from..start + to, normalizer, words, tokens)?;
             }
         }
         start += end;
     }
+    Ok(())
 }
 
 /// Takes a run of word bytes.
 fn chunk(
     text: &str,
     range: Range<usize>,
-    normalizer: &mut Normalizer,
+    normalizer: &mut Normalizer<'_>,
     words: &mut Words,
     tokens: &mut impl Take,
-) {
+) -> Result<()> {
     let start = range.start;
-    normalizer.normalize(&text[range], start, &mut WordSink { words, tokens });
+    normalizer.normalize(&text[range], start, &mut WordSink { words, tokens })?;
     words.close(tokens);
+    Ok(())
 }
 
-fn symbols(text: &str, form: Form, tokens: &mut impl Take) {
-    Normalizer::new(form).normalize(text, 0, &mut SymbolSink { tokens });
+fn symbols(text: &str, form: Form, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+    Normalizer::new(form, stop).normalize(text, 0, &mut SymbolSink { tokens })
 }
 
 #[inline(always)]

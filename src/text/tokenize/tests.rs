@@ -32,7 +32,7 @@ fn hashed(tokens: &[Token]) -> Vec<(u64, usize, usize)> {
 
 fn actual(text: &str, form: Form, units: usize) -> Vec<(u64, usize, usize)> {
     let mut tokens = Tokens::default();
-    tokenize(text, form, units, &mut tokens);
+    tokenize(text, form, units, &mut tokens, Stop::NEVER).unwrap();
     assert_eq!(tokens.hashes.len(), tokens.spans.len());
     let spans = tokens.spans.iter();
     let spans = spans.map(|span| (span.start as usize, span.end as usize));
@@ -305,11 +305,11 @@ fn a_text_of_nothing_but_marks_is_taken_in_pieces() {
 
 #[test]
 fn ignorable_characters_are_those_of_unicode() {
-    let mut normalizer = Normalizer::new(DEFAULT);
+    let mut normalizer = Normalizer::new(DEFAULT, Stop::NEVER);
     let mut sink = Seen(0);
     for c in '\0'..=char::MAX {
         sink.0 = 0;
-        normalizer.normalize(c.encode_utf8(&mut [0; 4]), 0, &mut sink);
+        normalizer.normalize(c.encode_utf8(&mut [0; 4]), 0, &mut sink).unwrap();
         assert_eq!(sink.0 == 0, IGNORABLE.contains(&c), "{c:?}");
     }
 }
