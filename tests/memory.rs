@@ -14,6 +14,7 @@ use cento::index::pipeline::{self, Output, PipelineOptions};
 use cento::index::{AddOptions, AddReport, Config, Event, Index, add};
 use cento::search::{Query, Searcher, compare, memory};
 use cento::source::SourceOptions;
+use cento::stop::Stop;
 
 /// The system's allocator, which counts.
 struct Counting;
@@ -103,7 +104,8 @@ fn what_signing_takes_is_found_out_in_little_memory() {
     let _turn = turn();
     let config = Config::new("kgram(k=5)", "bytes", false).unwrap();
     for (name, text) in texts(MB / 2) {
-        let (peak, cost) = peak_of(|| config.cost_of_signing(&text, &mut Vec::new()).unwrap());
+        let (peak, cost) =
+            peak_of(|| config.cost_of_signing(&text, &mut Vec::new(), Stop::NEVER).unwrap());
         assert!(cost.bytes >= 15 * text.len(), "{name}");
         assert!(peak < 3 * MB, "{name}: {peak} bytes");
     }
@@ -203,7 +205,7 @@ fn a_search_and_a_comparison_take_no_more_than_they_say() {
     // All different: every token has a place of its own in every table.
     let numbers = ("numbers", (0..80_000).map(|i| format!("{i} ")).collect::<String>());
     for (name, text) in texts(MB / 3).into_iter().chain([numbers]) {
-        let signed = config().cost_of_signing(&text, &mut Vec::new()).unwrap();
+        let signed = config().cost_of_signing(&text, &mut Vec::new(), Stop::NEVER).unwrap();
         let query = Query::text(text.clone());
         let (peak, _) = peak_of(|| searcher.search(&query).unwrap());
         let said = memory::of_search(&signed);

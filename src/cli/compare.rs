@@ -20,6 +20,7 @@ use crate::measure::Measure;
 use crate::scheme::frequency::FrequencyTable;
 use crate::search::{self, Comparison};
 use crate::source::read_text;
+use crate::stop::Stop;
 
 /// Show the passages that two files have in common, side by side.
 ///
@@ -97,7 +98,8 @@ impl Compare {
         let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
         let measures =
             Measure::parse_all(&self.measures, table.map(Arc::new).as_ref(), &config.analyzer)?;
-        search::compare_by(&config, a, b, &measures)
+        // Ctrl-C ends the process: there is nothing to be put in order.
+        search::compare_by(&config, a, b, &measures, Stop::NEVER)
     }
 }
 
@@ -118,6 +120,9 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     )?;
     for (measure, similarity) in &comparison.measures {
         line!(out, "{similarity:.3} by {measure}")?;
+    }
+    if !comparison.complete {
+        line!(out, "{}", output::MORE_PASSAGES)?;
     }
     let columns = SideBySide::new();
     for passage in passages {

@@ -16,6 +16,10 @@ pub enum Format {
     Json,
 }
 
+/// What is said where not all passages were looked for.
+pub const MORE_PASSAGES: &str =
+    "looking for all passages would have taken too many steps: there may be more";
+
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{}", terminal::json(value)?)

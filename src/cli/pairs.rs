@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::{OutFile, is_taken, listed, path_name};
-use super::output::{Format, counted};
+use super::output::{self, Format, counted};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
@@ -274,6 +274,9 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
             passage.tokens,
             passage.similarity
         )?;
+    }
+    if pair.passages_complete == Some(false) {
+        line!(out, "    {}", output::MORE_PASSAGES)?;
     }
     Ok(())
 }

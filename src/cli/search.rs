@@ -340,6 +340,9 @@ fn print_human(answer: &Answer) -> io::Result<()> {
                 passage.similarity
             )?;
         }
+        if hit.passages_complete == Some(false) {
+            line!(out, "{:>13} {}", "", output::MORE_PASSAGES)?;
+        }
     }
     Ok(())
 }

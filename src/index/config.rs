@@ -95,7 +95,7 @@ impl Config {
     /// # Errors
     /// When the text is too large to be analysed.
     pub fn sign(&self, text: &str) -> Result<(u32, Vec<Fingerprint>)> {
-        let signed = self.sign_within(text, usize::MAX, &mut Vec::new())?;
+        let signed = self.sign_within(text, usize::MAX, &mut Vec::new(), Stop::NEVER)?;
         Ok((signed.tokens, signed.fingerprints.expect("nothing is too large")))
     }
 

@@ -292,7 +292,9 @@ fn sign(
     part: &mut Vec<u64>,
 ) -> Result<Signature> {
     // A defect that one document brings out must not take the others with it.
-    Error::catch(&document_place(document), || config.sign_within(&document.text, bytes_max, part))
+    Error::catch(&document_place(document), || {
+        config.sign_within(&document.text, bytes_max, part, Stop::NEVER)
+    })
 }
 
 /// Signs documents that take much, one at a time.

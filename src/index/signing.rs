@@ -8,6 +8,7 @@
 use super::Config;
 use crate::error::Result;
 use crate::scheme::{Fingerprint, Signer, TOKEN_BYTES};
+use crate::stop::Stop;
 use crate::text::PART_TOKENS;
 
 /// What a fingerprint takes in a signature.
@@ -41,16 +42,18 @@ impl Config {
     /// `part` is memory that one text leaves to the next.
     ///
     /// # Errors
-    /// When the text is too large to be analysed.
+    /// When the text is too large to be analysed; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn sign_within(
         &self,
         text: &str,
         bytes_max: usize,
         part: &mut Vec<u64>,
+        stop: Stop<'_>,
     ) -> Result<Signature> {
         let mut signing = Signing { config: self, bytes_max, state: State::Begun };
-        let tokens = self.analyzer.for_each_part(text, part, &mut |part| signing.push(part))?;
-        Ok(signing.finish(part, tokens))
+        let tokens =
+            self.analyzer.for_each_part(text, part, &mut |part| signing.push(part), stop)?;
+        signing.finish(part, tokens, stop)
     }
 
     /// The memory to be reserved for signing, for each byte of a text: twice what usual text takes, and some more, so
@@ -66,9 +69,14 @@ impl Config {
     /// What it takes to sign a text, which is found out in little memory.
     ///
     /// # Errors
-    /// When the text is too large to be analysed.
-    pub fn cost_of_signing(&self, text: &str, part: &mut Vec<u64>) -> Result<Signature> {
-        self.sign_within(text, 0, part)
+    /// As [`sign_within`](Self::sign_within).
+    pub fn cost_of_signing(
+        &self,
+        text: &str,
+        part: &mut Vec<u64>,
+        stop: Stop<'_>,
+    ) -> Result<Signature> {
+        self.sign_within(text, 0, part, stop)
     }
 }
 
@@ -124,27 +132,27 @@ impl Signing<'_> {
         }
     }
 
-    fn finish(mut self, rest: &[u64], tokens: u32) -> Signature {
+    fn finish(mut self, rest: &[u64], tokens: u32, stop: Stop<'_>) -> Result<Signature> {
         let all = tokens as usize;
         if !matches!(self.state, State::Begun) {
             self.push(rest);
         }
         let scheme = &self.config.scheme;
-        let sign = |hashes: &[u64]| {
+        let sign = |hashes: &[u64]| -> Result<Vec<Fingerprint>> {
             let mut fingerprints = Vec::new();
-            scheme.sign(hashes, &mut fingerprints);
-            fingerprints
+            scheme.sign_until(hashes, &mut fingerprints, stop)?;
+            Ok(fingerprints)
         };
         let (fingerprints, counted) = match self.state {
-            State::Begun => (sign(rest), 0),
-            State::Held(hashes) => (sign(&hashes), 0),
+            State::Begun => (sign(rest)?, 0),
+            State::Held(hashes) => (sign(&hashes)?, 0),
             State::Signed { signer, mut fingerprints, counted } => {
                 signer.finish(&mut fingerprints);
                 (fingerprints, counted)
             }
             State::TooMany => {
                 let bytes = all.saturating_mul(TOKEN_BYTES + FINGERPRINT_BYTES);
-                return Signature { tokens, count: all, bytes, fingerprints: None };
+                return Ok(Signature { tokens, count: all, bytes, fingerprints: None });
             }
         };
         let count = counted + fingerprints.len();
@@ -152,7 +160,7 @@ impl Signing<'_> {
         let held = if is_held { all * TOKEN_BYTES } else { 0 };
         let bytes = held + count * FINGERPRINT_BYTES;
         let is_within = counted == 0 && bytes - held <= self.bytes_max;
-        Signature { tokens, count, bytes, fingerprints: is_within.then_some(fingerprints) }
+        Ok(Signature { tokens, count, bytes, fingerprints: is_within.then_some(fingerprints) })
     }
 }
 
@@ -173,8 +181,8 @@ mod tests {
             let config = config(scheme);
             for text in &texts {
                 let mut part = Vec::new();
-                let whole = config.sign_within(text, usize::MAX, &mut part).unwrap();
-                let cost = config.cost_of_signing(text, &mut part).unwrap();
+                let whole = config.sign_within(text, usize::MAX, &mut part, Stop::NEVER).unwrap();
+                let cost = config.cost_of_signing(text, &mut part, Stop::NEVER).unwrap();
                 assert_eq!(cost.fingerprints, None);
                 assert_eq!(cost.tokens, whole.tokens);
                 assert!(cost.bytes >= whole.bytes && cost.count >= whole.count, "{scheme}");
@@ -182,7 +190,7 @@ mod tests {
                     assert_eq!((cost.count, cost.bytes), (whole.count, whole.bytes), "{scheme}");
                 }
                 // With what it is said to take, it is signed.
-                let again = config.sign_within(text, cost.bytes, &mut part).unwrap();
+                let again = config.sign_within(text, cost.bytes, &mut part, Stop::NEVER).unwrap();
                 assert_eq!(again.fingerprints, whole.fingerprints, "{scheme}");
                 let (_, fingerprints) = config.sign(text).unwrap();
                 assert_eq!(whole.fingerprints, Some(fingerprints), "{scheme}");

@@ -22,6 +22,7 @@ use super::series::field_of;
 use crate::error::Result;
 use crate::index::{MaxDf, Snapshot};
 use crate::search::{Neighbour, Searcher};
+use crate::stop::Stop;
 
 /// How documents are brought together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +98,7 @@ pub fn cluster(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Cluster>> {
-    let documents = Documents::new(searcher, &options.prefer)?;
+    let documents = Documents::new(searcher, &options.prefer, Stop::on(stop))?;
     let groups = match options.linkage {
         Linkage::Star => stars(&documents, options, stop, progress)?,
         Linkage::Single => components(&documents, options, stop, progress)?,
@@ -125,17 +126,19 @@ struct Documents<'a> {
     order: Vec<u64>,
     /// The place of each number in the order.
     places: Vec<u32>,
+    stop: Stop<'a>,
 }
 
 /// What decides who is preferred; less is better.
 type Rank = (u8, i64, i128, Option<String>);
 
 impl<'a> Documents<'a> {
-    fn new(searcher: &'a Searcher, prefer: &Prefer) -> Result<Documents<'a>> {
+    fn new(searcher: &'a Searcher, prefer: &Prefer, stop: Stop<'a>) -> Result<Documents<'a>> {
         let snapshot = searcher.snapshot();
         let numbering = Numbering::new(snapshot);
         let mut ranked: Vec<(Rank, String, u64)> = Vec::new();
         for number in 0..numbering.end() {
+            stop.check_at(number as usize)?;
             let address = numbering.address(number);
             if snapshot.segments()[address.segment as usize].is_alive(address.doc) {
                 ranked.push((
@@ -156,7 +159,7 @@ impl<'a> Documents<'a> {
         for (place, &number) in (0u32..).zip(&order) {
             places[number as usize] = place;
         }
-        Ok(Documents { searcher, numbering, order, places })
+        Ok(Documents { searcher, numbering, order, places, stop })
     }
 
     /// The documents similar to the one at this place, with their places.
@@ -167,7 +170,8 @@ impl<'a> Documents<'a> {
         // The other may be the smaller one, which has enough of itself in this.
         let Thresholds { overlap, resemblance, .. } = options.thresholds;
         let least = Thresholds { overlap, resemblance, containment: 0.0 }.overlap_min(size);
-        let found = self.searcher.neighbours(&keys, least, options.max_df, Some(address))?;
+        let found =
+            self.searcher.neighbours(&keys, least, options.max_df, Some(address), self.stop)?;
         let is_similar =
             |found: &Neighbour| options.thresholds.meets(found.overlap, size, found.fingerprints);
         let place =
@@ -183,6 +187,7 @@ impl<'a> Documents<'a> {
         let keys = self.searcher.keys_of(own)?;
         let mut members = Vec::with_capacity(others.len());
         for &place in others {
+            self.stop.check()?;
             let other = self.searcher.keys_of(address(place))?;
             let overlap = other.iter().filter(|key| keys.binary_search(key).is_ok()).count();
             let both = keys.len() + other.len() - overlap;

@@ -18,7 +18,8 @@ use super::ordered::in_order;
 use super::series::{Scope, Series};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, MaxDf, Snapshot};
-use crate::search::{Category, Neighbour, Passage, Searcher, Texts};
+use crate::search::{Category, Neighbour, Passage, Passages, Searcher, Texts};
+use crate::stop::Stop;
 
 /// Which pairs, and how they are found.
 #[derive(Debug, Clone)]
@@ -61,7 +62,7 @@ pub struct Pair {
     /// Distinct fingerprints of `b`.
     pub in_b: u32,
     /// The passages in common, if they were asked for: `query` is in `a`, `hit` in `b`.
-    pub passages: Option<Vec<Passage>>,
+    pub passages: Option<Passages>,
 }
 
 /// A pair as it is told.
@@ -84,6 +85,10 @@ pub struct PairReport {
     /// The passages in common, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passages: Option<Vec<Passage>>,
+    /// Whether these are all, if they were asked for: if not, looking for all would have taken more
+    /// steps than it may. Equal texts have equal answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passages_complete: Option<bool>,
 }
 
 impl Pair {
@@ -118,7 +123,8 @@ impl Pair {
             containment_b_in_a,
             resemblance: self.resemblance(),
             category: self.category(),
-            passages: self.passages,
+            passages_complete: self.passages.as_ref().map(|passages| passages.complete),
+            passages: self.passages.map(|passages| passages.found),
         })
     }
 }
@@ -140,7 +146,7 @@ pub fn pairs(
     stop: &AtomicBool,
     sink: &mut dyn FnMut(u64, Vec<Pair>) -> Result<()>,
 ) -> Result<()> {
-    let join = Join::new(searcher, against, options)?;
+    let join = Join::new(searcher, against, options, Stop::on(stop))?;
     let numbers = from..join.numbering.end();
     in_order(
         options.threads,
@@ -166,6 +172,7 @@ struct Join<'a> {
     series: Option<Series>,
     /// The fewest fingerprints that a document has in which others are looked for.
     in_other_min: u32,
+    stop: Stop<'a>,
 }
 
 impl<'a> Join<'a> {
@@ -173,6 +180,7 @@ impl<'a> Join<'a> {
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
         options: &'a PairOptions,
+        stop: Stop<'a>,
     ) -> Result<Join<'a>> {
         let snapshot = searcher.snapshot();
         let other = against.unwrap_or(searcher).snapshot();
@@ -186,6 +194,7 @@ impl<'a> Join<'a> {
         let mut in_other_min = u32::MAX;
         if let Some(against) = against {
             for number in 0..other_numbering.end() {
+                stop.check_at(number as usize)?;
                 let size = against.size_of(other_numbering.address(number))?;
                 in_other_min = in_other_min.min(if size == 0 { u32::MAX } else { size });
             }
@@ -198,6 +207,7 @@ impl<'a> Join<'a> {
             other: other_numbering,
             series: Series::read(&options.scope, &snapshots)?,
             in_other_min,
+            stop,
         })
     }
 
@@ -223,14 +233,15 @@ impl<'a> Join<'a> {
         };
         let searched = self.against.unwrap_or(self.searcher);
         let except = self.against.is_none().then_some(address);
-        let found = searched.neighbours(&keys, overlap_min, self.options.max_df, except)?;
+        let found =
+            searched.neighbours(&keys, overlap_min, self.options.max_df, except, self.stop)?;
         let mut pairs: Vec<Pair> =
             found.into_iter().filter_map(|found| self.pair(number, in_a, found)).collect();
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         if self.options.passages {
             let mut texts = Texts::new(snapshot, searched.snapshot());
             for pair in &mut pairs {
-                pair.passages = Some(texts.passages(pair.a, pair.b)?);
+                pair.passages = Some(texts.passages(pair.a, pair.b, self.stop)?);
             }
         }
         Ok(pairs)

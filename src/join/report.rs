@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::hash::mix64;
 use crate::index::{DocAddress, MaxDf};
 use crate::search::{Category, Searcher};
+use crate::stop::Stop;
 
 /// How a collection is analysed.
 #[derive(Debug, Clone, Copy)]
@@ -152,7 +153,7 @@ pub fn report(
         if snapshot.config().store_text {
             let sample = counts.sample.clone().into_sorted_vec();
             for (_, a, b) in sample {
-                let pattern = pattern::of(searcher, a, b)?;
+                let pattern = pattern::of(searcher, a, b, Stop::on(stop))?;
                 add(&mut of_category.patterns, pattern, 1);
                 add(&mut report.total.patterns, pattern, 1);
             }

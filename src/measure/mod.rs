@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use crate::scheme::frequency::FrequencyTable;
 use crate::spec::{Family, Grammar, Parameter, Spec};
+use crate::stop::Stop;
 use crate::text::{Analyzer, Side};
 use crate::{Error, Result};
 
@@ -154,8 +155,8 @@ impl Measure {
         Ok(Measure { collection, ..self })
     }
 
-    /// The same, for who cannot wait: texts that take more steps are refused. A step is about ten
-    /// nanoseconds.
+    /// The same, for who does not wait long: texts that take more steps are refused, before any is
+    /// taken. A step is about ten nanoseconds.
     pub fn within(self, steps_max: u64) -> Measure {
         Measure { steps_max: Some(steps_max), ..self }
     }
@@ -163,8 +164,8 @@ impl Measure {
     /// As [`of`](Self::of), if that takes no more steps than [`within`](Self::within) allows.
     ///
     /// # Errors
-    /// When it takes more.
-    pub fn try_of(&self, a: Side<'_>, b: Side<'_>) -> Result<f64> {
+    /// When it takes more; [`Error::Cancelled`] soon after `stop`.
+    pub fn try_of(&self, a: Side<'_>, b: Side<'_>, stop: Stop<'_>) -> Result<f64> {
         if self.steps_max.is_some_and(|max| self.steps(a, b) > max) {
             let what = format!(
                 "texts of {} and {} tokens are too long for {self} here; take another measure",
@@ -173,7 +174,7 @@ impl Measure {
             );
             return Err(Error::Query { what });
         }
-        Ok(self.of(a, b))
+        self.similarity(a, b, stop)
     }
 
     /// What the measures cost that take more than linear time, or much of that.
@@ -189,26 +190,32 @@ impl Measure {
 
     /// How alike the texts are, 0 to 1; for the asymmetric ones, how much of `a` is in `b`.
     pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
+        let measured = self.similarity(a, b, Stop::NEVER);
+        measured.expect("measuring fails only when it is stopped")
+    }
+
+    fn similarity(&self, a: Side<'_>, b: Side<'_>, stop: Stop<'_>) -> Result<f64> {
+        stop.check()?;
         let get = |name: &str| self.spec.get(name) as usize;
         let [x, y] = [a, b].map(|side| &side.tokens.hashes[..]);
         let similarity = match self.name() {
-            "containment" => sets::containment(x, y, get("k")),
-            "symmetric" => sets::symmetric(x, y, get("k")),
-            "resemblance" => sets::resemblance(x, y, get("k")),
-            "qgrams" => sets::qgrams(a.text, b.text, get("q")),
-            "overlap" => overlap::overlap(x, y, get("n")),
-            "gzip" => compression::similarity(a.text, b.text, compression::gzip),
-            "bzip2" => compression::similarity(a.text, b.text, compression::bzip2),
-            "ppm" => compression::similarity(a.text, b.text, compression::ppm),
-            "cosine" => vectors::cosine(x, y, self.collection.as_deref()),
+            "containment" => sets::containment(x, y, get("k"), stop)?,
+            "symmetric" => sets::symmetric(x, y, get("k"), stop)?,
+            "resemblance" => sets::resemblance(x, y, get("k"), stop)?,
+            "qgrams" => sets::qgrams(a.text, b.text, get("q"), stop)?,
+            "overlap" => overlap::overlap(x, y, get("n"), stop)?,
+            "gzip" => compression::similarity(a.text, b.text, compression::gzip, stop)?,
+            "bzip2" => compression::similarity(a.text, b.text, compression::bzip2, stop)?,
+            "ppm" => compression::similarity(a.text, b.text, compression::ppm, stop)?,
+            "cosine" => vectors::cosine(x, y, self.collection.as_deref(), stop)?,
             "style" => vectors::style(x, y),
-            "levenshtein" => edit::levenshtein(x, y),
-            "damerau" => edit::damerau(x, y),
-            "lcs" => edit::lcs(x, y),
+            "levenshtein" => edit::levenshtein(x, y, stop)?,
+            "damerau" => edit::damerau(x, y, stop)?,
+            "lcs" => edit::lcs(x, y, stop)?,
             "hamming" => edit::hamming(x, y),
             name => unreachable!("`{name}` is in the grammar and has no measure"),
         };
-        similarity.clamp(0.0, 1.0)
+        Ok(similarity.clamp(0.0, 1.0))
     }
 }
 
@@ -305,6 +312,28 @@ mod tests {
             let (copy, other) = (of(measure, &text(1), &text(1)), of(measure, &text(1), &text(2)));
             assert!(copy > 0.6, "{measure}: {copy}");
             assert!(other < 0.15, "{measure}: {other}");
+        }
+    }
+
+    #[test]
+    fn a_measure_ends_at_the_look_at_which_nobody_waits_any_more() {
+        use crate::stop::testing::After;
+        let text = |seed: u64| -> (String, Tokens) {
+            let word = |i| format!("{:x} ", crate::hash::mix64(seed << 32 | i) >> 44);
+            let text = (0..12_000).map(word).collect::<String>();
+            let mut tokens = Tokens::default();
+            Analyzer::default().analyze(&text, &mut tokens).unwrap();
+            (text, tokens)
+        };
+        let ((a, x), (b, y)) = (text(1), text(2));
+        let [a, b] = [Side { text: &a, tokens: &x }, Side { text: &b, tokens: &y }];
+        for measure in Measure::all() {
+            // Two only count, and are done before a second look.
+            let looks_max = u64::from(!["style", "hamming"].contains(&measure.name()));
+            let flag = After::looks(looks_max);
+            let stopped = measure.try_of(a, b, Stop::on(&flag));
+            assert!(matches!(stopped, Err(Error::Cancelled)), "{measure}");
+            assert_eq!(flag.count(), looks_max + 1, "{measure}");
         }
     }
 

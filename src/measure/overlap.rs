@@ -7,20 +7,33 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::stop::Stop;
+
 /// The share of the tokens of `a` that stand in stretches of at least `len_min` tokens which `b`
 /// has too.
-pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize) -> f64 {
-    let covered: usize = stretches(a, b, len_min).iter().map(ExactSizeIterator::len).sum();
-    covered as f64 / a.len().max(1) as f64
+pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize, stop: Stop<'_>) -> Result<f64> {
+    let found = stretches(a, b, len_min, stop)?;
+    let covered: usize = found.iter().map(ExactSizeIterator::len).sum();
+    Ok(covered as f64 / a.len().max(1) as f64)
 }
 
 /// The tokens of `a` that stand in stretches of at least `len_min` tokens which `b` has too, as
 /// ranges that neither touch nor overlap.
-pub fn stretches(a: &[u64], b: &[u64], len_min: usize) -> Vec<Range<usize>> {
-    let automaton = Automaton::new(b);
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn stretches(
+    a: &[u64],
+    b: &[u64],
+    len_min: usize,
+    stop: Stop<'_>,
+) -> Result<Vec<Range<usize>>> {
+    let automaton = Automaton::new(b, stop)?;
     let (mut state, mut len) = (0, 0);
     let mut found: Vec<Range<usize>> = Vec::new();
     for (i, token) in a.iter().enumerate() {
+        stop.check_at(i)?;
         (state, len) = automaton.step(state, len, *token);
         if len >= len_min {
             match found.last_mut() {
@@ -29,7 +42,7 @@ pub fn stretches(a: &[u64], b: &[u64], len_min: usize) -> Vec<Range<usize>> {
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// The smallest automaton that accepts every suffix of a sequence (Blumer et al. 1985).
@@ -47,15 +60,16 @@ struct State {
 }
 
 impl Automaton {
-    fn new(tokens: &[u64]) -> Automaton {
+    fn new(tokens: &[u64], stop: Stop<'_>) -> Result<Automaton> {
         let first = State { len: 0, link: None };
         let mut automaton = Automaton { states: vec![first], next: HashMap::new() };
         let mut out: HashMap<u32, Vec<u64>> = HashMap::new();
         let mut last = 0;
-        for &token in tokens {
+        for (at, &token) in tokens.iter().enumerate() {
+            stop.check_at(at)?;
             last = automaton.push(last, token, &mut out);
         }
-        automaton
+        Ok(automaton)
     }
 
     /// Appends a token to the sequence that ends in `last`; its new last state. `out` has the
@@ -128,7 +142,8 @@ mod tests {
                 }
             }
             let count = covered.iter().filter(|&&covered| covered).count();
-            prop_assert_eq!(overlap(&a, &b, len_min), count as f64 / a.len() as f64);
+            let found = overlap(&a, &b, len_min, Stop::NEVER).unwrap();
+            prop_assert_eq!(found, count as f64 / a.len() as f64);
         }
     }
 }

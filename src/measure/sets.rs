@@ -2,25 +2,37 @@
 
 use std::collections::HashMap;
 
+use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::stop::Stop;
 
 /// The distinct runs of `k` tokens, as hashes, ascending; of a shorter text the whole.
-fn runs(tokens: &[u64], k: usize) -> Vec<u64> {
+fn runs(tokens: &[u64], k: usize, stop: Stop<'_>) -> Result<Vec<u64>> {
     let hash = |run: &[u64]| run.iter().fold(run.len() as u64, |hash, &token| mix64(hash ^ token));
-    let mut runs: Vec<u64> = match tokens.len() {
-        0 => Vec::new(),
-        len => tokens.windows(k.min(len)).map(hash).collect(),
-    };
+    let mut runs: Vec<u64> = Vec::with_capacity(tokens.len());
+    for (at, run) in windows(tokens, k).enumerate() {
+        stop.check_at(at)?;
+        runs.push(hash(run));
+    }
     runs.sort_unstable();
     runs.dedup();
-    runs
+    Ok(runs)
+}
+
+/// The runs of `k`; of a shorter sequence the whole.
+fn windows<T>(sequence: &[T], k: usize) -> impl Iterator<Item = &[T]> {
+    sequence.windows(k.min(sequence.len()).max(1))
 }
 
 /// The numbers of common runs, of runs of `a` and of runs of `b`.
-fn counts(a: &[u64], b: &[u64], k: usize) -> [f64; 3] {
-    let (a, b) = (runs(a, k), runs(b, k));
-    let common = a.iter().filter(|run| b.binary_search(run).is_ok()).count();
-    [common, a.len(), b.len()].map(|count| count as f64)
+fn counts(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<[f64; 3]> {
+    let (a, b) = (runs(a, k, stop)?, runs(b, k, stop)?);
+    let mut common = 0;
+    for (at, run) in a.iter().enumerate() {
+        stop.check_at(at)?;
+        common += usize::from(b.binary_search(run).is_ok());
+    }
+    Ok([common, a.len(), b.len()].map(|count| count as f64))
 }
 
 /// 0 where there is nothing.
@@ -29,46 +41,42 @@ fn share(part: f64, whole: f64) -> f64 {
 }
 
 /// The share of the runs of `a` that `b` has.
-pub fn containment(a: &[u64], b: &[u64], k: usize) -> f64 {
-    let [common, in_a, _] = counts(a, b, k);
-    share(common, in_a)
+pub fn containment(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
+    let [common, in_a, _] = counts(a, b, k, stop)?;
+    Ok(share(common, in_a))
 }
 
 /// Common runs over the mean number of runs.
-pub fn symmetric(a: &[u64], b: &[u64], k: usize) -> f64 {
-    let [common, in_a, in_b] = counts(a, b, k);
-    share(2.0 * common, in_a + in_b)
+pub fn symmetric(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
+    let [common, in_a, in_b] = counts(a, b, k, stop)?;
+    Ok(share(2.0 * common, in_a + in_b))
 }
 
 /// Common runs over those of both together.
-pub fn resemblance(a: &[u64], b: &[u64], k: usize) -> f64 {
-    let [common, in_a, in_b] = counts(a, b, k);
-    share(common, in_a + in_b - common)
+pub fn resemblance(a: &[u64], b: &[u64], k: usize, stop: Stop<'_>) -> Result<f64> {
+    let [common, in_a, in_b] = counts(a, b, k, stop)?;
+    Ok(share(common, in_a + in_b - common))
 }
 
 /// The share of the q-grams of `a` that `b` has, each counted as often as both have it: the
 /// one-sided Jaccard similarity of multisets (Sun et al. 2013, section 3).
-pub fn qgrams(a: &str, b: &str, q: usize) -> f64 {
-    let grams = |text: &str| -> Vec<u64> {
-        let chars: Vec<char> = text.chars().collect();
-        let hash =
-            |gram: &[char]| gram.iter().fold(0, |hash, &c| mix64(hash ^ u64::from(u32::from(c))));
-        match chars.len() {
-            0 => Vec::new(),
-            len => chars.windows(q.min(len)).map(hash).collect(),
-        }
-    };
+pub fn qgrams(a: &str, b: &str, q: usize, stop: Stop<'_>) -> Result<f64> {
+    let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
+    let hash =
+        |gram: &[char]| gram.iter().fold(0, |hash, &c| mix64(hash ^ u64::from(u32::from(c))));
     let mut left: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-    for gram in grams(b) {
-        *left.entry(gram).or_default() += 1;
+    for (at, gram) in windows(&b, q).enumerate() {
+        stop.check_at(at)?;
+        *left.entry(hash(gram)).or_default() += 1;
     }
-    let a = grams(a);
-    let mut common = 0u32;
-    for gram in &a {
-        if let Some(count) = left.get_mut(gram).filter(|count| **count > 0) {
+    let (mut common, mut all) = (0u32, 0u32);
+    for (at, gram) in windows(&a, q).enumerate() {
+        stop.check_at(at)?;
+        all += 1;
+        if let Some(count) = left.get_mut(&hash(gram)).filter(|count| **count > 0) {
             *count -= 1;
             common += 1;
         }
     }
-    share(f64::from(common), a.len() as f64)
+    Ok(share(f64::from(common), f64::from(all)))
 }

@@ -5,21 +5,29 @@ use std::collections::BTreeMap;
 use kdtree::KdTree;
 use kdtree::distance::squared_euclidean;
 
+use crate::error::Result;
 use crate::hash::hash_bytes;
 use crate::scheme::frequency::{FrequencyTable, Grams};
+use crate::stop::Stop;
 
 /// The frequencies of tokens, in the order of their hashes: sums are then always the same.
-fn frequencies(tokens: &[u64]) -> BTreeMap<u64, f64> {
+fn frequencies(tokens: &[u64], stop: Stop<'_>) -> Result<BTreeMap<u64, f64>> {
     let mut counts = BTreeMap::new();
-    for &token in tokens {
+    for (at, &token) in tokens.iter().enumerate() {
+        stop.check_at(at)?;
         *counts.entry(token).or_insert(0.0) += 1.0;
     }
-    counts
+    Ok(counts)
 }
 
 /// The cosine of the vectors of words. A word that occurs n times weighs 1 + ln n; with a table of a
 /// collection of N words, of which it is f (or 1, if it is in none), ln(1 + N / f) times as much.
-pub(super) fn cosine(a: &[u64], b: &[u64], collection: Option<&FrequencyTable>) -> f64 {
+pub(super) fn cosine(
+    a: &[u64],
+    b: &[u64],
+    collection: Option<&FrequencyTable>,
+    stop: Stop<'_>,
+) -> Result<f64> {
     let grams = collection.map(|table| Grams::new(1, &table.header().analyzer));
     let rarity = |token: u64| match (collection, &grams) {
         (Some(table), Some(grams)) => {
@@ -28,15 +36,20 @@ pub(super) fn cosine(a: &[u64], b: &[u64], collection: Option<&FrequencyTable>) 
         }
         _ => 1.0,
     };
-    let weigh = |tokens: &[u64]| -> BTreeMap<u64, f64> {
-        let counts = frequencies(tokens).into_iter();
-        counts.map(|(token, n)| (token, (1.0 + n.ln()) * rarity(token))).collect()
+    let weigh = |tokens: &[u64]| -> Result<BTreeMap<u64, f64>> {
+        let mut counts = frequencies(tokens, stop)?;
+        for (at, (&token, n)) in counts.iter_mut().enumerate() {
+            stop.check_at(at)?;
+            *n = (1.0 + n.ln()) * rarity(token);
+        }
+        Ok(counts)
     };
-    let (a, b) = (weigh(a), weigh(b));
+    let (a, b) = (weigh(a)?, weigh(b)?);
+    stop.check()?;
     let product: f64 = a.iter().filter_map(|(token, weight)| Some(weight * b.get(token)?)).sum();
     let length = |words: &BTreeMap<u64, f64>| words.values().map(|w| w * w).sum::<f64>().sqrt();
     let lengths = length(&a) * length(&b);
-    if lengths == 0.0 { 0.0 } else { product / lengths }
+    Ok(if lengths == 0.0 { 0.0 } else { product / lengths })
 }
 
 /// The words whose shares make the vector of Finkel et al. (2002), section 4.2.
@@ -47,11 +60,14 @@ pub type Style = [f64; COMMON_WORDS.len()];
 
 /// The style of a text.
 pub fn style_of(tokens: &[u64]) -> Style {
-    let counts = frequencies(tokens);
-    COMMON_WORDS.map(|word| {
-        let count = counts.get(&hash_bytes(word.as_bytes())).copied().unwrap_or(0.0);
-        count / tokens.len().max(1) as f64
-    })
+    let words = COMMON_WORDS.map(|word| hash_bytes(word.as_bytes()));
+    let mut counts = [0u32; COMMON_WORDS.len()];
+    for token in tokens {
+        for (count, word) in counts.iter_mut().zip(words) {
+            *count += u32::from(*token == word);
+        }
+    }
+    counts.map(|count| f64::from(count) / tokens.len().max(1) as f64)
 }
 
 /// 1 less the Euclidean distance of two styles, over its greatest value.

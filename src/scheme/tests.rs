@@ -486,17 +486,17 @@ fn keys_of_a_text_never_change() {
 #[test]
 fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
     use crate::stop::{Stop, testing::After};
-    let tokens = tokens_of((0..20_000).map(crate::hash::mix64).collect());
+    let tokens = tokens_of((0..20_000).map(mix64).collect());
     for (spec, looks_min) in [("lsh", 300), ("dct(p=4096)", 8), ("winnow", 2), ("minhash", 2)] {
         let (scheme, mut signature) = (parse(spec).unwrap(), Vec::new());
         let flag = After::looks(u64::MAX);
-        scheme.sign_until(&tokens, &mut signature, Stop::on(&flag)).unwrap();
+        scheme.sign_until(&tokens.hashes, &mut signature, Stop::on(&flag)).unwrap();
         let looks = flag.count();
         assert!(looks >= looks_min, "{spec}: {looks} looks");
         for looks_max in [0, looks / 2, looks - 1] {
             let flag = After::looks(looks_max);
-            let stopped = scheme.sign_until(&tokens, &mut signature, Stop::on(&flag));
-            assert!(matches!(stopped, Err(crate::Error::Cancelled)), "{spec}");
+            let stopped = scheme.sign_until(&tokens.hashes, &mut signature, Stop::on(&flag));
+            assert!(matches!(stopped, Err(Error::Cancelled)), "{spec}");
             assert_eq!(flag.count(), looks_max + 1, "{spec}");
         }
     }

@@ -15,7 +15,9 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::stop::Stop;
 
 /// How candidate texts are cut: the parameters of a winnowing scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +75,17 @@ pub struct Grams {
 
 impl Grams {
     /// The q-grams of `tokens`; of fewer than q tokens all of them are one.
-    pub fn new(tokens: &[u64], q: usize) -> Grams {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn new(tokens: &[u64], q: usize, stop: Stop<'_>) -> Result<Grams> {
         let q = q.min(tokens.len()).max(1);
         let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        tokens.windows(q).for_each(|gram| *counts.entry(hash(gram)).or_default() += 1);
-        Grams { q, counts, total: (tokens.len() + 1).saturating_sub(q) }
+        for (at, gram) in tokens.windows(q).enumerate() {
+            stop.check_at(at)?;
+            *counts.entry(hash(gram)).or_default() += 1;
+        }
+        Ok(Grams { q, counts, total: (tokens.len() + 1).saturating_sub(q) })
     }
 
     fn count_in(&self, len: usize) -> usize {
@@ -85,11 +93,14 @@ impl Grams {
     }
 
     /// `CalcSim2`: how many q-grams of `tokens` the query has, unless that is fewer than `min`.
-    fn common(&self, tokens: &[u64], min: usize) -> Option<usize> {
-        let errors_max = self.count_in(tokens.len()).checked_sub(min)?;
+    fn common(&self, tokens: &[u64], min: usize, stop: Stop<'_>) -> Result<Option<usize>> {
+        let Some(errors_max) = self.count_in(tokens.len()).checked_sub(min) else {
+            return Ok(None);
+        };
         let (mut common, mut errors) = (0, 0);
         let mut seen: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        for gram in tokens.windows(self.q).map(hash) {
+        for (at, gram) in tokens.windows(self.q).map(hash).enumerate() {
+            stop.check_at(at)?;
             let has = self.counts.get(&gram).copied().unwrap_or(0);
             let seen = seen.entry(gram).or_default();
             *seen += 1;
@@ -98,11 +109,11 @@ impl Grams {
             } else {
                 errors += 1;
                 if errors > errors_max {
-                    return None;
+                    return Ok(None);
                 }
             }
         }
-        Some(common)
+        Ok(Some(common))
     }
 }
 
@@ -142,12 +153,14 @@ impl Eq for Open {}
 /// shortest, then the first. None if none has anything.
 ///
 /// # Errors
-/// When `tokens_of` a document fails.
-pub fn best<E>(
+/// When `tokens_of` a document fails; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+/// `stop`.
+pub fn best(
     candidates: Vec<Candidate>,
     query: &Grams,
-    tokens_of: &mut dyn FnMut(usize) -> Result<Vec<u64>, E>,
-) -> Result<Option<Best>, E> {
+    tokens_of: &mut dyn FnMut(usize) -> Result<Vec<u64>>,
+    stop: Stop<'_>,
+) -> Result<Option<Best>> {
     let bound = |candidate: &Candidate| query.count_in(candidate.tokens.len()).min(query.total);
     let mut open: BinaryHeap<Open> = candidates
         .into_iter()
@@ -156,6 +169,7 @@ pub fn best<E>(
     let (mut calculated, mut best): (usize, Option<(usize, Candidate)>) = (0, None);
     let mut text: Option<(usize, Vec<u64>)> = None;
     while let Some(Open { bound, candidate }) = open.pop() {
+        stop.check()?;
         let reached = best.as_ref().map_or(1, |(common, _)| *common);
         if bound < reached {
             break;
@@ -165,9 +179,8 @@ pub fn best<E>(
         }
         let tokens = text.as_ref().map_or(&[][..], |(_, tokens)| tokens);
         calculated += 1;
-        let Some(common) = query.common(&tokens[candidate.tokens.clone()], reached) else {
-            continue;
-        };
+        let common = query.common(&tokens[candidate.tokens.clone()], reached, stop)?;
+        let Some(common) = common else { continue };
         let rank = |candidate: &Candidate| {
             (candidate.tokens.len(), candidate.document, candidate.tokens.start)
         };
@@ -189,7 +202,6 @@ pub fn best<E>(
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::convert::Infallible;
 
     #[test]
     fn continuous_signatures_are_merged_and_widened() {
@@ -250,8 +262,9 @@ mod tests {
                 })
                 .collect();
             let expected = naive(&texts, &query, q, &documents);
-            let mut tokens_of = |document: usize| Ok::<_, Infallible>(documents[document].clone());
-            let found = best(texts.clone(), &Grams::new(&query, q), &mut tokens_of).unwrap();
+            let mut tokens_of = |document: usize| Ok(documents[document].clone());
+            let grams = Grams::new(&query, q, Stop::NEVER).unwrap();
+            let found = best(texts.clone(), &grams, &mut tokens_of, Stop::NEVER).unwrap();
             if let Some(best) = &found {
                 prop_assert!(best.calculated <= texts.len());
             }

@@ -6,6 +6,8 @@
 
 use crate::error::Result;
 use crate::index::Snapshot;
+use crate::search::shared::terms_of;
+use crate::stop::Stop;
 
 /// Fingerprints that do not count.
 #[derive(Debug)]
@@ -20,8 +22,8 @@ impl Boilerplate {
     /// Finds out how many of these fingerprints each document of the snapshot has.
     ///
     /// # Errors
-    /// When a segment is damaged.
-    pub fn new(snapshot: &Snapshot, mut keys: Vec<u64>) -> Result<Boilerplate> {
+    /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn new(snapshot: &Snapshot, mut keys: Vec<u64>, stop: Stop<'_>) -> Result<Boilerplate> {
         keys.sort_unstable();
         keys.dedup();
         let mut counts = Vec::new();
@@ -29,7 +31,8 @@ impl Boilerplate {
         for segment in snapshot.segments() {
             let signatures = &segment.signatures;
             let mut of_segment = vec![0; signatures.header().documents as usize];
-            for (_, term) in signatures.find_all(&keys)? {
+            for (_, term) in terms_of(signatures, &keys, stop)? {
+                stop.check()?;
                 docs.clear();
                 signatures.documents_of(&term, &mut docs)?;
                 docs.iter().for_each(|&doc| of_segment[doc as usize] += 1);

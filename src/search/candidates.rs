@@ -14,9 +14,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::filter::Filter;
+use super::shared::terms_of;
 use crate::error::Result;
 use crate::index::{DocAddress, SegmentView, Snapshot};
 use crate::segment::{Candidates, SegmentReader, Term};
+use crate::stop::Stop;
 
 /// What is asked for.
 pub struct Request<'a> {
@@ -34,6 +36,8 @@ pub struct Request<'a> {
     pub filter: Option<&'a Filter<'a>>,
     /// A document that is left out.
     pub except: Option<DocAddress>,
+    /// Whether somebody still waits.
+    pub stop: Stop<'a>,
 }
 
 /// The documents that share fingerprints with a query.
@@ -81,14 +85,14 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
     let mut terms = Vec::with_capacity(segments.len());
     let mut dfs = vec![0u64; request.keys.len()];
     for segment in segments {
-        let found = segment.signatures.find_all(request.keys)?;
+        let found = terms_of(&segment.signatures, request.keys, request.stop)?;
         for (i, term) in &found {
             dfs[*i as usize] += u64::from(term.df());
         }
         terms.push(found);
     }
-    leave_out_deleted(segments, &terms, request.max_df, &mut dfs)?;
-    let known = known(segments, &terms, request.except, dfs.len())?;
+    leave_out_deleted(segments, &terms, request, &mut dfs)?;
+    let known = known(segments, &terms, request, dfs.len())?;
     let mut plan = Plan::new(request, &dfs);
     let (unread, postings) = (plan.unread(), plan.postings);
     let mut found = Found { known, unread, postings, ..Found::default() };
@@ -118,9 +122,10 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
 fn leave_out_deleted(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
-    max_df: u64,
+    request: &Request<'_>,
     dfs: &mut [u64],
 ) -> Result<()> {
+    let &Request { max_df, stop, .. } = request;
     let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
     let is_close = |df: u64| df > max_df && df.saturating_sub(deleted) <= max_df;
     if !dfs.iter().any(|&df| is_close(df)) {
@@ -130,6 +135,7 @@ fn leave_out_deleted(
     let mut docs = Vec::new();
     for (segment, terms) in segments.iter().zip(terms).filter(|(s, _)| s.deleted_documents() > 0) {
         for (i, term) in terms.iter().filter(|(i, _)| close[*i as usize]) {
+            stop.check()?;
             docs.clear();
             segment.signatures.documents_of(term, &mut docs)?;
             dfs[*i as usize] -= docs.iter().filter(|&&doc| !segment.is_alive(doc)).count() as u64;
@@ -142,9 +148,10 @@ fn leave_out_deleted(
 fn known(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
-    except: Option<DocAddress>,
+    request: &Request<'_>,
     keys: usize,
 ) -> Result<u32> {
+    let &Request { except, stop, .. } = request;
     let mut is_known = vec![false; keys];
     let mut docs = Vec::new();
     for (at, (segment, terms)) in (0u32..).zip(segments.iter().zip(terms)) {
@@ -152,7 +159,8 @@ fn known(
             |doc| segment.is_alive(doc) && Some(DocAddress { segment: at, doc }) != except;
         let is_except_here = except.is_some_and(|except| except.segment == at);
         let gone_max = segment.deleted_documents() + u32::from(is_except_here);
-        for (i, term) in terms {
+        for (at, (i, term)) in terms.iter().enumerate() {
+            stop.check_at(at)?;
             let is_known = &mut is_known[*i as usize];
             // In more documents than can have gone it is surely in one that is left; only
             // otherwise is its list looked at.
@@ -254,6 +262,7 @@ impl<'a> Plan<'a> {
                 break;
             }
             rest = after;
+            self.request.stop.check()?;
             docs.clear();
             let mut touch = |doc: u32| {
                 let count = &mut counts[doc as usize];
@@ -312,6 +321,7 @@ impl<'a> Plan<'a> {
         let mut wanted = Some(wanted);
         let mut candidates = None;
         for (_, term) in terms {
+            self.request.stop.check()?;
             if SegmentReader::is_probed(term, len) {
                 let candidates = candidates
                     .get_or_insert_with(|| Candidates::new(wanted.take().unwrap_or_default()));
@@ -338,6 +348,7 @@ impl<'a> Plan<'a> {
         documents: &mut Vec<Counted>,
     ) -> Result<()> {
         let Counters { counts, touched, docs } = counters;
+        self.request.stop.check()?;
         let overlap_min = self.overlap_min();
         let address = |doc| DocAddress { segment: at as u32, doc };
         docs.clear();

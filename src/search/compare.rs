@@ -12,6 +12,7 @@ use super::passages;
 use crate::error::Result;
 use crate::index::Config;
 use crate::measure::Measure;
+use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
 /// What two texts have in common.
@@ -32,6 +33,10 @@ pub struct Comparison {
     pub measures: BTreeMap<String, f64>,
     /// The passages in common; the first text is the query.
     pub passages: Vec<Passage>,
+    /// Whether these are all: if not, looking for all would have taken more steps than it may. Equal
+    /// texts have equal answers.
+    #[serde(default = "yes")]
+    pub complete: bool,
 }
 
 /// The categories of text reuse (Seo & Croft 2008, section 3.3): how much of one document is in
@@ -81,22 +86,39 @@ impl Category {
 /// # Errors
 /// When a text is too large to be analysed.
 pub fn compare(config: &Config, a: &str, b: &str) -> Result<Comparison> {
-    compare_by(config, a, b, &[])
+    compare_by(config, a, b, &[], Stop::NEVER)
+}
+
+/// What was not said to be otherwise.
+fn yes() -> bool {
+    true
 }
 
 /// As [`compare`], with other measures.
 ///
 /// # Errors
-/// When a text is too large to be analysed, or for a measure that is bounded.
-pub fn compare_by(config: &Config, a: &str, b: &str, measures: &[Measure]) -> Result<Comparison> {
-    let (a_signed, b_signed) = (Signed::new(config, a)?, Signed::new(config, b)?);
+/// When a text is too large to be analysed, or for a measure that is bounded;
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn compare_by(
+    config: &Config,
+    a: &str,
+    b: &str,
+    measures: &[Measure],
+    stop: Stop<'_>,
+) -> Result<Comparison> {
+    let (a_signed, b_signed) = (Signed::new(config, a, stop)?, Signed::new(config, b, stop)?);
     let [a, b] = [(a, &a_signed), (b, &b_signed)]
         .map(|(text, signed)| Side { text, tokens: &signed.tokens });
-    let overlap = a_signed.keys.iter().filter(|key| b_signed.keys.binary_search(key).is_ok());
-    let (overlap, in_a, in_b) = (overlap.count(), a_signed.keys.len(), b_signed.keys.len());
+    let mut overlap = 0;
+    for (at, key) in a_signed.keys.iter().enumerate() {
+        stop.check_at(at)?;
+        overlap += usize::from(b_signed.keys.binary_search(key).is_ok());
+    }
+    let (in_a, in_b) = (a_signed.keys.len(), b_signed.keys.len());
     let share = |of: usize| if of == 0 { 0.0 } else { overlap as f64 / of as f64 };
-    let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b)?)));
+    let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b, stop)?)));
     let measures = measures.collect::<Result<_>>()?;
+    let passages = passages::between(a, b, stop)?;
     Ok(Comparison {
         overlap: overlap as u32,
         containment_a_in_b: share(in_a),
@@ -104,7 +126,8 @@ pub fn compare_by(config: &Config, a: &str, b: &str, measures: &[Measure]) -> Re
         resemblance: share(in_a + in_b - overlap),
         category: Category::of(share(in_a), share(in_b)),
         measures,
-        passages: passages::between(a, b),
+        passages: passages.found,
+        complete: passages.complete,
     })
 }
 
@@ -117,9 +140,9 @@ struct Signed {
 }
 
 impl Signed {
-    fn new(config: &Config, text: &str) -> Result<Signed> {
+    fn new(config: &Config, text: &str, stop: Stop<'_>) -> Result<Signed> {
         let mut tokens = Tokens::default();
-        let signature = config.sign_into(text, &mut tokens)?;
+        let signature = config.sign_until(text, &mut tokens, stop)?;
         let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
         keys.sort_unstable();
         keys.dedup();

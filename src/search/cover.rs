@@ -12,6 +12,7 @@ use super::score::Scored;
 use super::shared::SharedFingerprints;
 use crate::error::Result;
 use crate::index::Snapshot;
+use crate::stop::Stop;
 
 /// A document of a cover.
 pub struct Chosen {
@@ -30,6 +31,7 @@ pub fn cover(
     hits: Vec<Scored>,
     limit: usize,
     adds_min: u32,
+    stop: Stop<'_>,
 ) -> Result<Vec<Chosen>> {
     let mut open: BinaryHeap<Candidate> =
         hits.into_iter().map(|scored| Candidate { adds: scored.overlap, scored }).collect();
@@ -41,7 +43,7 @@ pub fn cover(
         }
         // What a document adds can only have become less since it was last looked at: if it still
         // adds as much, no other adds more.
-        shared.read(snapshot, keys, candidate.scored.address)?;
+        shared.read(snapshot, keys, candidate.scored.address, stop)?;
         let has = shared.keys();
         let adds = has.iter().filter(|&&key| !explained[key as usize]).count() as u32;
         if adds < candidate.adds {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::passages::{self, Passage};
+use super::passages::{self, Passage, Passages};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
 use super::{Query, Resolved, memory};
@@ -12,6 +12,7 @@ use crate::budget::{ByteBudget, Permit};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::measure::Measure;
+use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
 /// Compares the query with its hits, text by text.
@@ -23,6 +24,7 @@ pub struct Evidence<'a> {
     tokens: Tokens,
     measure: Option<&'a Measure>,
     shows_passages: bool,
+    stop: Stop<'a>,
     shared: SharedFingerprints,
     /// The document last read: it is verified, and then its passages are found.
     last: Option<(DocAddress, Arc<Analyzed>)>,
@@ -63,7 +65,7 @@ impl<'a> Evidence<'a> {
         let mut room = None;
         if let Some(text) = &text {
             room = memory::reserve(query.memory.as_ref(), subject.tokens)?;
-            config.analyzer.analyze(text, &mut tokens)?;
+            config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
         } else if query.verify.is_some() {
             let what = "hits are verified by comparing texts, and the index keeps none or the \
                         query has none; search without verification";
@@ -76,6 +78,7 @@ impl<'a> Evidence<'a> {
             tokens,
             measure: query.verify.as_ref(),
             shows_passages: query.passages,
+            stop: query.stop(),
             shared: SharedFingerprints::default(),
             last: None,
             memory: query.memory.clone(),
@@ -90,7 +93,8 @@ impl<'a> Evidence<'a> {
     pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
         let Some(measure) = self.measure else { return Ok(None) };
         let document = self.document(address)?;
-        self.query().map(|query| Verified::new(measure, query, document.side())).transpose()
+        let verified = |query| Verified::new(measure, query, document.side(), self.stop);
+        self.query().map(verified).transpose()
     }
 
     /// The query, if its text is known.
@@ -109,7 +113,7 @@ impl<'a> Evidence<'a> {
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
         let mut document = Analyzed { text, _room: room, ..Analyzed::default() };
         let analyzer = &self.snapshot.config().analyzer;
-        analyzer.analyze(&document.text, &mut document.tokens)?;
+        analyzer.analyze_until(&document.text, &mut document.tokens, self.stop)?;
         let document = Arc::new(document);
         self.last = Some((address, document.clone()));
         Ok(document)
@@ -119,27 +123,30 @@ impl<'a> Evidence<'a> {
     ///
     /// # Errors
     /// When the document cannot be read.
-    pub fn passages(&mut self, address: DocAddress) -> Result<Option<Vec<Passage>>> {
+    pub fn passages(&mut self, address: DocAddress) -> Result<Option<Passages>> {
         if !self.shows_passages {
             return Ok(None);
         }
         if self.text.is_none() {
-            return self.of_fingerprints(address).map(Some);
+            let found = self.of_fingerprints(address)?;
+            return Ok(Some(Passages { found, complete: true }));
         }
         let document = self.document(address)?;
-        let found = self.query().map(|query| passages::between(query, document.side()));
-        if let Some(found) = found.filter(|found| !found.is_empty()) {
-            return Ok(Some(found));
+        let between = |query| passages::between(query, document.side(), self.stop);
+        let aligned = self.query().map(between).transpose()?;
+        let complete = aligned.as_ref().is_none_or(|aligned| aligned.complete);
+        if let Some(aligned) = aligned.filter(|aligned| !aligned.found.is_empty()) {
+            return Ok(Some(aligned));
         }
         // Too little to be aligned: what brought the document up is shown.
         let found = self.of_fingerprints(address)?.into_iter();
         let in_bytes = |passage: Passage| passage.in_bytes(&self.tokens, &document.tokens);
-        Ok(Some(found.map(in_bytes).collect()))
+        Ok(Some(Passages { found: found.map(in_bytes).collect(), complete }))
     }
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
         let Resolved { signature, keys, tokens, .. } = self.subject;
-        self.shared.read(self.snapshot, keys, address)?;
+        self.shared.read(self.snapshot, keys, address, self.stop)?;
         let segment = &self.snapshot.segments()[address.segment as usize].signatures;
         let shared = passages::Shared {
             signature,
@@ -148,6 +155,6 @@ impl<'a> Evidence<'a> {
             span: self.snapshot.config().scheme.span(),
             tokens: (*tokens, segment.document(address.doc)?.tokens),
         };
-        Ok(shared.passages())
+        shared.passages(self.stop)
     }
 }

@@ -24,6 +24,7 @@ mod verify;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crossbeam::queue::ArrayQueue;
@@ -34,7 +35,7 @@ use utoipa::ToSchema;
 pub use crate::index::MaxDf;
 pub use compare::{Category, Comparison, compare, compare_by};
 pub use neighbours::{Neighbour, Texts};
-pub use passages::{Passage, Unit};
+pub use passages::{Passage, Passages, Unit};
 pub use query::{Query, Subject};
 pub use score::least_overlap;
 pub use similar_to::SimilarTo;
@@ -43,6 +44,7 @@ pub use verify::Verified;
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
+use crate::stop::Stop;
 use crate::text::Tokens;
 use best::{Grams, Windows};
 use boilerplate::Boilerplate;
@@ -158,6 +160,10 @@ pub struct Hit {
     /// The passages in common, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passages: Option<Vec<Passage>>,
+    /// Whether these are all the passages, if they were asked for: if not, looking for all would have
+    /// taken more steps than it may. Equal texts have equal answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passages_complete: Option<bool>,
 }
 
 impl Searcher {
@@ -173,7 +179,15 @@ impl Searcher {
     /// # Errors
     /// When a segment is damaged.
     pub fn without(self, boilerplate: Vec<u64>) -> Result<Searcher> {
-        let boilerplate = Boilerplate::new(&self.snapshot, boilerplate)?;
+        self.without_until(boilerplate, Stop::NEVER)
+    }
+
+    /// The same, as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// As [`without`](Self::without); [`Error::Cancelled`] soon after `stop`.
+    pub fn without_until(self, boilerplate: Vec<u64>, stop: Stop<'_>) -> Result<Searcher> {
+        let boilerplate = Boilerplate::new(&self.snapshot, boilerplate, stop)?;
         Ok(Searcher { boilerplate: Some(Arc::new(boilerplate)), ..self })
     }
 
@@ -190,11 +204,12 @@ impl Searcher {
     /// another fingerprint, so every number of a hit is exact in any case.
     ///
     /// # Errors
-    /// When the query names no stored document, its filter is no query, or a file is damaged.
+    /// When the query names no stored document, its filter is no query, or a file is damaged;
+    /// [`Error::Cancelled`] soon after [`Query::stop`].
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
         let mut scratch = self.spare.pop().unwrap_or_default();
-        let subject = self.resolve(&query.subject, &mut scratch)?;
+        let subject = self.resolve(&query.subject, &mut scratch, query.stop())?;
         let (found, scored) = self.scored(&subject, query, &mut scratch)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
@@ -218,7 +233,7 @@ impl Searcher {
                 break;
             }
             let (mut verified, mut passages) = (None, None);
-            query.check_wanted()?;
+            query.stop().check()?;
             if let Some(evidence) = &mut evidence {
                 verified = evidence.verify(scored.address)?;
                 if verified.as_ref().is_some_and(|verified| !verified.meets(query)) {
@@ -226,7 +241,9 @@ impl Searcher {
                 }
                 passages = evidence.passages(scored.address)?;
             }
-            hits.push(Hit { adds, verified, passages, ..self.hit(scored)? });
+            let passages_complete = passages.as_ref().map(|passages| passages.complete);
+            let passages = passages.map(|passages| passages.found);
+            hits.push(Hit { adds, verified, passages, passages_complete, ..self.hit(scored)? });
         }
         let explained = query.cover.then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
@@ -247,30 +264,34 @@ impl Searcher {
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub fn passages(&self, subject: &Subject, id: &str) -> Result<Vec<Passage>> {
-        self.passages_of(&Query::new(subject.clone()), id)
+    pub fn passages(
+        &self,
+        subject: &Subject,
+        id: &str,
+        stop: Option<Arc<AtomicBool>>,
+    ) -> Result<Passages> {
+        self.passages_of(&Query { stop, ..Query::new(subject.clone()) }, id)
     }
 
     /// The same of the subject of a query, which may name a budget of memory.
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub(crate) fn passages_of(&self, query: &Query, id: &str) -> Result<Vec<Passage>> {
-        let subject = &query.subject;
+    pub(crate) fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
         let query = Query { passages: true, ..query.clone() };
-        let resolved = self.resolve(subject, &mut Scratch::default())?;
+        let resolved = self.resolve(&query.subject, &mut Scratch::default(), query.stop())?;
         let mut evidence = self.evidence(&resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
-        Ok(found.flatten().unwrap_or_default())
+        Ok(found.flatten().unwrap_or(Passages { found: Vec::new(), complete: true }))
     }
 
     /// All documents that meet the query's thresholds, with their containment.
     fn matches(&self, query: &Query) -> Result<Vec<(DocAddress, f64)>> {
         let query = Query { limit: usize::MAX, ..query.clone() };
         let mut scratch = self.spare.pop().unwrap_or_default();
-        let subject = self.resolve(&query.subject, &mut scratch)?;
+        let subject = self.resolve(&query.subject, &mut scratch, query.stop())?;
         let scored = self.scored(&subject, &query, &mut scratch)?.1;
         let _ = self.spare.push(scratch);
         Ok(scored.into_iter().map(|scored| (scored.address, scored.containment)).collect())
@@ -286,7 +307,7 @@ impl Searcher {
         let mut found = self.find(subject, query, scratch)?;
         let mut documents = std::mem::take(&mut found.documents);
         if found.unread > 0 {
-            documents = self.recount(&subject.keys, documents, query.limit)?;
+            documents = self.recount(&subject.keys, documents, query)?;
         }
         let in_query = subject.keys.len() as u32;
         let scored = score::scored(self, &documents, in_query, query)?;
@@ -304,25 +325,24 @@ impl Searcher {
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if !query.cover {
             let limit = if query.verify.is_some() { usize::MAX } else { query.limit };
-            let best = score::best(&self.snapshot, hits, limit)?;
+            let best = score::best(&self.snapshot, hits, limit, query.stop())?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
         }
         // Who does not pass explains nothing.
         if let Some(evidence) = evidence.filter(|_| query.verify.is_some()) {
             let mut passing = Vec::with_capacity(hits.len());
             for hit in hits {
-                query.check_wanted()?;
+                query.stop().check()?;
                 if evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(query)) {
                     passing.push(hit);
                 }
             }
             hits = passing;
         }
-        for hit in &mut hits {
-            hit.id = self.snapshot.id(hit.address)?;
-        }
+        let stop = query.stop();
+        score::name(&self.snapshot, &mut hits, stop)?;
         let adds_min = query.min_overlap.max(1);
-        let cover = cover::cover(&self.snapshot, keys, hits, query.limit, adds_min)?;
+        let cover = cover::cover(&self.snapshot, keys, hits, query.limit, adds_min, stop)?;
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
     }
 
@@ -348,38 +368,36 @@ impl Searcher {
         };
         let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
         let _room = memory::reserve(query.memory.as_ref(), subject.tokens)?;
-        config.analyzer.analyze(&text, &mut tokens)?;
+        let stop = query.stop();
+        config.analyzer.analyze_until(&text, &mut tokens, stop)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
-        for document in &mut documents {
-            document.id = self.snapshot.id(document.address)?;
-        }
+        score::name(&self.snapshot, &mut documents, stop)?;
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         let (mut texts, mut shared) = (Vec::new(), SharedFingerprints::default());
         for (at, document) in documents.iter().enumerate() {
-            query.check_wanted()?;
             let DocAddress { segment, doc } = document.address;
-            shared.read(&self.snapshot, &subject.keys, document.address)?;
+            shared.read(&self.snapshot, &subject.keys, document.address, stop)?;
             let positions: Vec<u32> = shared.occurrences().iter().map(|found| found.1).collect();
             let len = self.snapshot.segments()[segment as usize].signatures.document(doc)?.tokens;
             texts.extend(best::candidates(at, &positions, len as usize, windows));
         }
         let all = texts.len();
-        let grams = Grams::new(&tokens.hashes, windows.q);
-        let found = best::best(texts, &grams, &mut |at: usize| -> Result<Vec<u64>> {
-            query.check_wanted()?;
+        let grams = Grams::new(&tokens.hashes, windows.q, stop)?;
+        let mut tokens_of = |at: usize| -> Result<Vec<u64>> {
             let DocAddress { segment, doc } = documents[at].address;
             let signed = self.snapshot.segments()[segment as usize].signatures.document(doc)?;
             let _room = memory::reserve(query.memory.as_ref(), signed.tokens)?;
             let text = self.snapshot.document(documents[at].address)?.text.unwrap_or_default();
-            config.analyzer.analyze(&text, &mut other)?;
+            config.analyzer.analyze_until(&text, &mut other, stop)?;
             Ok(std::mem::take(&mut other.hashes))
-        })?;
+        };
+        let found = best::best(texts, &grams, &mut tokens_of, stop)?;
         let Some(found) = found else {
             return Ok((Vec::new(), CandidateTexts { texts: all, calculated: 0 }));
         };
         let best = documents.swap_remove(found.candidate.document);
         let text = self.snapshot.document(best.address)?.text.unwrap_or_default();
-        config.analyzer.analyze(&text, &mut other)?;
+        config.analyzer.analyze_until(&text, &mut other, stop)?;
         let passage = Passage {
             query: passages::bytes(&tokens, &(0..tokens.hashes.len())),
             hit: passages::bytes(&other, &found.candidate.tokens),
@@ -387,7 +405,8 @@ impl Searcher {
             tokens: found.candidate.tokens.len() as u32,
             similarity: found.similarity,
         };
-        let hit = Hit { passages: Some(vec![passage]), ..self.hit(best)? };
+        let hit =
+            Hit { passages: Some(vec![passage]), passages_complete: Some(true), ..self.hit(best)? };
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
 
@@ -434,39 +453,55 @@ impl Searcher {
             budget: query.budget.unwrap_or(u64::MAX),
             filter: filter.as_ref(),
             except: subject.address,
+            stop: query.stop(),
         };
-        query.check_wanted()?;
+        query.stop().check()?;
         candidates::find(&self.snapshot, &request, &mut scratch.counters)
     }
 
     /// The candidates that look best, with their true overlap: what was counted within a budget
     /// may be too low.
-    fn recount(&self, keys: &[u64], mut found: Vec<Counted>, limit: usize) -> Result<Vec<Counted>> {
+    fn recount(
+        &self,
+        keys: &[u64],
+        mut found: Vec<Counted>,
+        query: &Query,
+    ) -> Result<Vec<Counted>> {
         // By what was counted, then by place, so that the same ones are taken every time.
         found.sort_unstable_by_key(|counted| (Reverse(counted.overlap), counted.address));
-        found.truncate(limit.saturating_mul(RECOUNTED_PER_HIT));
+        found.truncate(query.limit.saturating_mul(RECOUNTED_PER_HIT));
         found.sort_unstable_by_key(|counted| counted.address);
         let mut shared = SharedFingerprints::default();
         for counted in &mut found {
-            shared.read(&self.snapshot, keys, counted.address)?;
+            shared.read(&self.snapshot, keys, counted.address, query.stop())?;
             counted.overlap = shared.distinct();
         }
         Ok(found)
     }
 
-    fn resolve(&self, subject: &Subject, scratch: &mut Scratch) -> Result<Resolved> {
-        let mut resolved = self.resolve_whole(subject, scratch)?;
+    fn resolve(
+        &self,
+        subject: &Subject,
+        scratch: &mut Scratch,
+        stop: Stop<'_>,
+    ) -> Result<Resolved> {
+        let mut resolved = self.resolve_whole(subject, scratch, stop)?;
         if let Some(boilerplate) = &self.boilerplate {
             resolved.leave_out(boilerplate);
         }
         Ok(resolved)
     }
 
-    fn resolve_whole(&self, subject: &Subject, scratch: &mut Scratch) -> Result<Resolved> {
+    fn resolve_whole(
+        &self,
+        subject: &Subject,
+        scratch: &mut Scratch,
+        stop: Stop<'_>,
+    ) -> Result<Resolved> {
         let config = self.snapshot.config();
         match subject {
             Subject::Text(text) => {
-                let signed = config.sign_within(text, usize::MAX, &mut scratch.part)?;
+                let signed = config.sign_within(text, usize::MAX, &mut scratch.part, stop)?;
                 let signature = signed.fingerprints.expect("nothing is too large");
                 Ok(Resolved::new(signed.tokens, signature))
             }
@@ -496,6 +531,7 @@ impl Searcher {
             adds: None,
             verified: None,
             passages: None,
+            passages_complete: None,
         })
     }
 }

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use super::candidates::{self, Counted, Request};
-use super::passages::{self, Passage};
+use super::passages::{self, Passages};
 use super::{MaxDf, Searcher};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
 /// A document that shares fingerprints with what was asked for.
@@ -79,13 +80,14 @@ impl Searcher {
     /// in no order. One at least of what they share is no stop-fingerprint.
     ///
     /// # Errors
-    /// When a file is damaged.
+    /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn neighbours(
         &self,
         keys: &[u64],
         overlap_min: u32,
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
+        stop: Stop<'_>,
     ) -> Result<Vec<Neighbour>> {
         let max_df = max_df.unwrap_or(self.snapshot.config().max_df);
         let request = Request {
@@ -96,6 +98,7 @@ impl Searcher {
             budget: u64::MAX,
             filter: None,
             except,
+            stop,
         };
         let mut scratch = self.spare.pop().unwrap_or_default();
         let found = candidates::find(&self.snapshot, &request, &mut scratch.counters)?.documents;
@@ -129,20 +132,21 @@ impl<'a> Texts<'a> {
     /// The passages that `a` and `b` have in common, in the order of `a`.
     ///
     /// # Errors
-    /// When a document cannot be read.
-    pub fn passages(&mut self, a: DocAddress, b: DocAddress) -> Result<Vec<Passage>> {
-        let (a, b) = (self.read(0, a)?, self.read(1, b)?);
-        Ok(passages::between(a.side(), b.side()))
+    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
+    pub fn passages(&mut self, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<Passages> {
+        let (a, b) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
+        passages::between(a.side(), b.side(), stop)
     }
 
-    fn read(&mut self, side: usize, address: DocAddress) -> Result<Arc<Text>> {
+    fn read(&mut self, side: usize, address: DocAddress, stop: Stop<'_>) -> Result<Arc<Text>> {
         if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
             return Ok(text.clone());
         }
         let snapshot = self.snapshots[side];
         let text = snapshot.document(address)?.text.unwrap_or_default();
         let mut tokens = Tokens::default();
-        snapshot.config().analyzer.analyze(&text, &mut tokens)?;
+        snapshot.config().analyzer.analyze_until(&text, &mut tokens, stop)?;
         let text = Arc::new(Text { text, tokens });
         self.last[side] = Some((address, text.clone()));
         Ok(text)

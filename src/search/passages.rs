@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::align::{Aligned, Chain, Match, Side, align, chains, distinct};
+use crate::error::Result;
 use crate::scheme::Fingerprint;
+use crate::stop::{Steps, Stop};
 use crate::text::Tokens;
 
 /// A passage that the query and a stored document have in common.
@@ -27,6 +29,16 @@ pub struct Passage {
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
+}
+
+/// The passages of a query and a document.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Passages {
+    /// The passages, in the order of the query.
+    pub found: Vec<Passage>,
+    /// Whether they are all. If not, looking for all would have taken more steps than it may; equal
+    /// texts have equal answers.
+    pub complete: bool,
 }
 
 /// What a range counts.
@@ -62,8 +74,11 @@ impl Unit {
     }
 }
 
-/// The passages of two texts, in the order of the first.
-pub fn between(query: Side<'_>, document: Side<'_>) -> Vec<Passage> {
+/// The passages of two texts.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+pub fn between(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Passages> {
     let passage = |aligned: Aligned| Passage {
         query: bytes(query.tokens, &aligned.query),
         hit: bytes(document.tokens, &aligned.hit),
@@ -71,7 +86,9 @@ pub fn between(query: Side<'_>, document: Side<'_>) -> Vec<Passage> {
         tokens: aligned.query.len() as u32,
         similarity: aligned.similarity,
     };
-    align(query, document).into_iter().map(passage).collect()
+    let alignment = align(query, document, stop)?;
+    let found = alignment.passages.into_iter().map(passage).collect();
+    Ok(Passages { found, complete: alignment.is_complete })
 }
 
 /// The bytes from the first of a range of tokens to the last.
@@ -102,20 +119,30 @@ pub struct Shared<'a> {
 
 impl Shared<'_> {
     /// The passages that the shared fingerprints alone tell of, as ranges of tokens.
-    pub fn passages(&self) -> Vec<Passage> {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+    pub fn passages(&self, stop: Stop<'_>) -> Result<Vec<Passage>> {
+        // Sixteen places for each fingerprint, and as many chains open: it needs no bound.
+        let mut steps = Steps::unbounded(stop);
         let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
         places.sort_unstable();
-        let mut matches = self.matches(&places, OCCURRENCES_MAX, usize::MAX);
+        let mut matches = self.matches(&places, OCCURRENCES_MAX, usize::MAX, stop)?;
         if matches.is_empty() {
             // Both repeat themselves: the first places then.
-            matches = self.matches(&places, usize::MAX, 1);
+            matches = self.matches(&places, usize::MAX, 1, stop)?;
         }
-        let mut found = distinct(chains(&matches, GAP_TOKENS_MAX));
+        let chains = chains(&matches, GAP_TOKENS_MAX, &mut steps)?;
+        let mut found = distinct(chains, &mut steps)?;
         // One fingerprint alone is evidence only where there is no better.
         let longest = found.first().map_or(1, |chain| chain.matched);
         found.retain(|chain| chain.matched > self.span.min(longest - 1));
         found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
-        found.into_iter().map(|chain| self.passage(chain, &matches)).collect()
+        let told = found.into_iter().enumerate().map(|(at, chain)| {
+            stop.check_at(at)?;
+            Ok(self.passage(chain, &matches))
+        });
+        told.collect()
     }
 
     /// The pairs of places of each key that the document has at most `occurrences_max` times, at
@@ -125,9 +152,11 @@ impl Shared<'_> {
         places: &[(u32, u32)],
         occurrences_max: usize,
         places_max: usize,
-    ) -> Vec<Match> {
+        stop: Stop<'_>,
+    ) -> Result<Vec<Match>> {
         let mut matches = Vec::new();
-        for fingerprint in self.signature {
+        for (at, fingerprint) in self.signature.iter().enumerate() {
+            stop.check_at(at)?;
             let Ok(key) = self.keys.binary_search(&fingerprint.key) else { continue };
             let first = places.partition_point(|place| (place.0 as usize) < key);
             let same = places[first..].partition_point(|place| place.0 as usize == key);
@@ -141,7 +170,7 @@ impl Shared<'_> {
             }
         }
         matches.sort_unstable();
-        matches
+        Ok(matches)
     }
 
     fn passage(&self, chain: Chain, matches: &[Match]) -> Passage {

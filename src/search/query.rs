@@ -1,13 +1,13 @@
 //! What is searched for, and what counts as a hit?
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use crate::budget::ByteBudget;
-use crate::error::{Error, Result};
 use crate::index::MaxDf;
 use crate::measure::Measure;
 use crate::scheme::Fingerprint;
+use crate::stop::Stop;
 
 /// A search.
 ///
@@ -68,12 +68,9 @@ pub enum Subject {
 }
 
 impl Query {
-    /// Ends a search that nobody waits for any more.
-    pub(super) fn check_wanted(&self) -> Result<()> {
-        match &self.stop {
-            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::Cancelled),
-            _ => Ok(()),
-        }
+    /// How a search learns that nobody waits for it any more.
+    pub(super) fn stop(&self) -> Stop<'_> {
+        self.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag))
     }
 
     /// A search for a text: the ten documents that share most with it.

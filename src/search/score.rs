@@ -6,6 +6,7 @@ use super::candidates::Counted;
 use super::{Query, Searcher};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::stop::Stop;
 
 /// A hit, without what the caller knows of it.
 #[derive(Debug, Clone)]
@@ -91,7 +92,12 @@ pub fn scored(
 }
 
 /// The best `limit` of the hits, best first, with their ids.
-pub fn best(snapshot: &Snapshot, mut hits: Vec<Scored>, limit: usize) -> Result<Vec<Scored>> {
+pub fn best(
+    snapshot: &Snapshot,
+    mut hits: Vec<Scored>,
+    limit: usize,
+    stop: Stop<'_>,
+) -> Result<Vec<Scored>> {
     if limit == 0 {
         return Ok(Vec::new());
     }
@@ -102,12 +108,22 @@ pub fn best(snapshot: &Snapshot, mut hits: Vec<Scored>, limit: usize) -> Result<
         // the documents happen to be stored.
         hits.retain(|hit| hit.cmp_score(&last) != Ordering::Greater);
     }
-    for hit in &mut hits {
-        hit.id = snapshot.id(hit.address)?;
-    }
+    name(snapshot, &mut hits, stop)?;
     hits.sort_unstable_by(Scored::cmp_rank);
     hits.truncate(limit);
     Ok(hits)
+}
+
+/// Reads the ids of hits.
+pub fn name(snapshot: &Snapshot, hits: &mut [Scored], stop: Stop<'_>) -> Result<()> {
+    for (at, hit) in hits.iter_mut().enumerate() {
+        // Reading an id takes some microseconds.
+        if at.is_multiple_of(64) {
+            stop.check()?;
+        }
+        hit.id = snapshot.id(hit.address)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,6 +4,33 @@
 
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::segment::{SegmentReader, Term};
+use crate::stop::Stop;
+
+/// Looked up at a time: some tens of milliseconds, if the disk has to be asked.
+const KEYS_AT_ONCE: usize = 1 << 16;
+
+/// The terms of a segment that are among the ascending `keys`, each with its place among them.
+///
+/// # Errors
+/// When the segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn terms_of<'a>(
+    segment: &'a SegmentReader,
+    keys: &[u64],
+    stop: Stop<'_>,
+) -> Result<Vec<(u32, Term<'a>)>> {
+    let mut terms = Vec::new();
+    for (number, part) in keys.chunks(KEYS_AT_ONCE).enumerate() {
+        stop.check()?;
+        let before = (number * KEYS_AT_ONCE) as u32;
+        let found = segment.find_all(part)?;
+        if keys.len() <= KEYS_AT_ONCE {
+            return Ok(found);
+        }
+        terms.extend(found.into_iter().map(|(place, term)| (before + place, term)));
+    }
+    Ok(terms)
+}
 
 /// The fingerprints that a query and a document have in common.
 #[derive(Default)]
@@ -22,19 +49,29 @@ impl SharedFingerprints {
     /// the same in every call.
     ///
     /// # Errors
-    /// When the segment is damaged.
-    pub fn read(&mut self, snapshot: &Snapshot, keys: &[u64], address: DocAddress) -> Result<()> {
+    /// When the segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after
+    /// `stop`.
+    pub fn read(
+        &mut self,
+        snapshot: &Snapshot,
+        keys: &[u64],
+        address: DocAddress,
+        stop: Stop<'_>,
+    ) -> Result<()> {
+        stop.check()?;
         let signatures = &snapshot.segments()[address.segment as usize].signatures;
         self.terms.resize(snapshot.segments().len(), None);
         let terms = &mut self.terms[address.segment as usize];
         if terms.is_none() {
-            let found = signatures.find_all(keys)?;
+            let found = terms_of(signatures, keys, stop)?;
             *terms = Some(found.into_iter().map(|(i, term)| (term.ordinal, i)).collect());
         }
         let terms = terms.as_deref().unwrap_or_default();
         signatures.forward(address.doc, &mut self.ordinals, &mut self.positions)?;
         self.occurrences.clear();
-        for (ordinal, &position) in self.ordinals.iter().zip(&self.positions) {
+        let places = self.ordinals.iter().zip(&self.positions);
+        for (at, (ordinal, &position)) in places.enumerate() {
+            stop.check_at(at)?;
             if let Ok(at) = terms.binary_search_by_key(ordinal, |term| term.0) {
                 self.occurrences.push((terms[at].1, position));
             }

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::Query;
 use crate::error::Result;
 use crate::measure::Measure;
+use crate::stop::Stop;
 use crate::text::Side;
 
 /// What a measure says of a hit.
@@ -23,9 +24,15 @@ impl Verified {
     /// What `measure` says of these texts.
     ///
     /// # Errors
-    /// When the texts are too long for a measure that is bounded.
-    pub fn new(measure: &Measure, query: Side<'_>, document: Side<'_>) -> Result<Verified> {
-        let similarity = measure.try_of(query, document)?;
+    /// When the texts are too long for a measure that is bounded;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn new(
+        measure: &Measure,
+        query: Side<'_>,
+        document: Side<'_>,
+        stop: Stop<'_>,
+    ) -> Result<Verified> {
+        let similarity = measure.try_of(query, document, stop)?;
         Ok(Verified { measure: measure.to_string(), similarity })
     }
 

@@ -16,7 +16,7 @@ use super::published::Published;
 use super::writer::{Command, Reply, Status};
 use crate::api::{AddResponse, Commit};
 use crate::budget::ByteBudget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::search::Searcher;
 
 /// The largest answer, that to a batch.
@@ -107,7 +107,8 @@ impl App {
     }
 
     /// Runs what takes time on a thread of its own; so many at a time as there are threads to search.
-    /// `job` looks at its argument, which is set when nobody waits any more, unless it ends soon anyway.
+    /// `job` looks at its argument, which is set when nobody waits any more, every few milliseconds,
+    /// unless it ends sooner anyway.
     pub async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(Arc<AtomicBool>) -> Result<T> + Send + 'static,
@@ -117,9 +118,14 @@ impl App {
             self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())?;
         let stop = StopOnDrop(Arc::default());
         let is_unwanted = stop.0.clone();
+        let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let done = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            job(is_unwanted)
+            let (_permit, _computing) = (permit, computing);
+            let result = job(is_unwanted);
+            if matches!(result, Err(Error::Cancelled)) {
+                metrics.stopped_computations.inc();
+            }
+            result
         });
         match done.await {
             Ok(result) => result.map_err(Failure::from),

@@ -24,6 +24,7 @@ use crate::index::Index;
 use crate::index::pipeline::{Signed, document_place};
 use crate::search::memory::RESERVED_BYTES_MIN;
 use crate::source::{Document, SourceOptions, for_each_record, parse_record};
+use crate::stop::{Flag, Stop};
 
 /// Of the records that are no documents, so many are told.
 pub const ERRORS_MAX: usize = 100;
@@ -115,14 +116,21 @@ fn sign_all(
 ) {
     for Unsigned { body, is_lines, commit, mut room, reply } in requests {
         let started = Instant::now();
-        let taken = &mut room.signatures;
-        let signed =
-            catch_unwind(AssertUnwindSafe(|| sign_within(index, &body, is_lines, memory, taken)));
-        let signed = signed.unwrap_or_else(|_| {
+        let computing = room.metrics.computing();
+        let unwanted = Unwanted(&reply);
+        let (taken, stop) = (&mut room.signatures, Stop::on(&unwanted));
+        let signed = catch_unwind(AssertUnwindSafe(|| {
+            sign_within(index, &body, is_lines, memory, taken, stop)
+        }));
+        let mut signed = signed.unwrap_or_else(|_| {
             tracing::error!("a request brought out a defect; please report it");
             Err(Failure::internal())
         });
-        drop(body);
+        if unwanted.is_set() {
+            room.metrics.stopped_computations.inc();
+            signed = Err(Error::Cancelled.into());
+        }
+        drop((body, computing));
         match signed {
             Ok((documents, response)) => {
                 let command = Command::Add { documents, response, commit, started, room, reply };
@@ -142,6 +150,16 @@ fn unplaced(error: Error) -> Failure {
     }
 }
 
+/// Set when the client has gone, or has been told that it took too long: nothing of its request has
+/// been acknowledged, and nothing is added.
+struct Unwanted<'a>(&'a Reply<AddResponse>);
+
+impl Flag for Unwanted<'_> {
+    fn is_set(&self) -> bool {
+        self.0.is_unwanted()
+    }
+}
+
 /// What a request has, signed.
 type Added = (Vec<Received>, AddResponse);
 
@@ -154,9 +172,10 @@ fn sign_within(
     is_lines: bool,
     memory: &Arc<ByteBudget>,
     taken: &mut Option<Permit>,
+    stop: Stop<'_>,
 ) -> Result<Added, Failure> {
     let usual = body.len().saturating_mul(index.config().signing_bytes_a_byte());
-    let bytes = match sign(index, body, is_lines, usual + RESERVED_BYTES_MIN)? {
+    let bytes = match sign(index, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
         Ok(added) => return Ok(added),
         Err(bytes) => bytes,
     };
@@ -164,8 +183,12 @@ fn sign_within(
     if bytes > max {
         return Err(Error::memory("signing these documents", bytes, max).into());
     }
-    *taken = memory.enter(bytes);
-    sign(index, body, is_lines, usize::MAX)?.map_err(|_| Failure::internal())
+    *taken = Some(
+        memory
+            .enter_while(bytes, &|| stop.check().is_ok())
+            .ok_or(Failure::from(Error::Cancelled))?,
+    );
+    sign(index, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
 }
 
 /// The same, if their signatures take at most so many bytes; otherwise how many they take.
@@ -174,6 +197,7 @@ fn sign(
     body: &[u8],
     is_lines: bool,
     bytes_max: usize,
+    stop: Stop<'_>,
 ) -> Result<Result<Added, usize>, Failure> {
     let options = SourceOptions {
         requires_id: true,
@@ -190,7 +214,7 @@ fn sign(
         // A defect that one document brings out must not take the others with it.
         let signed = Error::catch(&document_place(&document), || {
             faults.at(Point::Sign, &id).map_err(|e| Error::io("sign", &id, e))?;
-            index.config().sign_within(&document.text, bytes_left, &mut part)
+            index.config().sign_within(&document.text, bytes_left, &mut part, stop)
         });
         let signed = signed.map_err(|error| match error {
             Error::Internal { .. } => {
@@ -228,6 +252,8 @@ fn sign(
             errors.push(RecordError { line, message });
         }
     });
+    // Records that were not signed because nobody waits are no failed ones.
+    stop.check()?;
     (response.report.failed, response.errors) = (failed, errors);
     Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) })
 }

@@ -11,6 +11,7 @@ use crate::budget::{ByteBudget, Permit};
 use crate::error::{Error, Result};
 use crate::index::{Config, Signature};
 use crate::search::memory::{RESERVED_BYTES_MIN, of_comparison, of_search};
+use crate::stop::Stop;
 
 /// Shorter texts take at most what is not reserved.
 const TEXT_BYTES_MIN: usize = 32 << 10;
@@ -58,7 +59,8 @@ fn reserve<'a>(
         if !is_wanted() {
             return Err(Error::Cancelled);
         }
-        bytes = bytes.saturating_add(cost(&config.cost_of_signing(text, &mut part)?));
+        bytes =
+            bytes.saturating_add(cost(&config.cost_of_signing(text, &mut part, Stop::on(stop))?));
         bytes = bytes.saturating_add(config.analyzer.scratch_bytes(text.len()));
     }
     if bytes <= RESERVED_BYTES_MIN {

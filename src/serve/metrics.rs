@@ -46,6 +46,10 @@ pub struct Metrics {
     pub lost: Counter,
     /// Requests that are being answered.
     pub in_flight: Gauge,
+    /// Computations that requests have begun.
+    pub computations: Gauge,
+    /// Those that were stopped because nobody waited any more.
+    pub stopped_computations: Counter,
     /// Open connections.
     pub connections: Gauge,
     /// Connections that were turned away.
@@ -64,6 +68,15 @@ pub struct Metrics {
     pub segments: Gauge<u64, AtomicU64>,
     /// 1 while a compaction goes on.
     pub compacting: Gauge,
+}
+
+/// A computation that goes on.
+struct Computing(Gauge);
+
+impl Drop for Computing {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 /// From 50 microseconds to 26 seconds, each twice the one before.
@@ -85,6 +98,8 @@ impl Metrics {
             compactions: Counter::default(),
             lost: Counter::default(),
             in_flight: Gauge::default(),
+            computations: Gauge::default(),
+            stopped_computations: Counter::default(),
             connections: Gauge::default(),
             turned_away: Counter::default(),
             queue_requests: Gauge::default(),
@@ -115,6 +130,10 @@ impl Metrics {
         let help = "Acknowledged documents that could not be committed";
         of.register("documents_lost", help, self.lost.clone());
         of.register("requests_in_flight", "Requests being answered", self.in_flight.clone());
+        let help = "Computations that requests have begun and that go on, also when nobody waits";
+        of.register("computations", help, self.computations.clone());
+        let help = "Computations that were stopped because nobody waited any more";
+        of.register("computations_stopped", help, self.stopped_computations.clone());
         of.register("connections", "Open connections", self.connections.clone());
         let help = "Connections that were turned away";
         of.register("connections_turned_away", help, self.turned_away.clone());
@@ -129,6 +148,12 @@ impl Metrics {
         of.register("documents_deleted", help, self.deleted.clone());
         of.register("segments", "Segments of the index", self.segments.clone());
         of.register("compacting", "1 while a compaction goes on", self.compacting.clone());
+    }
+
+    /// A computation has begun; it goes on until what this gives is dropped.
+    pub fn computing(&self) -> impl Drop + Send + use<> {
+        self.computations.inc();
+        Computing(self.computations.clone())
     }
 
     /// A request has been answered.

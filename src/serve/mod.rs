@@ -47,9 +47,9 @@ use published::Published;
 use schedule::Daily;
 use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
 
-/// Nobody can stop a measure in the middle: one that would take more steps, about two seconds, is not
-/// begun.
-const STEPS_MAX: u64 = 200_000_000;
+/// A measure that would take more steps, about ten seconds, is not begun: it would not end within the
+/// time limit that is the default.
+const STEPS_MAX: u64 = 1_000_000_000;
 
 /// The port of a service that is told none.
 pub const DEFAULT_PORT: u16 = 7227;

@@ -43,6 +43,11 @@ impl<T> Reply<T> {
         (Reply(sender), receiver)
     }
 
+    /// Whether nobody waits for it any more.
+    pub fn is_unwanted(&self) -> bool {
+        self.0.is_closed()
+    }
+
     /// Sends it, if somebody still waits.
     pub fn send(self, result: std::result::Result<T, Failure>) {
         let _ = self.0.send(result);

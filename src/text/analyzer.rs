@@ -151,15 +151,16 @@ impl Analyzer {
     ///
     /// # Errors
     ///
-    /// As [`analyze`](Self::analyze).
+    /// As [`analyze`](Self::analyze); [`Error::Cancelled`] soon after `stop`.
     pub fn for_each_part(
         &self,
         text: &str,
         part: &mut Vec<u64>,
         each: &mut dyn FnMut(&[u64]),
+        stop: Stop<'_>,
     ) -> Result<u32> {
         part.clear();
-        self.tokenize(text, &mut Parts { part, handed_on: 0, each }, Stop::NEVER)
+        self.tokenize(text, &mut Parts { part, handed_on: 0, each }, stop)
     }
 
     /// The memory, in bytes, that is taken for a while to analyse a text of so many bytes, its tokens not
@@ -395,10 +396,15 @@ mod tests {
             for text in texts {
                 let (mut tokens, mut part, mut all) = (Tokens::default(), vec![7], Vec::new());
                 analyzer.analyze(text, &mut tokens).unwrap();
-                let count = analyzer.for_each_part(text, &mut part, &mut |part| {
-                    assert!(part.len() <= PART_TOKENS);
-                    all.extend_from_slice(part);
-                });
+                let count = analyzer.for_each_part(
+                    text,
+                    &mut part,
+                    &mut |part| {
+                        assert!(part.len() <= PART_TOKENS);
+                        all.extend_from_slice(part);
+                    },
+                    Stop::NEVER,
+                );
                 all.extend_from_slice(&part);
                 assert!(part.len() <= PART_TOKENS && part.capacity() <= 2 * PART_TOKENS, "{spec}");
                 assert_eq!(count.unwrap() as usize, tokens.hashes.len(), "{spec}");

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use cento::measure::Measure;
 use cento::search::compare_by;
+use cento::stop::Stop;
 use clap::Args;
 
 use crate::Result;
@@ -98,7 +99,7 @@ impl Estimate {
                 let text = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
                 let (a, b) = (text(&pair.a)?, text(&pair.b)?);
                 row.pairs += 1;
-                let found = compare_by(&winnowed, a, b, &measures)?;
+                let found = compare_by(&winnowed, a, b, &measures, Stop::NEVER)?;
                 let exact = measures.each_ref().map(|measure| found.measures[&measure.to_string()]);
                 let estimates =
                     [[found.resemblance, exact[0]], [found.containment_a_in_b, exact[1]]];

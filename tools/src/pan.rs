@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use cento::search::align::{Side, align};
+use cento::stop::Stop;
 use cento::text::{Analyzer, Tokens};
 use clap::Args;
 use serde::Deserialize;
@@ -223,12 +224,16 @@ impl Pan {
         }
         let mut sums: BTreeMap<String, Sums> = BTreeMap::new();
         let mut all = Sums::default();
+        let (mut most_steps, mut cut) = (0, 0);
         for line in std::fs::read_to_string(&self.corpus.truth)?.lines().step_by(self.every) {
             let pair: Pair = serde_json::from_str(line)?;
             let of = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
             let (this, source) = (of(&pair.susp)?, of(&pair.src)?);
             let started = Instant::now();
-            let passages = align(this.side(), source.side());
+            let alignment = align(this.side(), source.side(), Stop::NEVER)?;
+            most_steps = most_steps.max(alignment.steps);
+            cut += u64::from(!alignment.is_complete);
+            let passages = alignment.passages;
             let micros = started.elapsed().as_secs_f64() * 1e6;
             let detections: Vec<Region> = passages
                 .iter()
@@ -266,6 +271,7 @@ impl Pan {
             sums.print(category);
         }
         all.print("all");
+        println!("at most {most_steps} steps in a stage; {cut} pairs were cut");
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::index::pipeline::{Output, Signed};
 use crate::index::{DocAddress, MaxDf};
 use crate::search::Searcher;
+use crate::stop::Stop;
 
 /// Passages are looked for in at most so many documents, those that share most.
 const SOURCES_MAX: usize = 16;
@@ -102,7 +103,7 @@ impl Committed<'_> {
                 continue;
             }
             let Some(least) = least.filter(|_| size > 0) else { continue };
-            for found in searcher.neighbours(&keys, least, Some(NO_STOPS), None)? {
+            for found in searcher.neighbours(&keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
                 let of = || snapshot.id(found.address);
                 let other = Reason::of(self.options, found.overlap, size, found.fingerprints, &of)?;
                 reason = Reason::better(reason, other);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::verdict::{Cut, Verdict};
 use crate::error::Result;
 use crate::measure::overlap::stretches;
+use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
 /// Cuts out of `text` all runs of at least `len_min` tokens that one of the others, which have ids,
@@ -24,7 +25,7 @@ pub fn cut(
     let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
     for (at, (_, text)) in others.iter().enumerate() {
         analyzer.analyze(text, &mut other)?;
-        let found = stretches(&tokens.hashes, &other.hashes, len_min).into_iter();
+        let found = stretches(&tokens.hashes, &other.hashes, len_min, Stop::NEVER)?.into_iter();
         ranges.extend(found.map(|range| (range, at)));
     }
     let ranges = apart(ranges);

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::index::DocAddress;
 use crate::search::Searcher;
 use crate::search::align::{Aligned, align};
+use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
 /// The kind of text that a pair shares.
@@ -53,12 +54,12 @@ const COMMON_DF_MIN: u64 = 8;
 ///
 /// # Errors
 /// When a document cannot be read.
-pub fn of(searcher: &Searcher, a: DocAddress, b: DocAddress) -> Result<Pattern> {
+pub fn of(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<Pattern> {
     let snapshot = searcher.snapshot();
     let read = |address| -> Result<(String, Tokens)> {
         let text = snapshot.document(address)?.text.unwrap_or_default();
         let mut tokens = Tokens::default();
-        snapshot.config().analyzer.analyze(&text, &mut tokens)?;
+        snapshot.config().analyzer.analyze_until(&text, &mut tokens, stop)?;
         Ok((text, tokens))
     };
     let ((a_text, a_tokens), (b_text, b_tokens)) = (read(a)?, read(b)?);
@@ -67,7 +68,7 @@ pub fn of(searcher: &Searcher, a: DocAddress, b: DocAddress) -> Result<Pattern> 
     }
     let [x, y] =
         [(&a_text, &a_tokens), (&b_text, &b_tokens)].map(|(text, tokens)| Side { text, tokens });
-    let passages = align(x, y);
+    let passages = align(x, y, stop)?.passages;
     Ok(classify(&a_tokens.hashes, &b_tokens.hashes, &passages, median_df(searcher, a, b)?))
 }
 
@@ -156,7 +157,7 @@ mod tests {
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
         let find = |id| searcher.snapshot().find(id).unwrap().unwrap();
-        of(&searcher, find("000"), find("001")).unwrap()
+        of(&searcher, find("000"), find("001"), Stop::NEVER).unwrap()
     }
 
     fn words(seed: u64, count: u64) -> String {

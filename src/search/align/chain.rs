@@ -8,6 +8,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::stop::Steps;
+
 /// A piece of both texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Match {
@@ -43,10 +46,16 @@ const OPEN_MAX: usize = 64;
 
 /// Chains the `matches`, of which the query's order is ascending; gaps are at most `gap_max`
 /// tokens on either side.
-pub fn chains(matches: &[Match], gap_max: usize) -> Vec<Chain> {
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
     let mut open: Vec<Chain> = Vec::new();
     let mut done = Vec::new();
     for found in matches {
+        if !steps.take(2 + 2 * open.len() as u64)? {
+            break;
+        }
         // What ended too far before can grow no more.
         open.retain(|chain| {
             let grows = chain.query.end + gap_max >= found.query;
@@ -85,19 +94,34 @@ pub fn chains(matches: &[Match], gap_max: usize) -> Vec<Chain> {
         });
     }
     done.append(&mut open);
-    done
+    Ok(done)
 }
 
 /// The longest chains that do not say the same: where the document repeats itself, one of the
 /// places is the source of a place of the query.
-pub fn distinct(mut chains: Vec<Chain>) -> Vec<Chain> {
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
     chains.sort_unstable_by_key(|chain| {
         (std::cmp::Reverse(chain.matched), chain.query.start, chain.hit.start)
     });
     let mut taken = Taken::default();
-    chains.retain(|chain| taken.take(&chain.query));
-    chains
+    let mut kept = Vec::new();
+    for chain in chains {
+        if !steps.take(TAKING_STEPS)? {
+            break;
+        }
+        if taken.take(&chain.query) {
+            kept.push(chain);
+        }
+    }
+    Ok(kept)
 }
+
+/// What it takes to look up a range among those taken, and to take it. A range that is looked up has
+/// few others within it: those are no shorter than what was matched in it, give or take.
+pub const TAKING_STEPS: u64 = 16;
 
 /// Places of the query that belong to a passage.
 #[derive(Debug, Default)]
@@ -142,10 +166,15 @@ impl Taken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stop::Stop;
     use proptest::prelude::*;
 
     fn found(query: usize, hit: usize, len: usize) -> Match {
         Match { query, hit, len }
+    }
+
+    fn chains(matches: &[Match], gap_max: usize) -> Vec<Chain> {
+        super::chains(matches, gap_max, &mut Steps::unbounded(Stop::NEVER)).unwrap()
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::PASSAGE_TOKENS_MIN;
 use super::chain::{Chain, Match, chains, distinct};
+use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::stop::Steps;
 
 /// Runs of so many equal tokens are seeds. With 5, as an index has by default, a passage of which
 /// every fifth word was changed falls apart.
@@ -19,39 +21,80 @@ const GAP_TOKENS_MAX: usize = 20;
 /// At least so much of a passage is unchanged.
 const DENSITY_MIN: f64 = 0.4;
 
+/// So many runs are chained, and one more for each token of the query; they take 24 bytes each. Two
+/// volumes of RFCs of 8 MB, 1.2 million tokens each, have 0.75 million.
+const RUNS_MAX: usize = 4 << 20;
+
+/// A look-up in a map too large for a cache.
+const LOOKUP_STEPS: u64 = 8;
+
+/// So many tokens are compared in the time of a step.
+const TOKENS_A_STEP: usize = 8;
+
 /// The copied passages of two sequences of token hashes, the longest first.
-pub fn passages(query: &[u64], document: &[u64]) -> Vec<Chain> {
-    let mut found = chains(&matches(query, document), GAP_TOKENS_MAX);
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+pub fn passages(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
+    let runs_max = RUNS_MAX + query.len();
+    let matches = matches(query, document, runs_max, steps)?;
+    let mut found = chains(&matches, GAP_TOKENS_MAX, steps)?;
+    drop(matches);
     found.retain(|chain| chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN);
-    distinct(found)
+    distinct(found, steps)
 }
 
 /// The maximal runs of equal tokens, at least [`SEED_TOKENS`] long, in the order of the query: all
-/// that have a seed which is not too frequent, and some of the others.
-fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
+/// that have a seed which is not too frequent, and some of the others; the first `runs_max`.
+fn matches(
+    query: &[u64],
+    document: &[u64],
+    runs_max: usize,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Match>> {
     let mut places: HashMap<u64, Places, BuildKeyHasher> = HashMap::default();
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
     for (at, seed) in seeds(document).enumerate().rev() {
+        if !steps.take(LOOKUP_STEPS)? {
+            break;
+        }
         let places = places.entry(seed).or_insert(Places { first: u32::MAX, count: 0 });
         next[at] = places.first;
         *places = Places { first: at as u32, count: places.count + 1 };
     }
-    let mut runs = Runs { query, document, ends: HashMap::default(), end: 0, found: Vec::new() };
+    let mut runs = Runs {
+        query,
+        document,
+        ends: HashMap::default(),
+        ends_max: ENDS_KEPT,
+        end: 0,
+        found: Vec::new(),
+    };
     runs.extend(0, 0);
-    for (at, seed) in seeds(query).enumerate() {
+    'seeds: for (at, seed) in seeds(query).enumerate() {
+        if !steps.take(LOOKUP_STEPS)? {
+            break;
+        }
+        if runs.found.len() >= runs_max {
+            steps.cut();
+            break;
+        }
+        runs.forget(at);
         let Some(places) = places.get(&seed) else { continue };
         let mut place = places.first;
         if places.count > SEED_OCCURRENCES_MAX {
             // A text that repeats itself has no other seeds. Where nothing else is found one place
             // will do, and takes no more time than the run is long.
-            if at >= runs.end {
-                runs.extend(at, place as usize);
+            if at >= runs.end && !steps.take(runs.extend(at, place as usize))? {
+                break;
             }
             continue;
         }
         while place != u32::MAX {
-            runs.extend(at, place as usize);
+            if !steps.take(runs.extend(at, place as usize))? {
+                break 'seeds;
+            }
             place = next[place as usize];
         }
     }
@@ -60,7 +103,7 @@ fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
     found.retain(|found| found.len >= SEED_TOKENS);
     found.sort_unstable();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// The runs found so far.
@@ -70,19 +113,22 @@ struct Runs<'a> {
     /// For each difference of places, where in the query its last run ends: no run is looked at
     /// twice, however many seeds it has.
     ends: HashMap<u64, usize, BuildKeyHasher>,
+    /// When there are so many, those are forgotten that are behind.
+    ends_max: usize,
     /// Where in the query the run ends that ends last.
     end: usize,
     found: Vec<Match>,
 }
 
 impl Runs<'_> {
-    /// Finds the run through this place of both texts, unless it was found before.
-    fn extend(&mut self, at: usize, hit: usize) {
+    /// Finds the run through this place of both texts, unless it was found before; the steps that
+    /// took.
+    fn extend(&mut self, at: usize, hit: usize) -> u64 {
         // The texts have fewer than 2^32 tokens.
         let diagonal = mix64((at + (1 << 40) - hit) as u64);
         let end = self.ends.entry(diagonal).or_default();
         if at < *end {
-            return;
+            return LOOKUP_STEPS;
         }
         let back = self.query[..at].iter().rev().zip(self.document[..hit].iter().rev());
         let before = back.take_while(|(a, b)| a == b).count();
@@ -92,8 +138,21 @@ impl Runs<'_> {
         self.end = self.end.max(*end);
         let (query, hit) = (at - before, hit - before);
         self.found.push(Match { query, hit, len: before + after });
+        2 * LOOKUP_STEPS + ((before + after) / TOKENS_A_STEP) as u64
+    }
+
+    /// Forgets runs that end before this place of the query, when they are many: no later place is
+    /// within them.
+    fn forget(&mut self, at: usize) {
+        if self.ends.len() >= self.ends_max {
+            self.ends.retain(|_, end| *end > at);
+            self.ends_max = ENDS_KEPT.max(2 * self.ends.len());
+        }
     }
 }
+
+/// So many ends of runs are kept whether or not they are behind.
+const ENDS_KEPT: usize = 1 << 20;
 
 /// Where the document has a seed.
 #[derive(Clone, Copy)]
@@ -110,7 +169,17 @@ fn seeds(tokens: &[u64]) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIter
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stop::Stop;
     use proptest::prelude::*;
+
+    fn passages(query: &[u64], document: &[u64]) -> Vec<Chain> {
+        super::passages(query, document, &mut Steps::unbounded(Stop::NEVER)).unwrap()
+    }
+
+    fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
+        let steps = &mut Steps::unbounded(Stop::NEVER);
+        super::matches(query, document, usize::MAX, steps).unwrap()
+    }
 
     /// Every maximal run of equal tokens, by definition.
     fn naive(query: &[u64], document: &[u64]) -> Vec<Match> {

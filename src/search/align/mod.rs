@@ -10,16 +10,21 @@
 
 mod chain;
 mod copied;
+mod groups;
+#[cfg(test)]
+mod hostile;
 mod rewritten;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::hash::BuildKeyHasher;
+use crate::stop::{Steps, Stop};
 pub use crate::text::Side;
 
-use chain::Taken;
 pub use chain::{Chain, Match, chains, distinct};
+use chain::{TAKING_STEPS, Taken};
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,41 +44,128 @@ pub const PASSAGE_TOKENS_MIN: usize = 12;
 /// Two places less alike are of like content at most.
 const SIMILARITY_MIN: f64 = 0.3;
 
-/// The passages that two texts have in common, in the order of the query.
+/// The passages that two texts have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alignment {
+    /// The passages, in the order of the query.
+    pub passages: Vec<Aligned>,
+    /// Whether they are all: if not, looking for them would have taken more steps than an alignment
+    /// may. It is the same for the same texts, whatever the machine.
+    pub is_complete: bool,
+    /// The steps of the stage that took most: what is bounded.
+    pub steps: u64,
+}
+
+/// Each of the four stages of an alignment (copied passages, pairs of sentences, their groups, what
+/// of both is told) takes no more steps, and so many for each token: some seconds. Two volumes of RFCs
+/// of 8 MB take 122 million in the longest stage, of 700 million that they may.
+const STAGE_STEPS_MAX: u64 = 1 << 29;
+
+/// See [`STAGE_STEPS_MAX`].
+const STAGE_STEPS_A_TOKEN: u64 = 64;
+
+/// The passages that two texts have in common.
 ///
 /// Of two passages that share more than half of their places in the query, the better one is
 /// given; a place of the document may be copied several times.
-pub fn align(query: Side<'_>, document: Side<'_>) -> Vec<Aligned> {
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after nobody waits any more.
+pub fn align(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Alignment> {
+    let tokens = (query.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
+    let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * tokens, stop);
+    align_within(query, document, &mut steps)
+}
+
+/// The same, with other bounds.
+fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> Result<Alignment> {
     let [q, d] = [&query.tokens.hashes[..], &document.tokens.hashes[..]];
     let aligned = |query: Range<usize>, hit: Range<usize>| Aligned {
         similarity: similarity(&q[query.clone()], &d[hit.clone()]),
         query,
         hit,
     };
-    let copied = copied::passages(q, d);
-    let mut rewritten: Vec<Aligned> = rewritten::passages(query, document, &copied)
-        .into_iter()
-        .map(|(query, hit)| aligned(query, hit))
-        .collect();
-    rewritten.retain(|passage| passage.similarity >= SIMILARITY_MIN);
-    let copied = copied.into_iter().map(|chain| aligned(chain.query, chain.hit));
+    steps.begin_stage();
+    let copied = copied::passages(q, d, steps)?;
+    let mut rewritten = Vec::new();
+    for (query, hit) in rewritten::passages(query, document, &copied, steps)? {
+        if !steps.take(similarity_steps(&query, &hit))? {
+            break;
+        }
+        let passage = aligned(query, hit);
+        if passage.similarity >= SIMILARITY_MIN {
+            rewritten.push(passage);
+        }
+    }
+    steps.begin_stage();
     // Copied phrases within a rewritten passage are part of it; a rewritten passage of which most
     // was copied says nothing new.
-    let mut around = Taken::default();
-    rewritten.iter().for_each(|passage| around.insert(passage.query.clone()));
-    let (inside, mut passages): (Vec<Aligned>, Vec<Aligned>) = copied.partition(|copied| {
-        // Few are near a rewritten one at all, and only those are compared with each.
-        around.covered(&copied.query) * 2 > copied.query.len()
-            && rewritten.iter().any(|passage| passage.holds(copied))
-    });
+    let around = Around::new(&rewritten);
+    let (mut inside, mut passages) = (Vec::new(), Vec::new());
+    for chain in copied {
+        if !steps.take(similarity_steps(&chain.query, &chain.hit))? {
+            break;
+        }
+        let passage = aligned(chain.query, chain.hit);
+        if around.holds(&passage, steps)? { &mut inside } else { &mut passages }.push(passage);
+    }
     let mut taken = Taken::default();
     passages.iter().for_each(|passage| _ = taken.take(&passage.query));
-    for mut later in [rewritten, inside] {
-        later.retain(|passage| taken.take(&passage.query));
-        passages.append(&mut later);
+    for later in [rewritten, inside] {
+        for passage in later {
+            if steps.take(TAKING_STEPS)? && taken.take(&passage.query) {
+                passages.push(passage);
+            }
+        }
     }
     passages.sort_unstable_by_key(|passage| (passage.query.start, passage.hit.start));
-    passages
+    Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+}
+
+/// What it takes to compare two places as heaps of tokens.
+fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
+    4 * (query.len() + hit.len()) as u64
+}
+
+/// Rewritten passages, to be asked for those around a copied one.
+struct Around<'a> {
+    passages: &'a [Aligned],
+    /// Their places, by where they begin in the query.
+    order: Vec<u32>,
+    /// The longest.
+    len_max: usize,
+    /// What of the query is in any.
+    covered: Taken,
+}
+
+impl<'a> Around<'a> {
+    fn new(passages: &'a [Aligned]) -> Around<'a> {
+        let mut order: Vec<u32> = (0..passages.len() as u32).collect();
+        order.sort_unstable_by_key(|&at| passages[at as usize].query.start);
+        let mut covered = Taken::default();
+        passages.iter().for_each(|passage| covered.insert(passage.query.clone()));
+        let len_max = passages.iter().map(|passage| passage.query.len()).max().unwrap_or(0);
+        Around { passages, order, len_max, covered }
+    }
+
+    /// Whether most of `copied` is in one of them, on both sides.
+    fn holds(&self, copied: &Aligned, steps: &mut Steps<'_>) -> Result<bool> {
+        // Few are near a rewritten one at all, and only those are compared with each.
+        if self.covered.covered(&copied.query) * 2 <= copied.query.len() {
+            return Ok(false);
+        }
+        let start = |at: &u32| self.passages[*at as usize].query.start;
+        let first = self.order.partition_point(|at| start(at) + self.len_max < copied.query.start);
+        for &at in self.order[first..].iter().take_while(|at| start(at) < copied.query.end) {
+            if !steps.take(1)? {
+                return Ok(false);
+            }
+            if self.passages[at as usize].holds(copied) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 impl Aligned {

@@ -13,7 +13,10 @@ use std::ops::Range;
 
 use super::Side;
 use super::chain::{Chain, Taken};
+use super::groups::{Seed, groups};
+use crate::error::Result;
 use crate::hash::BuildKeyHasher;
+use crate::stop::{Steps, Stop};
 use crate::text::is_white_space;
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
@@ -40,34 +43,40 @@ const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
 /// Rewritten passages of two texts of which it is known what was copied: ranges of tokens of the
 /// query and of the document, those of most seeds first.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
 pub fn passages(
     query: Side<'_>,
     document: Side<'_>,
     copied: &[Chain],
-) -> Vec<(Range<usize>, Range<usize>)> {
-    let (mut q, mut d) = (Sentences::new(query), Sentences::new(document));
-    weigh(&mut q, &mut d);
+    steps: &mut Steps<'_>,
+) -> Result<Vec<(Range<usize>, Range<usize>)>> {
+    let stop = steps.stop();
+    let (mut q, mut d) = (Sentences::new(query, stop)?, Sentences::new(document, stop)?);
+    weigh(&mut q, &mut d, stop)?;
     let mut long = Taken::default();
     for chain in copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN) {
         long.insert(chain.query.clone());
     }
     // A sentence that is copied in part is where a copied passage ends.
     let open: Vec<bool> = q.ranges.iter().map(|sentence| long.covered(sentence) == 0).collect();
-    let seeds = seeds(&q, &d, &open);
+    steps.begin_stage();
+    let seeds = seeds(&q, &d, &open, steps)?;
+    steps.begin_stage();
     let mut found = Vec::new();
-    cluster(seeds, GAP_SENTENCES_MAX, &|seeds| are_alike(&q, &d, seeds), &mut found);
+    cluster(seeds, GAP_SENTENCES_MAX, (&q, &d), &mut found, steps)?;
     found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
     let ranges = found.into_iter().map(|seeds| {
         let (a, b) = extent(&seeds);
         (q.tokens(&a), d.tokens(&b))
     });
-    ranges
-        .filter(|(a, b)| {
-            let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));
-            long <= short * LENGTHS_RATIO_MAX
-                && query.bytes(a).min(document.bytes(b)) >= PASSAGE_BYTES_MIN
-        })
-        .collect()
+    let found = ranges.filter(|(a, b)| {
+        let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));
+        long <= short * LENGTHS_RATIO_MAX
+            && query.bytes(a).min(document.bytes(b)) >= PASSAGE_BYTES_MIN
+    });
+    Ok(found.collect())
 }
 
 impl Side<'_> {
@@ -95,11 +104,12 @@ struct Word {
 }
 
 impl Sentences {
-    fn new(side: Side<'_>) -> Sentences {
+    fn new(side: Side<'_>, stop: Stop<'_>) -> Result<Sentences> {
         let spans = &side.tokens.spans;
         let mut ranges: Vec<Range<usize>> = Vec::new();
         let mut start = 0;
         for end in 1..=spans.len() {
+            stop.check_at(end)?;
             let len = end - start;
             let ends = match spans.get(end) {
                 None => true,
@@ -115,13 +125,14 @@ impl Sentences {
                 start = end;
             }
         }
-        let words = ranges.iter().map(|range| {
+        let words = ranges.iter().enumerate().map(|(at, range)| {
+            stop.check_at(at)?;
             let mut hashes = side.tokens.hashes[range.clone()].to_vec();
             hashes.sort_unstable();
             let same = hashes.chunk_by(|a, b| a == b);
-            same.map(|same| Word { hash: same[0], weight: same.len() as f64 }).collect()
+            Ok(same.map(|same| Word { hash: same[0], weight: same.len() as f64 }).collect())
         });
-        Sentences { words: words.collect(), ranges }
+        Ok(Sentences { words: words.collect::<Result<_>>()?, ranges })
     }
 
     /// The tokens of a range of sentences.
@@ -152,15 +163,18 @@ fn ends_sentence(between: &str) -> bool {
 
 /// Weighs all words: a word says ln(1 + sentences / sentences with the word), over both texts. The
 /// one is for texts of a sentence or two, of which every shared word would say nothing.
-fn weigh(q: &mut Sentences, d: &mut Sentences) {
+fn weigh(q: &mut Sentences, d: &mut Sentences, stop: Stop<'_>) -> Result<()> {
     let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-    for word in q.words.iter().chain(&d.words).flatten() {
+    for (at, word) in q.words.iter().chain(&d.words).flatten().enumerate() {
+        stop.check_at(at)?;
         *counts.entry(word.hash).or_default() += 1;
     }
     let sentences = (q.words.len() + d.words.len()) as f64;
-    for word in q.words.iter_mut().chain(&mut d.words).flatten() {
+    for (at, word) in q.words.iter_mut().chain(&mut d.words).flatten().enumerate() {
+        stop.check_at(at)?;
         word.weight *= (1.0 + sentences / f64::from(counts[&word.hash])).ln();
     }
+    Ok(())
 }
 
 /// The length of a vector.
@@ -183,12 +197,24 @@ fn product(a: &[Word], b: &[Word]) -> (f64, usize) {
     (sum, common)
 }
 
-/// Whether the two sides of a passage are alike as wholes.
-fn are_alike(q: &Sentences, d: &Sentences, seeds: &[Seed]) -> bool {
+/// Whether the two sides of a passage are alike as wholes; none if that takes too many steps.
+fn are_alike(
+    (q, d): (&Sentences, &Sentences),
+    seeds: &[Seed],
+    steps: &mut Steps<'_>,
+) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    let (a, b) = (joined(&q.words[a]), joined(&d.words[b]));
-    product(&a, &b).0 >= PASSAGE_COSINE_MIN * norm(&a) * norm(&b)
+    let (a, b) = (&q.words[a], &d.words[b]);
+    let words: usize = a.iter().chain(b).map(Vec::len).sum();
+    if !steps.take((seeds.len() + words * SORT_STEPS_A_WORD) as u64)? {
+        return Ok(None);
+    }
+    let (a, b) = (joined(a), joined(b));
+    Ok(Some(product(&a, &b).0 >= PASSAGE_COSINE_MIN * norm(&a) * norm(&b)))
 }
+
+/// What it takes to sort words and add up equal ones, for each.
+const SORT_STEPS_A_WORD: usize = 8;
 
 /// The words of several sentences.
 fn joined(sentences: &[Vec<Word>]) -> Vec<Word> {
@@ -200,13 +226,12 @@ fn joined(sentences: &[Vec<Word>]) -> Vec<Word> {
     same.map(|same| Word { hash: same[0].hash, weight: sum(same) }).collect()
 }
 
-/// A sentence of the query and one of the document that are alike.
-type Seed = (usize, usize);
-
 /// The pairs of alike sentences, of those of the query that are `open`.
-fn seeds(q: &Sentences, d: &Sentences, open: &[bool]) -> Vec<Seed> {
+fn seeds(q: &Sentences, d: &Sentences, open: &[bool], steps: &mut Steps<'_>) -> Result<Vec<Seed>> {
+    let stop = steps.stop();
     let mut sentences_of: HashMap<u64, Vec<u32>, BuildKeyHasher> = HashMap::default();
     for (at, words) in (0u32..).zip(&d.words) {
+        stop.check_at(at as usize)?;
         for word in words {
             sentences_of.entry(word.hash).or_default().push(at);
         }
@@ -222,67 +247,55 @@ fn seeds(q: &Sentences, d: &Sentences, open: &[bool]) -> Vec<Seed> {
                 sentences_of.get(&word.hash).filter(|sentences| sentences.len() <= many);
             alike.extend(sentences.into_iter().flatten());
         }
+        // Sixty words that are in sixty sentences each.
+        if !steps.take((words.len() + alike.len() * SORT_STEPS_A_WORD) as u64)? {
+            break;
+        }
         alike.sort_unstable();
         alike.dedup();
         let norm = norm(words);
         for &other in &alike {
             let others = &d.words[other as usize];
+            if !steps.take((words.len() + others.len()) as u64)? {
+                return Ok(seeds);
+            }
             let (product, common) = product(words, others);
             let dice = 2.0 * common as f64 / (words.len() + others.len()) as f64;
             if product > COSINE_MIN * norm * norms[other as usize] && dice > DICE_MIN {
-                seeds.push((at, other as usize));
+                seeds.push((at as u32, other));
             }
         }
     }
-    seeds
+    Ok(seeds)
 }
 
 /// The sentences from the first seed to the last, in the query and in the document.
 fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
-    let range = |of: fn(&Seed) -> usize| {
+    let range = |of: fn(&Seed) -> u32| {
         let first = seeds.iter().map(of).min().unwrap_or(0);
-        first..seeds.iter().map(of).max().unwrap_or(0) + 1
+        first as usize..seeds.iter().map(of).max().unwrap_or(0) as usize + 1
     };
     (range(|seed| seed.0), range(|seed| seed.1))
 }
 
-/// Appends the clusters of `seeds` that are `alike`, with gaps of at most `gap_max` sentences.
+/// Appends the clusters of `seeds` that are alike, with gaps of at most `gap_max` sentences; as many
+/// as the steps are enough for.
 fn cluster(
     seeds: Vec<Seed>,
     gap_max: usize,
-    alike: &dyn Fn(&[Seed]) -> bool,
+    texts: (&Sentences, &Sentences),
     found: &mut Vec<Vec<Seed>>,
-) {
-    for group in groups(seeds, gap_max) {
-        if alike(&group) {
-            found.push(group);
-        } else if gap_max > 0 && group.len() > 1 {
-            cluster(group, gap_max - 1, alike, found);
+    steps: &mut Steps<'_>,
+) -> Result<()> {
+    for group in groups(seeds, gap_max, steps)? {
+        match are_alike(texts, &group, steps)? {
+            None => break,
+            Some(true) => found.push(group),
+            Some(false) if gap_max > 0 && group.len() > 1 => {
+                cluster(group, gap_max - 1, texts, found, steps)?;
+            }
+            Some(false) => {}
         }
     }
-}
-
-/// Seeds with at most `gap_max` sentences between neighbours, in both texts.
-fn groups(seeds: Vec<Seed>, gap_max: usize) -> Vec<Vec<Seed>> {
-    let (mut done, mut open) = (Vec::new(), vec![seeds]);
-    while let Some(mut group) = open.pop() {
-        group.sort_unstable();
-        let mut pieces = cut(&group, |seed| seed.0, gap_max);
-        if pieces.len() == 1 {
-            group.sort_unstable_by_key(|seed| (seed.1, seed.0));
-            pieces = cut(&group, |seed| seed.1, gap_max);
-        }
-        // A cut in one text may open a gap in the other.
-        match pieces.len() {
-            0 => {}
-            1 => done.append(&mut pieces),
-            _ => open.append(&mut pieces),
-        }
-    }
-    done
-}
-
-/// The pieces of sorted seeds between which the gap is too large.
-fn cut(seeds: &[Seed], of: fn(&Seed) -> usize, gap_max: usize) -> Vec<Vec<Seed>> {
-    seeds.chunk_by(|a, b| of(b) - of(a) <= gap_max + 1).map(<[Seed]>::to_vec).collect()
+    Ok(())
 }

@@ -15,6 +15,7 @@ use crate::serve::app::App;
 use crate::serve::body::Body;
 use crate::serve::failure::{Errors, Failure};
 use crate::serve::memory;
+use crate::stop::Stop;
 use crate::text::kind::no_text_in;
 
 /// Compare two documents, stored or not.
@@ -43,7 +44,7 @@ pub async fn compare(
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
-        let comparison = search::compare_by(config, &a_text, &b_text, &by)?;
+        let comparison = search::compare_by(config, &a_text, &b_text, &by, Stop::on(&*stop))?;
         Ok(CompareResponse { a, b, comparison })
     });
     Ok(Json(response.await?))
@@ -97,9 +98,10 @@ pub async fn passages(
         };
         let config = searcher.snapshot().config();
         let _memory = memory::for_searches(&budget, config, text, &stop)?;
-        let query = Query { memory: Some(budget.clone()), ..Query::new(subject) };
+        let memory = Some(budget.clone());
+        let query = Query { memory, stop: Some(stop), ..Query::new(subject) };
         let passages = searcher.passages_of(&query, &hit)?;
-        Ok(PassagesResponse { hit, passages })
+        Ok(PassagesResponse { hit, passages: passages.found, complete: passages.complete })
     });
     Ok(Json(response.await?))
 }

@@ -16,6 +16,8 @@ use crate::serve::body::Body;
 use crate::serve::failure::{Errors, Failure};
 use crate::serve::memory;
 use crate::source::Document;
+use crate::stop::Stop;
+use crate::text::Tokens;
 
 /// Compare a handful of documents with each other.
 ///
@@ -43,13 +45,14 @@ pub async fn pairwise(
     let (_, room) = body.into_parts();
     let budget = app.memory.clone();
     let pairs = app.run(move |stop| {
-        let _room = room;
+        let (_room, wanted) = (room, Stop::on(&*stop));
         let config = searcher.snapshot().config().with_text(false)?;
         let texts = documents.iter().map(|document| &document.text).chain(&boilerplate);
         let _memory = memory::for_searches(&budget, &config, texts.map(String::as_str), &stop)?;
-        let mut keys = Vec::new();
+        let (mut keys, mut tokens) = (Vec::new(), Tokens::default());
         for text in &boilerplate {
-            keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
+            let signature = config.sign_until(text, &mut tokens, wanted)?;
+            keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
         }
         let index = Index::in_memory(config)?;
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
@@ -59,10 +62,11 @@ pub async fn pairwise(
                 let what = format!("two documents have the id `{}`", document.id);
                 return Err(Error::Query { what });
             }
-            writer.add(Signed::new(document, index.config())?)?;
+            writer.add(Signed::until(document, index.config(), wanted)?)?;
         }
+        wanted.check()?;
         writer.finish()?;
-        let searcher = Searcher::new(index.snapshot()?).without(keys)?;
+        let searcher = Searcher::new(index.snapshot()?).without_until(keys, wanted)?;
         most_similar(&searcher, limit, &stop)
     });
     let pairs: Result<_> = Ok(pairs.await?);

@@ -17,6 +17,8 @@ use crate::serve::app::{ANSWER_BYTES_MAX, App};
 use crate::serve::body::{self, Body};
 use crate::serve::failure::{Errors, Failure};
 use crate::serve::memory;
+use crate::stop::Stop;
+use crate::text::Tokens;
 
 /// A search with a body of so many bytes may be quick: tokenising them takes some tens of microseconds.
 const QUICK_BYTES_MAX: usize = 4 << 10;
@@ -109,11 +111,13 @@ fn one(
     if wanted.boilerplate.is_empty() {
         return searcher.search(&query);
     }
-    let mut keys = Vec::new();
+    let stop = query.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
+    let (mut keys, mut tokens) = (Vec::new(), Tokens::default());
     for text in &wanted.boilerplate {
-        keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
+        let signature = config.sign_until(text, &mut tokens, stop)?;
+        keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
     }
-    searcher.clone().without(keys)?.search(&query)
+    searcher.clone().without_until(keys, stop)?.search(&query)
 }
 
 async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {

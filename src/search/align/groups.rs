@@ -1,0 +1,299 @@
+//! Which seeds stand together in both texts?
+//!
+//! Sorted by their place in one text, seeds are cut where the gap between neighbours is too large;
+//! the pieces are cut so in the other text, which may open gaps in the first, and so on until there
+//! is none. Sorting every piece anew after every cut is quadratic where each cut takes off one seed
+//! only: sentences laid out like a spiral. So the seeds of a group are linked in the order of either
+//! text, and of the pieces of a cut all but the longest are taken out of it: a seed that is taken out
+//! is in a piece at most half as long as the group was, which happens to it log n times. A gap that
+//! opens is noted when the seed is taken out that filled it.
+
+use crate::error::Result;
+use crate::stop::Steps;
+
+/// A sentence of the query and one of the document that are alike.
+pub type Seed = (u32, u32);
+
+/// The seeds in groups, with at most `gap_max` sentences between neighbours, in both texts; no groups
+/// if finding them takes more steps than there are.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+pub fn groups(seeds: Vec<Seed>, gap_max: usize, steps: &mut Steps<'_>) -> Result<Vec<Vec<Seed>>> {
+    let count = seeds.len();
+    if count == 0 || !steps.take(2 * sort_steps(count))? {
+        return Ok(Vec::new());
+    }
+    let mut linked = Linked {
+        seeds,
+        links: [(); 2].map(|()| vec![Link { before: NONE, after: NONE }; count]),
+        group_of: vec![0; count],
+        groups: 1,
+        distance_max: gap_max as u32 + 1,
+    };
+    let all: Vec<u32> = (0..count as u32).collect();
+    let mut open = vec![linked.group(0, all)];
+    let mut done = Vec::new();
+    while let Some(group) = open.pop() {
+        // The query's cuts come first.
+        match SIDES.into_iter().find(|&side| !group.gaps[side].is_empty()) {
+            None => done.push(linked.walk(&group, 1).collect()),
+            Some(side) => match linked.cut(group, side, steps)? {
+                Some(pieces) => open.extend(pieces),
+                None => return Ok(Vec::new()),
+            },
+        }
+    }
+    Ok(done)
+}
+
+/// The query and the document.
+const SIDES: [usize; 2] = [0, 1];
+
+/// No seed.
+const NONE: u32 = u32::MAX;
+
+fn sort_steps(count: usize) -> u64 {
+    count as u64 * u64::from(count.ilog2() + 1)
+}
+
+/// The neighbours of a seed in a group, in the order of a text.
+#[derive(Clone, Copy)]
+struct Link {
+    before: u32,
+    after: u32,
+}
+
+/// Seeds, which belong to groups.
+struct Linked {
+    seeds: Vec<Seed>,
+    /// For either text.
+    links: [Vec<Link>; 2],
+    /// The number of the group of each seed.
+    group_of: Vec<u32>,
+    groups: u32,
+    /// Neighbours are no further apart.
+    distance_max: u32,
+}
+
+/// Some of the seeds.
+struct Group {
+    number: u32,
+    /// The first in the order of either text.
+    first: [u32; 2],
+    /// The seeds after which there is too large a gap, in either text; some twice, some that have
+    /// been taken out.
+    gaps: [Vec<u32>; 2],
+}
+
+impl Linked {
+    /// The place of a seed in the order of a text.
+    fn place(&self, side: usize, seed: u32) -> (u32, u32) {
+        let (a, b) = self.seeds[seed as usize];
+        if side == 0 { (a, b) } else { (b, a) }
+    }
+
+    fn is_gap(&self, side: usize, before: u32, after: u32) -> bool {
+        self.place(side, after).0 - self.place(side, before).0 > self.distance_max
+    }
+
+    /// The group of seeds that are linked to no others.
+    fn group(&mut self, number: u32, mut seeds: Vec<u32>) -> Group {
+        let mut group = Group { number, first: [NONE; 2], gaps: [Vec::new(), Vec::new()] };
+        for side in SIDES {
+            seeds.sort_unstable_by_key(|&seed| self.place(side, seed));
+            group.first[side] = seeds[0];
+            let mut before = NONE;
+            for (i, &seed) in seeds.iter().enumerate() {
+                let after = seeds.get(i + 1).copied().unwrap_or(NONE);
+                self.links[side][seed as usize] = Link { before, after };
+                if after != NONE && self.is_gap(side, seed, after) {
+                    group.gaps[side].push(seed);
+                }
+                before = seed;
+            }
+        }
+        group
+    }
+
+    /// The seeds of a group in the order of a text.
+    fn walk(&self, group: &Group, side: usize) -> impl Iterator<Item = Seed> {
+        self.from(group.first[side], side).map(|seed| self.seeds[seed as usize])
+    }
+
+    /// The seeds of a group from this one on.
+    fn from(&self, first: u32, side: usize) -> impl Iterator<Item = u32> {
+        let after = move |seed: &u32| Some(self.links[side][*seed as usize].after);
+        let some = |seed: &u32| *seed != NONE;
+        std::iter::successors(Some(first).filter(some), move |seed| after(seed).filter(some))
+    }
+
+    /// The pieces of a group that is cut at all its gaps in a text, in the order of the text; none if
+    /// that takes too many steps.
+    fn cut(
+        &mut self,
+        group: Group,
+        side: usize,
+        steps: &mut Steps<'_>,
+    ) -> Result<Option<Vec<Group>>> {
+        let Group { number, mut first, mut gaps } = group;
+        let mut ends = std::mem::take(&mut gaps[side]);
+        ends.sort_unstable_by_key(|&seed| self.place(side, seed));
+        ends.dedup();
+        let mut starts = vec![first[side]];
+        for &end in &ends {
+            let start = std::mem::replace(&mut self.links[side][end as usize].after, NONE);
+            self.links[side][start as usize].before = NONE;
+            starts.push(start);
+        }
+        let longest = self.longest(&starts, side);
+        let mut pieces = Vec::with_capacity(starts.len());
+        for (i, start) in starts.into_iter().enumerate() {
+            if i == longest {
+                // It stays what it is, without the others.
+                pieces.push(None);
+                first[side] = start;
+                continue;
+            }
+            let seeds: Vec<u32> = self.from(start, side).collect();
+            if !steps.take(2 * sort_steps(seeds.len()) + seeds.len() as u64)? {
+                return Ok(None);
+            }
+            let other = 1 - side;
+            for &seed in &seeds {
+                self.take_out(seed, other, &mut first[other], &mut gaps[other]);
+            }
+            let number = self.groups;
+            self.groups += 1;
+            for &seed in &seeds {
+                self.group_of[seed as usize] = number;
+            }
+            pieces.push(Some(self.group(number, seeds)));
+        }
+        let (links, group_of) = (&self.links[1 - side], &self.group_of);
+        gaps[1 - side].retain(|&seed| {
+            group_of[seed as usize] == number && links[seed as usize].after != NONE
+        });
+        let mut rest = Some(Group { number, first, gaps });
+        Ok(Some(pieces.into_iter().filter_map(|piece| piece.or_else(|| rest.take())).collect()))
+    }
+
+    /// The longest of several pieces, by where each begins. All are gone through at the same time, so
+    /// that it takes no more steps than twice the others have seeds.
+    fn longest(&self, starts: &[u32], side: usize) -> usize {
+        let mut open: Vec<(usize, u32)> = starts.iter().copied().enumerate().collect();
+        let mut last = 0;
+        while open.len() > 1 {
+            open.retain_mut(|(piece, seed)| {
+                last = *piece;
+                *seed = self.links[side][*seed as usize].after;
+                *seed != NONE
+            });
+        }
+        open.first().map_or(last, |&(piece, _)| piece)
+    }
+
+    /// Takes a seed out of its group's order of a text; a gap that opens is noted.
+    fn take_out(&mut self, seed: u32, side: usize, first: &mut u32, gaps: &mut Vec<u32>) {
+        let Link { before, after } = self.links[side][seed as usize];
+        match before {
+            NONE => *first = after,
+            before => self.links[side][before as usize].after = after,
+        }
+        if after != NONE {
+            self.links[side][after as usize].before = before;
+            if before != NONE && self.is_gap(side, before, after) {
+                gaps.push(before);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stop::Stop;
+    use proptest::prelude::*;
+
+    /// As the paper says it: every piece is sorted and cut anew.
+    fn naive(seeds: Vec<Seed>, gap_max: usize) -> Vec<Vec<Seed>> {
+        let cut = |seeds: &[Seed], of: fn(&Seed) -> u32| -> Vec<Vec<Seed>> {
+            let are_near = |a: &Seed, b: &Seed| (of(b) - of(a)) as usize <= gap_max + 1;
+            seeds.chunk_by(are_near).map(<[Seed]>::to_vec).collect()
+        };
+        let (mut done, mut open) = (Vec::new(), vec![seeds]);
+        while let Some(mut group) = open.pop() {
+            group.sort_unstable();
+            let mut pieces = cut(&group, |seed| seed.0);
+            if pieces.len() == 1 {
+                group.sort_unstable_by_key(|seed| (seed.1, seed.0));
+                pieces = cut(&group, |seed| seed.1);
+            }
+            match pieces.len() {
+                0 => {}
+                1 => done.append(&mut pieces),
+                _ => open.append(&mut pieces),
+            }
+        }
+        done
+    }
+
+    fn all(seeds: &[Seed], gap_max: usize) -> (Vec<Vec<Seed>>, u64) {
+        let mut steps = Steps::unbounded(Stop::NEVER);
+        let groups = groups(seeds.to_vec(), gap_max, &mut steps).unwrap();
+        (groups, steps.taken())
+    }
+
+    /// Seeds of which every cut takes off one, now in the one text and now in the other: each is held
+    /// in one text by a seed that, once the next one has gone, nothing holds in the other.
+    fn spiral(count: u32, gap_max: usize) -> Vec<Seed> {
+        let far = gap_max as u32 + 1;
+        (0..count).map(|i| ((i ^ 1) * far, ((i + 1) ^ 1) * far)).collect()
+    }
+
+    #[test]
+    fn a_spiral_of_seeds_takes_no_quadratic_time() {
+        for count in [100, 1_000, 30_000] {
+            for gap_max in [0, 1, 4] {
+                let (groups, steps) = all(&spiral(count, gap_max), gap_max);
+                assert_eq!(groups.len(), count as usize);
+                let bound = 8 * u64::from(count) * u64::from(count.ilog2() + 1);
+                assert!(steps <= bound, "{count} seeds took {steps} steps");
+            }
+        }
+    }
+
+    #[test]
+    fn without_steps_there_are_no_groups() {
+        let mut steps = Steps::new(100, Stop::NEVER);
+        assert!(groups(spiral(1000, 0), 0, &mut steps).unwrap().is_empty());
+        assert!(!steps.is_complete());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn groups_are_those_of_cutting_again_and_again(
+            seeds in proptest::collection::btree_set((0u32..60, 0u32..60), 0..120),
+            wide in proptest::collection::btree_set((0u32..400, 0u32..400), 0..120),
+            gap_max in 0usize..5,
+        ) {
+            for seeds in [seeds, wide] {
+                let seeds: Vec<Seed> = seeds.into_iter().collect();
+                prop_assert_eq!(all(&seeds, gap_max).0, naive(seeds, gap_max));
+            }
+        }
+
+        #[test]
+        fn groups_of_permuted_sentences_are_those_of_cutting_again_and_again(
+            order in Just((0u32..150).collect::<Vec<u32>>()).prop_shuffle(),
+            turns in 0u32..150, gap_max in 0usize..5,
+        ) {
+            let seeds: Vec<Seed> = (0..).zip(order).collect();
+            prop_assert_eq!(all(&seeds, gap_max).0, naive(seeds, gap_max));
+            let seeds = spiral(turns, gap_max);
+            prop_assert_eq!(all(&seeds, gap_max).0, naive(seeds, gap_max));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Texts that were made to take long: they are aligned in bounded steps, or cut, and stopped.
+
+use std::fmt::Write;
+
+use super::*;
+use crate::hash::mix64;
+use crate::stop::testing::After;
+use crate::stop::{STEPS_BETWEEN_LOOKS, Stop};
+use crate::text::{Analyzer, Tokens};
+
+struct Text {
+    text: String,
+    tokens: Tokens,
+}
+
+impl Text {
+    fn new(text: String) -> Text {
+        let mut tokens = Tokens::default();
+        Analyzer::default().analyze(&text, &mut tokens).unwrap();
+        Text { text, tokens }
+    }
+
+    fn side(&self) -> Side<'_> {
+        Side { text: &self.text, tokens: &self.tokens }
+    }
+}
+
+/// A sentence of nine words that no other has.
+fn sentence(number: u64, out: &mut String) {
+    for word in 0..9 {
+        write!(out, "w{:x} ", mix64(number * 16 + word) >> 40).unwrap();
+    }
+    out.push_str("end. ");
+}
+
+/// Sentences that both texts have, in orders in which every cut of their groups takes off one, with
+/// four between them that only one text has.
+fn spiral(count: u64) -> [Text; 2] {
+    let orders: [fn(u64) -> u64; 2] = [|place| place ^ 1, |place| (place + 1) ^ 1];
+    let mut side = 0;
+    orders.map(|order| {
+        side += 1;
+        let mut places: Vec<u64> = (0..count).collect();
+        places.sort_by_key(|&number| order(number));
+        let mut text = String::new();
+        for number in places {
+            // Rewritten, so that there are no runs of words: every other word is another.
+            let mut shared = String::new();
+            sentence(number, &mut shared);
+            for (at, word) in shared.split_whitespace().enumerate() {
+                text.push_str(word.trim_end_matches('.'));
+                if at % 2 == 1 {
+                    write!(text, " x{:x}", mix64(number << 8 | at as u64 | side << 40) >> 44)
+                        .unwrap();
+                }
+                text.push(' ');
+            }
+            text.push_str(". ");
+            for other in 0..4 {
+                sentence((side << 32) + number * 4 + other, &mut text);
+            }
+        }
+        Text::new(text)
+    })
+}
+
+/// Words of one letter.
+fn letters(count: u64, seed: u64) -> Text {
+    let letter = |i| char::from(b'a' + (mix64(seed << 40 | i) % 26) as u8);
+    Text::new((0..count).flat_map(|i| [letter(i), ' ']).collect())
+}
+
+/// The same sentences in two orders.
+fn shuffled(count: u64) -> [Text; 2] {
+    [1, 2].map(|seed| {
+        let mut places: Vec<u64> = (0..count).collect();
+        places.sort_by_key(|&number| mix64(seed << 40 | number));
+        let mut text = String::new();
+        places.into_iter().for_each(|number| sentence(number, &mut text));
+        Text::new(text)
+    })
+}
+
+fn repeated(count: usize) -> Text {
+    let mut one = String::new();
+    sentence(1, &mut one);
+    Text::new(one.repeat(count))
+}
+
+/// The pairs, by what they are.
+fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
+    let count = size as u64;
+    vec![
+        ("spiral", spiral(count / 500)),
+        ("random letters", [letters(count / 2, 1), letters(count / 2, 2)]),
+        ("shuffled sentences", shuffled(count / 80)),
+        ("one sentence", [repeated(size / 80), repeated(size / 90)]),
+        ("one word", [1, 2].map(|i| Text::new("word ".repeat(size / 5 - i)))),
+        ("dots", [1, 2].map(|i| Text::new(". ".repeat(size / 2 - i)))),
+        ("words that end", [1, 2].map(|i| Text::new("a b c. ".repeat(size / 7 - i)))),
+    ]
+}
+
+fn steps_of([a, b]: &[Text; 2]) -> (u64, Alignment) {
+    let mut steps = Steps::unbounded(Stop::NEVER);
+    let alignment = align_within(a.side(), b.side(), &mut steps).unwrap();
+    (steps.taken(), alignment)
+}
+
+#[test]
+fn hostile_texts_take_steps_in_proportion_to_their_length() {
+    // A spiral of 5 MB kept a processor busy for four minutes.
+    for (name, texts) in pairs(1 << 16) {
+        let tokens: usize = texts.iter().map(|text| text.tokens.hashes.len()).sum();
+        let (steps, alignment) = steps_of(&texts);
+        let bound = 64 * tokens as u64 * u64::from(tokens.ilog2());
+        assert!(steps <= bound, "{name}: {steps} steps for {tokens} tokens");
+        assert!(alignment.is_complete && alignment.steps <= steps, "{name}");
+    }
+}
+
+#[test]
+fn random_letters_as_words_take_steps_in_proportion_to_their_length() {
+    let texts = [letters(1 << 17, 1), letters(1 << 17, 2)];
+    let (steps, alignment) = steps_of(&texts);
+    assert!(alignment.is_complete && steps <= 50 << 20, "{steps} steps");
+}
+
+#[test]
+fn an_alignment_that_is_cut_says_so_and_is_always_the_same() {
+    for (name, texts) in pairs(1 << 15) {
+        let [a, b] = &texts;
+        let (_, whole) = steps_of(&texts);
+        let most = whole.steps;
+        for max in [0, most / 7, most / 2, most - 1] {
+            let cut = || {
+                let mut steps = Steps::new(max, Stop::NEVER);
+                align_within(a.side(), b.side(), &mut steps).unwrap()
+            };
+            let once = cut();
+            assert!(!once.is_complete && once.steps <= max, "{name}: {max} of {most}");
+            assert_eq!(once, cut(), "{name}");
+        }
+        let mut steps = Steps::new(most, Stop::NEVER);
+        assert_eq!(align_within(a.side(), b.side(), &mut steps).unwrap(), whole, "{name}");
+    }
+}
+
+#[test]
+fn an_alignment_ends_at_the_look_at_which_nobody_waits_any_more() {
+    for (name, [a, b]) in pairs(1 << 16) {
+        let flag = After::looks(u64::MAX);
+        let mut steps = Steps::unbounded(Stop::on(&flag));
+        align_within(a.side(), b.side(), &mut steps).unwrap();
+        let (looks, steps) = (flag.count(), steps.taken());
+        assert!(looks > steps / (2 * STEPS_BETWEEN_LOOKS), "{name}: {looks} looks, {steps} steps");
+        for looks_max in [0, 1, looks / 2, looks - 1] {
+            let flag = After::looks(looks_max);
+            let stopped = align(a.side(), b.side(), Stop::on(&flag));
+            assert!(matches!(stopped, Err(crate::Error::Cancelled)), "{name}");
+            assert_eq!(flag.count(), looks_max + 1, "{name}");
+        }
+    }
+}
