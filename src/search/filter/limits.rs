@@ -5,6 +5,8 @@
 //! take time with the square of a word's length. So the text is looked at first, in one pass from
 //! left to right that knows no grammar and errs to the safe side.
 
+use crate::text::is_white_space;
+
 /// A filter has at most so many bytes: some hundred ids in a set.
 const BYTES_MAX: usize = 16 << 10;
 
@@ -47,17 +49,17 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         let end = at + c.len_utf8();
         let is_sign = SIGNS.contains(&c);
         // In names of fields tantivy has some of them for itself.
-        if c.is_control() && !c.is_whitespace() {
+        if c.is_control() && !is_white_space(c) {
             return Err("there is a control character in it".into());
         }
-        if c.is_whitespace() || is_sign {
+        if is_white_space(c) || is_sign {
             if text[word_start..at].ends_with("NOT") {
                 open.negation();
             }
             word_start = end;
         }
-        words += usize::from(SIGNS.contains(&previous) || previous.is_whitespace())
-            * usize::from(!c.is_whitespace());
+        words += usize::from(SIGNS.contains(&previous) || is_white_space(previous))
+            * usize::from(!is_white_space(c));
         // Names of fields may have white space in them, and signs after a backslash.
         if is_sign && previous != '\\' {
             if c == ':' && dots >= PARTS_MAX {
