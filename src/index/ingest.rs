@@ -11,6 +11,7 @@ use super::pipeline::{self, Output, PipelineOptions, Signed};
 use super::{Index, Outcome, WriterOptions};
 use crate::error::{Error, Result};
 use crate::source::SourceOptions;
+use crate::text::is_white_space;
 
 /// How documents are added.
 #[derive(Debug, Clone)]
@@ -121,7 +122,7 @@ pub fn add(
             Output::Known(document, digest) if writer.holds(&document, digest)? => {
                 report.unchanged += 1;
                 report.bytes += document.text.len() as u64;
-                if document.text.trim().is_empty() {
+                if document.text.chars().all(is_white_space) {
                     report.empty += 1;
                     on_event(Event::Empty(&document.id));
                 }
