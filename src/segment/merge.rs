@@ -215,7 +215,8 @@ impl<'a> Cursor<'a> {
         block.keys(&mut self.keys);
         block.all_postings(&mut self.postings);
         let ascend = self.keys.windows(2).all(|pair| pair[0] < pair[1]);
-        let follow = self.next_block == 0 || last < self.keys[0];
+        // A forged block may hold no key at all.
+        let follow = self.keys.first().is_some_and(|&key| self.next_block == 0 || last < key);
         if self.keys.len() != block.len() || !ascend || !follow {
             let what = format!("the keys of block {} are not in order", self.next_block);
             return Err(file.corruption(super::Section::Terms, 0, what));
@@ -320,7 +321,47 @@ impl OrdinalMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::Fingerprint;
+    use crate::segment::SegmentBuilder;
+    use crate::segment::layout::{FOOTER_BYTES, HEADER_BYTES};
+    use crate::segment::pages::PAGE_BYTES;
+    use crate::segment::terms::BLOCK_HEADER_BYTES;
+    use ownedbytes::OwnedBytes;
     use proptest::prelude::*;
+
+    fn open(bytes: &[u8]) -> SegmentReader {
+        SegmentReader::open("f.sig", OwnedBytes::new(bytes.to_vec())).unwrap()
+    }
+
+    #[test]
+    fn a_forged_block_without_keys_is_an_error() {
+        let mut builder = SegmentBuilder::new();
+        let keys = 0..BLOCK_TERMS as u32 + 2;
+        let signature = keys.map(|i| Fingerprint { key: u64::from(i) << 8, position: i });
+        builder.push(1000, &signature.collect::<Vec<_>>());
+        let header = Header { key_bits: 40, documents: 1, config: 1, owner: 2 };
+        let (_, mut bytes) = builder.write(Vec::new(), header, None).unwrap();
+        let block = HEADER_BYTES + open(&bytes).index().range(1).start;
+        let upper = block + BLOCK_HEADER_BYTES + header.key_bytes();
+        let upper_bytes = usize::from(bytes[block + 2]);
+        bytes[upper..upper + upper_bytes].fill(0);
+        // The checksums of the only page, of the checksums, and of the footer.
+        let (footer, checksums) = (bytes.len() - FOOTER_BYTES, bytes.len() - FOOTER_BYTES - 4);
+        assert!(checksums <= PAGE_BYTES);
+        for (checked, at) in [
+            (0..checksums, checksums),
+            (checksums..footer, footer + 164),
+            (footer..footer + 168, footer + 168),
+        ] {
+            let crc = crc32fast::hash(&bytes[checked]).to_le_bytes();
+            bytes[at..at + 4].copy_from_slice(&crc);
+        }
+        let reader = open(&bytes);
+        let merged =
+            merge(&[MergeSource { reader: &reader, alive: None }], header, Vec::new(), None);
+        let error = merged.err().expect("keys are missing").to_string();
+        assert!(error.contains("the keys of block 1 are not in order"), "{error}");
+    }
 
     proptest! {
         #[test]
