@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::Stop;
 
 /// The share of the tokens of `a` that stand in stretches of at least `len_min` tokens which `b`
@@ -48,58 +49,96 @@ pub fn stretches(
 /// The smallest automaton that accepts every suffix of a sequence (Blumer et al. 1985).
 struct Automaton {
     states: Vec<State>,
-    next: HashMap<(u32, u64), u32>,
+    /// The number of each token.
+    tokens: HashMap<u64, u32, BuildKeyHasher>,
+    /// By state and number of a token, mixed.
+    next: HashMap<u64, u32, BuildKeyHasher>,
 }
 
 #[derive(Clone, Copy)]
 struct State {
     /// The longest stretch that leads here.
-    len: usize,
+    len: u32,
     /// The state of its longest suffix that stands elsewhere too; none for the first.
     link: Option<u32>,
+}
+
+/// The tokens that lead out of each state, while an automaton is made: lists in one vector, because a
+/// vector for each state takes as long to be freed as to be made.
+#[derive(Default)]
+struct Out {
+    /// For each state.
+    first: Vec<u32>,
+    /// A token, and the place of the next one.
+    all: Vec<(u32, u32)>,
+}
+
+/// No place.
+const NONE: u32 = u32::MAX;
+
+impl Out {
+    fn push(&mut self, state: u32, token: u32) {
+        let first = &mut self.first[state as usize];
+        let before = std::mem::replace(first, self.all.len() as u32);
+        self.all.push((token, before));
+    }
+}
+
+/// Mixing loses nothing: different pairs are different keys.
+fn key(state: u32, token: u32) -> u64 {
+    mix64(u64::from(state) << 32 | u64::from(token))
 }
 
 impl Automaton {
     fn new(tokens: &[u64], stop: Stop<'_>) -> Result<Automaton> {
         let first = State { len: 0, link: None };
-        let mut automaton = Automaton { states: vec![first], next: HashMap::new() };
-        let mut out: HashMap<u32, Vec<u64>> = HashMap::new();
+        let mut automaton =
+            Automaton { states: vec![first], tokens: HashMap::default(), next: HashMap::default() };
+        let mut out = Out { first: vec![NONE], all: Vec::new() };
         let mut last = 0;
         for (at, &token) in tokens.iter().enumerate() {
             stop.check_at(at)?;
-            last = automaton.push(last, token, &mut out);
+            let number = automaton.tokens.len() as u32;
+            let number = *automaton.tokens.entry(token).or_insert(number);
+            last = automaton.push(last, number, &mut out);
         }
         Ok(automaton)
     }
 
-    /// Appends a token to the sequence that ends in `last`; its new last state. `out` has the
-    /// tokens that lead out of each state.
-    fn push(&mut self, last: u32, token: u64, out: &mut HashMap<u32, Vec<u64>>) -> u32 {
-        let new = self.states.len() as u32;
-        self.states.push(State { len: self.states[last as usize].len + 1, link: Some(0) });
+    fn add(&mut self, state: State, out: &mut Out) -> u32 {
+        self.states.push(state);
+        out.first.push(NONE);
+        self.states.len() as u32 - 1
+    }
+
+    /// Appends a token to the sequence that ends in `last`; its new last state.
+    fn push(&mut self, last: u32, token: u32, out: &mut Out) -> u32 {
+        let len = self.states[last as usize].len + 1;
+        let new = self.add(State { len, link: Some(0) }, out);
         let mut from = Some(last);
-        while let Some(state) = from.filter(|&state| !self.next.contains_key(&(state, token))) {
-            self.next.insert((state, token), new);
-            out.entry(state).or_default().push(token);
+        while let Some(state) = from.filter(|&state| !self.next.contains_key(&key(state, token))) {
+            self.next.insert(key(state, token), new);
+            out.push(state, token);
             from = self.states[state as usize].link;
         }
         let Some(state) = from else { return new };
-        let to = self.next[&(state, token)];
+        let to = self.next[&key(state, token)];
         let len = self.states[state as usize].len + 1;
         if self.states[to as usize].len == len {
             self.states[new as usize].link = Some(to);
             return new;
         }
-        let copy = self.states.len() as u32;
-        self.states.push(State { len, ..self.states[to as usize] });
-        let tokens = out.get(&to).cloned().unwrap_or_default();
-        for &token in &tokens {
-            self.next.insert((copy, token), self.next[&(to, token)]);
+        let copy = self.add(State { len, ..self.states[to as usize] }, out);
+        let mut at = out.first[to as usize];
+        while let Some(&(token, after)) = out.all.get(at as usize) {
+            self.next.insert(key(copy, token), self.next[&key(to, token)]);
+            out.push(copy, token);
+            at = after;
         }
-        out.insert(copy, tokens);
         let mut from = Some(state);
-        while let Some(state) = from.filter(|&state| self.next.get(&(state, token)) == Some(&to)) {
-            self.next.insert((state, token), copy);
+        while let Some(state) = from.filter(|&state| self.next.get(&key(state, token)) == Some(&to))
+        {
+            self.next.insert(key(state, token), copy);
             from = self.states[state as usize].link;
         }
         self.states[to as usize].link = Some(copy);
@@ -109,13 +148,16 @@ impl Automaton {
 
     /// From a state reached by `len` tokens, the longest stretch that ends with `token`.
     fn step(&self, mut state: u32, mut len: usize, token: u64) -> (u32, usize) {
+        let Some(&token) = self.tokens.get(&token) else { return (0, 0) };
         loop {
-            if let Some(&next) = self.next.get(&(state, token)) {
+            if let Some(&next) = self.next.get(&key(state, token)) {
                 return (next, len + 1);
             }
             match self.states[state as usize].link {
                 None => return (0, 0),
-                Some(link) => (state, len) = (link, self.states[link as usize].len),
+                Some(link) => {
+                    (state, len) = (link, self.states[link as usize].len as usize);
+                }
             }
         }
     }
