@@ -486,8 +486,16 @@ fn keys_of_a_text_never_change() {
 #[test]
 fn signing_ends_at_the_look_at_which_nobody_waits_any_more() {
     use crate::stop::{Stop, testing::After};
-    let tokens = tokens_of((0..20_000).map(mix64).collect());
-    for (spec, looks_min) in [("lsh", 300), ("dct(p=4096)", 8), ("winnow", 2), ("minhash", 2)] {
+    let different: Vec<u64> = (0..20_000).map(mix64).collect();
+    // No word of it ends a segment.
+    let one_segment = vec![1; 20_000];
+    for (spec, hashes, looks_min) in [
+        ("lsh", &different, 300),
+        ("dct(p=4096)", &one_segment, 9),
+        ("winnow", &different, 2),
+        ("minhash", &different, 2),
+    ] {
+        let tokens = tokens_of(hashes.clone());
         let (scheme, mut signature) = (parse(spec).unwrap(), Vec::new());
         let flag = After::looks(u64::MAX);
         scheme.sign_until(&tokens.hashes, &mut signature, Stop::on(&flag)).unwrap();

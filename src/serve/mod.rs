@@ -47,8 +47,8 @@ use published::Published;
 use schedule::Daily;
 use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
 
-/// A measure that would take more steps, about ten seconds, is not begun: it would not end within the
-/// time limit that is the default.
+/// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
+/// not end within the time limit that is the default.
 const STEPS_MAX: u64 = 1_000_000_000;
 
 /// The port of a service that is told none.
