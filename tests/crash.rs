@@ -26,11 +26,14 @@ use cento::scheme::frequency::FrequencyTable;
 use common::sim::{Fault, SimDirectory};
 use common::{Model, config, document, holds, words};
 
+/// What is done to an index of this configuration.
+type Run = fn(&SimDirectory, fn() -> Config, &mut Story) -> Result<()>;
+
 /// What happens to an index.
 struct Scenario {
     name: &'static str,
     config: fn() -> Config,
-    run: fn(&SimDirectory, fn() -> Config, &mut Story) -> Result<()>,
+    run: Run,
 }
 
 /// What the index may hold after a fault.

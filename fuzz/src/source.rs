@@ -33,7 +33,7 @@ fn read(name: &str, bytes: &[u8], each: &mut dyn FnMut(Item)) {
         dir.get_or_insert_with(make).path().join(name)
     });
     fs::write(&path, bytes).expect("the temporary directory takes a file");
-    source::read(&[path.clone()], &options(), &mut |item| {
+    source::read(std::slice::from_ref(&path), &options(), &mut |item| {
         each(item);
         ControlFlow::Continue(())
     });

@@ -21,7 +21,7 @@ pub fn spec(data: &[u8]) {
     let (kind, rest) = choice(data);
     let text = &*String::from_utf8_lossy(rest);
     match kind % 5 {
-        0 => parsed(text, |text| scheme::parse(text)),
+        0 => parsed(text, scheme::parse),
         1 => parsed(text, Analyzer::from_str),
         2 => told(text, text.parse::<Measure>().map(|measure| assert!(!measure.name().is_empty()))),
         3 => parsed(text, MaxDf::from_str),

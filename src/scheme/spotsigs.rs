@@ -39,10 +39,9 @@ impl Method for Spotsigs {
         let mut spot = Vec::with_capacity(1 + self.c);
         // Looking for the next words from every spot would be quadratic in a text of small words.
         let words: Vec<u64> = hashes.iter().copied().filter(|hash| !is_antecedent(hash)).collect();
-        let mut spots = 0;
-        for (position, hash) in hashes.iter().enumerate().filter(|(_, hash)| is_antecedent(hash)) {
+        let antecedents = hashes.iter().enumerate().filter(|(_, hash)| is_antecedent(hash));
+        for (spots, (position, hash)) in antecedents.enumerate() {
             let words = &words[position - spots..];
-            spots += 1;
             spot.clear();
             spot.push(*hash);
             spot.extend(words.iter().skip(self.d - 1).step_by(self.d).take(self.c));

@@ -12,7 +12,10 @@ pub fn silence() {
     ONCE.call_once(|| {
         let shown = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if !info.payload_as_str().is_some_and(|text| text.contains("poison")) {
+            let payload = info.payload();
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+            if !text.is_some_and(|text| text.contains("poison")) {
                 shown(info);
             }
         }));

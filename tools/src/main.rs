@@ -11,6 +11,7 @@ mod estimate;
 mod evaluate;
 mod exact;
 mod finkel;
+mod hostile;
 mod kills;
 mod latency;
 mod lifecycle;
@@ -48,6 +49,7 @@ enum Tool {
     Service(service::Service),
     Kills(kills::Kills),
     Memory(memory::Memory),
+    Hostile(hostile::Hostile),
     Evaluate(evaluate::Evaluate),
 }
 
@@ -67,6 +69,7 @@ fn main() -> Result {
         Tool::Estimate(tool) => tool.run(),
         Tool::Kills(tool) => tool.run(),
         Tool::Memory(tool) => tool.run(),
+        Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
     }
