@@ -1,7 +1,5 @@
 //! What a writer promises when it panics, and when what it committed cannot be opened.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod common;
 
 use std::io;
