@@ -249,7 +249,7 @@ fn options_that_say_nothing_to_a_service_are_refused() {
 fn a_deep_filter_is_refused_and_the_service_lives() {
     // 2 KiB of it ended the process, and took with it what had been acknowledged.
     let dir = indexed();
-    let service = Service::start(&dir, &["--commit-interval", "3600"]);
+    let service = Service::start(&dir, &["--commit-interval", "3600s"]);
     let taken =
         service.post("/v1/documents", &json!({"id": "new", "text": words(7, 60)}).to_string());
     assert_eq!(taken.status, 202);

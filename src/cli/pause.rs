@@ -6,6 +6,8 @@
 
 use std::io::{self, Read};
 
+use super::terminal::tell;
+
 /// A point at which a run may be stopped, and how often it has come there.
 pub struct Pause {
     point: &'static str,
@@ -27,7 +29,7 @@ impl Pause {
         *left = left.saturating_sub(1);
         if *left == 0 {
             self.left = None;
-            eprintln!("cento: paused at {}", self.point);
+            tell!("cento: paused at {}", self.point);
             // Whatever ends the input lets the run go on.
             let _ = io::stdin().read_to_end(&mut Vec::new());
         }
