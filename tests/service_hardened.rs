@@ -137,11 +137,11 @@ fn who_adds_much_keeps_nobody_from_committing_and_removing() {
 }
 
 #[test]
-fn a_measure_that_nobody_could_stop_is_not_begun() {
+fn a_measure_that_would_outlast_the_time_limit_is_not_begun() {
     // Two such requests took all threads that search, for as long as they liked.
     let dir = created();
     let service = Service::start(&dir, &[]);
-    let long = words(1, 100_000);
+    let long = words(1, 200_000);
     service.client().add(&body("long", &long), Commit::Wait).unwrap();
     let compare = json!({"a": {"text": long}, "b": {"id": "long"}, "measures": ["lcs"]});
     let reply = service.post("/v1/compare", &compare.to_string());
