@@ -218,3 +218,31 @@ fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
     dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
     assert_eq!(dir.json(&["add", "idx", "more.jsonl"])["added"], 1);
 }
+
+#[test]
+fn a_removal_that_was_cut_off_can_be_repeated() {
+    // A kill or a full disk in a commit leaves the file of deleted documents that it wrote; the
+    // same removal has a file of the same name again.
+    let dir = Dir::new();
+    let lines = (0..8u64).map(|i| line(&format!("d{i}"), &words(i, 60), json!({})));
+    dir.write("corpus.jsonl", lines.collect::<String>());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let deletes = || -> Vec<PathBuf> {
+        let paths = fs::read_dir(dir.path("idx")).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "del")).collect()
+    };
+    let before: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(dir.path("idx"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect();
+    dir.json(&["remove", "idx", "d1"]);
+    let left = deletes();
+    assert_eq!(left.len(), 1);
+    before.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    fs::write(&left[0], "cut o").unwrap();
+    assert_eq!(dir.json(&["remove", "idx", "d1"])["removed"], 1);
+    assert_eq!(deletes(), left);
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 7);
+}

@@ -94,17 +94,27 @@ impl IndexDirectory {
         }
     }
 
-    /// Removes what atomic writes left that a crash cut off. Only for whoever has the lock of the
-    /// writer: nobody else writes.
-    pub fn remove_temporary(&self) {
+    /// Removes what a crash or a failure cut off: temporary files, and lists of deleted documents
+    /// that no commit names. A commit has the name of such a list from the number of its operations,
+    /// which a repetition has again: the file would be in its way for ever. Only for whoever has the
+    /// lock of the writer, and has read the list of segments since: nobody else writes.
+    pub fn remove_unfinished(&self) {
         let Some(root) = &self.state.root else { return };
+        // Whoever opens the files of a commit before the last one holds this.
+        let _held = match self.hold_list() {
+            Ok(held) => held,
+            Err(error) => return log::warn!("cannot hold the list of {}: {error}", root.display()),
+        };
         let entries = match std::fs::read_dir(root) {
             Ok(entries) => entries,
             Err(error) => return log::warn!("cannot read {}: {error}", root.display()),
         };
         for entry in entries.flatten() {
             let is_file = entry.file_type().is_ok_and(|file_type| file_type.is_file());
-            if is_file && is_temporary(&entry.file_name().to_string_lossy()) {
+            let name = entry.file_name();
+            let is_deletes = Path::new(&name).extension() == Some(OsStr::new("del"));
+            let is_unlisted = is_deletes && !self.is_listed(Path::new(&name));
+            if is_file && (is_temporary(&name.to_string_lossy()) || is_unlisted) {
                 let path = entry.path();
                 if let Err(error) = std::fs::remove_file(&path) {
                     log::warn!("cannot remove {}: {error}", path.display());

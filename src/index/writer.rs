@@ -112,7 +112,7 @@ impl Index {
         }
         // Under the lock: the directory may hold another index by now.
         self.check_same()?;
-        self.directory().remove_temporary();
+        self.directory().remove_unfinished();
         let backlog_bytes_max = options.memory_bytes / 3;
         self.inner.plugin.backlog.clear(backlog_bytes_max);
         Ok(Writer {
