@@ -94,7 +94,7 @@ impl Index {
     /// When there is an index or anything else, or the directory cannot be written.
     pub fn create(path: impl AsRef<Path>, config: Config) -> Result<Index> {
         let path = path.as_ref();
-        let is_new = !path.exists();
+        let created: Vec<&Path> = path.ancestors().take_while(|path| !path.exists()).collect();
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
         let entries = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for entry in entries {
@@ -112,7 +112,10 @@ impl Index {
         }
         let directory = mmap_directory(path)?;
         let index = Index::create_in(directory, path, config)?;
-        if is_new && let Some(parent) = path.canonicalize().ok().as_deref().and_then(Path::parent) {
+        // Also if an earlier attempt made the directory, which may have been cut off before this.
+        let count = created.len().max(1);
+        let path = path.canonicalize().map_err(|e| Error::io("find", path, e))?;
+        for parent in path.ancestors().skip(1).take(count) {
             let sync = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
             sync.map_err(|e| Error::io("sync", parent, e))?;
         }
