@@ -10,6 +10,7 @@ mod duplicates;
 mod estimate;
 mod evaluate;
 mod exact;
+mod faults;
 mod finkel;
 mod hostile;
 mod kills;
@@ -45,6 +46,7 @@ enum Tool {
     Baselines(baseline::Baselines),
     Pan(pan::Pan),
     Exact(exact::Exact),
+    Faults(faults::Faults),
     Estimate(estimate::Estimate),
     Service(service::Service),
     Kills(kills::Kills),
@@ -66,6 +68,7 @@ fn main() -> Result {
         Tool::Baselines(tool) => tool.run(),
         Tool::Pan(tool) => tool.run(),
         Tool::Exact(tool) => tool.run(),
+        Tool::Faults(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),
         Tool::Kills(tool) => tool.run(),
         Tool::Memory(tool) => tool.run(),

@@ -1,0 +1,93 @@
+//! What does a run do when the system refuses one of its calls?
+//!
+//! strace makes the n-th call of a kind fail, for every n until a run has none; it counts each thread's
+//! calls for themselves, so that the n-th of several threads may fail in one run.
+
+use std::path::Path;
+
+use super::judge::{Judge, Judged};
+use super::model::{Tree, write_tree};
+use super::scenario::Contents;
+
+/// The calls that fail, and how.
+pub const FAULTS: [(&str, &str); 9] = [
+    ("write,pwrite64,writev", "ENOSPC"),
+    ("write,pwrite64,writev", "EIO"),
+    ("fsync,fdatasync", "EIO"),
+    ("rename,renameat,renameat2", "ENOSPC"),
+    ("openat", "ENOSPC"),
+    ("openat", "EMFILE"),
+    ("mkdir,mkdirat", "ENOSPC"),
+    ("unlink,unlinkat", "EIO"),
+    ("ftruncate", "EIO"),
+];
+
+/// A file of a segment is named without its directory.
+const SEGMENT_FILES: [&str; 4] = [".sig", ".store", ".del", ".term"];
+
+/// No run makes more calls of a kind in one thread.
+pub const CALLS_MAX: usize = 2_000;
+
+/// What a run with a fault came to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There was no n-th call.
+    NoFault,
+    /// It ended with an error.
+    Refused,
+    /// It ended well all the same, and everything is there.
+    Done,
+}
+
+/// Lets the n-th calls of a fault fail in a run that begins with `before`, and judges what comes.
+///
+/// # Errors
+/// When something is wrong.
+pub fn fail(
+    judge: &Judge<'_>,
+    before: &Tree,
+    dir: &Path,
+    (calls, error): (&str, &str),
+    n: usize,
+) -> Judged<Outcome> {
+    write_tree(dir, before).map_err(|e| e.to_string())?;
+    let scenario = judge.scenario;
+    let log = dir.with_extension("log");
+    let log = log.to_string_lossy();
+    let (trace, inject) =
+        (format!("trace={calls}"), format!("inject={calls}:error={error}:when={n}"));
+    let strace = ["--seccomp-bpf", "-o", &log, "-e", &trace, "-e", &inject];
+    let ended = judge.program.run(dir, &strace, &scenario.run)?;
+    let traced = std::fs::read_to_string(&*log).map_err(|e| e.to_string())?;
+    let injected: Vec<&str> = traced.lines().filter(|line| line.contains("(INJECTED)")).collect();
+    if injected.is_empty() {
+        return Ok(Outcome::NoFault);
+    }
+    let stderr = ended.stderr.trim();
+    let told = format!("exit status {:?}, `{stderr}`", ended.code);
+    // A message that cannot be written cannot say so; the system's loader is not ours.
+    let is_message = |line: &&&str| line.contains("write(1, ") || line.contains("write(2, ");
+    let is_untold = injected.iter().any(|line| is_message(&line));
+    let is_ours = !stderr.contains("error while loading shared libraries") && !is_untold;
+    if stderr.contains("panicked") || (is_ours && !matches!(ended.code, Some(0 | 2))) {
+        return Err(format!("it fell over: {told}"));
+    }
+    let is_named = stderr.contains('/')
+        || scenario.names().iter().any(|name| stderr.contains(name))
+        || SEGMENT_FILES.iter().any(|extension| stderr.contains(extension));
+    if is_ours && ended.code == Some(2) && !is_named {
+        return Err(format!("the message names no file: {told}"));
+    }
+    let mut allowed: Vec<Option<Contents>> = scenario.story.iter().cloned().map(Some).collect();
+    if !before.contains_key("index.cento") {
+        allowed.insert(0, None);
+    }
+    judge.place(dir, &allowed).map_err(|what| format!("{what} ({told})"))?;
+    if ended.code == Some(0) {
+        let last = scenario.story.last().cloned();
+        let kept = judge.place(dir, &[last]).and_then(|_| judge.outputs_are_whole(dir));
+        kept.map_err(|what| format!("it ended well, but {what} ({told})"))?;
+    }
+    judge.repeat(dir).map_err(|what| format!("{what} (after {told})"))?;
+    Ok(if ended.code == Some(0) { Outcome::Done } else { Outcome::Refused })
+}

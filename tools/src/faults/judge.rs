@@ -1,0 +1,190 @@
+//! Is what a crash or a fault left sound, is nothing missing of what was acknowledged, and does the
+//! run come to its end when it is repeated?
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cento::index::{DocAddress, Index};
+
+use super::scenario::{Contents, INDEX, Scenario};
+
+/// What is wrong, in words.
+pub type Judged<T = ()> = Result<T, String>;
+
+/// The seconds after which a run is taken to hang.
+const SECONDS_MAX: &str = "120";
+
+/// The program that is put to the test.
+pub struct Program {
+    /// The cento command.
+    pub path: PathBuf,
+}
+
+/// How a run ended.
+pub struct Ended {
+    /// The exit status; none after a signal.
+    pub code: Option<i32>,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+impl Program {
+    /// Runs cento in the directory `dir`, under strace if options of it are given.
+    pub fn run(&self, dir: &Path, strace: &[&str], args: &[&str]) -> Judged<Ended> {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "1", SECONDS_MAX]);
+        if !strace.is_empty() {
+            command.args(["strace", "-f", "-qq"]).args(strace);
+        }
+        command.arg(&self.path).args(args).current_dir(dir);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let output = command.output().map_err(|e| format!("cannot run cento: {e}"))?;
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let ended = Ended { code: output.status.code(), stderr };
+        if ended.code == Some(124) {
+            return Err(format!("`cento {}` does not end", args.join(" ")));
+        }
+        Ok(ended)
+    }
+
+    /// Runs cento, which must end well.
+    pub fn must(&self, dir: &Path, strace: &[&str], args: &[&str]) -> Judged {
+        let ended = self.run(dir, strace, args)?;
+        // Whoever removes what is removed already finds nothing.
+        let is_well = match ended.code {
+            Some(0) => true,
+            Some(1) => args.first() == Some(&"remove"),
+            _ => false,
+        };
+        let stderr = ended.stderr.trim();
+        match is_well && !stderr.contains("panicked") {
+            true => Ok(()),
+            false => {
+                Err(format!("`cento {}` ended with {:?}: {stderr}", args.join(" "), ended.code))
+            }
+        }
+    }
+}
+
+/// What an index holds, and in how many segments; nothing if there is none.
+///
+/// # Errors
+/// When it is damaged.
+pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
+    let path = dir.join(INDEX);
+    if !Index::exists(&path) {
+        return Ok(None);
+    }
+    let read = || -> cento::Result<(Contents, usize, Vec<String>)> {
+        let index = Index::open(&path)?;
+        let problems = index.check()?.problems.iter().map(ToString::to_string).collect();
+        let snapshot = index.snapshot()?;
+        let mut contents = Contents::new();
+        for (segment, view) in (0u32..).zip(snapshot.segments()) {
+            for doc in (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc)) {
+                let stored = snapshot.document(DocAddress { segment, doc })?;
+                contents.insert(stored.id, stored.text.unwrap_or_default());
+            }
+        }
+        Ok((contents, snapshot.segments().len(), problems))
+    };
+    let (contents, segments, problems) = read().map_err(|e| format!("cannot be read: {e}"))?;
+    match problems.is_empty() {
+        true => Ok(Some((contents, segments))),
+        false => Err(format!("check finds: {}", problems.join("; "))),
+    }
+}
+
+/// What an undisturbed run leaves, and who knows it.
+pub struct Judge<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// What is run.
+    pub scenario: &'a Scenario,
+    /// The files that it writes beside the index.
+    pub outputs: BTreeMap<&'static str, Vec<u8>>,
+}
+
+impl<'a> Judge<'a> {
+    /// A judge who has seen the directory `done`, where a run has ended.
+    ///
+    /// # Errors
+    /// When an output is not there.
+    pub fn new(program: &'a Program, scenario: &'a Scenario, done: &Path) -> Judged<Judge<'a>> {
+        let mut outputs = BTreeMap::new();
+        for &name in &scenario.outputs {
+            let bytes = std::fs::read(done.join(name)).map_err(|e| format!("{name}: {e}"))?;
+            if bytes.is_empty() {
+                return Err(format!("{name} is empty: nothing is shown by it"));
+            }
+            outputs.insert(name, bytes);
+        }
+        Ok(Judge { program, scenario, outputs })
+    }
+
+    /// The place among `allowed` of what the index in `dir` holds.
+    ///
+    /// # Errors
+    /// When it is damaged, or holds something else.
+    pub fn place(&self, dir: &Path, allowed: &[Option<Contents>]) -> Judged<usize> {
+        let found = look(dir)?.map(|(contents, _)| contents);
+        if let Some(place) = allowed.iter().rposition(|allowed| *allowed == found) {
+            return Ok(place);
+        }
+        let count = |contents: &Option<Contents>| match contents {
+            Some(contents) => format!("{} documents", contents.len()),
+            None => "no index".to_owned(),
+        };
+        let allowed = allowed.iter().map(count).collect::<Vec<_>>().join(" or ");
+        Err(format!("lost or mixed: there should be {allowed}, and there is {}", count(&found)))
+    }
+
+    /// That all that the run writes beside the index is there.
+    ///
+    /// # Errors
+    /// When a file is missing or another.
+    pub fn outputs_are_whole(&self, dir: &Path) -> Judged {
+        for (name, expected) in &self.outputs {
+            match std::fs::read(dir.join(name)) {
+                Ok(found) if found == *expected => {}
+                Ok(found) => {
+                    let (found, expected) = (found.len(), expected.len());
+                    return Err(format!("{name} differs: {found} bytes, should be {expected}"));
+                }
+                Err(error) => return Err(format!("{name}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// That the run, repeated, ends as an undisturbed one.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn repeat(&self, dir: &Path) -> Judged {
+        let holds_index = Index::exists(dir.join(INDEX));
+        if holds_index {
+            self.program.must(dir, &[], &["check", INDEX, "--format", "json"])?;
+        }
+        for command in self.scenario.repeat(dir, holds_index) {
+            self.program.must(dir, &[], &command).map_err(|what| format!("repeated: {what}"))?;
+        }
+        self.is_done(dir).map_err(|what| format!("after it was repeated: {what}"))
+    }
+
+    /// That all is as an undisturbed run leaves it.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn is_done(&self, dir: &Path) -> Judged {
+        self.place(dir, &[Some(self.scenario.end.clone())])?;
+        self.program.must(dir, &[], &["check", INDEX, "--format", "json"])?;
+        self.outputs_are_whole(dir)?;
+        let left = [".index.cento.retrain", "out.jsonl.checkpoint"];
+        match left.iter().find(|name| dir.join(name).exists()) {
+            Some(name) => Err(format!("{name} is left over")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! What may a power cut leave of what a process has written?
+//!
+//! As little as POSIX promises. A file's content is durable after a sync of the file, a change of
+//! names after a sync of the directory. Until then each write has happened, or not, or to a part of
+//! it, or its length has arrived and its bytes have not; and each change of names has happened or
+//! not, each for itself, but whole: a rename is atomic. What is written through memory maps is not
+//! seen; cento writes nothing so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use fastrand::Rng;
+
+use crate::Result;
+
+/// A file or directory, by its place in the table of all that there ever were.
+pub type Inode = usize;
+
+/// The directory that all is in.
+pub const ROOT: Inode = 0;
+
+/// A change that a process made, or asked to be made durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Bytes at a place of a file.
+    Write {
+        /// The file.
+        file: Inode,
+        /// Where.
+        at: usize,
+        /// What.
+        bytes: Vec<u8>,
+    },
+    /// Another length.
+    Resize {
+        /// The file.
+        file: Inode,
+        /// The length.
+        len: usize,
+    },
+    /// What was changed of a file or directory before the change of this number is durable.
+    Sync {
+        /// The file or directory.
+        inode: Inode,
+        /// Changes from this number on were made after the sync had begun.
+        before: usize,
+    },
+    /// Names that all come to stand for something else, or for nothing, at once.
+    Names(Vec<Name>),
+}
+
+/// A directory, a name in it, and what it comes to stand for.
+pub type Name = (Inode, String, Option<Inode>);
+
+/// What there is, by path; a directory has no content.
+pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
+
+/// What of that which was not synced a crash leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The process was killed: everything is there.
+    Killed,
+    /// Power cut: nothing.
+    Nothing,
+    /// Power cut: the names, no content.
+    Names,
+    /// Power cut: the content, no names.
+    Contents,
+    /// Power cut: names and lengths, with zeros for content.
+    Lengths,
+    /// Power cut: any part, as this seed decides.
+    Any(u64),
+}
+
+impl Way {
+    /// The ways in the order of their numbers, of which those from 5 on are seeds.
+    pub fn number(number: u64) -> Way {
+        match number {
+            0 => Way::Killed,
+            1 => Way::Nothing,
+            2 => Way::Names,
+            3 => Way::Contents,
+            4 => Way::Lengths,
+            seed => Way::Any(seed),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    File { durable: Vec<u8>, pending: Vec<(usize, Change)> },
+    Dir { durable: BTreeMap<String, (usize, Option<Inode>)>, pending: Vec<(usize, Vec<Name>)> },
+}
+
+/// A disk, with what is on it for good and what is still on its way.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    nodes: Vec<Node>,
+    changes: usize,
+    /// Syncs do nothing.
+    broken: bool,
+}
+
+impl Disk {
+    /// A disk with this on it.
+    ///
+    /// # Errors
+    /// When a path lies in no directory.
+    pub fn new(tree: &Tree, broken: bool) -> Result<Disk> {
+        let mut disk = Disk { nodes: Vec::new(), changes: 0, broken };
+        disk.add(true);
+        for (path, content) in tree {
+            let inode = disk.add(content.is_none());
+            if let (Node::File { durable, .. }, Some(content)) = (&mut disk.nodes[inode], content) {
+                durable.clone_from(content);
+            }
+            let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let dir = disk.find(dir).ok_or_else(|| format!("{path} is in no directory"))?;
+            match &mut disk.nodes[dir] {
+                Node::Dir { durable, .. } => durable.insert(name.to_owned(), (0, Some(inode))),
+                Node::File { .. } => return Err(format!("{path} is in a file").into()),
+            };
+        }
+        Ok(disk)
+    }
+
+    /// A file or directory without a name yet.
+    pub fn add(&mut self, is_dir: bool) -> Inode {
+        self.nodes.push(match is_dir {
+            true => Node::Dir { durable: BTreeMap::new(), pending: Vec::new() },
+            false => Node::File { durable: Vec::new(), pending: Vec::new() },
+        });
+        self.nodes.len() - 1
+    }
+
+    /// So many changes have been made.
+    #[cfg(test)]
+    fn changes(&self) -> usize {
+        self.changes
+    }
+
+    /// Whether it is a directory.
+    pub fn is_dir(&self, inode: Inode) -> bool {
+        matches!(self.nodes[inode], Node::Dir { .. })
+    }
+
+    /// What a process finds in a directory.
+    pub fn names(&self, dir: Inode) -> BTreeMap<String, Inode> {
+        self.names_after(dir, &mut |_| true)
+    }
+
+    /// What a process finds at this path.
+    pub fn find(&self, path: &str) -> Option<Inode> {
+        let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+        parts.into_iter().try_fold(ROOT, |dir, name| {
+            if self.is_dir(dir) { self.names(dir).get(name).copied() } else { None }
+        })
+    }
+
+    /// The length that a process finds.
+    pub fn len(&self, file: Inode) -> usize {
+        self.content(file, &mut |change| Some(change.clone())).len()
+    }
+
+    /// Makes a change.
+    pub fn change(&mut self, change: &Change) {
+        let number = self.changes;
+        self.changes += 1;
+        match change {
+            Change::Write { file, .. } | Change::Resize { file, .. } => {
+                if let Node::File { pending, .. } = &mut self.nodes[*file] {
+                    pending.push((number, change.clone()));
+                }
+            }
+            Change::Names(names) => {
+                let dirs: BTreeSet<Inode> = names.iter().map(|name| name.0).collect();
+                for dir in dirs {
+                    let own = names.iter().filter(|name| name.0 == dir).cloned().collect();
+                    if let Node::Dir { pending, .. } = &mut self.nodes[dir] {
+                        pending.push((number, own));
+                    }
+                }
+            }
+            Change::Sync { inode, before } if !self.broken => self.sync(*inode, *before),
+            Change::Sync { .. } => {}
+        }
+    }
+
+    fn sync(&mut self, inode: Inode, before: usize) {
+        let mut settled = BTreeSet::new();
+        match &mut self.nodes[inode] {
+            Node::File { durable, pending } => {
+                for (_, change) in pending.extract_if(.., |(number, _)| *number < before) {
+                    apply(durable, &change);
+                }
+            }
+            Node::Dir { pending, .. } => {
+                let numbers = pending.iter().map(|(number, _)| *number);
+                settled.extend(numbers.filter(|number| *number < before));
+            }
+        }
+        // A rename from one directory to another is durable in both or in none.
+        for node in self.nodes.iter_mut().filter(|_| !settled.is_empty()) {
+            let Node::Dir { durable, pending } = node else { continue };
+            for (number, names) in pending.extract_if(.., |(number, _)| settled.contains(number)) {
+                for (_, name, inode) in names {
+                    let known = durable.entry(name).or_insert((0, None));
+                    if known.0 <= number {
+                        *known = (number, inode);
+                    }
+                }
+            }
+        }
+    }
+
+    fn names_after(
+        &self,
+        dir: Inode,
+        happens: &mut dyn FnMut(usize) -> bool,
+    ) -> BTreeMap<String, Inode> {
+        let Node::Dir { durable, pending } = &self.nodes[dir] else { return BTreeMap::new() };
+        let mut names = durable.clone();
+        for (number, changed) in pending.iter().filter(|(number, _)| happens(*number)) {
+            for (_, name, inode) in changed {
+                let known = names.entry(name.clone()).or_insert((0, None));
+                if known.0 <= *number {
+                    *known = (*number, *inode);
+                }
+            }
+        }
+        names.into_iter().filter_map(|(name, (_, inode))| Some((name, inode?))).collect()
+    }
+
+    fn content(&self, file: Inode, left: &mut dyn FnMut(&Change) -> Option<Change>) -> Vec<u8> {
+        let Node::File { durable, pending } = &self.nodes[file] else { return Vec::new() };
+        let mut content = durable.clone();
+        for (_, change) in pending {
+            if let Some(change) = left(change) {
+                apply(&mut content, &change);
+            }
+        }
+        content
+    }
+
+    /// What is there after a crash now.
+    pub fn after(&self, way: Way) -> Tree {
+        let mut rng = match way {
+            Way::Any(seed) => Rng::with_seed(seed ^ (self.changes as u64).rotate_left(32)),
+            _ => Rng::with_seed(0),
+        };
+        // How much happens differs from crash to crash, or nearly all would be alike.
+        let share = [0.1, 0.5, 0.9][rng.usize(..3)];
+        let mut decided: BTreeMap<usize, bool> = BTreeMap::new();
+        let mut tree = Tree::new();
+        let mut open = vec![(String::new(), ROOT)];
+        while let Some((path, dir)) = open.pop() {
+            let names = self.names_after(dir, &mut |number| match way {
+                Way::Killed | Way::Names | Way::Lengths => true,
+                Way::Nothing | Way::Contents => false,
+                Way::Any(_) => *decided.entry(number).or_insert_with(|| rng.f64() < share),
+            });
+            for (name, inode) in names {
+                let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+                if self.is_dir(inode) {
+                    tree.insert(path.clone(), None);
+                    open.push((path, inode));
+                } else {
+                    let content = self.content(inode, &mut |change| left_of(change, way, &mut rng));
+                    tree.insert(path, Some(content));
+                }
+            }
+        }
+        tree
+    }
+}
+
+/// What a crash leaves of a change of a file's content.
+fn left_of(change: &Change, way: Way, rng: &mut Rng) -> Option<Change> {
+    let zeros = |change: &Change| match change {
+        Change::Write { file, at, bytes } => {
+            Change::Write { file: *file, at: *at, bytes: vec![0; bytes.len()] }
+        }
+        other => other.clone(),
+    };
+    match way {
+        Way::Killed | Way::Contents => Some(change.clone()),
+        Way::Nothing | Way::Names => None,
+        Way::Lengths => Some(zeros(change)),
+        Way::Any(_) => match (rng.u8(..4), change) {
+            (0, _) => None,
+            (1, change) => Some(zeros(change)),
+            (2, Change::Write { file, at, bytes }) => {
+                let bytes = bytes[..rng.usize(..=bytes.len())].to_vec();
+                Some(Change::Write { file: *file, at: *at, bytes })
+            }
+            (_, change) => Some(change.clone()),
+        },
+    }
+}
+
+fn apply(content: &mut Vec<u8>, change: &Change) {
+    match change {
+        Change::Write { at, bytes, .. } => {
+            let end = at + bytes.len();
+            content.resize(content.len().max(end), 0);
+            content[*at..end].copy_from_slice(bytes);
+        }
+        Change::Resize { len, .. } => content.resize(*len, 0),
+        Change::Sync { .. } | Change::Names(_) => {}
+    }
+}
+
+/// What is in a directory of the real file system.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_tree(root: &Path) -> Result<Tree> {
+    let mut tree = Tree::new();
+    let mut open = vec![String::new()];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(root.join(&dir))? {
+            let entry = entry?;
+            let name = entry.file_name().into_string().map_err(|_| "a name is no text")?;
+            let path = if dir.is_empty() { name } else { format!("{dir}/{name}") };
+            if entry.file_type()?.is_dir() {
+                tree.insert(path.clone(), None);
+                open.push(path);
+            } else {
+                tree.insert(path, Some(std::fs::read(entry.path())?));
+            }
+        }
+    }
+    Ok(tree)
+}
+
+/// Lets a directory of the real file system hold this and nothing else.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_tree(root: &Path, tree: &Tree) -> Result {
+    if root.exists() {
+        std::fs::remove_dir_all(root)?;
+    }
+    std::fs::create_dir_all(root)?;
+    for (path, content) in tree {
+        match content {
+            None => std::fs::create_dir(root.join(path))?,
+            Some(content) => std::fs::write(root.join(path), content)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANY: std::ops::Range<u64> = 5..300;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        files.iter().map(|(name, text)| ((*name).into(), Some(text.as_bytes().to_vec()))).collect()
+    }
+
+    /// Everything that power cuts leave, in any way.
+    fn outcomes(disk: &Disk) -> BTreeSet<Vec<(String, String)>> {
+        let text = |tree: Tree| -> Vec<(String, String)> {
+            let files = tree.into_iter().filter_map(|(name, content)| Some((name, content?)));
+            files.map(|(name, c)| (name, String::from_utf8_lossy(&c).into_owned())).collect()
+        };
+        (1..5).chain(ANY).map(|way| text(disk.after(Way::number(way)))).collect()
+    }
+
+    fn check(disk: &Disk, expected: &[&[(&str, &str)]]) {
+        let own = |(name, text): &(&str, &str)| ((*name).into(), (*text).into());
+        let expected: BTreeSet<Vec<(String, String)>> =
+            expected.iter().map(|files| files.iter().map(own).collect()).collect();
+        assert_eq!(outcomes(disk), expected);
+    }
+
+    fn new_file(disk: &mut Disk, name: &str, text: &str) -> Inode {
+        let file = disk.add(false);
+        disk.change(&Change::Names(vec![(ROOT, name.into(), Some(file))]));
+        disk.change(&Change::Write { file, at: 0, bytes: text.into() });
+        file
+    }
+
+    fn sync(disk: &mut Disk, inode: Inode) {
+        let before = disk.changes();
+        disk.change(&Change::Sync { inode, before });
+    }
+
+    #[test]
+    fn what_was_not_synced_is_there_or_lost_or_torn_or_zeros() {
+        let mut disk = Disk::new(&Tree::new(), false).unwrap();
+        new_file(&mut disk, "a", "xy");
+        check(&disk, &[&[], &[("a", "")], &[("a", "x")], &[("a", "xy")], &[("a", "\0\0")]]);
+        assert_eq!(disk.after(Way::Killed), tree(&[("a", "xy")]));
+    }
+
+    #[test]
+    fn a_synced_file_is_whole_and_has_perhaps_no_name() {
+        let mut disk = Disk::new(&Tree::new(), false).unwrap();
+        let file = new_file(&mut disk, "a", "xy");
+        sync(&mut disk, file);
+        check(&disk, &[&[], &[("a", "xy")]]);
+        sync(&mut disk, ROOT);
+        check(&disk, &[&[("a", "xy")]]);
+    }
+
+    #[test]
+    fn a_synced_name_says_nothing_of_the_content() {
+        let mut disk = Disk::new(&Tree::new(), false).unwrap();
+        new_file(&mut disk, "a", "x");
+        sync(&mut disk, ROOT);
+        check(&disk, &[&[("a", "")], &[("a", "x")], &[("a", "\0")]]);
+    }
+
+    #[test]
+    fn a_rename_is_atomic_and_durable_after_the_directory() {
+        let mut disk = Disk::new(&tree(&[("a", "old"), ("b", "new")]), false).unwrap();
+        let b = disk.find("b");
+        disk.change(&Change::Names(vec![(ROOT, "b".into(), None), (ROOT, "a".into(), b)]));
+        check(&disk, &[&[("a", "new")], &[("a", "old"), ("b", "new")]]);
+        sync(&mut disk, ROOT);
+        check(&disk, &[&[("a", "new")]]);
+    }
+
+    #[test]
+    fn an_exchange_across_directories_happens_in_both() {
+        let mut before = tree(&[("a", "1"), ("d/b", "2")]);
+        before.insert("d".into(), None);
+        let mut disk = Disk::new(&before, false).unwrap();
+        let [a, b, d] = ["a", "d/b", "d"].map(|path| disk.find(path));
+        let names = vec![(ROOT, "a".into(), b), (d.unwrap(), "b".into(), a)];
+        disk.change(&Change::Names(names));
+        check(&disk, &[&[("a", "1"), ("d/b", "2")], &[("a", "2"), ("d/b", "1")]]);
+        sync(&mut disk, d.unwrap());
+        check(&disk, &[&[("a", "2"), ("d/b", "1")]]);
+    }
+
+    #[test]
+    fn changes_of_names_happen_each_for_itself() {
+        let mut disk = Disk::new(&tree(&[("a", ""), ("b", "")]), false).unwrap();
+        disk.change(&Change::Names(vec![(ROOT, "a".into(), None)]));
+        disk.change(&Change::Names(vec![(ROOT, "b".into(), None)]));
+        check(&disk, &[&[], &[("a", "")], &[("b", "")], &[("a", ""), ("b", "")]]);
+    }
+
+    #[test]
+    fn a_sync_covers_what_was_changed_before_it_began() {
+        let mut disk = Disk::new(&tree(&[("a", "")]), false).unwrap();
+        let file = disk.find("a").unwrap();
+        disk.change(&Change::Write { file, at: 0, bytes: b"x".into() });
+        let before = disk.changes();
+        disk.change(&Change::Write { file, at: 1, bytes: b"y".into() });
+        disk.change(&Change::Sync { inode: file, before });
+        check(&disk, &[&[("a", "x")], &[("a", "xy")], &[("a", "x\0")]]);
+    }
+
+    #[test]
+    fn a_broken_sync_keeps_nothing() {
+        let mut disk = Disk::new(&Tree::new(), true).unwrap();
+        let file = new_file(&mut disk, "a", "x");
+        sync(&mut disk, file);
+        sync(&mut disk, ROOT);
+        assert_eq!(disk.after(Way::Nothing), Tree::new());
+    }
+
+    #[test]
+    fn a_tree_is_read_as_it_was_written() {
+        let dir = std::env::temp_dir().join(format!("cento-faults-{}", std::process::id()));
+        let mut expected = tree(&[("a", "1"), ("d/b", "2")]);
+        expected.insert("d".into(), None);
+        write_tree(&dir, &expected).unwrap();
+        assert_eq!(read_tree(&dir).unwrap(), expected);
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

@@ -1,0 +1,263 @@
+//! Which runs are cut off, what was there before them, and what may be there after?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use fastrand::Rng;
+use serde_json::json;
+
+/// The text of each document by its id.
+pub type Contents = BTreeMap<String, String>;
+
+/// The index that all runs are about.
+pub const INDEX: &str = "index.cento";
+/// Where documents or pairs are written.
+pub const OUT: &str = "out.jsonl";
+const REPORT: &str = "report.jsonl";
+const INPUT: &str = "input.jsonl";
+const BASE: &str = "base.jsonl";
+const TABLE: &str = "table.cento";
+const ONE: &str = "one.jsonl";
+const CHECKPOINT: &str = "out.jsonl.checkpoint";
+
+/// A run of a verb.
+pub struct Scenario {
+    /// What it is called.
+    pub name: &'static str,
+    /// Files that are there before.
+    pub files: Vec<(&'static str, String)>,
+    /// Commands that make the rest of what is there before.
+    pub setup: Vec<Vec<&'static str>>,
+    /// The command that is cut off.
+    pub run: Vec<&'static str>,
+    /// Everything that the index may ever hold on the way, in order; the last is the end.
+    pub story: Vec<Contents>,
+    /// What it holds when the run has been repeated.
+    pub end: Contents,
+    /// Files that are the same bytes however often the run was cut off.
+    pub outputs: Vec<&'static str>,
+    /// Renames are held up, so that checkpoints that are made every few seconds are made.
+    pub is_slow: bool,
+    /// Calls are made to fail too.
+    pub has_errors: bool,
+    /// Segments are merged in the background.
+    pub merges: bool,
+}
+
+impl Scenario {
+    fn new(name: &'static str, run: &[&'static str], story: Vec<Contents>) -> Scenario {
+        Scenario {
+            name,
+            files: Vec::new(),
+            setup: Vec::new(),
+            run: run.to_vec(),
+            end: story.last().cloned().unwrap_or_default(),
+            story,
+            outputs: Vec::new(),
+            is_slow: false,
+            has_errors: true,
+            merges: false,
+        }
+    }
+
+    /// What whoever finds this in `dir` does to bring the run to its end. `holds_index` says whether
+    /// there is an index.
+    pub fn repeat(&self, dir: &Path, holds_index: bool) -> Vec<Vec<&'static str>> {
+        match self.name {
+            // It is enough that it is there; then it is written to.
+            "create" | "create-table" => {
+                let create = (!holds_index).then(|| self.run.clone());
+                create.into_iter().chain([vec!["add", INDEX, ONE]]).collect()
+            }
+            "dedup" => vec![[&self.run[..], &["--resume"]].concat()],
+            "pairs" => {
+                if dir.join(CHECKPOINT).exists() {
+                    return vec![[&self.run[..], &["--resume"]].concat()];
+                }
+                // A run that ended has no checkpoint.
+                let is_done = std::fs::metadata(dir.join(OUT)).is_ok_and(|found| found.len() > 0);
+                if is_done { Vec::new() } else { vec![self.run.clone()] }
+            }
+            _ => vec![self.run.clone()],
+        }
+    }
+
+    /// Whether the index may hold this at some time, also when the run is repeated.
+    pub fn allows(&self, contents: &Contents) -> bool {
+        if self.story.contains(contents) || self.end == *contents {
+            return true;
+        }
+        // A repeated addition brings back earlier versions before the last ones.
+        let Some(documents) = self.added() else { return false };
+        let mut reachable = BTreeSet::new();
+        for story in &self.story {
+            let mut now = story.clone();
+            for (id, text) in &documents {
+                now.insert(id.clone(), text.clone());
+                reachable.insert(now.clone());
+            }
+        }
+        reachable.contains(contents)
+    }
+
+    /// What is added, if the run is an addition.
+    fn added(&self) -> Option<Vec<(String, String)>> {
+        let input = self.files.iter().find(|(name, _)| *name == INPUT)?;
+        (self.run.first() == Some(&"add")).then(|| parse(&input.1))
+    }
+
+    /// Files that a message may name.
+    pub fn names(&self) -> [&'static str; 6] {
+        [INDEX, OUT, REPORT, INPUT, BASE, TABLE]
+    }
+}
+
+/// A text of so many words, the same for the same number.
+fn text(number: u64, words: usize) -> String {
+    let mut rng = Rng::with_seed(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let words = (0..words).map(|_| format!("w{}", rng.u32(..2000)));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn lines(documents: &[(String, String)]) -> String {
+    let line = |(id, text): &(String, String)| format!("{}\n", json!({"id": id, "text": text}));
+    documents.iter().map(line).collect()
+}
+
+fn parse(lines: &str) -> Vec<(String, String)> {
+    let document = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        (text("id"), text("text"))
+    };
+    lines.lines().map(document).collect()
+}
+
+fn documents(prefix: &str, seed: u64, count: u64) -> Vec<(String, String)> {
+    let document = |i| (format!("{prefix}{i}"), text(seed + i, 30 + (i as usize * 7) % 30));
+    (0..count).map(document).collect()
+}
+
+fn contents(documents: &[(String, String)]) -> Contents {
+    documents.iter().cloned().collect()
+}
+
+/// What there is after each of the documents has been added to `before`.
+fn one_by_one(before: Contents, documents: &[(String, String)]) -> Vec<Contents> {
+    let mut story = vec![before];
+    for (id, text) in documents {
+        let mut next = story[story.len() - 1].clone();
+        next.insert(id.clone(), text.clone());
+        story.push(next);
+    }
+    story
+}
+
+const ADD_BASE: [&str; 7] = ["add", INDEX, BASE, "--commit-every", "4", "--threads", "1"];
+const SCHEME: [&str; 6] = ["--scheme", "fbw(q=4)", "--analyzer", "chars", "--frequencies", TABLE];
+
+/// All documents of one segment, and some of the others.
+const REMOVED: [&str; 6] = ["base1", "base4", "base5", "base6", "base7", "base9"];
+
+/// All scenarios.
+pub fn all() -> Vec<Scenario> {
+    let base = documents("base", 100, 12);
+    let with_base = |scenario: Scenario| Scenario {
+        files: vec![(BASE, lines(&base)), (ONE, lines(&documents("one", 900, 1)))],
+        ..scenario
+    };
+    let filled = |scenario: Scenario| {
+        let scenario = with_base(scenario);
+        Scenario { setup: vec![ADD_BASE.to_vec()], ..scenario }
+    };
+    let one = contents(&documents("one", 900, 1));
+    let create = |name, run: &[&'static str]| {
+        let scenario = with_base(Scenario::new(name, run, vec![Contents::new()]));
+        Scenario { end: one.clone(), ..scenario }
+    };
+    let mut run = vec!["create", INDEX];
+    run.extend(SCHEME);
+    let train = vec!["train", BASE, "--out", TABLE];
+    let create_table = Scenario { setup: vec![train.clone()], ..create("create-table", &run) };
+
+    let mut remaining = contents(&base);
+    remaining.retain(|id, _| !REMOVED.contains(&id.as_str()));
+    let mut remove = vec!["remove", INDEX];
+    remove.extend(REMOVED);
+    let mut compact =
+        filled(Scenario::new("compact", &["compact", INDEX], vec![remaining.clone()]));
+    compact.setup.push(remove.clone());
+    let run = ["compact", INDEX, "--retrain"];
+    let mut retrain = with_base(Scenario::new("retrain", &run, vec![contents(&base)]));
+    let mut add = ADD_BASE.to_vec();
+    add.extend(SCHEME);
+    retrain.setup = vec![train, add];
+    retrain.outputs = vec!["index.cento/frequencies.cento"];
+
+    vec![
+        create("create", &["create", INDEX]),
+        create_table,
+        addition(),
+        merging(),
+        filled(Scenario::new("remove", &remove, vec![contents(&base), remaining])),
+        compact,
+        retrain,
+        dedup(),
+        pairs(),
+    ]
+}
+
+/// A new index in eleven commits, with documents that take the place of others, and merges.
+fn addition() -> Scenario {
+    let mut added = documents("doc", 200, 16);
+    added.extend(documents("doc", 300, 3));
+    added.extend(documents("more", 400, 3));
+    let run = ["add", INDEX, INPUT, "--commit-every", "2", "--threads", "2", "--format", "json"];
+    let story = one_by_one(Contents::new(), &added);
+    let scenario = Scenario::new("add", &run, story);
+    // Each call of a long run made to fail would take long; those of `merge` are.
+    let has_errors = false;
+    Scenario { files: vec![(INPUT, lines(&added))], has_errors, merges: true, ..scenario }
+}
+
+/// An addition to an index of seven segments: the next ones are merged with them.
+fn merging() -> Scenario {
+    let base = documents("base", 100, 14);
+    let mut added = documents("doc", 500, 3);
+    added.push(("base3".into(), text(600, 40)));
+    let run = ["add", INDEX, INPUT, "--commit-every", "2", "--threads", "1", "--format", "json"];
+    let setup = vec!["add", INDEX, BASE, "--commit-every", "2", "--threads", "1"];
+    let files = vec![(BASE, lines(&base)), (INPUT, lines(&added))];
+    let story = one_by_one(contents(&base), &added);
+    Scenario { files, setup: vec![setup], merges: true, ..Scenario::new("merge", &run, story) }
+}
+
+/// A stream of so many records that there are commits on the way, most of them copies.
+fn dedup() -> Scenario {
+    const RECORDS: u64 = 2_200;
+    const NEW_EVERY: u64 = 100;
+    let mut rng = Rng::with_seed(7);
+    let record = |i: u64| {
+        let of = if i % NEW_EVERY == 0 { i / NEW_EVERY } else { rng.u64(..=i / NEW_EVERY) };
+        (format!("record{i}"), text(700 + of, 30))
+    };
+    let records: Vec<(String, String)> = (0..RECORDS).map(record).collect();
+    let kept: Vec<_> = records.iter().step_by(NEW_EVERY as usize).cloned().collect();
+    let mut run = vec!["dedup", INPUT, "--index", INDEX, "--out", OUT, "--report", REPORT];
+    run.extend(["--memory", "2k", "--threads", "2", "--format", "json"]);
+    let story = one_by_one(Contents::new(), &kept);
+    let scenario = Scenario::new("dedup", &run, story);
+    let outputs = vec![OUT, REPORT];
+    Scenario { files: vec![(INPUT, lines(&records))], outputs, ..scenario }
+}
+
+/// Pairs of documents that share passages.
+fn pairs() -> Scenario {
+    let shared = text(800, 40);
+    let mut base = documents("base", 100, 12);
+    base.iter_mut().for_each(|(_, text)| *text = format!("{text} {shared}"));
+    let run = ["pairs", INDEX, "--out", OUT, "--threads", "1", "--format", "json"];
+    let scenario = Scenario::new("pairs", &run, vec![contents(&base)]);
+    let (files, setup) = (vec![(BASE, lines(&base))], vec![ADD_BASE.to_vec()]);
+    Scenario { files, setup, outputs: vec![OUT], is_slow: true, ..scenario }
+}
