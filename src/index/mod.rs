@@ -94,7 +94,8 @@ impl Index {
     /// When there is an index or anything else, or the directory cannot be written.
     pub fn create(path: impl AsRef<Path>, config: Config) -> Result<Index> {
         let path = path.as_ref();
-        let created: Vec<&Path> = path.ancestors().take_while(|path| !path.exists()).collect();
+        let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let count = path.ancestors().take_while(is_new).count().max(1);
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
         let entries = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for entry in entries {
@@ -113,7 +114,6 @@ impl Index {
         let directory = mmap_directory(path)?;
         let index = Index::create_in(directory, path, config)?;
         // Also if an earlier attempt made the directory, which may have been cut off before this.
-        let count = created.len().max(1);
         let path = path.canonicalize().map_err(|e| Error::io("find", path, e))?;
         for parent in path.ancestors().skip(1).take(count) {
             let sync = std::fs::File::open(parent).and_then(|parent| parent.sync_all());

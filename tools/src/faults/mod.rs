@@ -373,7 +373,7 @@ impl Bench<'_> {
         let mut rng = Rng::with_seed(number as u64);
         let n = self.recording.changes.len() * number / self.options.second;
         // Every other process is killed: the next one sees what it did not sync.
-        let way = if number % 2 == 0 { 0 } else { rng.u64(1..FIRST_SEED + 8) };
+        let way = if number.is_multiple_of(2) { 0 } else { rng.u64(1..FIRST_SEED + 8) };
         let mut disk = self.recording.disk(false).map_err(failed)?;
         self.recording.changes[..n].iter().for_each(|change| disk.change(change));
         let before = disk.after(Way::number(way));

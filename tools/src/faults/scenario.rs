@@ -238,7 +238,8 @@ fn dedup() -> Scenario {
     const NEW_EVERY: u64 = 100;
     let mut rng = Rng::with_seed(7);
     let record = |i: u64| {
-        let of = if i % NEW_EVERY == 0 { i / NEW_EVERY } else { rng.u64(..=i / NEW_EVERY) };
+        let of =
+            if i.is_multiple_of(NEW_EVERY) { i / NEW_EVERY } else { rng.u64(..=i / NEW_EVERY) };
         (format!("record{i}"), text(700 + of, 30))
     };
     let records: Vec<(String, String)> = (0..RECORDS).map(record).collect();
