@@ -205,7 +205,7 @@ impl Searcher {
     ///
     /// # Errors
     /// When the query names no stored document, its filter is no query, or a file is damaged;
-    /// [`Error::Cancelled`] soon after [`Query::stop`].
+    /// [`Error::Cancelled`] soon after the flag `stop` of the query is set.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
         let mut scratch = self.spare.pop().unwrap_or_default();
