@@ -39,7 +39,8 @@ pub fn file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -
 /// # Errors
 /// When its directory cannot be synced.
 pub fn sync_name(path: &Path) -> io::Result<()> {
-    File::open(parent(path))?.sync_all()
+    // Elsewhere a directory cannot be opened to be synced, and need not be.
+    if cfg!(unix) { File::open(parent(path))?.sync_all() } else { Ok(()) }
 }
 
 fn parent(path: &Path) -> &Path {

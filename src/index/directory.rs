@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +28,7 @@ use tantivy::directory::{
 use super::seal::{self, Component, Components, META};
 use super::store_file::Stores;
 use crate::error::Corruption;
+use crate::replace;
 
 /// Components that check themselves as they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
@@ -152,15 +153,16 @@ impl IndexDirectory {
         locked(&self.state.listed).clone()
     }
 
-    /// Writes a file whole, in place of another or none.
+    /// Writes a file whole and for good, in place of another or none.
     fn replace(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        let Some(root) = &self.state.root else { return self.inner.atomic_write(path, data) };
-        // Not tantivy's, whose files nobody but their owner may read.
-        let mut file = new_temporary().tempfile_in(root)?;
-        file.write_all(data)?;
-        file.as_file().sync_all()?;
-        file.persist(root.join(path)).map_err(|e| e.error)?;
-        Ok(())
+        if let Some(root) = &self.state.root {
+            // Not tantivy's, whose files nobody but their owner may read.
+            return replace::file(&root.join(path), data);
+        }
+        self.inner.atomic_write(path, data)?;
+        // tantivy syncs the directory before the rename only; without this a commit that was
+        // acknowledged may be gone after a power cut.
+        self.inner.sync_directory()
     }
 
     /// What a component holds: as the list says or, if it is new, as its footer says.
@@ -213,14 +215,6 @@ impl Drop for ListHold {
             }
         }
     }
-}
-
-/// A temporary file with the permissions of any other file.
-fn new_temporary() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder
 }
 
 /// Whether a file has a name that the crate `tempfile` gives.
@@ -340,12 +334,9 @@ impl Directory for IndexDirectory {
             let (sealed, components) = seal::seal(data, |name| self.component(name))?;
             self.replace(path, &sealed)?;
             *locked(&self.state.listed) = components;
-        } else {
-            self.replace(path, data)?;
+            return Ok(());
         }
-        // tantivy syncs the directory before the rename only; without this a commit that was
-        // acknowledged may be gone after a power cut.
-        self.inner.sync_directory()
+        self.replace(path, data)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
