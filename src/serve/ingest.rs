@@ -114,13 +114,16 @@ fn sign_all(
     commands: &Sender<Command>,
     memory: &Arc<ByteBudget>,
 ) {
+    // Found by signing a sample, so once for all requests.
+    let bytes_a_byte = index.config().signing_bytes_a_byte();
     for Unsigned { body, is_lines, commit, mut room, reply } in requests {
         let started = Instant::now();
         let computing = room.metrics.computing();
         let unwanted = Unwanted(&reply);
         let (taken, stop) = (&mut room.signatures, Stop::on(&unwanted));
         let signed = catch_unwind(AssertUnwindSafe(|| {
-            sign_within(index, &body, is_lines, memory, taken, stop)
+            let usual = body.len().saturating_mul(bytes_a_byte);
+            sign_within(index, &body, is_lines, usual, memory, taken, stop)
         }));
         let mut signed = signed.unwrap_or_else(|_| {
             tracing::error!("a request brought out a defect; please report it");
@@ -163,18 +166,18 @@ impl Flag for Unwanted<'_> {
 /// What a request has, signed.
 type Added = (Vec<Received>, AddResponse);
 
-/// The documents of a request, and a report of what are none. Signatures that take more than those of usual text are
-/// taken from `memory`, all of a request at once: two requests with a part each would wait for
-/// each other.
+/// The documents of a request, and a report of what are none. Signatures that take more than the
+/// `usual` bytes of such a text are taken from `memory`, all of a request at once: two requests with a
+/// part each would wait for each other.
 fn sign_within(
     index: &Index,
     body: &[u8],
     is_lines: bool,
+    usual: usize,
     memory: &Arc<ByteBudget>,
     taken: &mut Option<Permit>,
     stop: Stop<'_>,
 ) -> Result<Added, Failure> {
-    let usual = body.len().saturating_mul(index.config().signing_bytes_a_byte());
     let bytes = match sign(index, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
         Ok(added) => return Ok(added),
         Err(bytes) => bytes,
