@@ -9,12 +9,12 @@
 use std::collections::HashMap;
 
 use cento::hash::{BuildKeyHasher, mix64};
-use cento::index::pipeline::Signed;
+use cento::index::Document;
+use cento::index::Signed;
 use cento::index::{Config, Index, WriterOptions};
 use cento::scheme::Fingerprint;
 use cento::search::{Query, Searcher};
 use cento::segment::{Header, SegmentBuilder, SegmentReader};
-use cento::source::Document;
 use cento::tantivy::directory::RamDirectory;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ownedbytes::OwnedBytes;

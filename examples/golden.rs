@@ -2,7 +2,7 @@
 //!
 //! Only after a change of the format and of its version; a released golden file is never changed.
 
-#[path = "../tests/common/example.rs"]
+#[path = "../tests/it/common/example.rs"]
 mod example;
 
 fn main() -> std::io::Result<()> {

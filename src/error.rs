@@ -169,7 +169,8 @@ impl Error {
 
     /// What `work` gives; [`Error::Internal`] at `place` if it panics. What it was changing may then
     /// be changed by half: it is for the caller to throw that away.
-    pub(crate) fn catch<T>(place: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    #[doc(hidden)]
+    pub fn catch<T>(place: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::internal(place, "it panicked")))
     }

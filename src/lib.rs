@@ -1,7 +1,7 @@
 //! cento: a persistent on-disk search engine for near-duplicate and reused text.
 //!
 //! Layers, each knowing only those to its right:
-//! `cli` -> `join` -> `search` -> `index` -> `segment`, `source` -> `scheme` -> `text`.
+//! `join` -> `search` -> `index` -> `segment` -> `scheme` -> `text`.
 //!
 //! ```no_run
 //! use cento::index::Index;
@@ -20,12 +20,8 @@
 // tests may compare with it.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-pub mod api;
 mod automaton;
 pub mod budget;
-#[allow(clippy::disallowed_methods, reason = "it shows text, and decides no signature")]
-pub mod cli;
-pub mod client;
 pub mod error;
 #[doc(hidden)]
 pub mod fault;
@@ -33,22 +29,18 @@ pub mod hash;
 pub mod index;
 pub mod join;
 pub mod measure;
-mod replace;
+#[doc(hidden)]
+pub mod replace;
 pub mod scheme;
 pub mod search;
 pub mod segment;
-#[allow(
-    clippy::disallowed_methods,
-    reason = "it reads headers and tokens, and decides no signature"
-)]
-pub mod serve;
-pub mod source;
 pub mod spec;
 pub mod stop;
 pub mod text;
 
 /// As many threads as there are processors for this process; at least 1.
-pub(crate) fn available_threads() -> usize {
+#[doc(hidden)]
+pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

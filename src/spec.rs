@@ -18,6 +18,8 @@ pub struct Grammar {
     pub noun: &'static str,
     /// The names allowed, and what each takes.
     pub families: &'static [Family],
+    /// Families that this build leaves out, each with the feature of the crate that has it.
+    pub absent: &'static [(&'static str, &'static str)],
 }
 
 /// A name and the parameters it takes.
@@ -140,6 +142,9 @@ fn parse(text: &str, grammar: &Grammar) -> std::result::Result<Spec, String> {
             None => return Err("it must end with `)`, as in `name(key=value,key=value)`".into()),
         },
     };
+    if let Some((_, feature)) = grammar.absent.iter().find(|(absent, _)| *absent == name) {
+        return Err(format!("this build of cento has no `{name}`: its feature `{feature}` is off"));
+    }
     let Some(family) = grammar.families.iter().find(|f| f.name == name) else {
         let names = grammar.families.iter().map(Family::to_string);
         let names = names.collect::<Vec<_>>().join(", ");
@@ -190,6 +195,7 @@ mod tests {
 
     static GRAMMAR: Grammar = Grammar {
         noun: "shape",
+        absent: &[("globe", "round")],
         families: &[
             Family {
                 name: "box",
@@ -238,6 +244,8 @@ mod tests {
         for text in ["", "ball", "Box", "box w=1", "(w=1)", "w=1"] {
             check_error(text, clause);
         }
+        let absent = "this build of cento has no `globe`: its feature `round` is off";
+        check_error("globe(r=1)", absent);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, StatusCode, Uri};
 use cento::index::{Config, Index};
-use cento::serve::{Service, Settings};
+use cento_serve::{Service, Settings};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use tempfile::TempDir;
@@ -131,7 +131,7 @@ pub fn http(data: &[u8]) {
             let said = String::from_utf8_lossy(&body);
             assert!(status.as_u16() < 500, "{status}: {said}");
             if status.is_client_error() {
-                let error: cento::api::ErrorBody =
+                let error: cento_client::api::ErrorBody =
                     serde_json::from_slice(&body).expect("it is JSON");
                 assert!(!error.error.code.is_empty() && !error.error.message.is_empty(), "{said}");
             }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use cento::index::pipeline::Signed;
+use cento::index::Document;
+use cento::index::Signed;
 use cento::index::{Config, Index, WriterOptions};
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Query, Searcher};
-use cento::source::Document;
 use cento::tantivy::Directory;
 use cento::tantivy::directory::RamDirectory;
 use serde_json::{Value, json};

@@ -5,9 +5,9 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use cento::Error;
-use cento::api::Signature;
 use cento::search::{Query, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
+use cento_client::api::Signature;
 
 use super::{choice, index};
 

@@ -9,7 +9,7 @@ use cento::scheme::Fingerprint;
 use cento::segment::{Candidates, Header, MergeSource, SegmentBuilder, SegmentReader, merge};
 use ownedbytes::OwnedBytes;
 
-#[path = "../../tests/common/naive.rs"]
+#[path = "../../tests/it/common/naive.rs"]
 mod naive;
 
 use naive::{Naive, uint};

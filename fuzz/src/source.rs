@@ -6,7 +6,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use cento::source::{self, Document, Item, SourceOptions};
+use cento::index::{Document, ID_BYTES_MAX};
+use cento_source::{Item, SourceOptions};
 
 use super::choice;
 
@@ -33,7 +34,7 @@ fn read(name: &str, bytes: &[u8], each: &mut dyn FnMut(Item)) {
         dir.get_or_insert_with(make).path().join(name)
     });
     fs::write(&path, bytes).expect("the temporary directory takes a file");
-    source::read(std::slice::from_ref(&path), &options(), &mut |item| {
+    cento_source::read(std::slice::from_ref(&path), &options(), &mut |item| {
         each(item);
         ControlFlow::Continue(())
     });
@@ -57,9 +58,9 @@ pub fn jsonl(data: &[u8]) {
     all.extend(lines);
     let mut whole: Vec<(u64, Record)> = Vec::new();
     let place = |number: u64| format!("f:{number}");
-    source::for_each_record(&all, 1, &options(), &place, &mut |number, document| {
+    cento_source::for_each_record(&all, 1, &options(), &place, &mut |number, document| {
         if let Ok(document) = &document {
-            assert!(!document.id.is_empty() && document.id.len() <= source::ID_BYTES_MAX);
+            assert!(!document.id.is_empty() && document.id.len() <= ID_BYTES_MAX);
             assert!(!document.id.contains(char::is_control));
             let is_line_without_id = document.id == place(number);
             assert!(is_line_without_id || has_id(&all, number), "{}", document.id);
@@ -116,7 +117,7 @@ pub fn archive(data: &[u8]) {
     let name = NAMES[kind % NAMES.len()];
     read(name, bytes, &mut |item| match item {
         Item::Chunk(chunk) => {
-            let is_file = chunk.kind == source::ChunkKind::File;
+            let is_file = chunk.kind == cento_source::ChunkKind::File;
             let max = if is_file { RECORD_BYTES_MAX } else { 2 * CHUNK_BYTES };
             assert!(chunk.bytes.len() <= max, "{} bytes", chunk.bytes.len());
             chunk.documents(&options(), |document| {

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use cento::hash::hash_bytes;
 use cento::scheme::{self, Fingerprint, Scheme};
-use cento::text::{Analyzer, Tokens, charset};
+use cento::text::{Analyzer, Tokens};
+use cento_source::charset;
 
 use super::choice;
 

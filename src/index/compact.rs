@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use tantivy::index::{SegmentComponent, SegmentId, SegmentMeta};
-use utoipa::ToSchema;
 
 use tantivy::{FutureResult, TantivyError};
 
@@ -12,7 +11,8 @@ use super::{Index, Writer, WriterOptions};
 use crate::error::{Corruption, Error, Result};
 
 /// What a compaction did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Compaction {
     /// Segments before.
     pub segments_before: usize,

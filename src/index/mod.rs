@@ -4,22 +4,22 @@
 //! commit, whole; a commit that has been acknowledged survives a crash. tantivy owns commits,
 //! locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
-pub(crate) mod canonical;
+#[doc(hidden)]
+pub mod canonical;
 mod check;
 mod column;
 mod compact;
 mod config;
 mod directory;
+mod document;
 mod failure;
 mod frequencies;
-mod ingest;
 mod max_df;
-
-pub mod pipeline;
 mod policy;
 mod retrain;
 mod schema;
 mod seal;
+mod signed;
 mod signing;
 mod snapshot;
 mod stats;
@@ -44,13 +44,14 @@ pub use compact::{Compacting, Compaction};
 pub use config::Config;
 pub(crate) use failure::{query_words, words};
 
+pub use document::{Document, ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX};
 pub use frequencies::{Bucket, Frequencies, PASSAGE_TOKENS};
-pub use ingest::{AddOptions, AddReport, Event, add};
 pub use max_df::MaxDf;
+pub use signed::Signed;
 pub use signing::{FINGERPRINT_BYTES, Signature};
 pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
-pub use train::{Training, train};
+pub use train::{Texts, Training};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
@@ -278,7 +279,8 @@ impl Index {
         let _ = self.inner.plugin.faults.set(faults);
     }
 
-    pub(crate) fn faults(&self) -> Faults {
+    #[doc(hidden)]
+    pub fn faults(&self) -> Faults {
         self.inner.plugin.faults.get().cloned().unwrap_or_default()
     }
 

@@ -14,11 +14,10 @@ use std::sync::Arc;
 use tantivy::Directory;
 use tantivy::directory::INDEX_WRITER_LOCK;
 
+use super::Signed;
 use super::config::FREQUENCIES_FILE;
-use super::pipeline::Signed;
-use super::{Config, DocAddress, Index, Training, WriterOptions, train};
+use super::{Config, DocAddress, Document, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
-use crate::source::{Document, SourceOptions};
 
 /// The name of the table while the new index is being made.
 const TABLE: &str = "table";
@@ -80,10 +79,8 @@ impl Index {
             q,
             // The table of a scheme that wants no more than that.
             spex: config.scheme.to_string().starts_with("spex"),
-            source: SourceOptions::default(),
         };
-        let input = [self.path().to_owned()];
-        let table = train(&input, &training, &beside.join(TABLE), &mut |_| {})?;
+        let table = training.write_of(self, &beside.join(TABLE))?;
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         let new = Config::with_frequencies(&scheme, &analyzer, true, Some(Arc::new(table)))?
             .with_max_df(config.max_df);

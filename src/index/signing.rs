@@ -58,7 +58,8 @@ impl Config {
 
     /// The memory to be reserved for signing, for each byte of a text: twice what usual text takes, and some more, so
     /// that nearly every text has enough.
-    pub(crate) fn signing_bytes_a_byte(&self) -> usize {
+    #[doc(hidden)]
+    pub fn signing_bytes_a_byte(&self) -> usize {
         let fingerprints = self.sign(PROSE).map_or(0, |(_, signature)| signature.len());
         let typical = (2 * FINGERPRINT_BYTES * fingerprints).div_ceil(PROSE.len());
         let is_held = self.scheme.signer().is_none();

@@ -20,9 +20,9 @@ use super::stored;
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
+use crate::index::Document;
 use crate::segment::SegmentReader;
 use crate::segment::plugin::{Digests, SignatureFile};
-use crate::source::Document;
 
 /// A document of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,14 +1,14 @@
 //! How large is the index, and what is in it?
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::segment::plugin::EXTENSION;
 
 /// The size of an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stats {
     /// Documents.
     pub documents: u64,
@@ -33,7 +33,8 @@ pub struct Stats {
 }
 
 /// Bytes on disk, by what they hold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Bytes {
     /// All `.sig` files.
     pub signatures: u64,

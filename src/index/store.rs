@@ -319,9 +319,9 @@ mod tests {
     use tantivy::store::StoreReader;
 
     use super::*;
-    use crate::index::pipeline::Signed;
+    use crate::index::Document;
+    use crate::index::Signed;
     use crate::index::{Config, Index, WriterOptions};
-    use crate::source::Document;
 
     /// The store of 75 documents, made once.
     fn large() -> &'static [u8] {

@@ -15,16 +15,16 @@ use tantivy::merge_policy::NoMergePolicy;
 use tantivy::schema::OwnedValue;
 use tantivy::{DateTime, IndexWriter, TantivyDocument, TantivyError, Term};
 
+use super::Signed;
 use super::canonical::{self, canonical_json};
 use super::failure::words;
-use super::pipeline::Signed;
 use super::policy::TieredMergePolicy;
 use super::{FINGERPRINT_BYTES, Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::fault::Point;
 use crate::hash::Digest;
+use crate::index::Document;
 use crate::segment::plugin::{Backlog, Payload};
-use crate::source::Document;
 
 /// How much a writer may use.
 #[derive(Debug, Clone, Copy)]

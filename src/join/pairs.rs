@@ -10,7 +10,6 @@
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::Thresholds;
 use super::numbering::Numbering;
@@ -66,7 +65,8 @@ pub struct Pair {
 }
 
 /// A pair as it is told.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairReport {
     /// The id of the one document.
     pub a: String,

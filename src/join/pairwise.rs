@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::Thresholds;
 use super::pairs::{Pair, PairOptions, PairReport, pairs};
@@ -15,7 +14,8 @@ use crate::error::Result;
 use crate::search::Searcher;
 
 /// A pair, and how similar its documents are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SymmetricPair {
     /// The pair.
     #[serde(flatten)]

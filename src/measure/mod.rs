@@ -18,6 +18,7 @@
 //!
 //! Measures know neither fingerprints nor indexes.
 
+#[cfg(feature = "compression")]
 mod compression;
 mod edit;
 pub mod overlap;
@@ -78,14 +79,25 @@ const K: &[Parameter] = &[number("k", 5, 64)];
 
 static GRAMMAR: Grammar = Grammar {
     noun: "measure",
+    absent: &[
+        #[cfg(not(feature = "compression"))]
+        ("gzip", "compression"),
+        #[cfg(not(feature = "compression"))]
+        ("bzip2", "compression"),
+        #[cfg(not(feature = "compression"))]
+        ("ppm", "compression"),
+    ],
     families: &[
         Family { name: "containment", parameters: K },
         Family { name: "symmetric", parameters: K },
         Family { name: "resemblance", parameters: K },
         Family { name: "qgrams", parameters: &[number("q", 4, 64)] },
         Family { name: "overlap", parameters: &[number("n", 10, 1000)] },
+        #[cfg(feature = "compression")]
         plain("gzip"),
+        #[cfg(feature = "compression")]
         plain("bzip2"),
+        #[cfg(feature = "compression")]
         plain("ppm"),
         plain("cosine"),
         plain("style"),
@@ -204,8 +216,11 @@ impl Measure {
             "resemblance" => sets::resemblance(x, y, get("k"), stop)?,
             "qgrams" => sets::qgrams(a.text, b.text, get("q"), stop)?,
             "overlap" => overlap::overlap(x, y, get("n"), stop)?,
+            #[cfg(feature = "compression")]
             "gzip" => compression::similarity(a.text, b.text, compression::gzip, stop)?,
+            #[cfg(feature = "compression")]
             "bzip2" => compression::similarity(a.text, b.text, compression::bzip2, stop)?,
+            #[cfg(feature = "compression")]
             "ppm" => compression::similarity(a.text, b.text, compression::ppm, stop)?,
             "cosine" => vectors::cosine(x, y, self.collection.as_deref(), stop)?,
             "style" => vectors::style(x, y),

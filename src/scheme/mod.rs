@@ -238,6 +238,7 @@ const K: Parameter = number("k", 5, 1, K_MAX);
 
 static GRAMMAR: Grammar = Grammar {
     noun: "scheme",
+    absent: &[],
     families: &[
         Family { name: "kgram", parameters: &[K] },
         Family { name: "mod", parameters: &[K, number("p", 6, 1, 1 << 20)] },

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::Passage;
 use super::passages;
@@ -16,7 +15,8 @@ use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
 /// What two texts have in common.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Comparison {
     /// Distinct fingerprints in common.
     pub overlap: u32,
@@ -42,9 +42,8 @@ pub struct Comparison {
 /// The categories of text reuse (Seo & Croft 2008, section 3.3): how much of one document is in
 /// the other, and the reverse. *Most* is more than 80 %, *considerable* more than 50 %, *partial*
 /// more than 10 %.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Category {
     /// Most of both.
     C1,

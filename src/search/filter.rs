@@ -177,9 +177,9 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, scans: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::pipeline::Signed;
+    use crate::index::Document;
+    use crate::index::Signed;
     use crate::index::{Config, Index, WriterOptions};
-    use crate::source::Document;
     use proptest::prelude::*;
     use std::sync::LazyLock;
 

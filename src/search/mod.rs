@@ -30,7 +30,6 @@ use std::time::Instant;
 use crossbeam::queue::ArrayQueue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
 pub use crate::index::MaxDf;
 pub use compare::{Category, Comparison, compare, compare_by};
@@ -76,7 +75,8 @@ struct Scratch {
 }
 
 /// What a query found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Answer {
     /// What was searched for.
     pub query: QueryInfo,
@@ -96,7 +96,8 @@ pub struct Answer {
 }
 
 /// How many texts came into question for the best passage.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CandidateTexts {
     /// All of them.
     pub texts: usize,
@@ -105,7 +106,8 @@ pub struct CandidateTexts {
 }
 
 /// What was searched for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QueryInfo {
     /// The stored document, if the query is one.
     pub id: Option<String>,
@@ -125,7 +127,8 @@ pub struct QueryInfo {
 }
 
 /// A stop-fingerprint of a query.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stopped {
     /// Its key, in decimal digits: many readers of JSON round large numbers.
     pub key: String,
@@ -137,7 +140,8 @@ pub struct Stopped {
 }
 
 /// A stored document that shares fingerprints with the query.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Hit {
     /// The caller's id.
     pub id: String,
@@ -277,7 +281,7 @@ impl Searcher {
     ///
     /// # Errors
     /// As [`search`](Self::search).
-    pub(crate) fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
+    pub fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
         let query = Query { passages: true, ..query.clone() };

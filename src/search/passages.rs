@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::align::{Aligned, Chain, Match, Side, align, chains, distinct};
 use crate::error::Result;
@@ -15,7 +14,8 @@ use crate::stop::{Steps, Stop};
 use crate::text::Tokens;
 
 /// A passage that the query and a stored document have in common.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Passage {
     /// Where it stands in the query.
     pub query: (u32, u32),
@@ -42,7 +42,8 @@ pub struct Passages {
 }
 
 /// What a range counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Bytes of the original text.

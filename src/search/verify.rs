@@ -3,7 +3,6 @@
 //! Fingerprints are a sample; with both texts at hand any [`Measure`] can be taken of them.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::Query;
 use crate::error::Result;
@@ -12,7 +11,8 @@ use crate::stop::Stop;
 use crate::text::Side;
 
 /// What a measure says of a hit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Verified {
     /// The measure.
     pub measure: String,

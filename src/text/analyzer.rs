@@ -7,11 +7,15 @@
 //! But for `avtor`, it does not guess languages: the same rules hold for every text, so that a
 //! quotation is found in a text of another language.
 
+#[cfg(feature = "avtor")]
+use super::avtor;
 use super::chars::{self, Kind};
+#[cfg(feature = "code")]
+use super::code;
 use super::normalize::Form;
-use super::prepared::{self, Steps};
+use super::prepared;
 use super::tokenize::{UNITS_MAX, tokenize};
-use super::{Parts, Take, Tokens, code, homoglyphs, language};
+use super::{Parts, Take, Tokens};
 use crate::hash::hash_bytes;
 use crate::spec::{Family, Grammar, Parameter, Spec};
 use crate::stop::Stop;
@@ -61,6 +65,12 @@ const fn switch(name: &'static str) -> Parameter {
 
 static GRAMMAR: Grammar = Grammar {
     noun: "analyser",
+    absent: &[
+        #[cfg(not(feature = "avtor"))]
+        ("avtor", "avtor"),
+        #[cfg(not(feature = "code"))]
+        ("code", "code"),
+    ],
     families: &[
         Family {
             name: "words",
@@ -71,10 +81,11 @@ static GRAMMAR: Grammar = Grammar {
             ],
         },
         Family { name: "prefixes", parameters: &[Parameter::number("n", 1, 1, 64)] },
+        #[cfg(feature = "avtor")]
         Family {
             name: "avtor",
             parameters: &[
-                Parameter::choice("language", &language::NAMES),
+                Parameter::choice("language", &avtor::LANGUAGES),
                 switch("markup"),
                 switch("homoglyphs"),
                 switch("stop"),
@@ -82,6 +93,7 @@ static GRAMMAR: Grammar = Grammar {
                 switch("stem"),
             ],
         },
+        #[cfg(feature = "code")]
         Family {
             name: "code",
             parameters: &[
@@ -98,6 +110,7 @@ static GRAMMAR: Grammar = Grammar {
 /// Tokens that are handed on at a time: as many as a book's chapter has, so that few texts have more.
 pub const PART_TOKENS: usize = 1 << 16;
 
+#[cfg(feature = "avtor")]
 /// What the analyser `avtor` takes for a while for each byte of a text, at most: two edited texts, each byte
 /// of which may be a piece of its own.
 const AVTOR_BYTES_A_BYTE: usize = 50;
@@ -105,6 +118,7 @@ const AVTOR_BYTES_A_BYTE: usize = 50;
 /// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
 const SAMPLE: &str = include_str!("sample.txt");
 
+#[cfg(feature = "avtor")]
 /// Texts of which `avtor` makes something else with each of its steps.
 const PROSE: [&str; 3] = [
     SAMPLE,
@@ -112,11 +126,13 @@ const PROSE: [&str; 3] = [
     "\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438} \u{431}\u{44b}\u{43b}\u{438} \u{432} \u{434}\u{43e}\u{43c}\u{430}\u{445}",
 ];
 
+#[cfg(feature = "code")]
 /// A text that is another program in each language.
 const PROGRAM: &str = "class A { public: int f(int x) { return x + 1; /* c */ } };\n\
     # comment or not\ndef g(x):\n    return f'{x}'\nfn h(x: &'a str) -> u8 { 'b'; r#\"s\"#; 1 }\n\
     struct B { virtual void m() = 0; }; A() { super(); } void f(final int y) { auto z = 1'000; }\n";
 
+#[cfg(feature = "code")]
 /// Programs at which the scanners of two grammars ask the C library what a letter and what white
 /// space is, which not all C libraries answer alike.
 const SCANNED: [&str; 2] = [
@@ -165,10 +181,16 @@ impl Analyzer {
 
     /// The memory, in bytes, that is taken for a while to analyse a text of so many bytes, its tokens not
     /// counted.
+    #[cfg_attr(
+        not(any(feature = "avtor", feature = "code")),
+        expect(unused_variables, reason = "the other analysers take nothing")
+    )]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
         match self.spec.name() {
             // A copy without markup, one without homoglyphs, and where their pieces came from.
+            #[cfg(feature = "avtor")]
             "avtor" => text_bytes.saturating_mul(AVTOR_BYTES_A_BYTE),
+            #[cfg(feature = "code")]
             "code" => code::scratch_bytes(text_bytes),
             _ => 0,
         }
@@ -179,8 +201,9 @@ impl Analyzer {
         let is_on = |name| self.spec.get(name) == 1;
         match self.spec.name() {
             "prefixes" => prepared::prefixes(text, self.spec.get("n") as usize, tokens, stop)?,
+            #[cfg(feature = "avtor")]
             "avtor" => {
-                let steps = Steps {
+                let steps = avtor::Steps {
                     language: self.spec.get("language") as usize,
                     markup: is_on("markup"),
                     homoglyphs: is_on("homoglyphs"),
@@ -188,8 +211,9 @@ impl Analyzer {
                     filter: is_on("filter"),
                     stem: is_on("stem"),
                 };
-                prepared::avtor(text, steps, tokens, stop)?;
+                avtor::avtor(text, steps, tokens, stop)?;
             }
+            #[cfg(feature = "code")]
             "code" => {
                 let language = self.spec.get("language") as usize;
                 code::tokenize(text, language, is_on("names"), tokens, stop)?;
@@ -213,12 +237,13 @@ impl Analyzer {
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
         let mut bytes = Vec::new();
-        // Too deep to be parsed.
-        let unparsed = code::DEPTH_MAX + 1;
-        let unparsed = format!("{}{SAMPLE}{PROGRAM}", "(".repeat(unparsed));
+        #[cfg(feature = "code")]
+        let too_deep = format!("{}{SAMPLE}{PROGRAM}", "(".repeat(code::DEPTH_MAX + 1));
         let samples: &[&str] = match self.spec.name() {
+            #[cfg(feature = "avtor")]
             "avtor" => &PROSE,
-            "code" => &[PROGRAM, SAMPLE, SCANNED[0], SCANNED[1], &unparsed],
+            #[cfg(feature = "code")]
+            "code" => &[PROGRAM, SAMPLE, SCANNED[0], SCANNED[1], &too_deep],
             _ => &[SAMPLE],
         };
         for sample in samples {
@@ -229,9 +254,10 @@ impl Analyzer {
                 bytes.extend_from_slice(&span.end.to_le_bytes());
             }
         }
+        #[cfg(feature = "avtor")]
         if self.spec.name() == "avtor" {
-            let languages = prepared::language_hashes(self.spec.get("language") as usize);
-            let likes = (self.spec.get("homoglyphs") == 1).then(homoglyphs::likes_hash);
+            let languages = avtor::language_hashes(self.spec.get("language") as usize);
+            let likes = (self.spec.get("homoglyphs") == 1).then(avtor::likes_hash);
             let hashes = languages.iter().chain(&likes);
             hashes.for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
         }

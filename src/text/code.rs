@@ -7,7 +7,7 @@
 //! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
 
 use super::unicode::{is_letter, is_mark, is_number, is_white_space};
-use super::{Span, Take};
+use super::{Span, Take, paragraph_break};
 use crate::Result;
 use crate::hash::hash_bytes;
 use crate::stop::Stop;
@@ -29,11 +29,6 @@ const GRAMMARS: [(LanguageFn, &[&str]); LANGUAGES.len()] = [
     (tree_sitter_python::LANGUAGE, &["function_definition"]),
     (tree_sitter_rust::LANGUAGE, &["function_item"]),
 ];
-
-/// The token between paragraphs.
-pub fn paragraph_break() -> u64 {
-    hash_bytes(b"\n\n")
-}
 
 /// What a tree takes for each byte of a text.
 const TREE_BYTES_A_BYTE: usize = 100;

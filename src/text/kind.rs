@@ -5,10 +5,9 @@
 //! anything else by its NULs and control characters. The table holds only what no text begins with:
 //! `BM` begins a picture, and an article on cars.
 
-use super::charset::{is_utf16, looks_binary};
-
 /// As much of the beginning as is looked at.
-const SAMPLE_BYTES: usize = 8 << 10;
+#[doc(hidden)]
+pub const SAMPLE_BYTES: usize = 8 << 10;
 
 /// How files begin, and what they are.
 const BEGINNINGS: [(&[u8], &str); 24] = [
@@ -52,26 +51,8 @@ const IN_ZIP: [(&[u8], &str); 7] = [
     (b"META-INF/MANIFEST.MF", "it is a Java archive"),
 ];
 
-/// Why these bytes are no text, as a clause, if they are none; in the encoding that was declared for
-/// them, if one was, NULs may be characters.
-pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
-    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
-    if let Some(why) = by_beginning(sample) {
-        return Some(why);
-    }
-    if is_declared {
-        return None;
-    }
-    if looks_binary(sample) {
-        return Some("it is binary: there are NUL bytes in it");
-    }
-    // In UTF-16 any byte may be half of a letter.
-    let is_binary = has_controls(sample) && !is_utf16(sample);
-    is_binary.then_some("it is binary: there are control characters in it")
-}
-
-/// The same of what has come as characters, such as a string of JSON. A file that was read as if it
-/// were text has its beginning still.
+/// Says why a string, such as one of JSON, is no text, as a clause, if it is none. A file that was read
+/// as if it were text has its beginning still.
 pub fn no_text_in(text: &str) -> Option<&'static str> {
     let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
     let beginning = by_beginning(sample).or_else(|| {
@@ -86,7 +67,9 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
     beginning.or_else(has_nul).or_else(has_controls)
 }
 
-fn by_beginning(sample: &[u8]) -> Option<&'static str> {
+/// Says what a file is that begins so, if that is no text.
+#[doc(hidden)]
+pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     if sample.starts_with(b"PK\x03\x04") {
         let has = |part: &[u8]| memchr::memmem::find(sample, part).is_some();
         let found = IN_ZIP.iter().find(|(part, _)| has(part));
@@ -104,7 +87,8 @@ fn by_beginning(sample: &[u8]) -> Option<&'static str> {
 
 /// Whether more than a thirty-second of the bytes are control characters of no text. Those of
 /// ISO-2022 encodings and of coloured output are in texts.
-fn has_controls(sample: &[u8]) -> bool {
+#[doc(hidden)]
+pub fn has_controls(sample: &[u8]) -> bool {
     let is_control = |byte: &&u8| matches!(**byte, 1..=7 | 0x10..=0x1a | 0x1c..=0x1f);
     let controls = sample.iter().filter(is_control).count();
     controls > 4 && controls > sample.len() / 32
@@ -113,61 +97,6 @@ fn has_controls(sample: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(bytes: &[u8], what: &str) {
-        let found = no_text(bytes, false).expect("it is no text");
-        assert!(found.contains(what), "{found}");
-        assert_eq!(no_text(bytes, true), by_beginning(bytes));
-    }
-
-    #[test]
-    fn documents_in_other_forms_are_known_by_their_beginnings() {
-        let zip = |name: &str| [b"PK\x03\x04\x14\0\0\0", name.as_bytes(), b" \0\x01\x02"].concat();
-        check(&zip("[Content_Types].xml word/document.xml"), "Word document");
-        check(&zip("mimetypeapplication/vnd.oasis.opendocument.text"), "OpenDocument");
-        check(&zip("mimetypeapplication/epub+zip"), "e-book");
-        check(&zip("x"), "zip archive");
-        check(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "PDF");
-        check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old Office");
-        check(b"{\\rtf1\\ansi Text}", "RTF");
-        check(b"\x89PNG\r\n\x1a\n\0", "picture");
-        check(b"a\0b", "NUL");
-        check(&b"ab\x01\x02\x03".repeat(10), "control characters");
-    }
-
-    #[test]
-    fn texts_that_begin_like_files_are_texts() {
-        for text in [
-            &b"BMW and MZ are makers of motorcycles."[..],
-            b"PKs and PDFs; %PDF is how one begins",
-            b"ID3 tags are about music",
-            b"RIFF raff, WEBP",
-            b"GIF is a format, BZh another",
-            b"\x1b[31mred\x1b[0m and \x1b[32mgreen\x1b[0m",
-            b"\xef\xbb\xbfwith a mark",
-            b"caf\xe9",
-            b"<html><p>text</p>",
-            b"a\x0cb\x08c\x7f",
-            b"",
-        ] {
-            assert_eq!(no_text(text, false), None, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn letters_of_two_bytes_are_no_control_characters() {
-        let russian = "\u{412}\u{441}\u{435} \u{441}\u{447}\u{430}\u{441}\u{442}. ".repeat(20);
-        // Of many Chinese characters one half is a control character of ASCII.
-        let chinese = "\u{4e01}\u{4e02}\u{5403}\u{6211}\u{4f1a}".repeat(20);
-        for text in [russian.clone(), format!("\u{feff}{russian}"), format!("\u{feff}{chinese}")] {
-            let pairs = || text.encode_utf16().map(|unit| [(unit >> 8) as u8, unit as u8]);
-            let big: Vec<u8> = pairs().flatten().collect();
-            let little: Vec<u8> = pairs().flat_map(|[high, low]| [low, high]).collect();
-            assert!(has_controls(&big), "{text}");
-            assert_eq!((no_text(&big, false), no_text(&little, false)), (None, None), "{text}");
-        }
-    }
 
     #[test]
     fn a_file_that_was_read_as_characters_is_known_too() {

@@ -3,22 +3,26 @@
 //! Bytes in, tokens out. This module knows neither files nor indexes.
 
 pub mod analyzer;
+#[cfg(feature = "avtor")]
+mod avtor;
 mod chars;
-pub mod charset;
+#[cfg(feature = "code")]
 mod code;
-mod edit;
-mod homoglyphs;
 pub mod kind;
-mod language;
-mod markup;
 mod normalize;
 mod prepared;
 mod tokenize;
 mod unicode;
 
 pub use analyzer::{Analyzer, PART_TOKENS};
-pub use code::paragraph_break;
-pub(crate) use unicode::is_white_space;
+#[doc(hidden)]
+pub use unicode::is_white_space;
+
+/// The token between the paragraphs of a program, that is, where a subroutine begins or ends: the
+/// analyser `code` makes it, and the scheme `syntax` cuts there.
+pub fn paragraph_break() -> u64 {
+    crate::hash::hash_bytes(b"\n\n")
+}
 
 /// The tokens of one text, in order: for each its hash and its place.
 ///

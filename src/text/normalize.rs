@@ -336,6 +336,7 @@ fn classify(c: char) -> Class {
     }
 }
 
+#[cfg(feature = "avtor")]
 /// Whether `c` parts no word: a mark, or invisible.
 pub(super) fn is_within_words(c: char) -> bool {
     matches!(classify(c), Class::Mark | Class::Ignorable)

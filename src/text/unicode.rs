@@ -5,6 +5,11 @@
 //! general categories of a pinned crate, and two small sets that Unicode keeps stable.
 //! `clippy.toml` lists the methods that this module stands for; `lib.rs` refuses them.
 
+#![cfg_attr(
+    not(all(feature = "avtor", feature = "code")),
+    allow(dead_code, reason = "some analysers alone ask some questions")
+)]
+
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// Whether `c` is a letter: of categories L and Nl, or a letter in a circle or square.
@@ -39,7 +44,7 @@ pub(super) fn is_assigned(c: char) -> bool {
 }
 
 /// Whether `c` has the property White_Space, as of Unicode 6.3 to 18.
-pub(crate) fn is_white_space(c: char) -> bool {
+pub fn is_white_space(c: char) -> bool {
     matches!(c,
         '\t'..='\r' | ' ' | '\u{85}' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}'
         | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}')

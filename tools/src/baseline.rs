@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cento::index::{AddOptions, Config, Index, Snapshot};
+use cento::index::{Config, Index, Snapshot};
 use cento::search::{Query, Searcher};
+use cento_source::AddOptions;
 use clap::Args;
 use tantivy::collector::TopDocs;
 use tantivy::merge_policy::NoMergePolicy;
@@ -125,7 +126,7 @@ impl Baselines {
         let index = Index::create(path, config(store_text)?)?;
         let stop = AtomicBool::new(false);
         let inputs = [self.corpus.clone()];
-        cento::index::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
+        cento_source::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
         // Like the baselines: measured when merging has come to rest, in one segment.
         index.compact(1)?;
         Ok(())

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use cento::index::{AddOptions, Index, MaxDf};
+use cento::index::{Index, MaxDf};
 use cento::search::{Query, Searcher};
+use cento_source::AddOptions;
 use clap::Args;
 
 use crate::Result;
@@ -50,7 +51,7 @@ impl Exact {
             let options = AddOptions { commit_every, ..AddOptions::default() };
             let stop = AtomicBool::new(false);
             let inputs = [self.corpus.clone()];
-            cento::index::add(&index, &inputs, &options, &stop, &mut |_| {})?;
+            cento_source::add(&index, &inputs, &options, &stop, &mut |_| {})?;
         }
         let searcher = Searcher::new(Index::open(&self.work)?.snapshot()?);
         let config = searcher.snapshot().config();

@@ -13,10 +13,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use cento::api::{
+use cento_client::Client;
+use cento_client::api::{
     Commit, CompareRequest, DocumentBody, PairwiseRequest, PassagesRequest, SearchRequest, TextOrId,
 };
-use cento::client::Client;
 use clap::Args;
 use fastrand::Rng;
 

@@ -9,9 +9,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use cento::api::{Commit, DocumentBody};
-use cento::client::Client;
 use cento::index::{DocAddress, Index};
+use cento_client::Client;
+use cento_client::api::{Commit, DocumentBody};
 use clap::Args;
 use fastrand::Rng;
 

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cento::index::pipeline::Signed;
+use cento::index::Signed;
 use cento::index::{Index, MaxDf, WriterOptions};
 use cento::search::{Query, Searcher};
-use cento::source;
 use clap::Args;
 use fastrand::Rng;
 
@@ -179,7 +178,7 @@ fn build(corpus: &Path, bytes_max: usize, segments: usize, path: &Path) -> Resul
     let mut writer = index.writer(options)?;
     for (i, document) in first(corpus, bytes_max)?.enumerate() {
         let Document { id, text } = document?;
-        let document = source::Document::new(id, text, serde_json::Map::new());
+        let document = cento::index::Document::new(id, text, serde_json::Map::new());
         writer.add(Signed::new(document, index.config())?)?;
         if (i + 1) % count.div_ceil(segments) == 0 {
             writer.commit()?;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use cento::api::{Commit, CompareRequest, DocumentBody, SearchRequest, TextOrId};
-use cento::client::Client;
+use cento_client::Client;
+use cento_client::api::{Commit, CompareRequest, DocumentBody, SearchRequest, TextOrId};
 use clap::Args;
 
 use crate::Result;

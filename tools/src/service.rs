@@ -11,11 +11,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use cento::api::{Commit, CompactRequest, DocumentBody, SearchRequest};
-use cento::client::Client;
 use cento::index::Index;
 use cento::search::{Answer, Hit, Query, Searcher};
-use cento::serve::Whereabouts;
+use cento_client::Client;
+use cento_client::api::{Commit, CompactRequest, DocumentBody, SearchRequest};
+use cento_serve::Whereabouts;
 use clap::Args;
 
 use crate::Result;

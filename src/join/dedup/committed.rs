@@ -5,12 +5,11 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::DedupOptions;
 use super::recent::Recent;
 use super::verdict::Reason;
+use super::{DedupOptions, Record};
 use crate::error::Result;
-use crate::index::pipeline::{Output, Signed};
-use crate::index::{DocAddress, MaxDf};
+use crate::index::{DocAddress, MaxDf, Signed};
 use crate::search::Searcher;
 use crate::stop::Stop;
 
@@ -57,7 +56,7 @@ impl Committed<'_> {
     ///
     /// # Errors
     /// When an index cannot be read.
-    pub fn look_up(&self, batch: &[Output]) -> Result<Vec<Option<Prepared>>> {
+    pub fn look_up(&self, batch: &[Record]) -> Result<Vec<Option<Prepared>>> {
         let next = AtomicUsize::new(0);
         let work = || -> Result<Vec<(usize, Prepared)>> {
             let mut done = Vec::new();
@@ -65,7 +64,7 @@ impl Committed<'_> {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 match batch.get(at) {
                     None => return Ok(done),
-                    Some(Output::Signed(signed)) => done.push((at, self.look_up_one(signed)?)),
+                    Some(Record::Document(signed)) => done.push((at, self.look_up_one(signed)?)),
                     Some(_) => {}
                 }
             }

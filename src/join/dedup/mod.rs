@@ -21,8 +21,6 @@ mod recent;
 mod verdict;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,10 +29,8 @@ pub use verdict::{Cut, Decision, Verdict};
 
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
-use crate::index::pipeline::{self, Output, PipelineOptions, Signed};
-use crate::index::{Index, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
+use crate::index::{Index, Signed, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
 use crate::search::Searcher;
-use crate::source::SourceOptions;
 use committed::{Committed, Prepared};
 use recent::{Prefix, Recent, RecentDocuments};
 use verdict::Reason;
@@ -51,7 +47,7 @@ pub struct DedupOptions {
     pub passage: Option<usize>,
     /// Fingerprints that do not count, of templates and the like; ascending.
     pub boilerplate: Vec<u64>,
-    /// Threads that parse and sign, and threads that search.
+    /// Threads that search.
     pub threads: usize,
     /// The memory for documents on their way, and for those that are not committed yet.
     pub memory_bytes: usize,
@@ -60,8 +56,6 @@ pub struct DedupOptions {
     pub resumable: bool,
     /// Stop at the first record that is no document.
     pub strict: bool,
-    /// How sources are read.
-    pub source: SourceOptions,
 }
 
 /// What the caller is told, in the order of the input.
@@ -109,104 +103,140 @@ impl Progress {
 const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Goes through all documents of `inputs`, from where `from` says on, and puts those that are kept
-/// into the index.
+/// A record of the stream, in its order.
+#[derive(Debug)]
+pub enum Record {
+    /// A document, signed as the index signs.
+    Document(Signed),
+    /// A file that was left out, and why.
+    Skipped {
+        /// The path.
+        place: String,
+        /// The reason, as a clause.
+        why: &'static str,
+    },
+    /// A record that is no document, or a file that could not be read.
+    Failed(Error),
+}
+
+/// A run over a stream of documents, which puts those that are kept into an index.
 ///
-/// Boilerplate does not count in `against` either if those searchers were made without it.
-///
-/// `sink` is told everything in the order of the input.
-///
-/// # Errors
-/// When an index signs otherwise or cannot be read or written, when `sink` fails, or, if `strict`,
-/// at the first record that is no document; [`Error::Cancelled`] after `stop`. The index is then as
-/// the last commit left it.
-pub fn dedup(
-    index: &Index,
-    against: &[Searcher],
-    inputs: &[PathBuf],
-    options: &DedupOptions,
+/// [`push`](Dedup::push) the records in order, then [`finish`](Dedup::finish). The sink gets all
+/// events in the order of the records, some time after they were pushed: decisions are made a batch
+/// at a time. A run that is dropped before its end leaves the index as the last commit left it.
+pub struct Dedup<'a> {
+    run: Run<'a>,
+    /// What an interrupted run had done: these records are read again and not decided again.
     from: Progress,
-    stop: &AtomicBool,
-    sink: &mut dyn FnMut(Event<'_>) -> Result<()>,
-) -> Result<()> {
-    let config = index.config();
-    for searcher in against {
-        let other = searcher.snapshot();
-        config.check_signs_as(other.config(), other.index().path())?;
-        if options.passage.is_some() && !other.config().store_text {
-            let what = "it keeps no texts, in which passages could be found";
-            return Err(Error::index(other.index().path(), what));
+}
+
+impl<'a> Dedup<'a> {
+    /// Begins a run, or goes on with one from where `from` says.
+    ///
+    /// Boilerplate does not count in `against` either if those searchers were made without it.
+    ///
+    /// # Errors
+    /// When an index signs otherwise, cannot be read or written, or keeps no texts in which to look
+    /// for passages.
+    pub fn new(
+        index: &Index,
+        against: &'a [Searcher],
+        options: &'a DedupOptions,
+        from: Progress,
+        sink: &'a mut dyn FnMut(Event<'_>) -> Result<()>,
+    ) -> Result<Dedup<'a>> {
+        let config = index.config();
+        for searcher in against {
+            let other = searcher.snapshot();
+            config.check_signs_as(other.config(), other.index().path())?;
+            if options.passage.is_some() && !other.config().store_text {
+                let what = "it keeps no texts, in which passages could be found";
+                return Err(Error::index(other.index().path(), what));
+            }
         }
+        if options.passage.is_some() && !config.store_text {
+            let what = "it keeps no texts, in which passages could be found";
+            return Err(Error::index(index.path(), what));
+        }
+        let memory_bytes = options.memory_bytes / 4;
+        let mut writer =
+            index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
+        let mut run = Run {
+            own: without(writer.committed()?, options)?,
+            writer,
+            against,
+            options,
+            recent: RecentDocuments::default(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            progress: from.clone(),
+            read: 0,
+            hash: 0,
+            numbers: HashMap::new(),
+            sink,
+        };
+        if from.records == 0 {
+            // From now on the run can be gone on with, whatever it has written.
+            run.commit()?;
+        }
+        Ok(Dedup { run, from })
     }
-    if options.passage.is_some() && !config.store_text {
-        let what = "it keeps no texts, in which passages could be found";
-        return Err(Error::index(index.path(), what));
-    }
-    let pipeline = PipelineOptions {
-        threads: options.threads,
-        bytes_max: options.memory_bytes / 4,
-        document_bytes_max: options.memory_bytes / 4,
-        source: options.source.clone(),
-    };
-    let memory_bytes = options.memory_bytes / 4;
-    let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
-    let mut run = Run {
-        own: without(writer.committed()?, options)?,
-        writer,
-        against,
-        options,
-        recent: RecentDocuments::default(),
-        batch: Vec::new(),
-        batch_bytes: 0,
-        progress: from.clone(),
-        read: 0,
-        hash: 0,
-        numbers: HashMap::new(),
-        sink,
-    };
-    if from.records == 0 {
-        // From now on the run can be gone on with, whatever it has written.
-        run.commit()?;
-    }
-    let changed = || Error::Query {
-        what: "the documents are not those of the run that was interrupted; go on with the same \
-               ones, or give it up"
-            .into(),
-    };
-    pipeline::run(inputs, config, &pipeline, stop, &|_, _| false, &mut |output| {
+
+    /// Takes the next record.
+    ///
+    /// # Errors
+    /// When the records are not those of the run that is continued, an index cannot be read or
+    /// written, the sink fails, or, if `strict`, at the first record that is no document.
+    pub fn push(&mut self, record: Record) -> Result<()> {
+        let Dedup { run, from } = self;
         run.read += 1;
         if run.read <= from.records {
-            run.hash = next_hash(run.hash, &output);
+            run.hash = next_hash(run.hash, &record);
             let is_last = run.read == from.records;
             return if is_last && run.hash != from.hash { Err(changed()) } else { Ok(()) };
         }
-        run.batch_bytes += match &output {
-            Output::Signed(signed) => signed.document.text.len(),
+        run.batch_bytes += match &record {
+            Record::Document(signed) => signed.document.text.len(),
             _ => 0,
         };
-        run.batch.push(output);
+        run.batch.push(record);
         let is_full = run.batch.len() == BATCH || run.batch_bytes >= BATCH_BYTES;
         if is_full { run.decide_batch() } else { Ok(()) }
-    })?;
-    if run.read < from.records {
-        return Err(changed());
     }
-    run.decide_batch()?;
-    run.progress.done = true;
-    run.commit()?;
-    run.writer.finish()
+
+    /// Decides upon what is left, and commits.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn finish(self) -> Result<()> {
+        let Dedup { mut run, from } = self;
+        if run.read < from.records {
+            return Err(changed());
+        }
+        run.decide_batch()?;
+        run.progress.done = true;
+        run.commit()?;
+        run.writer.finish()
+    }
+}
+
+fn changed() -> Error {
+    Error::Query {
+        what: "the documents are not those of the run that was interrupted; go on with the same \
+               ones, or give it up"
+            .into(),
+    }
 }
 
 /// The number of all records up to this one, from that of those before.
-fn next_hash(hash: u64, output: &Output) -> u64 {
+fn next_hash(hash: u64, record: &Record) -> u64 {
     let document = |id: &str, digest: Digest| {
         Digest::of_parts(&[b"document", id.as_bytes(), &digest.to_le_bytes()])
     };
-    let own = match output {
-        Output::Signed(signed) => document(&signed.document.id, signed.digest),
-        Output::Known(known, digest) => document(&known.id, *digest),
-        Output::Skipped { place, .. } => Digest::of_parts(&[b"skipped", place.as_bytes()]),
-        Output::Failed(error) => Digest::of_parts(&[b"failed", error.to_string().as_bytes()]),
+    let own = match record {
+        Record::Document(signed) => document(&signed.document.id, signed.digest),
+        Record::Skipped { place, .. } => Digest::of_parts(&[b"skipped", place.as_bytes()]),
+        Record::Failed(error) => Digest::of_parts(&[b"failed", error.to_string().as_bytes()]),
     };
     mix64(hash ^ own.low)
 }
@@ -227,7 +257,7 @@ struct Run<'a> {
     against: &'a [Searcher],
     options: &'a DedupOptions,
     recent: RecentDocuments,
-    batch: Vec<Output>,
+    batch: Vec<Record>,
     /// Of text in the batch.
     batch_bytes: usize,
     progress: Progress,
@@ -247,21 +277,21 @@ impl Run<'_> {
         let own = self.own.clone();
         let committed = Committed { own: &own, against: self.against, options: self.options };
         let prepared = committed.look_up(&batch)?;
-        for (output, prepared) in batch.into_iter().zip(prepared) {
-            self.progress.hash = next_hash(self.progress.hash, &output);
-            match (output, prepared) {
-                (Output::Signed(signed), Some(prepared)) => {
+        for (record, prepared) in batch.into_iter().zip(prepared) {
+            self.progress.hash = next_hash(self.progress.hash, &record);
+            match (record, prepared) {
+                (Record::Document(signed), Some(prepared)) => {
                     self.decide(&committed, signed, prepared)?
                 }
-                (Output::Skipped { place, why }, _) => {
+                (Record::Skipped { place, why }, _) => {
                     (self.sink)(Event::Skipped(&place, why))?;
                 }
-                (Output::Failed(error), _) if self.options.strict => return Err(error),
-                (Output::Failed(error), _) => {
+                (Record::Failed(error), _) if self.options.strict => return Err(error),
+                (Record::Failed(error), _) => {
                     (self.sink)(Event::Failed(&error))?;
                 }
-                // Nothing is known beforehand, and all that is signed is prepared.
-                (Output::Known(..) | Output::Signed(_), _) => {}
+                // Every document is prepared.
+                (Record::Document(_), None) => {}
             }
             self.progress.records += 1;
         }
@@ -363,18 +393,18 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Document;
+    use crate::index::Document;
 
     #[test]
     fn records_that_change_places_with_their_ids_are_other_records() {
         let known = |id: &str, text: &str| {
             let document = Document::new(id, text, serde_json::Map::new());
-            Output::Known(document, Digest::of(text.as_bytes()))
+            Record::Document(Signed::of(document, 0, Vec::new()))
         };
         assert_ne!(next_hash(0, &known("a", "b")), next_hash(0, &known("b", "a")));
         assert_ne!(next_hash(0, &known("a", "a")), next_hash(0, &known("b", "b")));
-        let skipped = Output::Skipped { place: "a".into(), why: "" };
-        let failed = Output::Failed(Error::input("a", ""));
+        let skipped = Record::Skipped { place: "a".into(), why: "" };
+        let failed = Record::Failed(Error::input("a", ""));
         assert_ne!(next_hash(0, &skipped), next_hash(0, &failed));
     }
 }

@@ -64,8 +64,8 @@ fn apart(mut ranges: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Document;
     use crate::join::dedup::Decision;
-    use crate::source::Document;
     use proptest::prelude::*;
 
     /// What becomes of a text, and what is left of it.

@@ -137,7 +137,6 @@ fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::join::dedup::DedupOptions;
-    use crate::source::SourceOptions;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -163,7 +162,6 @@ mod tests {
                 memory_bytes: 0,
                 resumable: false,
                 strict: false,
-                source: SourceOptions::default(),
             };
             let (near, both) = (options(None), options(Some(f64::from(tenths) / 10.0)));
             let (mut whole, mut short) = (RecentDocuments::default(), RecentDocuments::default());

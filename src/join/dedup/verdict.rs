@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::DedupOptions;
 use super::recent::Prefix;
 use crate::error::Result;
+use crate::index::Document;
 use crate::search::least_overlap;
-use crate::source::Document;
 
 /// What becomes of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]

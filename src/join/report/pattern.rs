@@ -140,9 +140,9 @@ fn is_template(a: &[u64], b: &[u64], passages: &[Aligned]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::pipeline::Signed;
+    use crate::index::Document;
+    use crate::index::Signed;
     use crate::index::{Config, Index, WriterOptions};
-    use crate::source::Document;
 
     /// The pattern of the first two of these documents.
     fn pattern(texts: &[String]) -> Pattern {

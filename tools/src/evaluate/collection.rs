@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cento::index::pipeline::Signed;
+use cento::index::Signed;
 use cento::index::{Config, DocAddress, Index, MaxDf, WriterOptions};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::pairs::{Pair, PairOptions, pairs};
 use cento::search::Searcher;
-use cento::source;
 use clap::Args;
 
 use crate::Result;
@@ -83,7 +82,7 @@ impl Collection {
         let index = Index::create(&path, Config::new(scheme, "words", false)?)?;
         let mut writer = index.writer(WriterOptions::default())?;
         for Document { id, text } in documents {
-            let document = source::Document::new(id, text, serde_json::Map::new());
+            let document = cento::index::Document::new(id, text, serde_json::Map::new());
             writer.add(Signed::new(document, index.config())?)?;
         }
         writer.finish()?;

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use cento::index::{Config, Index, WriterOptions, pipeline::Signed};
+use cento::index::{Config, Index, Signed, WriterOptions};
 use cento::search::{Query, Searcher};
-use cento::source;
 use cento::text::Tokens;
 use clap::Args;
 use fastrand::Rng;
@@ -124,7 +123,7 @@ fn index(path: &Path, config: Config, documents: &[&Document]) -> Result<Searche
     for document in documents {
         let meta = serde_json::Map::new();
         let (id, text) = (document.id.clone(), document.text.clone());
-        writer.add(Signed::new(source::Document::new(id, text, meta), index.config())?)?;
+        writer.add(Signed::new(cento::index::Document::new(id, text, meta), index.config())?)?;
     }
     writer.finish()?;
     Ok(Searcher::new(index.snapshot()?))

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cento::index::{AddOptions, Config, Index, Training, train};
+use cento::index::{Config, Index, Training};
 use cento::search::{Query, Searcher};
-use cento::source::SourceOptions;
+use cento_source::{AddOptions, SourceOptions, train};
 use clap::Args;
 use fastrand::Rng;
 
@@ -165,20 +165,15 @@ impl Sun {
         std::fs::create_dir_all(&self.work)?;
         let inputs = [self.corpus.sources.clone()];
         let table = if scheme.starts_with("fbw") {
-            let training = Training {
-                analyzer: "chars".parse()?,
-                q,
-                spex: false,
-                source: SourceOptions::default(),
-            };
+            let training = Training { analyzer: "chars".parse()?, q, spex: false };
             let out = path.with_extension("table");
-            Some(Arc::new(train(&inputs, &training, &out, &mut |_| {})?))
+            Some(Arc::new(train(&inputs, &SourceOptions::default(), &training, &out, &mut |_| {})?))
         } else {
             None
         };
         let index = Index::create(path, Config::with_frequencies(scheme, "chars", true, table)?)?;
         let stop = AtomicBool::new(false);
-        cento::index::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
+        cento_source::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
         Ok(Searcher::new(index.snapshot()?))
     }
 

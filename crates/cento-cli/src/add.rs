@@ -1,0 +1,221 @@
+//! `cento add`
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Outcome;
+use super::create::{self, ConfigArgs};
+use super::output::{self, Format, parse_bytes};
+use super::progress::{AddProgress, LeftOut, stop_flag, summary};
+use super::send::{SendOptions, send};
+use super::target::{Target, TargetArgs};
+use super::terminal::tell;
+use cento::Error;
+use cento::index::{Config, Index};
+use cento::scheme::DEFAULT_SPEC;
+use cento_client::Client;
+use cento_source::charset;
+use cento_source::{self, AddOptions, AddReport, SourceOptions, check_there};
+
+/// Add documents, in place of those with the same id.
+///
+/// An index that does not exist is created. With --url the documents are sent to a service.
+///
+/// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
+/// path as id. All may be compressed as .gz or .zst. A document that is there already, with the
+/// same text and meta, is left as it is: a run that was stopped can simply be repeated.
+///
+/// A file that is no text, and a record that is no document, is named and left out. The exit status
+/// is 2 if a file or a part of one could not be read, or if nothing at all was added.
+#[derive(Debug, Args)]
+pub struct Add {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Files, directories, or - for standard input.
+    #[arg(value_name = "PATH", required_unless_present = "url")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    config: NewConfigArgs,
+    /// Memory for what is on its way into the index.
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
+    memory: usize,
+    /// Threads that read and fingerprint; as many as there are processors if not given.
+    #[arg(long, value_name = "N", conflicts_with = "url")]
+    threads: Option<usize>,
+    /// Commit after so many documents, not only at the end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    commit_every: Option<u64>,
+    /// Stop at the first record that is no document.
+    #[arg(long)]
+    strict: bool,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// How documents are read.
+#[derive(Debug, Clone, Args)]
+pub struct SourceArgs {
+    /// The field of a JSON line with the id.
+    #[arg(long, value_name = "FIELD", default_value = "id")]
+    id_field: String,
+    /// The field of a JSON line with the text.
+    #[arg(long, value_name = "FIELD", default_value = "text")]
+    text_field: String,
+    /// The field of a JSON line with an object that filters can look at.
+    #[arg(long, value_name = "FIELD", default_value = "meta")]
+    meta_field: String,
+    /// The encoding of text files; found for each file if not given.
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
+    encoding: Option<String>,
+    /// Longer lines and files are refused.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
+    max_record_bytes: usize,
+    /// In directories, also read hidden files and what .gitignore excludes.
+    #[arg(long)]
+    all: bool,
+}
+
+/// The name of an encoding, if there is one of that name.
+pub fn parse_encoding(name: &str) -> Result<String, String> {
+    match charset::is_known(name) {
+        true => Ok(name.to_owned()),
+        false => Err("there is no encoding of this name; see the WHATWG list of labels".into()),
+    }
+}
+
+impl SourceArgs {
+    /// The options.
+    pub fn options(&self) -> SourceOptions {
+        SourceOptions {
+            id_field: self.id_field.clone(),
+            text_field: self.text_field.clone(),
+            meta_field: self.meta_field.clone(),
+            encoding: self.encoding.clone(),
+            record_bytes_max: self.max_record_bytes,
+            read_ignored: self.all,
+            keeps_records: false,
+            requires_id: false,
+        }
+    }
+}
+
+/// What an index that does not exist yet is created with.
+#[derive(Debug, Clone, Args)]
+struct NewConfigArgs {
+    /// If the index is created: how fingerprints are chosen.
+    #[arg(long, value_name = "SPEC", conflicts_with = "url")]
+    scheme: Option<String>,
+    /// If the index is created: how text is cut into tokens.
+    #[arg(long, value_name = "SPEC", conflicts_with = "url")]
+    analyzer: Option<String>,
+    /// If the index is created: keep no text.
+    #[arg(long, conflicts_with = "url")]
+    no_text: bool,
+    /// If the index is created: the table of frequencies for schemes that read one.
+    #[arg(long, value_name = "FILE", conflicts_with = "url")]
+    frequencies: Option<PathBuf>,
+}
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    report: &'a AddReport,
+    left_out: &'a [LeftOut],
+}
+
+impl Add {
+    pub(super) fn run(mut self) -> super::Result {
+        // Before anything is created, so that the first Ctrl-C already ends in good order.
+        let stop = stop_flag();
+        let target = self.target.target(&mut self.paths)?;
+        if self.paths.is_empty() {
+            let what = "give files, directories, or - for standard input";
+            return Err(Error::Query { what: what.into() }.into());
+        }
+        check_there(&self.paths)?;
+        let index = match target {
+            Target::Index(path) => self.open_or_create(&path)?,
+            Target::Service(client) => return self.send(&client, &stop),
+        };
+        let defaults = AddOptions::default();
+        let options = AddOptions {
+            threads: self.threads.unwrap_or(defaults.threads),
+            memory_bytes: self.memory,
+            commit_every: self.commit_every.map(|every| every as usize),
+            strict: self.strict,
+            source: self.source.options(),
+        };
+        let progress = AddProgress::new(self.format == Format::Json);
+        let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
+            progress.tell(event);
+        });
+        let left_out = progress.finish();
+        self.tell(&added?, &left_out)
+    }
+
+    fn send(&self, client: &Client, stop: &AtomicBool) -> super::Result {
+        let progress = AddProgress::new(self.format == Format::Json);
+        let options = SendOptions {
+            source: self.source.options(),
+            commit_every: self.commit_every,
+            strict: self.strict,
+        };
+        let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
+        let left_out = progress.finish();
+        self.tell(&sent?, &left_out)
+    }
+
+    fn tell(&self, report: &AddReport, left_out: &[LeftOut]) -> super::Result {
+        match self.format {
+            Format::Json => output::print_json(&Report { report, left_out })?,
+            Format::Human => {
+                let speed = report.bytes as f64 / report.seconds.max(1e-9) / 1e6;
+                let seconds = report.seconds;
+                tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary(report));
+            }
+        }
+        let landed = report.added + report.replaced + report.unchanged;
+        let has_nothing = landed == 0 && report.failed + report.skipped > 0;
+        Ok(if has_nothing || report.unread > 0 { Outcome::Bad } else { Outcome::Found })
+    }
+
+    fn open_or_create(&self, path: &Path) -> cento::Result<Index> {
+        let NewConfigArgs { scheme, analyzer, no_text, frequencies } = self.config.clone();
+        if !Index::exists(path) {
+            let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
+            let analyzer = analyzer.unwrap_or_else(|| "words".into());
+            let config = ConfigArgs { scheme, analyzer, frequencies };
+            return Index::create(path, config.config(!no_text)?);
+        }
+        let index = Index::open(path)?;
+        let config = index.config();
+        let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
+        let table = create::open_frequencies(frequencies.as_deref())?;
+        let wanted = Config::with_frequencies(
+            scheme.as_deref().unwrap_or(&own_scheme),
+            analyzer.as_deref().unwrap_or(&own_analyzer),
+            config.store_text && !no_text,
+            table.or_else(|| config.frequencies.clone()),
+        )?;
+        if wanted.scheme.to_string() != own_scheme
+            || wanted.analyzer.to_string() != own_analyzer
+            || wanted.store_text != config.store_text
+            || wanted.frequencies_digest() != config.frequencies_digest()
+        {
+            let text = if config.store_text { "text is kept" } else { "no text is kept" };
+            let what = format!(
+                "the index was created with --scheme {own_scheme} --analyzer {own_analyzer} \
+                 ({text}), which cannot be changed; leave the options away, or create another index"
+            );
+            return Err(Error::index(path, what));
+        }
+        Ok(index)
+    }
+}

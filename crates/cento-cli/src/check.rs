@@ -1,0 +1,57 @@
+//! `cento check`
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{self, Format};
+use super::terminal::line;
+use super::{Outcome, Result};
+use cento::index::{CheckReport, Index};
+use cento::{Corruption, Error};
+
+/// Read a whole index and report everything that is damaged.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The directory of the index.
+    index: PathBuf,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    ok: bool,
+    segments: usize,
+    problems: &'a [Corruption],
+}
+
+impl Check {
+    pub(super) fn run(self) -> Result {
+        let checked = Index::open(&self.index).and_then(|index| index.check());
+        let CheckReport { segments, problems } = match checked {
+            Err(Error::Corrupt(problem)) => CheckReport { segments: 0, problems: vec![problem] },
+            other => other?,
+        };
+        let ok = problems.is_empty();
+        match self.format {
+            Format::Json => output::print_json(&Report { ok, segments, problems: &problems })?,
+            Format::Human => {
+                let mut out = io::stdout().lock();
+                for problem in &problems {
+                    line!(out, "{problem}")?;
+                }
+                let verdict = if ok { "no problems" } else { "damaged" };
+                line!(out, "{}: {verdict}", output::counted(segments as u64, "segment"))?;
+                if !ok {
+                    let advice = "add the documents to a new index, or restore a copy of this one";
+                    line!(out, "{advice}")?;
+                }
+            }
+        }
+        Ok(if ok { Outcome::Found } else { Outcome::Bad })
+    }
+}

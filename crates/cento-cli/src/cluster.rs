@@ -1,0 +1,104 @@
+//! `cento cluster`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::join::{JoinArgs, ThresholdArgs};
+use super::output::{Format, count, counted};
+use super::progress::{Progress, stop_flag};
+use super::terminal::{self, line, tell};
+use super::{Outcome, Result};
+use cento::join::cluster::{Cluster as Found, ClusterOptions, Linkage, Prefer, cluster};
+
+/// Find the clusters of documents that are versions of one another.
+///
+/// Every member of a cluster is similar to its representative, not merely to some member: clusters
+/// do not grow into chains. Documents of no cluster are not shown. Without thresholds members have
+/// a resemblance of 0.5 to the representative.
+#[derive(Debug, Args)]
+pub struct Cluster {
+    /// The directory of the index.
+    index: PathBuf,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    /// Who represents a cluster: `oldest`, the document that was added first; `longest`; `FIELD`,
+    /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the greatest.
+    #[arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true)]
+    prefer: String,
+    /// Whom a member must be similar to: the representative, or any member, which makes chains.
+    #[arg(long, value_enum, default_value = "star")]
+    linkage: LinkageName,
+    /// Only clusters of at least so many documents.
+    #[arg(long, value_name = "N", default_value = "2")]
+    min_size: u64,
+    #[command(flatten)]
+    join: JoinArgs,
+    /// The form of the clusters.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LinkageName {
+    Star,
+    Single,
+}
+
+impl Cluster {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let searcher = self.join.searcher(&self.index)?;
+        let options = ClusterOptions {
+            thresholds: self.thresholds.thresholds(0.0, 0.5),
+            linkage: match self.linkage {
+                LinkageName::Star => Linkage::Star,
+                LinkageName::Single => Linkage::Single,
+            },
+            prefer: match self.prefer.as_str() {
+                "oldest" => Prefer::Oldest,
+                "longest" => Prefer::Longest,
+                field => match field.strip_prefix('-') {
+                    Some(field) => Prefer::Greatest(field.into()),
+                    None => Prefer::Least(field.into()),
+                },
+            },
+            max_df: self.join.max_df,
+            threads: self.join.threads(),
+        };
+        let progress = Progress::new(searcher.snapshot().documents(), "documents");
+        let clusters = cluster(&searcher, &options, &stop, &mut |done, _| progress.set(done));
+        progress.finish();
+        let mut clusters = clusters?;
+        clusters.retain(|cluster| cluster.size >= self.min_size);
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for cluster in &clusters {
+            write_cluster(&mut out, cluster, self.format)?;
+        }
+        out.flush()?;
+        if self.format == Format::Human {
+            let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
+            let all = searcher.snapshot().documents();
+            tell!(
+                "{} of {} of {}",
+                counted(clusters.len() as u64, "cluster"),
+                count(documents),
+                counted(all, "document")
+            );
+        }
+        Ok(if clusters.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    }
+}
+
+fn write_cluster(out: &mut impl Write, cluster: &Found, format: Format) -> io::Result<()> {
+    if format == Format::Json {
+        return writeln!(out, "{}", terminal::json(cluster)?);
+    }
+    let Found { cluster: number, size, representative, members } = cluster;
+    line!(out, "{number}: {} documents like {representative}", count(*size))?;
+    for member in members {
+        line!(out, "    {:.3} {}", member.resemblance, member.id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! `cento compare`
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::add::parse_encoding;
+use super::create::ConfigArgs;
+use super::output::{self, Format, counted};
+use super::side_by_side::SideBySide;
+use super::target::ServiceArgs;
+use super::terminal::line;
+use super::{Outcome, Result};
+use cento::Error;
+use cento::measure::Measure;
+use cento::scheme::frequency::FrequencyTable;
+use cento::search::{self, Comparison};
+use cento::stop::Stop;
+use cento_client::api::{CompareRequest, TextOrId};
+use cento_source::read_text;
+
+/// Show the passages that two files have in common, side by side.
+///
+/// A file that is no text, or an empty one, is refused: it would seem to have nothing in common.
+///
+/// With --url the texts are compared as the service's index has it. Words that only one of the files has are coloured on a terminal, unless NO_COLOR is set.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The first file, or - for standard input.
+    a: PathBuf,
+    /// The second file, or - for standard input.
+    b: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
+    #[command(flatten)]
+    service: ServiceArgs,
+    /// Measure the similarity in other ways too; `all` for every one. May be given several times.
+    #[arg(long = "measure", value_name = "MEASURE")]
+    measures: Vec<String>,
+    /// A table by `cento train -q 1` of a collection: cosine then weighs words by TF-IDF.
+    #[arg(long, value_name = "FILE", requires = "measures", conflicts_with = "url")]
+    collection: Option<PathBuf>,
+    /// The encoding of the files; found if not given.
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
+    encoding: Option<String>,
+    /// The form of the answer.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// The answer as JSON, like a line of `cento pairs`.
+#[derive(Serialize)]
+struct Report<'a> {
+    a: String,
+    b: String,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+}
+
+impl Compare {
+    pub(super) fn run(self) -> Result {
+        let (a, b) = (self.text(&self.a)?, self.text(&self.b)?);
+        let comparison = match self.service.client()? {
+            None => self.compare(&a, &b)?,
+            Some(client) => {
+                let (a, b) = (TextOrId::Text(a.clone()), TextOrId::Text(b.clone()));
+                let measures = self.measures.clone();
+                client.compare(&CompareRequest { a, b, measures })?.comparison
+            }
+        };
+        let names = [&self.a, &self.b].map(|path| path.display().to_string());
+        if self.format == Format::Json {
+            let [a, b] = names;
+            output::print_json(&Report { a, b, comparison: &comparison })?;
+        } else {
+            print_human(&names, [&a, &b], &comparison)?;
+        }
+        let found = comparison.overlap > 0 || !comparison.passages.is_empty();
+        Ok(if found { Outcome::Found } else { Outcome::Nothing })
+    }
+}
+
+impl Compare {
+    /// The text of a file. One without any would be found to have nothing in common with the other.
+    fn text(&self, path: &Path) -> cento::Result<String> {
+        let text = read_text(path, self.encoding.as_deref())?;
+        match text.trim().is_empty() {
+            true => Err(Error::input(path.to_string_lossy(), "it is empty; give a text")),
+            false => Ok(text),
+        }
+    }
+
+    fn compare(&self, a: &str, b: &str) -> cento::Result<Comparison> {
+        let config = self.config.config(false)?;
+        let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
+        let measures =
+            Measure::parse_all(&self.measures, table.map(Arc::new).as_ref(), &config.analyzer)?;
+        // Ctrl-C ends the process: there is nothing to be put in order.
+        search::compare_by(&config, a, b, &measures, Stop::NEVER)
+    }
+}
+
+fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let Comparison { overlap, passages, .. } = comparison;
+    let (a, b) = (comparison.containment_a_in_b, comparison.containment_b_in_a);
+    let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
+    line!(
+        out,
+        "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} in \
+         common{category}; {}",
+        names[0],
+        names[1],
+        comparison.resemblance,
+        counted((*overlap).into(), "fingerprint"),
+        counted(passages.len() as u64, "passage")
+    )?;
+    for (measure, similarity) in &comparison.measures {
+        line!(out, "{similarity:.3} by {measure}")?;
+    }
+    if !comparison.complete {
+        line!(out, "{}", output::MORE_PASSAGES)?;
+    }
+    let columns = SideBySide::new();
+    for passage in passages {
+        let range = |(start, end): (u32, u32)| format!("{start}..{end}");
+        line!(out)?;
+        line!(
+            out,
+            "{}, similarity {:.3}",
+            counted(passage.tokens.into(), "token"),
+            passage.similarity
+        )?;
+        columns.headings(
+            &mut out,
+            [
+                format!("{} {}", names[0], range(passage.query)),
+                format!("{} {}", names[1], range(passage.hit)),
+            ],
+        )?;
+        let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].into();
+        let pieces: [String; 2] = [cut(texts[0], passage.query), cut(texts[1], passage.hit)];
+        columns.texts(&mut out, &pieces[0], &pieces[1])?;
+    }
+    out.flush()
+}

@@ -1,0 +1,89 @@
+//! `cento fingerprint`
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::add::parse_encoding;
+use super::create::ConfigArgs;
+use super::output::{self, Format};
+use super::terminal::line;
+use super::{Outcome, Result};
+use cento::Error;
+use cento::index::Index;
+use cento::text::Tokens;
+use cento_client::api::Signature;
+use cento_source::read_text;
+
+/// Show the signature of a document.
+///
+/// The JSON form can be searched for with `cento search --signature`, on a machine that never
+/// sees the text.
+#[derive(Debug, Args)]
+pub struct Fingerprint {
+    /// The file, or - for standard input.
+    file: PathBuf,
+    /// Sign as the documents of this index were.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scheme", "analyzer", "frequencies"])]
+    index: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// The encoding of the file; found if not given.
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
+    encoding: Option<String>,
+    /// The form of the signature.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// The bytes of a file, or of standard input if it is named `-`.
+fn read_bytes(path: &Path) -> cento::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = match path.to_str() {
+        Some("-") => io::stdin().lock().read_to_end(&mut bytes),
+        _ => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    read.map_err(|e| Error::io("read", path, e))?;
+    Ok(bytes)
+}
+
+/// The signature in the file `path`.
+pub fn read(path: &Path) -> cento::Result<Signature> {
+    let refused =
+        |e| Error::input(path.display().to_string(), format!("this is no signature: {e}"));
+    serde_json::from_slice(&read_bytes(path)?).map_err(refused)
+}
+
+impl Fingerprint {
+    pub(super) fn run(self) -> Result {
+        let index = self.index.as_ref().map(Index::open).transpose()?;
+        let own;
+        let config = match &index {
+            Some(index) => index.config(),
+            None => {
+                own = self.config.config(false)?;
+                &own
+            }
+        };
+        let text = read_text(&self.file, self.encoding.as_deref())?;
+        let mut tokens = Tokens::default();
+        let signature = Signature::new(config, &text, &mut tokens)?;
+        let fingerprints = &signature.fingerprints;
+        if self.format == Format::Json {
+            output::print_json(&signature)?;
+        } else {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            for (key, position) in fingerprints {
+                let span = tokens.spans[*position as usize];
+                let end = text[span.start as usize..].char_indices().nth(60);
+                let end = end.map_or(text.len(), |(at, _)| span.start as usize + at);
+                let start = text[span.start as usize..end].split_whitespace();
+                let start = start.collect::<Vec<_>>().join(" ");
+                line!(out, "{key:>13} {position:>8}  {start}")?;
+            }
+            out.flush()?;
+        }
+        Ok(if fingerprints.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    }
+}

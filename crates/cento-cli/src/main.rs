@@ -1,0 +1,152 @@
+//! The command `cento`: what does the user ask for, and how is the answer shown?
+//!
+//! One file a verb. Data goes to standard output, progress and messages to standard error. The
+//! exit status is that of grep: 0 found, 1 nothing found, 2 error.
+
+mod add;
+mod check;
+mod cluster;
+mod compact;
+mod compare;
+mod create;
+mod dedup;
+mod demo;
+mod fingerprint;
+mod generate;
+mod join;
+mod outfile;
+mod output;
+mod pairs;
+mod pairwise;
+mod pause;
+mod progress;
+mod remove;
+mod report;
+mod search;
+mod send;
+#[cfg(feature = "serve")]
+mod serve;
+mod side_by_side;
+mod stats;
+mod target;
+mod terminal;
+mod train;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use cento::Error;
+use terminal::tell;
+
+/// Find near-duplicate and reused text.
+///
+/// cento keeps an index of documents on disk and tells which of them are near-duplicates of a
+/// given document, or share passages with it.
+#[derive(Debug, Parser)]
+#[command(name = "cento", version, max_term_width = 100)]
+pub struct Cento {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Create(create::Create),
+    Add(add::Add),
+    Search(search::Search),
+    Compare(compare::Compare),
+    Pairs(pairs::Pairs),
+    Pairwise(pairwise::Pairwise),
+    Cluster(cluster::Cluster),
+    Dedup(Box<dedup::Dedup>),
+    Report(report::Report),
+    Remove(remove::Remove),
+    Compact(compact::Compact),
+    Stats(stats::Stats),
+    Check(check::Check),
+    Fingerprint(fingerprint::Fingerprint),
+    Train(train::Train),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Serve>),
+    Demo(demo::Demo),
+    Completions(generate::Completions),
+    Man(generate::Man),
+}
+
+/// What a verb came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// What was asked for was found or done.
+    Found,
+    /// Nothing was found.
+    Nothing,
+    /// Something is wrong, and has been reported.
+    Bad,
+}
+
+/// What keeps a verb from its end.
+#[derive(Debug)]
+enum Failure {
+    Cento(Error),
+    /// Nobody reads the output any more, or it cannot be written.
+    Output(io::Error),
+}
+
+type Result<T = Outcome> = std::result::Result<T, Failure>;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Cento(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+/// Runs the command line of this process.
+fn main() -> ExitCode {
+    let outcome = match Cento::parse().verb {
+        Verb::Create(verb) => verb.run(),
+        Verb::Add(verb) => verb.run(),
+        Verb::Search(verb) => verb.run(),
+        Verb::Compare(verb) => verb.run(),
+        Verb::Pairs(verb) => verb.run(),
+        Verb::Pairwise(verb) => verb.run(),
+        Verb::Cluster(verb) => verb.run(),
+        Verb::Dedup(verb) => verb.run(),
+        Verb::Report(verb) => verb.run(),
+        Verb::Remove(verb) => verb.run(),
+        Verb::Compact(verb) => verb.run(),
+        Verb::Stats(verb) => verb.run(),
+        Verb::Check(verb) => verb.run(),
+        Verb::Fingerprint(verb) => verb.run(),
+        Verb::Train(verb) => verb.run(),
+        #[cfg(feature = "serve")]
+        Verb::Serve(verb) => verb.run(),
+        Verb::Demo(verb) => verb.run(),
+        Verb::Completions(verb) => verb.run(),
+        Verb::Man(verb) => verb.run(),
+    };
+    match outcome {
+        Ok(Outcome::Found) => ExitCode::SUCCESS,
+        Ok(Outcome::Nothing) => ExitCode::from(1),
+        Ok(Outcome::Bad) => ExitCode::from(2),
+        // The reader has seen enough, as in `cento search ... | head`.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(Failure::Output(error)) => {
+            tell!("cento: cannot write the output: {error}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Cento(error)) => {
+            tell!("cento: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

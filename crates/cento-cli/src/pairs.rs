@@ -1,0 +1,282 @@
+//! `cento pairs`
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::join::{JoinArgs, ThresholdArgs};
+use super::outfile::{OutFile, is_taken, listed, path_name};
+use super::output::{self, Format, counted};
+use super::pause::Pause;
+use super::progress::{Progress, stop_flag};
+use super::terminal::{self, line, tell};
+use super::{Failure, Outcome, Result};
+use cento::Error;
+use cento::hash::hash_fields;
+use cento::index::Snapshot;
+use cento::join::Thresholds;
+use cento::join::pairs::{self, PairOptions, PairReport};
+use cento::join::series::Scope;
+use cento::replace;
+
+/// Find all pairs of documents that share text.
+///
+/// Every document of the index is compared with all others, or with those of another index. Pairs
+/// are written as they are found, in the order in which the index stores the documents. Without
+/// thresholds pairs are shown of which one document holds a tenth of the other.
+#[derive(Debug, Args)]
+pub struct Pairs {
+    /// The directory of the index.
+    index: PathBuf,
+    /// Pairs of a document of INDEX and one of this index, which has the same scheme and analyser.
+    #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
+    against: Option<PathBuf>,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    /// Only pairs of documents with the same value of this field of `meta`.
+    #[arg(long, value_name = "FIELD", conflicts_with = "across")]
+    within: Option<String>,
+    /// No pairs of documents with the same value of this field of `meta`.
+    #[arg(long, value_name = "FIELD")]
+    across: Option<String>,
+    /// Show the passages that both documents have.
+    #[arg(long)]
+    passages: bool,
+    #[command(flatten)]
+    join: JoinArgs,
+    /// Write to this file instead of standard output. An interrupted run can then be resumed.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Go on with the interrupted run that wrote to --out, with the same index and options.
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// The form of the pairs.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// How far a run has come; beside its output until it ends.
+#[derive(Debug, Serialize, Deserialize)]
+struct Checkpoint {
+    /// Of the index, or both, and of all options that decide what is written.
+    run: u64,
+    /// The document that comes next.
+    next: u64,
+    /// The length of the output up to there.
+    bytes: u64,
+    /// The pairs in it.
+    pairs: u64,
+}
+
+/// A checkpoint is made about as often.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
+
+impl Pairs {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let searcher = self.join.searcher(&self.index)?;
+        let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
+        let options = PairOptions {
+            thresholds: self.thresholds.thresholds(0.1, 0.0),
+            scope: match (&self.within, &self.across) {
+                (Some(field), _) => Scope::Within(field.clone()),
+                (_, Some(field)) => Scope::Across(field.clone()),
+                _ => Scope::Everywhere,
+            },
+            max_df: self.join.max_df,
+            passages: self.passages,
+            threads: self.join.threads(),
+        };
+        let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
+        let run = self.identify(a, b, &options);
+        let mut out = Output::open(self.out.as_deref(), self.resume, run)?;
+        let end = pairs::document_count(&searcher);
+        let progress = Progress::new(end, "documents");
+        let mut failure: io::Result<()> = Ok(());
+        let from = out.checkpoint.next;
+        let mut pause = Pause::at("document");
+        let found =
+            pairs::pairs(&searcher, against.as_ref(), &options, from, &stop, &mut |next, pairs| {
+                // All of a document or nothing: a checkpoint is made between documents.
+                let reports = pairs.into_iter().map(|pair| pair.report(a, b));
+                let reports = reports.collect::<cento::Result<Vec<_>>>()?;
+                out.checkpoint.pairs += reports.len() as u64;
+                let write = |pair: &PairReport| write_pair(&mut out.out, pair, self.format);
+                failure = reports.iter().try_for_each(write);
+                if failure.is_err() {
+                    return Err(Error::Cancelled);
+                }
+                out.checkpoint.next = next;
+                progress.set(next);
+                out.save_sometimes()?;
+                pause.reached();
+                Ok(())
+            });
+        progress.finish();
+        failure.map_err(|e| out.failure(e))?;
+        if let Err(error) = found {
+            out.save()?;
+            if matches!(error, Error::Cancelled) && self.out.is_some() {
+                tell!("cento: `--resume` goes on from here");
+            }
+            return Err(error.into());
+        }
+        let pairs = out.finish()?;
+        if self.format == Format::Human {
+            tell!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
+        }
+        Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// A number for what will be written: that of another index or with other options differs.
+    fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
+        // Threads change nothing; boilerplate is taken by its name.
+        let PairOptions { thresholds, scope, max_df, passages, threads: _ } = options;
+        let Thresholds { overlap, containment, resemblance } = thresholds;
+        let scope = match scope {
+            Scope::Everywhere => String::new(),
+            Scope::Within(field) => format!("within {field}"),
+            Scope::Across(field) => format!("across {field}"),
+        };
+        let format = match self.format {
+            Format::Human => "human",
+            Format::Json => "json",
+        };
+        hash_fields(&BTreeMap::from([
+            ("a", a.generation().to_string()),
+            ("b", b.generation().to_string()),
+            ("overlap", overlap.to_string()),
+            ("containment", containment.to_string()),
+            ("resemblance", resemblance.to_string()),
+            ("scope", scope),
+            ("max_df", listed(*max_df)),
+            ("passages", passages.to_string()),
+            ("format", format.to_owned()),
+            ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
+        ]))
+    }
+}
+
+/// Where pairs go.
+struct Output {
+    out: OutFile,
+    /// The file of the checkpoint; none for standard output.
+    beside: Option<PathBuf>,
+    checkpoint: Checkpoint,
+    saved: Instant,
+}
+
+impl Output {
+    fn open(path: Option<&Path>, resumes: bool, run: u64) -> Result<Output> {
+        let mut checkpoint = Checkpoint { run, next: 0, bytes: 0, pairs: 0 };
+        let saved = Instant::now();
+        let Some(path) = path else {
+            return Ok(Output { out: OutFile::stdout(), beside: None, checkpoint, saved });
+        };
+        let beside = beside(path, "checkpoint");
+        // Of a run that was cut off before its first checkpoint there is at most an empty file.
+        let is_begun = beside.exists() || is_taken(path);
+        let out = if resumes && is_begun {
+            let json = std::fs::read(&beside).map_err(|e| Error::io("read", &beside, e))?;
+            let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
+            checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
+                let what = "it is not the checkpoint of a run with this index, as it is now, and \
+                            these options; start again without --resume";
+                Error::input(beside.display().to_string(), what)
+            })?;
+            OutFile::resume(path, checkpoint.bytes)?
+        } else {
+            if beside.exists() {
+                let what = "an interrupted run wrote here; --resume goes on with it, or remove this \
+                            file to start again";
+                return Err(Error::input(beside.display().to_string(), what).into());
+            }
+            match path.exists() && !is_taken(path) {
+                true => OutFile::resume(path, 0)?,
+                false => OutFile::create(path)?,
+            }
+        };
+        let mut output = Output { out, beside: Some(beside), checkpoint, saved };
+        output.save()?;
+        Ok(output)
+    }
+
+    fn save_sometimes(&mut self) -> cento::Result<()> {
+        if self.saved.elapsed() < CHECKPOINT_INTERVAL {
+            return Ok(());
+        }
+        self.save()
+    }
+
+    /// Makes what has been written durable, and then the note of it.
+    fn save(&mut self) -> cento::Result<()> {
+        self.saved = Instant::now();
+        let Some(beside) = &self.beside else { return Ok(()) };
+        self.checkpoint.bytes = self.out.sync().map_err(|e| self.out.failed(e))?;
+        let json = serde_json::to_string(&self.checkpoint).expect("numbers are JSON");
+        replace::file(beside, json.as_bytes()).map_err(|e| Error::io("write", beside, e))
+    }
+
+    /// A failure to write, which names the file if there is one.
+    fn failure(&self, error: io::Error) -> Failure {
+        match self.out.is_file() {
+            true => self.out.failed(error).into(),
+            false => error.into(),
+        }
+    }
+
+    /// The number of pairs; the checkpoint goes.
+    fn finish(mut self) -> Result<u64> {
+        self.out.sync().map_err(|e| self.failure(e))?;
+        if let Some(beside) = &self.beside {
+            std::fs::remove_file(beside).map_err(|e| Error::io("remove", beside, e))?;
+        }
+        Ok(self.checkpoint.pairs)
+    }
+}
+
+/// The file beside `path` with this extension after its own.
+fn beside(path: &Path, extension: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+/// Writes a pair.
+fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Result<()> {
+    if format == Format::Json {
+        return writeln!(out, "{}", terminal::json(pair)?);
+    }
+    let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
+    line!(
+        out,
+        "{:.3} {:.3} {:.3} {:>6} {category}  {}  {}",
+        pair.containment_a_in_b,
+        pair.containment_b_in_a,
+        pair.resemblance,
+        pair.overlap,
+        pair.a,
+        pair.b
+    )?;
+    for passage in pair.passages.iter().flatten() {
+        line!(
+            out,
+            "    bytes {}..{} of the one are {}..{} of the other: {} tokens, similarity {:.3}",
+            passage.query.0,
+            passage.query.1,
+            passage.hit.0,
+            passage.hit.1,
+            passage.tokens,
+            passage.similarity
+        )?;
+    }
+    if pair.passages_complete == Some(false) {
+        line!(out, "    {}", output::MORE_PASSAGES)?;
+    }
+    Ok(())
+}

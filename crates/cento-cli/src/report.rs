@@ -1,0 +1,89 @@
+//! `cento report`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::join::JoinArgs;
+use super::output::{self, Format, count};
+use super::progress::{Progress, stop_flag};
+use super::{Outcome, Result};
+use cento::join::report::{CategoryReport, Pattern, Report as Analysis, ReportOptions, report};
+
+/// Analyse how much of a collection is reused text, and of what kind.
+///
+/// Counts the documents that share text by the six categories of Seo and Croft (2008), and tells on a
+/// sample of each what it is: reused text, templates, frames, common phrases, or the same document.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The directory of the index.
+    index: PathBuf,
+    /// Look at so many pairs of each category closely.
+    #[arg(long, value_name = "N", default_value = "50")]
+    sample: usize,
+    #[command(flatten)]
+    join: JoinArgs,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+const PATTERNS: [(Pattern, &str); 5] = [
+    (Pattern::TextReuse, "reuse"),
+    (Pattern::CommonPhrase, "phrase"),
+    (Pattern::Template, "template"),
+    (Pattern::Frame, "frame"),
+    (Pattern::ExactAlias, "alias"),
+];
+
+impl Report {
+    pub(super) fn run(self) -> Result {
+        let stop = stop_flag();
+        let searcher = self.join.searcher(&self.index)?;
+        let threads = self.join.threads();
+        let options = ReportOptions { sample: self.sample, max_df: self.join.max_df, threads };
+        let progress = Progress::new(searcher.snapshot().documents(), "documents");
+        let made = report(&searcher, options, &stop, &mut |done, _| progress.set(done));
+        progress.finish();
+        let made = made?;
+        match self.format {
+            Format::Json => output::print_json(&made)?,
+            Format::Human => print(&mut io::stdout().lock(), &made)?,
+        }
+        Ok(if made.total.pairs > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+}
+
+fn print(out: &mut impl Write, report: &Analysis) -> io::Result<()> {
+    let Analysis { documents, categories, total } = report;
+    writeln!(out, "{} documents\n", count(*documents))?;
+    write!(out, "{:5} {:>12} {:>10} {:>7} {:>9}", "", "pairs", "documents", "share", "siblings")?;
+    let has_patterns = !total.patterns.is_empty();
+    if has_patterns {
+        PATTERNS.iter().try_for_each(|(_, name)| write!(out, " {name:>9}"))?;
+    }
+    writeln!(out)?;
+    for row in categories.iter().chain([total]) {
+        print_row(out, row, has_patterns)?;
+    }
+    Ok(())
+}
+
+fn print_row(out: &mut impl Write, row: &CategoryReport, has_patterns: bool) -> io::Result<()> {
+    let name = row.category.map_or("total".into(), |category| format!("{category:?}"));
+    write!(
+        out,
+        "{name:5} {:>12} {:>10} {:>5.1} % {:>9.2}",
+        count(row.pairs),
+        count(row.documents),
+        100.0 * row.share,
+        row.siblings
+    )?;
+    let all: u64 = row.patterns.iter().map(|(_, count)| count).sum();
+    for (pattern, _) in PATTERNS.iter().filter(|_| has_patterns) {
+        let of = row.patterns.iter().find(|(other, _)| other == pattern).map_or(0, |found| found.1);
+        write!(out, " {:>7.0} %", 100.0 * of as f64 / all.max(1) as f64)?;
+    }
+    writeln!(out)
+}

@@ -1,0 +1,354 @@
+//! `cento search`
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::add::SourceArgs;
+use super::fingerprint;
+use super::join::without;
+use super::output::{self, Format};
+use super::target::{Target, TargetArgs};
+use super::terminal::{line, tell};
+use super::{Failure, Outcome, Result};
+use cento::Error;
+use cento::index::Index;
+use cento::measure::Measure;
+use cento::scheme::frequency::FrequencyTable;
+use cento::search::{Answer, MaxDf, Searcher, Unit};
+use cento_client::Client;
+use cento_client::api::{SearchRequest, Signature};
+use cento_source::Item;
+
+/// Find the documents that share text with a given one.
+///
+/// The best hits come first: those with the most fingerprints in common. `containment` is how
+/// much of the query is in the hit, `in query` how much of the hit is in the query.
+#[derive(Debug, Args)]
+pub struct Search {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Files to search for, or - for standard input; of a .jsonl or .ndjson file, each line.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Search for this text.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["files", "id", "signature"])]
+    text: Option<String>,
+    /// Search for documents like the stored one with this id.
+    #[arg(long, conflicts_with_all = ["files", "signature"])]
+    id: Option<String>,
+    /// Search for a signature made by `cento fingerprint --format json`.
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    signature: Option<PathBuf>,
+    /// Only hits that hold at least this share of the query, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_containment: f64,
+    /// Only hits with at least this resemblance, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_resemblance: f64,
+    /// Only hits with at least so many fingerprints in common.
+    #[arg(long, value_name = "N", default_value = "1")]
+    min_overlap: u32,
+    /// At most so many hits.
+    #[arg(long, short = 'n', value_name = "N", default_value = "10")]
+    limit: usize,
+    /// Only documents that match, such as 'lang:de AND year:[2019 TO *]', 'id:2024/*' or
+    /// 'added:[2026-01-31T00:00:00Z TO *]'.
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    filter: Option<String>,
+    /// Fingerprints in more documents than this find nothing by themselves: a number of
+    /// documents, or a share of them such as 0.01. Default: what the index was created with.
+    #[arg(long, value_name = "N|F")]
+    max_df: Option<MaxDf>,
+    /// Read at most so many postings, those of the rarest fingerprints first. The answer may then
+    /// lack hits, and says so; the numbers of those it has are exact.
+    #[arg(long, value_name = "POSTINGS")]
+    budget: Option<u64>,
+    /// Text that does not count, such as templates: files, directories, or an index. May be given
+    /// several times. Passages and --verify, which are of whole texts, still show it.
+    #[arg(long, short = 'b', value_name = "PATH")]
+    boilerplate: Vec<PathBuf>,
+    /// Show the passages that the query shares with each hit.
+    #[arg(long)]
+    passages: bool,
+    /// Measure hits over both texts too: resemblance, containment, levenshtein and more; a wrong
+    /// one is answered with the list. Hits that then miss a threshold are left out.
+    #[arg(long, value_name = "MEASURE")]
+    verify: Option<Measure>,
+    /// A table by `cento train -q 1` of a collection: `--verify cosine` then weighs words by TF-IDF.
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    collection: Option<PathBuf>,
+    /// Only hits that --verify finds at least this similar, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share, requires = "verify")]
+    min_similarity: f64,
+    /// Find the one passage of all documents that has most of the query's runs of words, however
+    /// they are ordered (Sun et al. 2013).
+    #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "boilerplate"])]
+    best: bool,
+    /// Find the smallest set of documents that explains the query, with what each one adds.
+    #[arg(long)]
+    cover: bool,
+    /// Standard input holds a document a line, as a .jsonl file does.
+    #[arg(long)]
+    jsonl: bool,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// The form of the answer.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// What is searched for.
+enum Asked {
+    Text(String),
+    Id(String),
+    Signature(Signature),
+}
+
+/// Who answers.
+enum Engine {
+    Index { searcher: Searcher, collection: Option<Arc<FrequencyTable>> },
+    Service { client: Client, boilerplate: Vec<String> },
+}
+
+impl Engine {
+    fn search(&mut self, mut request: SearchRequest) -> cento::Result<Answer> {
+        match self {
+            Engine::Index { searcher, collection } => {
+                let config = searcher.snapshot().config();
+                searcher.search(&request.wanted(config, collection.as_ref())?.query)
+            }
+            Engine::Service { client, boilerplate } => {
+                request.boilerplate.clone_from(boilerplate);
+                client.search(&request)
+            }
+        }
+    }
+}
+
+/// A share that was typed.
+pub fn parse_share(text: &str) -> std::result::Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1".into())
+}
+
+impl Search {
+    pub(super) fn run(mut self) -> Result {
+        let mut engine = match self.target.target(&mut self.files)? {
+            Target::Index(path) => {
+                let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
+                let searcher = without(searcher, &self.boilerplate)?;
+                let collection = self.collection.as_deref().map(FrequencyTable::open);
+                Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
+            }
+            Target::Service(client) => {
+                if self.asks_once() && !self.files.is_empty() {
+                    let what = "give an index or --url, not both";
+                    return Err(Error::input(self.files[0].display().to_string(), what).into());
+                }
+                if self.collection.is_some() {
+                    let what =
+                        "--collection is an option of `cento serve`, when a service is asked";
+                    return Err(Error::Query { what: what.into() }.into());
+                }
+                Engine::Service { client, boilerplate: self.boilerplate_texts()? }
+            }
+        };
+        let mut found = false;
+        self.for_each_query(|id, asked| {
+            let mut answer = engine.search(self.request(asked))?;
+            answer.query.id = answer.query.id.or(id);
+            found |= !answer.hits.is_empty();
+            match self.format {
+                Format::Json => output::print_json(&answer)?,
+                Format::Human => print_human(&answer)?,
+            }
+            Ok(())
+        })?;
+        Ok(if found { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// Whether what is searched for is said by an option.
+    fn asks_once(&self) -> bool {
+        self.text.is_some() || self.id.is_some() || self.signature.is_some()
+    }
+
+    /// The texts that do not count, for a service to be told.
+    fn boilerplate_texts(&self) -> cento::Result<Vec<String>> {
+        let mut texts = Vec::new();
+        cento_source::check_there(&self.boilerplate)?;
+        if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
+            let what = "a service takes texts for boilerplate, and no index";
+            return Err(Error::index(index, what));
+        }
+        let mut add = |text: &str| {
+            texts.push(text.to_owned());
+            Ok(())
+        };
+        let mut skipped = |what: &str| tell!("cento: {what}");
+        cento_source::for_each_text(
+            &self.boilerplate,
+            &self.source.options(),
+            &mut add,
+            &mut skipped,
+        )?;
+        Ok(texts)
+    }
+
+    fn request(&self, asked: Asked) -> SearchRequest {
+        let (mut text, mut id, mut signature) = (None, None, None);
+        match asked {
+            Asked::Text(asked) => text = Some(asked),
+            Asked::Id(asked) => id = Some(asked),
+            Asked::Signature(asked) => signature = Some(asked),
+        }
+        SearchRequest {
+            text,
+            id,
+            signature,
+            min_containment: self.min_containment,
+            min_resemblance: self.min_resemblance,
+            min_overlap: self.min_overlap,
+            limit: self.limit,
+            filter: self.filter.clone(),
+            max_df: self.max_df.map(|limit| limit.to_string()),
+            budget: self.budget,
+            passages: self.passages,
+            verify: self.verify.as_ref().map(Measure::to_string),
+            min_similarity: self.min_similarity,
+            best: self.best,
+            cover: self.cover,
+            ..SearchRequest::default()
+        }
+    }
+
+    /// Calls `each` with all that is to be searched for, and its id if it has one.
+    fn for_each_query(
+        &self,
+        mut each: impl FnMut(Option<String>, Asked) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(text) = &self.text {
+            return each(None, Asked::Text(text.clone()));
+        }
+        if let Some(id) = &self.id {
+            return each(None, Asked::Id(id.clone()));
+        }
+        if let Some(path) = &self.signature {
+            return each(None, Asked::Signature(fingerprint::read(path)?));
+        }
+        let stdin = [PathBuf::from("-")];
+        for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
+            if path == Path::new("-") && !self.jsonl {
+                let text =
+                    cento_source::read_text(path, self.source.options().encoding.as_deref())?;
+                each(None, Asked::Text(text))?;
+            } else {
+                self.for_each_document(path, &mut each)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the documents of a file; those of JSON lines have ids.
+    fn for_each_document(
+        &self,
+        path: &Path,
+        each: &mut impl FnMut(Option<String>, Asked) -> Result<()>,
+    ) -> Result<()> {
+        let options = self.source.options();
+        let mut failure: Option<Failure> = None;
+        cento_source::read(&[path.to_owned()], &options, &mut |item| {
+            let chunk = match item {
+                Item::Chunk(chunk) => chunk,
+                Item::Skipped { place, why } => {
+                    failure = Some(Error::input(place, format!("{why}; give a text")).into());
+                    return ControlFlow::Break(());
+                }
+                Item::Failed(error) => {
+                    failure = Some(error.into());
+                    return ControlFlow::Break(());
+                }
+            };
+            let has_ids = chunk.kind != cento_source::ChunkKind::File;
+            chunk.documents(&options, |document| {
+                if failure.is_none() {
+                    failure = document
+                        .map_err(Failure::from)
+                        .and_then(|d| each(has_ids.then_some(d.id), Asked::Text(d.text)))
+                        .err();
+                }
+            });
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+fn print_human(answer: &Answer) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let query = &answer.query;
+    let name = query.id.as_deref().unwrap_or("query");
+    let stopped = match query.stopped {
+        0 => String::new(),
+        stopped => format!(", {} of them stopped", output::count(stopped.into())),
+    };
+    line!(
+        out,
+        "{name}: {}, {}{stopped}; {} in {} us",
+        output::counted(query.tokens.into(), "token"),
+        output::counted(query.fingerprints.into(), "fingerprint"),
+        output::counted(answer.hits.len() as u64, "hit"),
+        answer.took_us,
+    )?;
+    if !answer.complete {
+        line!(out, "the budget was used up: there may be more hits, and better ones")?;
+    }
+    if let Some(explained) = answer.explained {
+        line!(out, "together they have {:.1} % of the query", 100.0 * explained)?;
+    }
+    if answer.hits.is_empty() {
+        return Ok(());
+    }
+    let adds = if answer.explained.is_some() { "     adds" } else { "" };
+    line!(
+        out,
+        "{:>11} {:>9} {:>11} {:>8}{adds}  id",
+        "containment",
+        "in query",
+        "resemblance",
+        "overlap"
+    )?;
+    for hit in &answer.hits {
+        let adds = hit.adds.map_or(String::new(), |adds| format!(" {adds:>8}"));
+        line!(
+            out,
+            "{:>11.3} {:>9.3} {:>11.3} {:>8}{adds}  {}",
+            hit.containment,
+            hit.containment_in_query,
+            hit.resemblance,
+            hit.overlap,
+            hit.id
+        )?;
+        if let Some(verified) = &hit.verified {
+            line!(out, "{:>11.3} by {}", verified.similarity, verified.measure)?;
+        }
+        for passage in hit.passages.iter().flatten() {
+            let ((a, b), (c, d)) = (passage.query, passage.hit);
+            let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
+            line!(
+                out,
+                "{:>13} {a}..{b} of the query are {c}..{d} of the hit: {}, similarity {:.3}",
+                unit,
+                output::counted(passage.tokens.into(), "token"),
+                passage.similarity
+            )?;
+        }
+        if hit.passages_complete == Some(false) {
+            line!(out, "{:>13} {}", "", output::MORE_PASSAGES)?;
+        }
+    }
+    Ok(())
+}

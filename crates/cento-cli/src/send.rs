@@ -1,0 +1,192 @@
+//! How do whole sources get to a service?
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use cento::index::Document;
+use cento::{Error, Result};
+use cento_client::Client;
+use cento_client::api::{self, AddResponse, Commit, DocumentBody, Run};
+use cento_source::{AddReport, Event, Item, SourceOptions};
+
+/// A request has about so many bytes, or one document.
+const REQUEST_BYTES: usize = 4 << 20;
+
+/// How documents are sent.
+#[derive(Debug, Clone, Default)]
+pub struct SendOptions {
+    /// How sources are read.
+    pub source: SourceOptions,
+    /// Let the service commit after so many documents, and at the end; at the end only if `None`.
+    pub commit_every: Option<u64>,
+    /// Stop at the first record that is no document.
+    pub strict: bool,
+}
+
+/// Sends all documents of `inputs` to a service, in order, and lets it commit.
+///
+/// # Errors
+/// When the service cannot be asked, `stop` is set, or, if `strict`, at the first record that is no
+/// document. What was sent before may then be in the index.
+pub fn send(
+    client: &Client,
+    inputs: &[PathBuf],
+    options: &SendOptions,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<AddReport> {
+    let started = Instant::now();
+    let mut sending = Sending {
+        client,
+        options,
+        on_event,
+        run: client.commit()?.run,
+        report: AddReport::default(),
+        lines: Vec::new(),
+        ids: Vec::new(),
+        uncommitted: 0,
+    };
+    let mut failure = None;
+    cento_source::read(inputs, &options.source, &mut |item| {
+        let taken = match stop.load(Ordering::Relaxed) {
+            true => Err(Error::Cancelled),
+            false => sending.item(item),
+        };
+        failure = taken.err();
+        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    sending.flush()?;
+    sending.commit()?;
+    let report = AddReport { seconds: started.elapsed().as_secs_f64(), ..sending.report };
+    Ok(report)
+}
+
+struct Sending<'a> {
+    client: &'a Client,
+    options: &'a SendOptions,
+    on_event: &'a mut dyn FnMut(Event<'_>),
+    /// What the service was when sending began.
+    run: Run,
+    report: AddReport,
+    /// What is sent next.
+    lines: Vec<u8>,
+    /// The id of each line.
+    ids: Vec<String>,
+    /// Documents sent since the service was last asked to commit.
+    uncommitted: u64,
+}
+
+impl Sending<'_> {
+    fn item(&mut self, item: Item) -> Result<()> {
+        match item {
+            Item::Chunk(chunk) => {
+                let mut result = Ok(());
+                let options = &self.options.source.clone();
+                chunk.documents(options, |document| {
+                    if result.is_ok() {
+                        result = match document {
+                            Ok(document) => self.document(document),
+                            Err(error) => self.failed(error),
+                        };
+                    }
+                });
+                result
+            }
+            Item::Skipped { place, why } => {
+                self.report.skipped += 1;
+                (self.on_event)(Event::Skipped(&place, why));
+                Ok(())
+            }
+            Item::Failed(error) => self.failed(error),
+        }
+    }
+
+    fn failed(&mut self, error: Error) -> Result<()> {
+        if self.options.strict {
+            return Err(error);
+        }
+        self.report.count_failed(&error);
+        (self.on_event)(Event::Failed(&error));
+        Ok(())
+    }
+
+    fn document(&mut self, document: Document) -> Result<()> {
+        let Document { id, text, meta, .. } = document;
+        if !self.lines.is_empty() && self.lines.len() + text.len() > REQUEST_BYTES {
+            self.flush()?;
+        }
+        self.ids.push(id.clone());
+        let written = serde_json::to_writer(&mut self.lines, &DocumentBody { id, text, meta });
+        written.expect("a document is JSON, and memory takes every byte");
+        self.lines.push(b'\n');
+        Ok(())
+    }
+
+    /// Sends what has been gathered.
+    fn flush(&mut self) -> Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let (lines, ids) = (std::mem::take(&mut self.lines), std::mem::take(&mut self.ids));
+        self.send(&lines, &ids)?;
+        if self.options.commit_every.is_some_and(|every| self.uncommitted >= every) {
+            self.commit()?;
+        }
+        (self.on_event)(Event::Progress(&self.report));
+        Ok(())
+    }
+
+    /// Lets the service commit, and makes sure that all that it had taken was there to be committed.
+    fn commit(&mut self) -> Result<()> {
+        let run = self.client.commit()?.run;
+        if run != self.run {
+            let what = "the service was started anew or could not write, and may have lost documents \
+                        that it had taken; add all of them again, which leaves alone what is there";
+            return Err(Error::input(self.client.url(), what));
+        }
+        self.uncommitted = 0;
+        Ok(())
+    }
+
+    /// Sends these lines, of documents with these ids; in halves if the service does not take so much.
+    fn send(&mut self, lines: &[u8], ids: &[String]) -> Result<()> {
+        match self.client.add_lines(lines, Commit::Auto) {
+            Ok(response) => self.answered(response, ids),
+            Err(Error::Service { code, message, .. }) if code == "too_large" => {
+                if let [id] = ids {
+                    return self.failed(Error::input(id, message));
+                }
+                let (first, second) = ids.split_at(ids.len() / 2);
+                let ends = lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+                let end = ends.map(|(at, _)| at + 1).nth(first.len() - 1);
+                let (left, right) = lines.split_at(end.expect("every document has a line"));
+                self.send(left, first)?;
+                self.send(right, second)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn answered(&mut self, response: AddResponse, ids: &[String]) -> Result<()> {
+        let api::AddReport { added, replaced, unchanged, bytes, failed, empty, .. } =
+            response.report;
+        self.report.added += added;
+        self.report.replaced += replaced;
+        self.report.unchanged += unchanged;
+        self.report.bytes += bytes;
+        self.report.empty += empty;
+        self.uncommitted += added + replaced;
+        let told = response.errors.len() as u64;
+        for error in response.errors {
+            let id = usize::try_from(error.line).ok().and_then(|line| ids.get(line - 1));
+            self.failed(Error::input(id.map_or("a document", String::as_str), error.message))?;
+        }
+        self.report.failed += failed.saturating_sub(told);
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! `cento stats`
+
+use std::io::{self, Write};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{self, Format, bytes, count};
+use super::target::{Target, TargetArgs};
+use super::terminal::line;
+use super::{Outcome, Result};
+use cento::Error;
+use cento::index::{self, Frequencies, Index, PASSAGE_TOKENS};
+use cento::join::repeated::{Repeated, repeated};
+
+/// Show how large an index is and what is in it.
+#[derive(Debug, Args)]
+pub struct Stats {
+    #[command(flatten)]
+    target: TargetArgs,
+    /// Leave out the distribution of document frequencies, for which all dictionaries are read; a service
+    /// leaves it out.
+    #[arg(long)]
+    quick: bool,
+    /// Show the N passages that most documents have too: 10 if no number is given.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10")]
+    boilerplate: Option<usize>,
+    /// The form of the report.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    stats: index::Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequencies: Option<Frequencies>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boilerplate: Option<Vec<Repeated>>,
+}
+
+impl Stats {
+    pub(super) fn run(mut self) -> Result {
+        let report = match self.target.only_target()? {
+            Target::Index(path) => {
+                let snapshot = Index::open(&path)?.snapshot()?;
+                let frequencies = if self.quick { None } else { Some(snapshot.frequencies()?) };
+                let boilerplate = self.boilerplate.map(|count| repeated(&snapshot, count));
+                let boilerplate = boilerplate.transpose()?;
+                Report { stats: snapshot.stats()?, frequencies, boilerplate }
+            }
+            Target::Service(_) if self.boilerplate.is_some() => {
+                let what = "a service does not look for boilerplate; ask an index on disk";
+                return Err(Error::Query { what: what.into() }.into());
+            }
+            Target::Service(client) => {
+                let stats = client.stats()?;
+                if self.format == Format::Json {
+                    output::print_json(&stats)?;
+                    return Ok(Outcome::Found);
+                }
+                Report { stats: stats.index, frequencies: None, boilerplate: None }
+            }
+        };
+        if self.format == Format::Json {
+            output::print_json(&report)?;
+            return Ok(Outcome::Found);
+        }
+        let Report { stats, frequencies, boilerplate } = report;
+        let mut out = io::stdout().lock();
+        let rows = [
+            ("documents", count(stats.documents)),
+            ("deleted", count(stats.deleted)),
+            ("segments", count(stats.segments as u64)),
+            ("tokens", count(stats.tokens)),
+            ("fingerprints", count(stats.fingerprints)),
+            ("postings", count(stats.postings)),
+            ("terms", count(stats.terms)),
+            ("scheme", stats.scheme),
+            ("analyzer", stats.analyzer),
+            ("signatures", bytes(stats.bytes.signatures)),
+            ("text", bytes(stats.bytes.text)),
+            ("other", bytes(stats.bytes.other)),
+        ];
+        for (name, value) in rows {
+            line!(out, "{name:<13} {value}")?;
+        }
+        if let Some(frequencies) = frequencies {
+            print_frequencies(&mut out, &frequencies)?;
+        }
+        for passage in boilerplate.iter().flatten() {
+            print_passage(&mut out, passage)?;
+        }
+        Ok(Outcome::Found)
+    }
+}
+
+fn print_passage(out: &mut impl Write, passage: &Repeated) -> io::Result<()> {
+    let Repeated { documents, tokens, id, text, .. } = passage;
+    line!(out)?;
+    line!(out, "in {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
+    let text = text.as_deref().unwrap_or("(the index keeps no texts)");
+    text.lines().try_for_each(|line| line!(out, "    {line}"))
+}
+
+fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Result<()> {
+    let all: u64 = frequencies.distribution.iter().map(|bucket| bucket.postings).sum();
+    let share = |postings: u64| 100.0 * postings as f64 / all.max(1) as f64;
+    line!(out)?;
+    line!(out, "{:>12} {:>14} {:>14} {:>7}", "df up to", "terms", "postings", "share")?;
+    for bucket in &frequencies.distribution {
+        line!(
+            out,
+            "{:>12} {:>14} {:>14} {:>5.1} %",
+            count(bucket.df_max),
+            count(bucket.terms),
+            count(bucket.postings),
+            share(bucket.postings)
+        )?;
+    }
+    let Frequencies { max_df, stopped, .. } = frequencies;
+    writeln!(
+        out,
+        "\nmax-df {}: {} fingerprints are stopped, {:.1} % of the postings. Of {} documents sampled \
+         {:.2} %,\nand of their passages of {PASSAGE_TOKENS} tokens {:.2} %, have no other: copies \
+         of them are not found.",
+        count(*max_df),
+        count(stopped.terms),
+        share(stopped.postings),
+        count(frequencies.sampled_documents),
+        100.0 * frequencies.documents_lost,
+        100.0 * frequencies.passages_lost
+    )
+}

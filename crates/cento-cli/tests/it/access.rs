@@ -1,0 +1,128 @@
+//! Who may open an index, and what an attempt that was cut off leaves.
+
+use std::fs;
+use std::sync::Arc;
+
+use crate::common::run::{Dir, Run};
+use crate::common::{add, assert_holds, config, words};
+use cento::Error;
+use cento::index::{Config, Index, WriterOptions};
+
+/// The user `nobody`, who owns nothing.
+#[cfg(unix)]
+const NOBODY: u32 = 65534;
+
+/// Runs cento in `dir` as somebody who may read everything there and write nothing.
+#[cfg(unix)]
+fn run_as_reader(dir: &Dir, args: &[&str]) -> Run {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    for name in [".", "rfc.idx"] {
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o555)).unwrap();
+    }
+    // The superuser may write anywhere, and so the test gives that up for the run.
+    let is_superuser = fs::File::create(dir.path("rfc.idx/probe")).is_ok();
+    let mut command = dir.command(args);
+    if is_superuser {
+        fs::remove_file(dir.path("rfc.idx/probe")).unwrap();
+        let program = dir.path("cento");
+        if !program.exists() {
+            // The build directory may be closed to others.
+            fs::copy(env!("CARGO_BIN_EXE_cento"), &program).unwrap();
+        }
+        command = std::process::Command::new(program);
+        command.args(args).current_dir(dir.path(".")).uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().unwrap();
+    for name in [".", "rfc.idx"] {
+        fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    output.into()
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_only_read_can_read() {
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 60));
+    assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
+    // With the file that is locked while segments are opened, and without, as on a copy.
+    for lock in ["there", "gone"] {
+        if lock == "gone" {
+            fs::remove_file(dir.path("rfc.idx/.tantivy-meta.lock")).unwrap();
+        }
+        for verb in
+            [&["search", "rfc.idx", "a.txt"][..], &["stats", "rfc.idx"], &["check", "rfc.idx"]]
+        {
+            let run = run_as_reader(&dir, verb);
+            assert_eq!(run.status, 0, "{verb:?}, lock {lock}: {}", run.err);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn who_may_not_write_is_told_so() {
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 60));
+    assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
+    for lock in ["there", "gone"] {
+        if lock == "gone" {
+            fs::remove_file(dir.path("rfc.idx/.tantivy-writer.lock")).unwrap();
+        }
+        for verb in [&["add", "rfc.idx", "a.txt"][..], &["compact", "rfc.idx"]] {
+            let run = run_as_reader(&dir, verb);
+            assert_eq!(run.status, 2, "{verb:?}: {}", run.err);
+            assert!(run.err.contains("ermission denied"), "{verb:?}, lock {lock}: {}", run.err);
+            assert!(!run.err.contains("another process"), "{verb:?}: {}", run.err);
+        }
+    }
+}
+
+/// A configuration whose scheme reads a table of `text`.
+fn config_with_table(dir: &std::path::Path, text: &str) -> Config {
+    use cento::index::Training;
+    let training = Training { analyzer: "chars".parse().unwrap(), q: 3, spex: false };
+    let mut texts = |add: &mut dyn FnMut(&str) -> cento::Result<()>| add(text);
+    let table = training.write(&mut texts, &dir.join("table")).unwrap();
+    Config::with_frequencies("fbw(q=3,w=4)", "chars", true, Some(Arc::new(table))).unwrap()
+}
+
+#[test]
+fn a_creation_that_was_cut_off_after_the_table_is_resumed() {
+    let work = tempfile::tempdir().unwrap();
+    let config = || config_with_table(work.path(), &words(1, 300));
+    let path = work.path().join("index");
+    Index::create(&path, config()).unwrap();
+    // What a kill between the table and the list of segments leaves.
+    fs::remove_file(path.join("meta.json")).unwrap();
+    fs::write(path.join(".tmpAb12Cd"), "{").unwrap();
+    let other = config_with_table(work.path(), &words(2, 300));
+    let error = Index::create(&path, other).err().unwrap().to_string();
+    assert!(error.contains("frequencies.cento") && error.contains("delete it"), "{error}");
+    let index = Index::create(&path, config()).unwrap();
+    assert_eq!(index.check().unwrap().problems, []);
+    assert!(matches!(Index::create(&path, config()), Err(Error::Index { .. })));
+}
+
+#[test]
+fn a_writer_removes_what_cut_off_writes_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let left = [".tmpAb12Cd", ".tmp0zZ9qQ"];
+    let others = [".tmpfile", ".tmpAb12Cde", "frequencies.cento", ".mine"];
+    for name in left.iter().chain(&others) {
+        fs::write(dir.path().join(name), "left").unwrap();
+    }
+    fs::create_dir(dir.path().join(".tmpFolde1")).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for name in left {
+        assert!(!dir.path().join(name).exists(), "{name}");
+    }
+    for name in others.iter().chain(&[".tmpFolde1"]) {
+        assert!(dir.path().join(name).exists(), "{name}");
+    }
+    add(&mut writer, "a", &words(1, 40)).unwrap();
+    writer.finish().unwrap();
+    assert_holds(&index, &[("a".to_owned(), words(1, 40))].into());
+}

@@ -1,0 +1,221 @@
+//! The web page, in a real browser: Debian's chromium, driven through chromedriver. Where they are not
+//! installed, the tests fail, unless `CENTO_SKIP_BROWSER=1` says that the page is not to be tested.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::run::{Dir, indexed};
+use crate::common::service::Service;
+use crate::common::words;
+use serde_json::{Value, json};
+
+/// What WebDriver calls an element.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser with one window.
+struct Browser {
+    driver: Child,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts one; none if there is to be none.
+    fn start() -> Option<Browser> {
+        if std::env::var_os("CENTO_SKIP_BROWSER").is_some_and(|skip| skip == "1") {
+            // Not by a macro, whose output is only shown when a test fails.
+            let note = "SKIPPED: CENTO_SKIP_BROWSER=1, so the web page is not tested\n";
+            std::io::stderr().write_all(note.as_bytes()).unwrap();
+            return None;
+        }
+        let chromium = ["/usr/bin/chromium", "/usr/bin/chromium-browser"]
+            .into_iter()
+            .find(|path| std::path::Path::new(path).exists());
+        let driver = chromium.and_then(|_| {
+            let mut driver = Command::new("chromedriver");
+            driver.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped());
+            driver.stderr(Stdio::null()).spawn().ok()
+        });
+        let (Some(mut driver), Some(chromium)) = (driver, chromium) else {
+            panic!(
+                "chromium and chromedriver are not installed (on Debian: apt-get install chromium \
+                 chromium-driver); CENTO_SKIP_BROWSER=1 leaves the web page untested"
+            );
+        };
+        let mut told = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = told
+            .find_map(|line| {
+                let line = line.unwrap();
+                let port = line.strip_suffix('.').and_then(|line| line.rsplit(' ').next());
+                line.contains("started successfully on port").then(|| port.unwrap().to_owned())
+            })
+            .expect("chromedriver says where it listens");
+        // Nobody else reads what it says.
+        std::thread::spawn(move || told.for_each(drop));
+        let profile = tempfile::tempdir().unwrap();
+        let arguments = [
+            "--headless".to_owned(),
+            "--no-sandbox".into(),
+            "--disable-gpu".into(),
+            "--disable-quic".into(),
+            "--disable-dev-shm-usage".into(),
+            "--no-first-run".into(),
+            "--disable-background-networking".into(),
+            "--disable-component-update".into(),
+            "--disable-sync".into(),
+            "--window-size=1280,900".into(),
+            format!("--user-data-dir={}", profile.path().display()),
+        ];
+        let options = json!({"binary": chromium, "args": arguments});
+        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}});
+        let session = format!("http://127.0.0.1:{port}/session");
+        let answer = post(&session, &wanted);
+        let id = answer["sessionId"].as_str().unwrap();
+        Some(Browser { driver, session: format!("{session}/{id}"), _profile: profile })
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        post(&format!("{}/{path}", self.session), body)
+    }
+
+    fn open(&self, url: &str) {
+        self.post("url", &json!({ "url": url }));
+    }
+
+    /// What a script returns.
+    fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Waits until a script returns what is neither null nor false.
+    fn wait_for(&self, script: &str) -> Value {
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            match self.run(script) {
+                Value::Null | Value::Bool(false) if Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                found => {
+                    assert!(!matches!(found, Value::Null | Value::Bool(false)), "{script}");
+                    return found;
+                }
+            }
+        }
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let found = self.post("element", &json!({"using": "css selector", "value": selector}));
+        found[ELEMENT].as_str().unwrap().to_owned()
+    }
+
+    /// Types, as a person does; `\u{e009}` and `\u{e007}` are Ctrl and Enter.
+    fn type_into(&self, selector: &str, keys: &str) {
+        let element = self.element(selector);
+        self.post(&format!("element/{element}/value"), &json!({ "text": keys }));
+    }
+
+    fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        self.post(&format!("element/{element}/click"), &json!({}));
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = ureq::delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// The value that WebDriver answers with.
+fn post(url: &str, body: &Value) -> Value {
+    let agent = ureq::Agent::new_with_config(
+        ureq::Agent::config_builder().http_status_as_error(false).proxy(None).build(),
+    );
+    let sent = agent.post(url).content_type("application/json").send(body.to_string());
+    let text = sent.unwrap().body_mut().read_to_string().unwrap();
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let value = answer["value"].clone();
+    assert!(value.get("error").is_none(), "{value}");
+    value
+}
+
+#[test]
+fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
+    let Some(browser) = Browser::start() else { return };
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    browser.open(&service.url);
+    browser
+        .wait_for("return document.getElementById('stats').textContent.startsWith('3 documents')");
+    // With characters of several bytes before the passage.
+    let passage = words(1, 80);
+    let text = format!("\u{fc}ber \u{4e16}\u{754c} {passage} \u{e9}t\u{e9}");
+    browser.type_into("#search-text", &text);
+    // With the keyboard alone: Ctrl and Enter.
+    browser.type_into("#search-text", "\u{e009}\u{e007}");
+    let ids = browser.wait_for(
+        "const ids = [...document.querySelectorAll('#search-hits tr.hit')].map(row => row.dataset.id);
+         return ids.length > 0 && ids;",
+    );
+    assert_eq!(ids, json!(["b", "a"]));
+    let marked = "const marks = [...document.querySelectorAll('#side-by-side .side.SIDE mark')];
+                  return marks.length > 0 && marks.map(mark => mark.textContent).join('');";
+    assert_eq!(browser.wait_for(&marked.replace("SIDE", "query")), json!(passage));
+    assert_eq!(browser.wait_for(&marked.replace("SIDE", "hit")), json!(passage));
+    let all = browser.run("return document.querySelector('.side.query .text').textContent");
+    assert_eq!(all, json!(text));
+    // Another hit is chosen, and its text comes.
+    browser.click("#search-hits tr.hit[data-id=a] button");
+    let a = words(1, 200);
+    browser.wait_for(&format!(
+        "return document.querySelector('.side.hit .text')?.textContent === {}",
+        json!(a)
+    ));
+    assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
+    assert!(service.stop());
+}
+
+#[test]
+fn files_are_compared_and_registered_and_verified() {
+    let Some(browser) = Browser::start() else { return };
+    let dir = Dir::new();
+    dir.run(&["create", "idx", "--no-text"]);
+    let service = Service::start(&dir, &[]);
+    for (name, text) in [("one", words(1, 150)), ("two", words(1, 120)), ("three", words(2, 90))] {
+        dir.write(name, text);
+    }
+    let paths = ["one", "two", "three"].map(|name| dir.path(name).display().to_string());
+    browser.open(&format!("{}/#pairwise", service.url));
+    browser.wait_for("return document.querySelector('#panel-pairwise:not([hidden])') !== null");
+    browser.type_into("#pairwise-files", &paths.join("\n"));
+    browser.click("#pairwise-run");
+    let pairs = browser.wait_for(
+        "const rows = [...document.querySelectorAll('#pairwise-pairs tr.pair')];
+         return rows.length > 0 && rows.map(row => [row.dataset.a, row.dataset.b]);",
+    );
+    assert_eq!(pairs, json!([["one", "two"]]));
+    browser.wait_for("return document.querySelectorAll('#pairwise-graph g.edge').length === 1");
+    // Registered with the personal identification string, under names that have it.
+    browser.click("#tab-registry");
+    browser.type_into("#register-person", "nobody-guesses-this");
+    browser.type_into("#register-name", "essays");
+    browser.type_into("#register-files", &paths[0]);
+    browser.click("#register-run");
+    browser.wait_for("return document.querySelectorAll('#register-ids li').length === 1");
+    let id = "one | essays | nobody-guesses-this";
+    assert_eq!(service.client().document(id).unwrap().text, None);
+    browser.type_into("#verify-choose", &paths[1]);
+    browser.click("#verify-run");
+    browser.wait_for(
+        "return document.querySelector('#verify-files tr.file[data-id=\"two\"]') !== null",
+    );
+    let found = browser.wait_for(
+        "const row = document.querySelector('#verify-pairs tr.pair');
+         return row && [row.dataset.a, row.dataset.b];",
+    );
+    assert_eq!(found, json!(["two", id]));
+    assert!(service.stop());
+}

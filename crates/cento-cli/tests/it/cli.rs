@@ -1,0 +1,327 @@
+//! The real binary through its command line: the contract that other programs rely on.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::common::run::{Dir, Run, corpus, indexed, line};
+use crate::common::words;
+use serde_json::{Value, json};
+
+#[test]
+fn what_was_added_is_found() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    let report = dir.json(&["add", "idx", "corpus.jsonl"]);
+    assert_eq!(
+        (&report["added"], &report["replaced"], &report["unchanged"], &report["failed"]),
+        (&json!(3), &json!(0), &json!(0), &json!(0))
+    );
+    assert!(report["seconds"].is_f64() && report["skipped"] == 0 && report["bytes"].is_u64());
+    let answer = dir.json(&["search", "idx", "--text", &words(1, 80)]);
+    assert_eq!(answer["query"]["id"], Value::Null);
+    assert_eq!(answer["query"]["tokens"], 80);
+    assert_eq!(answer["query"]["stopped"], 0);
+    let hits = answer["hits"].as_array().unwrap();
+    assert_eq!(hits.len(), 2);
+    let ids: Vec<&str> = hits.iter().map(|hit| hit["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["b", "a"], "b is shorter, so more of it is in the query");
+    assert_eq!(hits[1]["containment"], 1.0);
+    assert_eq!(hits[1]["meta"], json!({"lang": "en", "year": 2019}));
+    for hit in hits {
+        let number = |name: &str| hit[name].as_f64().unwrap();
+        let query = answer["query"]["fingerprints"].as_f64().unwrap();
+        let (overlap, document) =
+            (number("overlap"), number("overlap") / number("containment_in_query"));
+        assert!((number("containment") - overlap / query).abs() < 1e-9);
+        assert!((number("resemblance") - overlap / (query + document - overlap)).abs() < 1e-9);
+    }
+    assert!(answer["took_us"].is_u64());
+}
+
+#[test]
+fn the_exit_status_is_that_of_grep() {
+    let dir = indexed();
+    assert_eq!(dir.run(&["search", "idx", "--text", &words(1, 80)]).status, 0);
+    assert_eq!(dir.run(&["search", "idx", "--text", &words(77, 80)]).status, 1);
+    assert_eq!(dir.run(&["search", "idx", "--id", "nobody"]).status, 2);
+    assert_eq!(dir.run(&["search", "nowhere", "--text", "x"]).status, 2);
+    assert_eq!(dir.run(&["search", "idx", "--min-containment", "1.5", "--text", "x"]).status, 2);
+    assert_eq!(dir.run(&["search", "idx", "no-such-file.txt"]).status, 2);
+    assert_eq!(dir.run(&["remove", "idx", "nobody"]).status, 1);
+    assert_eq!(dir.run(&["add", "idx", "no-such-file.txt"]).status, 2);
+}
+
+#[test]
+fn queries_come_from_files_standard_input_and_the_index() {
+    let dir = indexed();
+    let passage = words(1, 80);
+    dir.write("query.txt", &passage);
+    let by_text = dir.json(&["search", "idx", "--text", &passage]);
+    let same = |mut other: Value| {
+        other["took_us"] = by_text["took_us"].clone();
+        assert_eq!(other, by_text);
+    };
+    same(dir.json(&["search", "idx", "query.txt"]));
+    same(dir.run_with(&["search", "idx", "--format", "json"], passage.as_bytes()).json());
+    same(dir.run_with(&["search", "idx", "-", "--format", "json"], passage.as_bytes()).json());
+    let by_id = dir.json(&["search", "idx", "--id", "b"]);
+    assert_eq!(by_id["query"]["id"], "b");
+    assert_eq!(by_id["hits"].as_array().unwrap().len(), 1, "not b itself");
+    assert_eq!(by_id["hits"][0]["id"], "a");
+    let lines = dir.run(&["search", "idx", "corpus.jsonl", "--format", "json"]);
+    let ids: Vec<Value> = lines
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["query"]["id"].clone())
+        .collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+}
+
+#[test]
+fn thresholds_limits_and_filters_narrow_the_hits() {
+    let dir = indexed();
+    let passage = words(1, 80);
+    let ids = |args: &[&str]| -> Vec<String> {
+        let base = ["search", "idx", "--text", &passage, "--format", "json"];
+        let answer = dir.run(&[&base, args].concat()).json();
+        let hits = answer["hits"].as_array().unwrap();
+        hits.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&[]), ["b", "a"]);
+    assert_eq!(ids(&["--limit", "1"]), ["b"]);
+    assert_eq!(ids(&["--min-resemblance", "0.5"]), ["b"]);
+    assert_eq!(ids(&["--min-containment", "1"]), ["b", "a"]);
+    assert_eq!(ids(&["--min-overlap", "1000"]), [""; 0]);
+    assert_eq!(ids(&["--filter", "lang:de"]), ["b"]);
+    assert_eq!(ids(&["--filter", "lang:en AND year:[2019 TO *]"]), ["a"]);
+    assert_eq!(ids(&["--filter", "id:a"]), ["a"]);
+    assert_eq!(ids(&["--filter", "id:b*"]), ["b"]);
+    assert_eq!(ids(&["--filter", "id:\"b\"*"]), ["b"]);
+    assert_eq!(ids(&["--filter", "id:* AND -id:b*"]), ["a"]);
+    assert_eq!(ids(&["--filter", "id:/[bc]/"]), ["b"]);
+    assert_eq!(ids(&["--filter", "-id:b"]), ["a"]);
+    assert_eq!(ids(&["--filter", "added:[2020-01-01T00:00:00Z TO *]"]).len(), 2);
+    assert_eq!(ids(&["--max-df", "1"]), ["a"; 0], "every shared fingerprint is in two documents");
+    let refused = dir.run(&["search", "idx", "--text", "x", "--filter", "lang:["]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("lang:["), "{}", refused.err);
+}
+
+#[test]
+fn removed_documents_are_gone_and_compaction_gives_their_space_back() {
+    let dir = indexed();
+    let removed = dir.json(&["remove", "idx", "a", "nobody"]);
+    assert_eq!(removed, json!({"removed": 1, "missing": ["nobody"]}));
+    let hits = dir.json(&["search", "idx", "--text", &words(1, 80)])["hits"].clone();
+    assert_eq!(hits.as_array().unwrap().len(), 1);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 2);
+    dir.json(&["compact", "idx"]);
+    let stats = dir.json(&["stats", "idx"]);
+    assert_eq!(
+        (&stats["documents"], &stats["deleted"], &stats["segments"]),
+        (&json!(2), &json!(0), &json!(1))
+    );
+    assert_eq!(dir.json(&["search", "idx", "--text", &words(1, 80)])["hits"], hits);
+    assert_eq!(dir.json(&["check", "idx"]), json!({"ok": true, "segments": 1, "problems": []}));
+    let sigs = fs::read_dir(dir.path("idx")).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "sig")
+    });
+    assert_eq!(sigs.count(), 1, "files of old segments are collected");
+}
+
+#[test]
+fn stats_have_the_agreed_shape() {
+    let stats = indexed().json(&["stats", "idx"]);
+    for name in ["documents", "deleted", "segments", "terms", "postings", "fingerprints", "tokens"]
+    {
+        assert!(stats[name].is_u64(), "{name}");
+    }
+    assert_eq!(stats["scheme"], "winnow(k=5,w=10)");
+    assert!(stats["analyzer"].as_str().unwrap().starts_with("words("));
+    for name in ["signatures", "text", "other"] {
+        assert!(stats["bytes"][name].as_u64().unwrap() > 0, "{name}");
+    }
+}
+
+#[test]
+fn a_signature_made_elsewhere_is_searched_for() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl", "--no-text"]);
+    assert_eq!(dir.json(&["stats", "idx"])["bytes"]["text"], 0);
+    dir.write("query.txt", words(1, 80));
+    let signature = dir.run(&["fingerprint", "query.txt", "--format", "json"]);
+    let shape = signature.json();
+    assert_eq!(
+        (&shape["scheme"], &shape["key_bits"], &shape["tokens"]),
+        (&json!("winnow(k=5,w=10)"), &json!(40), &json!(80))
+    );
+    assert!(shape["fingerprints"][0][0].is_string() && shape["fingerprints"][0][1].is_u64());
+    dir.write("query.sig.json", &signature.out);
+    let by_signature = dir.json(&["search", "idx", "--signature", "query.sig.json"]);
+    let by_text = dir.json(&["search", "idx", "query.txt"]);
+    assert_eq!(
+        (&by_signature["hits"], &by_signature["query"]),
+        (&by_text["hits"], &by_text["query"])
+    );
+    dir.write("other.json", signature.out.replace("w=10", "w=9"));
+    let refused = dir.run(&["search", "idx", "--signature", "other.json"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("cento fingerprint --scheme"), "{}", refused.err);
+}
+
+#[test]
+fn short_documents_find_their_copies_and_are_told_apart() {
+    let dir = Dir::new();
+    let texts = ["one", "two", "one two", "one two three four", "!!!", "???", "\u{6771}\u{4eac}"];
+    let lines: String =
+        texts.iter().enumerate().map(|(i, text)| line(&i.to_string(), text, json!({}))).collect();
+    dir.write("short.jsonl", lines);
+    dir.json(&["add", "idx", "short.jsonl"]);
+    for (i, text) in texts.iter().enumerate() {
+        let hits = dir.json(&["search", "idx", "--text", text])["hits"].clone();
+        assert_eq!(hits.as_array().unwrap().len(), 1, "{text}: {hits}");
+        assert_eq!(hits[0]["id"], i.to_string());
+    }
+}
+
+#[test]
+fn every_scheme_finds_a_copy() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    // All that there are, as the message says that names them, and some with other parameters.
+    let refused = dir.run(&["create", "none", "--scheme", "none"]).err;
+    let (_, allowed) = refused.trim_end().split_once("allowed: ").unwrap();
+    let all: Vec<&str> = allowed.split("), ").collect();
+    assert!(all.len() >= 24 && all.contains(&"kgram(k=5"), "{all:?}");
+    let all = all.into_iter().map(|scheme| format!("{})", scheme.trim_end_matches(')')));
+    let others = ["kgram(k=3)", "mod(k=5,p=4)", "winnow(k=8,w=20)"].map(str::to_owned);
+    for scheme in all.chain(others) {
+        let index = format!("{scheme}.idx");
+        let mut add = vec!["add", &index, "corpus.jsonl", "--scheme", &scheme];
+        let mut added = dir.run(&add);
+        // Of some schemes the message says which table they need.
+        add.extend(["--frequencies", "table"]);
+        for needed in ["needs a frequency table", "needs counts of runs of "] {
+            if let Some((_, q)) = added.err.split_once(needed) {
+                let q = q.split(';').next().filter(|q| !q.is_empty()).unwrap_or("1");
+                let _ = fs::remove_file(dir.path("table"));
+                let train = ["train", "corpus.jsonl", "--analyzer", "words", "--out", "table"];
+                assert_eq!(dir.run(&[&train[..], &["-q", q]].concat()).status, 0);
+                added = dir.run(&add);
+            }
+        }
+        assert_eq!(added.status, 0, "{scheme}: {}", added.err);
+        let answer = dir.json(&["search", &index, "--text", &words(1, 200)]);
+        assert_eq!(
+            (&answer["hits"][0]["id"], &answer["hits"][0]["resemblance"]),
+            (&json!("a"), &json!(1.0)),
+            "{scheme}"
+        );
+    }
+}
+
+#[test]
+fn an_index_keeps_the_scheme_it_was_created_with() {
+    let dir = indexed();
+    let refused = dir.run(&["add", "idx", "corpus.jsonl", "--scheme", "kgram(k=3)"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("winnow(k=5,w=10)"), "{}", refused.err);
+    assert_eq!(dir.run(&["create", "idx"]).status, 2);
+    dir.write("full/file.txt", "x");
+    assert_eq!(dir.run(&["create", "full"]).status, 2);
+    let refused = dir.run(&["create", "new", "--scheme", "winnow(q=1)"]);
+    assert!(
+        refused.status == 2 && refused.err.contains("allowed: winnow(k=5,w=10)"),
+        "{}",
+        refused.err
+    );
+    assert!(!dir.path("new").exists());
+}
+
+#[test]
+fn check_reports_damage_and_ends_with_2() {
+    let dir = indexed();
+    let sig = fs::read_dir(dir.path("idx"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "sig"))
+        .unwrap();
+    let mut bytes = fs::read(&sig).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&sig, bytes).unwrap();
+    let run = dir.run(&["check", "idx", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["ok"]), (2, &json!(false)));
+    let problem = &run.json()["problems"][0];
+    let name = sig.file_name().unwrap().to_str().unwrap();
+    assert!(problem["file"].as_str().unwrap().contains(name), "{problem}");
+    assert!(
+        problem["section"].is_string() && problem["offset"].is_u64() && problem["what"].is_string()
+    );
+    fs::write(dir.path("idx/meta.json"), "{}").unwrap();
+    let run = dir.run(&["check", "idx", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["problems"][0]["file"]), (2, &json!("meta.json")));
+}
+
+#[test]
+fn leftovers_of_a_crash_do_not_keep_an_index_from_opening() {
+    let dir = indexed();
+    dir.write("idx/.tmpAbCdEf", "half of a meta.json");
+    dir.write("idx/0123456789abcdef0123456789abcdef.sig", "half of a segment");
+    dir.write("idx/.tantivy-writer.lock", "");
+    assert_eq!(dir.run(&["search", "idx", "--text", &words(1, 80)]).status, 0);
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+    dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
+    assert_eq!(dir.json(&["add", "idx", "more.jsonl"])["added"], 1);
+    // A creation that was cut off.
+    dir.write("cut/.managed.json", "[]");
+    assert_eq!(dir.run(&["create", "cut"]).status, 0);
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let dir = Dir::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(dir.run(&["completions", shell]).out.contains("cento"));
+    }
+    assert!(dir.run(&["man"]).out.contains(".TH cento"));
+    assert!(dir.run(&["man", "search"]).out.contains("containment"));
+    assert_eq!(dir.run(&["man", "nothing"]).status, 2);
+    assert!(dir.run(&["--version"]).out.starts_with("cento "));
+}
+
+#[test]
+fn the_demo_needs_no_more_than_a_directory() {
+    let dir = Dir::new();
+    for (i, package) in ["alpha-1.0.0", "beta-2.1.0"].iter().enumerate() {
+        let readme = format!("{} {}", words(1, 300), words(10 + i as u64, 60));
+        dir.write(&format!("registry/{package}/README.md"), readme);
+        dir.write(&format!("registry/{package}/LICENSE"), words(5, 100));
+        dir.write(&format!("registry/{package}/lib.rs"), words(20 + i as u64, 200));
+    }
+    let run = dir.run(&["demo", "registry"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.out.contains("6 documents"), "{}", run.out);
+    assert!(
+        run.out.contains("alpha-1.0.0/README.md") && run.out.contains("beta-2.1.0/README.md"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.contains("Answered in"), "{}", run.out);
+    let mut without = dir.command(&["demo"]);
+    let without: Run =
+        without.env("CARGO_HOME", Path::new("/nonexistent")).output().unwrap().into();
+    assert_eq!(without.status, 2);
+    assert!(without.err.contains("name a directory"), "{}", without.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_closes_is_no_error() {
+    let dir = indexed();
+    let mut child =
+        dir.command(&["man"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

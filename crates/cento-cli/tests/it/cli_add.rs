@@ -1,0 +1,246 @@
+//! `cento add` on every kind of source, good and bad.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::common::run::{Dir, indexed, line};
+use crate::common::words;
+use serde_json::json;
+
+#[test]
+fn a_document_is_replaced_by_its_id_and_left_alone_if_unchanged() {
+    let dir = indexed();
+    let again = dir.json(&["add", "idx", "corpus.jsonl"]);
+    assert_eq!((&again["added"], &again["unchanged"]), (&json!(0), &json!(3)));
+    dir.write(
+        "new.jsonl",
+        line("a", &words(9, 100), json!({})) + &line("c", &words(3, 100), json!({"x": 1})),
+    );
+    let replaced = dir.json(&["add", "idx", "new.jsonl"]);
+    assert_eq!((&replaced["replaced"], &replaced["unchanged"]), (&json!(2), &json!(0)));
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 3);
+    assert_eq!(dir.json(&["search", "idx", "--text", &words(9, 100)])["hits"][0]["id"], "a");
+    assert_eq!(
+        dir.json(&["search", "idx", "--text", &words(3, 100)])["hits"][0]["meta"],
+        json!({"x": 1})
+    );
+}
+
+#[test]
+fn the_last_of_a_repeated_id_wins() {
+    let dir = Dir::new();
+    let lines = [words(1, 50), words(2, 50), words(1, 50)].map(|text| line("a", &text, json!({})));
+    dir.write("twice.jsonl", lines.concat());
+    let report = dir.json(&["add", "idx", "twice.jsonl"]);
+    assert_eq!((&report["added"], &report["replaced"]), (&json!(1), &json!(2)));
+    assert_eq!(dir.run(&["search", "idx", "--text", &words(2, 50)]).status, 1);
+    assert_eq!(
+        dir.json(&["search", "idx", "--text", &words(1, 50)])["hits"][0]["containment"],
+        1.0
+    );
+    // In one run over an index that holds the first version, with commits in between.
+    dir.write(
+        "back.jsonl",
+        line("a", &words(2, 50), json!({})) + &line("a", &words(1, 50), json!({})),
+    );
+    let report = dir.json(&["add", "idx", "back.jsonl", "--commit-every", "1"]);
+    assert_eq!(report["replaced"], 2);
+    assert_eq!(dir.run(&["search", "idx", "--text", &words(2, 50)]).status, 1);
+}
+
+#[test]
+fn files_and_directories_are_documents() {
+    let dir = Dir::new();
+    dir.write("docs/a.txt", words(1, 60));
+    dir.write("docs/sub/b.md", words(2, 60));
+    dir.write("docs/latin.txt", b"caf\xe9 cr\xe8me br\xfbl\xe9e \xe0 la carte et d\xe9j\xe0 vu sous un ch\xeane pr\xe8s de la for\xeat");
+    dir.write("docs/image.png", b"\x89PNG\r\n\0\0\0\0");
+    dir.write("docs/empty.txt", " \n");
+    dir.write("docs/.hidden", words(4, 60));
+    dir.write("docs/more.jsonl", line("in-lines", &words(5, 60), json!({})));
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("docs", dir.path("docs/loop")).unwrap();
+    let report = dir.json(&["add", "idx", "docs"]);
+    let expected = if cfg!(unix) { 3 } else { 2 };
+    assert_eq!((&report["added"], &report["skipped"]), (&json!(4), &json!(expected)));
+    for id in ["docs/a.txt", "docs/sub/b.md", "docs/latin.txt", "in-lines"] {
+        assert_ne!(dir.run(&["search", "idx", "--id", id]).status, 2, "{id}");
+    }
+    let accents = dir.json(&["search", "idx", "--text", "Caf\u{e9} cr\u{e8}me br\u{fb}l\u{e9}e \u{e0} la carte et d\u{e9}j\u{e0} vu sous un ch\u{ea}ne pr\u{e8}s de la for\u{ea}t"]);
+    assert_eq!(accents["hits"][0]["id"], "docs/latin.txt");
+}
+
+#[test]
+fn compressed_sources_are_read() {
+    let dir = Dir::new();
+    let gzip = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    dir.write("a.jsonl.gz", gzip(&line("a", &words(1, 60), json!({}))));
+    dir.write(
+        "b.jsonl.zst",
+        zstd::encode_all(line("b", &words(2, 60), json!({})).as_bytes(), 1).unwrap(),
+    );
+    dir.write("c.txt.gz", gzip(&words(3, 60)));
+    let report = dir.json(&["add", "idx", "a.jsonl.gz", "b.jsonl.zst", "c.txt.gz"]);
+    assert_eq!(report["added"], 3);
+    let stdin = gzip(&line("d", &words(4, 60), json!({})));
+    let report = dir.run_with(&["add", "idx", "-", "--format", "json"], &stdin).json();
+    assert_eq!(report["added"], 1);
+    for (id, seed) in [("a", 1), ("b", 2), ("c.txt.gz", 3), ("d", 4)] {
+        assert_eq!(dir.json(&["search", "idx", "--text", &words(seed, 60)])["hits"][0]["id"], id);
+    }
+}
+
+#[test]
+fn a_bad_record_is_told_with_its_place_and_the_others_land() {
+    let dir = Dir::new();
+    let mut bytes = line("a", &words(1, 60), json!({})).into_bytes();
+    bytes.extend(
+        b"{\"id\": \"b\", \"text\": 5}\n{broken\n{\"id\":\"\",\"text\":\"x\"}\n\n\xff\xfe\n",
+    );
+    bytes.extend(line("c", &words(2, 60), json!({})).into_bytes());
+    dir.write("mixed.jsonl", &bytes);
+    let run = dir.run(&["add", "idx", "mixed.jsonl", "--format", "json"]);
+    assert_eq!(run.status, 0);
+    let report = run.json();
+    assert_eq!((&report["added"], &report["failed"]), (&json!(2), &json!(4)));
+    for place in [
+        "mixed.jsonl:2: `text` is not a string",
+        "mixed.jsonl:3: ",
+        "mixed.jsonl:4: the id is empty",
+        "mixed.jsonl:6: ",
+    ] {
+        assert!(run.err.contains(place), "{place} in {}", run.err);
+    }
+    let strict = dir.run(&["add", "strict", "mixed.jsonl", "--strict"]);
+    assert_eq!(strict.status, 2);
+    assert!(strict.err.contains("mixed.jsonl:2"), "{}", strict.err);
+    assert_eq!(dir.json(&["stats", "strict"])["documents"], 0);
+}
+
+#[test]
+fn a_line_beyond_the_limit_is_refused_and_its_neighbours_land() {
+    let dir = Dir::new();
+    let long = line("long", &words(9, 40_000), json!({}));
+    let lines = line("a", &words(1, 60), json!({})) + &long + &line("b", &words(2, 60), json!({}));
+    dir.write("long.jsonl", lines);
+    let run =
+        dir.run(&["add", "idx", "long.jsonl", "--max-record-bytes", "100kB", "--format", "json"]);
+    assert_eq!((&run.json()["added"], &run.json()["failed"]), (&json!(2), &json!(1)));
+    assert!(run.err.contains("long.jsonl:2: longer than 100000 bytes"), "{}", run.err);
+}
+
+#[test]
+fn a_truncated_file_keeps_what_came_before() {
+    let dir = Dir::new();
+    let many: String =
+        (0..2000).map(|i| line(&format!("d{i}"), &words(i, 40), json!({}))).collect();
+    let whole = zstd::encode_all(many.as_bytes(), 1).unwrap();
+    dir.write("cut.jsonl.zst", &whole[..whole.len() / 2]);
+    let run = dir.run(&["add", "idx", "cut.jsonl.zst", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["failed"]), (2, &json!(1)));
+    assert_eq!(run.json()["unread"], 1);
+    assert!(run.json()["added"].as_u64().unwrap() > 100);
+    assert!(run.err.contains("cut.jsonl.zst"), "{}", run.err);
+}
+
+#[test]
+fn the_fields_of_a_line_can_be_named() {
+    let dir = Dir::new();
+    dir.write(
+        "x.jsonl",
+        format!("{}\n", json!({"url": 7, "body": words(1, 60), "info": {"n": 1}})),
+    );
+    dir.json(&[
+        "add",
+        "idx",
+        "x.jsonl",
+        "--id-field",
+        "url",
+        "--text-field",
+        "body",
+        "--meta-field",
+        "info",
+    ]);
+    let answer = dir.json(&["search", "idx", "--text", &words(1, 60)]);
+    assert_eq!(
+        (&answer["hits"][0]["id"], &answer["hits"][0]["meta"]),
+        (&json!("7"), &json!({"n": 1}))
+    );
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let dir = Dir::new();
+    let many: String =
+        (0..3000).map(|i| line(&format!("d{i}"), &words(i % 500, 80), json!({}))).collect();
+    dir.write("many.jsonl", many);
+    let sig = |index: &str, threads: &str| -> Vec<u8> {
+        dir.json(&["add", index, "many.jsonl", "--threads", threads]);
+        let sigs: Vec<PathBuf> = fs::read_dir(dir.path(index))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "sig"))
+            .collect();
+        assert_eq!(sigs.len(), 1);
+        fs::read(&sigs[0]).unwrap()
+    };
+    assert!(sig("one", "1") == sig("four", "4"));
+}
+
+#[test]
+fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
+    let dir = indexed();
+    let before = dir.json(&["stats", "idx"]);
+    let mut command = dir.command(&["add", "idx", "-"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than the pipe and all buffers hold: once it is written, documents are on their way.
+    for i in 0..5000 {
+        stdin.write_all(line(&format!("n{i}"), &words(i, 100), json!({})).as_bytes()).unwrap();
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    // Standard input stays open: the process must not wait for it.
+    let status = child.wait().unwrap();
+    drop(stdin);
+    assert_eq!(status.code(), Some(2));
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], before["documents"]);
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+    dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
+    assert_eq!(dir.json(&["add", "idx", "more.jsonl"])["added"], 1);
+}
+
+#[test]
+fn a_removal_that_was_cut_off_can_be_repeated() {
+    // A kill or a full disk in a commit leaves the file of deleted documents that it wrote; the
+    // same removal has a file of the same name again.
+    let dir = Dir::new();
+    let lines = (0..8u64).map(|i| line(&format!("d{i}"), &words(i, 60), json!({})));
+    dir.write("corpus.jsonl", lines.collect::<String>());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let deletes = || -> Vec<PathBuf> {
+        let paths = fs::read_dir(dir.path("idx")).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "del")).collect()
+    };
+    let before: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(dir.path("idx"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect();
+    dir.json(&["remove", "idx", "d1"]);
+    let left = deletes();
+    assert_eq!(left.len(), 1);
+    before.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+    fs::write(&left[0], "cut o").unwrap();
+    assert_eq!(dir.json(&["remove", "idx", "d1"])["removed"], 1);
+    assert_eq!(deletes(), left);
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+    assert_eq!(dir.json(&["stats", "idx"])["documents"], 7);
+}

@@ -1,0 +1,341 @@
+//! The real binary: pairs, clusters, the pairwise test, boilerplate, reports.
+
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+use serde_json::{Value, json};
+
+fn jsons(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Versions `a1` to `a3` of one text, of which the last ones have little in common, `b` with a
+/// passage of it, `c` with nothing.
+fn versions() -> Dir {
+    let dir = Dir::new();
+    let text = words(1, 200);
+    let part = |from: usize, to: usize| {
+        text.split(' ').skip(from).take(to - from).collect::<Vec<_>>().join(" ")
+    };
+    let documents = [
+        line(
+            "a1",
+            &format!("{} {}", part(0, 130), words(2, 20)),
+            json!({"s": "x", "date": "2020"}),
+        ),
+        line("a2", &part(40, 170), json!({"s": "x", "date": "2019"})),
+        line("a3", &format!("{} {}", part(80, 200), words(3, 10)), json!({"s": "y"})),
+        line(
+            "b",
+            &format!("{} {}", part(60, 90), words(4, 300)),
+            json!({"s": "y", "date": "2018"}),
+        ),
+        line("c", &words(5, 100), json!({})),
+    ];
+    dir.write("corpus.jsonl", documents.concat());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir
+}
+
+fn ids(pairs: &[Value]) -> Vec<String> {
+    let id = |pair: &Value, side: &str| pair[side].as_str().unwrap().to_owned();
+    pairs.iter().map(|pair| format!("{} {}", id(pair, "a"), id(pair, "b"))).collect()
+}
+
+#[test]
+fn pairs_have_categories_and_passages() {
+    let dir = versions();
+    let pairs = |args: &[&str]| {
+        jsons(&dir.run(&[&["pairs", "idx", "--format", "json"], args].concat()).out)
+    };
+    let all = pairs(&[]);
+    assert_eq!(ids(&all), ["a1 a2", "a1 a3", "a1 b", "a2 a3", "a2 b"]);
+    assert_eq!(all[0]["category"], "C4");
+    assert!(all[2]["containment_b_in_a"].as_f64().unwrap() < 0.2);
+    assert!(all.iter().all(|pair| pair.get("passages").is_none()));
+    let close = pairs(&["--min-containment", "0.5", "--passages"]);
+    assert_eq!(ids(&close), ["a1 a2", "a2 a3"]);
+    let passage = &close[0]["passages"][0];
+    let text = words(1, 200);
+    let start = text.split(' ').take(40).map(|word| word.len() + 1).sum::<usize>();
+    assert_eq!((&passage["query"][0], &passage["hit"][0]), (&json!(start), &json!(0)));
+    assert_eq!(ids(&pairs(&["--within", "s"])), ["a1 a2"]);
+    assert_eq!(ids(&pairs(&["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
+    assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.99"]).status, 1);
+    // Another index.
+    dir.write("d.jsonl", line("d", &words(5, 100), json!({})));
+    dir.json(&["add", "other", "d.jsonl"]);
+    let across = dir.run(&["pairs", "idx", "--against", "other", "--format", "json"]);
+    assert_eq!(ids(&jsons(&across.out)), ["c d"]);
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    let refused = dir.run(&["pairs", "bare", "--passages"]);
+    assert!(refused.status == 2 && refused.err.contains("keeps none"), "{}", refused.err);
+}
+
+#[test]
+fn pairs_are_resumed_where_they_were_interrupted() {
+    let dir = Dir::new();
+    let versions = (0..800u64).map(|i| {
+        line(&format!("d{i}"), &format!("{} {}", words(i / 40, 60), words(i, 30)), json!({}))
+    });
+    dir.write("corpus.jsonl", versions.collect::<String>());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let args = ["pairs", "idx", "--passages", "--format", "json", "--threads", "1"];
+    let whole = dir.run(&args).out;
+    let out = [&args[..], &["--out", "out"]].concat();
+    assert_eq!(dir.paused("document:300", &out).interrupt(), 2);
+    assert!(dir.path("out.checkpoint").exists());
+    let length = fs::metadata(dir.path("out")).unwrap().len();
+    assert!(length > 0 && (length as usize) < whole.len());
+    let refused = dir.run(&out);
+    assert!(refused.status == 2 && refused.err.contains("--resume"), "{}", refused.err);
+    let other = [&out[..], &["--resume", "--min-overlap", "3"]].concat();
+    let refused = dir.run(&other);
+    assert!(refused.status == 2 && refused.err.contains("these options"), "{}", refused.err);
+    // What was written after the last checkpoint is written again.
+    let mut file = fs::File::options().append(true).open(dir.path("out")).unwrap();
+    file.write_all(b"{\"a\":").unwrap();
+    let resumed = dir.run(&[&out[..], &["--resume"]].concat());
+    assert_eq!(resumed.status, 0, "{}", resumed.err);
+    assert!(fs::read_to_string(dir.path("out")).unwrap() == whole);
+    assert!(!dir.path("out.checkpoint").exists());
+    assert_eq!(dir.run(&out).status, 2);
+}
+
+#[test]
+fn pairs_that_were_cut_off_before_their_first_checkpoint_begin_again() {
+    // A kill between the creation of the output and its first checkpoint leaves an empty file.
+    let dir = versions();
+    let args = ["pairs", "idx", "--format", "json", "--out", "out"];
+    assert_eq!(dir.run(&args).status, 0);
+    let whole = fs::read(dir.path("out")).unwrap();
+    let resumed = [&args[..], &["--resume"]].concat();
+    for again in [&args[..], &resumed] {
+        fs::write(dir.path("out"), "").unwrap();
+        let run = dir.run(again);
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert!(fs::read(dir.path("out")).unwrap() == whole);
+        assert!(!dir.path("out.checkpoint").exists());
+        // What was written to the end is neither overwritten nor gone on with.
+        assert_eq!(dir.run(again).status, 2);
+        assert!(fs::read(dir.path("out")).unwrap() == whole);
+    }
+    fs::remove_file(dir.path("out")).unwrap();
+    assert_eq!(dir.run(&resumed).status, 0);
+    assert!(fs::read(dir.path("out")).unwrap() == whole);
+}
+
+#[test]
+fn pairs_that_cannot_be_written_are_told_with_the_file() {
+    let dir = Dir::new();
+    let line_of =
+        |i| line(&format!("d{i}"), &format!("{} {}", words(1, 60), words(i, 20)), json!({}));
+    dir.write("corpus.jsonl", (0..40u64).map(line_of).collect::<String>());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    // The checkpoint finds room below the limit on the size of files, the pairs do not.
+    let cento = env!("CARGO_BIN_EXE_cento");
+    let script = format!("trap '' XFSZ; ulimit -f 1; exec {cento} pairs idx --out out");
+    let run =
+        Command::new("sh").args(["-c", &script]).current_dir(dir.dir.path()).output().unwrap();
+    let told = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.code() == Some(2) && told.contains("write out:"), "{told}");
+}
+
+#[test]
+fn clusters_have_no_chains() {
+    let dir = versions();
+    let clusters = |args: &[&str]| {
+        let run = dir.run(
+            &[&["cluster", "idx", "--min-resemblance", "0.3", "--format", "json"], args].concat(),
+        );
+        jsons(&run.out)
+    };
+    let members = |cluster: &Value| -> Vec<String> {
+        let members = cluster["members"].as_array().unwrap().iter();
+        members.map(|member| member["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let star = clusters(&[]);
+    assert_eq!((star.len(), &star[0]["representative"]), (1, &json!("a1")));
+    assert_eq!(members(&star[0]), ["a2"]);
+    let single = clusters(&["--linkage", "single"]);
+    assert_eq!((single.len(), members(&single[0])), (1, vec!["a2".into(), "a3".into()]));
+    // In the middle of the chain is who is like both.
+    let dated = clusters(&["--prefer", "date"]);
+    assert_eq!((&dated[0]["representative"], &dated[0]["size"]), (&json!("a2"), &json!(3)));
+    assert_eq!(clusters(&["--prefer", "-date"])[0]["representative"], "a1");
+    assert_eq!(clusters(&["--prefer", "longest"])[0]["representative"], "a1");
+    // Large numbers are told apart.
+    let stamped =
+        [("p", 20_240_131_123_059u64), ("q", 20_200_101_000_000), ("r", 20_220_101_000_000)];
+    let stamped = stamped.map(|(id, ts)| line(id, &words(8, 50), json!({ "ts": ts })));
+    dir.write("stamped.jsonl", stamped.concat());
+    dir.json(&["add", "stamped", "stamped.jsonl"]);
+    for (prefer, expected) in [("ts", "q"), ("-ts", "p"), ("oldest", "p")] {
+        let run = dir.run(&["cluster", "stamped", "--prefer", prefer, "--format", "json"]);
+        assert_eq!(jsons(&run.out)[0]["representative"], expected, "{prefer}");
+    }
+    assert!(clusters(&["--min-size", "3"]).is_empty());
+    let human = dir.run(&["cluster", "idx", "--min-resemblance", "0.3"]);
+    assert!(human.out.starts_with("1: 2 documents like a1"), "{}", human.out);
+}
+
+#[test]
+fn boilerplate_is_subtracted() {
+    let dir = Dir::new();
+    let licence = words(1, 300);
+    let with = |text: String| format!("{licence} {text}");
+    let documents = [
+        line("a", &with(words(2, 60)), json!({})),
+        line("b", &with(words(3, 60)), json!({})),
+        line("c", &with(words(2, 60)), json!({})),
+    ];
+    dir.write("corpus.jsonl", documents.concat());
+    dir.write("licence.txt", &licence);
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir.json(&["add", "licences", "licence.txt"]);
+    let args = ["pairs", "idx", "--format", "json", "--min-resemblance", "0.5"];
+    assert_eq!(jsons(&dir.run(&args).out).len(), 3);
+    for boilerplate in ["licence.txt", "licences"] {
+        let pairs = jsons(&dir.run(&[&args[..], &["-b", boilerplate]].concat()).out);
+        assert_eq!(ids(&pairs), ["a c"]);
+        let answer = dir.json(&["search", "idx", "--text", &with(words(3, 60)), "-b", boilerplate]);
+        assert_eq!(
+            (&answer["hits"][0]["id"], &answer["hits"][0]["containment"]),
+            (&json!("b"), &json!(1.0))
+        );
+        assert!(answer["hits"][1]["overlap"].as_u64().unwrap_or(0) <= 2);
+    }
+    let none = dir.run(&["search", "idx", "--text", &licence, "-b", "licence.txt"]);
+    assert_eq!(none.status, 1);
+    assert_eq!(dir.run(&["pairs", "idx", "-b", "missing"]).status, 2);
+}
+
+#[test]
+fn what_a_collection_repeats_is_told() {
+    let dir = Dir::new();
+    let (notice, other) = (words(1, 60), words(2, 30));
+    let documents = (0..12u64).map(|i| {
+        let text = match i % 3 {
+            0 => format!("{} {notice}", words(10 + i, 100)),
+            1 => format!("{other} {} {notice}", words(10 + i, 100)),
+            _ => words(10 + i, 100),
+        };
+        line(&format!("d{i:02}"), &text, json!({}))
+    });
+    dir.write("corpus.jsonl", documents.collect::<String>());
+    dir.write("copy.jsonl", line("copy", &format!("{} {notice}", words(10, 100)), json!({})));
+    dir.json(&["add", "idx", "corpus.jsonl", "copy.jsonl"]);
+    let stats = dir.json(&["stats", "idx", "--quick", "--boilerplate", "5"]);
+    let passages = stats["boilerplate"].as_array().unwrap();
+    assert_eq!(passages.len(), 2);
+    assert_eq!((&passages[0]["documents"], &passages[1]["documents"]), (&json!(9), &json!(4)));
+    let text = passages[0]["text"].as_str().unwrap();
+    assert!(notice.contains(text) && text.split(' ').count() > 40, "{text}");
+    let human = dir.run(&["stats", "idx", "--boilerplate"]);
+    assert!(human.out.contains("in 9 documents"), "{}", human.out);
+    let report = dir.json(&["report", "idx"]);
+    assert_eq!((&report["documents"], &report["total"]["documents"]), (&json!(13), &json!(9)));
+    let row = |at: usize| report["categories"][at].clone();
+    assert_eq!((&row(0)["category"], &row(0)["pairs"]), (&json!("C1"), &json!(1)));
+    assert_eq!(row(0)["patterns"], json!([["exact_alias", 1]]));
+    let pairs: u64 = (0..6).map(|at| row(at)["pairs"].as_u64().unwrap()).sum();
+    assert_eq!(report["total"]["pairs"], pairs);
+    assert_eq!(report["total"]["siblings"], 2.0 * pairs as f64 / 9.0);
+    assert!(dir.run(&["report", "idx"]).out.contains("siblings"));
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    assert_eq!(dir.json(&["report", "bare"])["total"]["patterns"], json!([]));
+}
+
+/// The bytes of a tar archive of these files.
+fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, name, text.as_bytes()).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn archives_and_directories_are_compared_pairwise() {
+    let dir = Dir::new();
+    let (one, two) = (words(1, 100), format!("{} {}", words(1, 80), words(2, 20)));
+    let three = words(3, 100);
+    let files = [
+        ("x/one.txt", &one[..]),
+        ("x/two.txt", &two),
+        ("x/three.txt", &three),
+        ("x/.hidden", &one),
+    ];
+    files.iter().for_each(|(name, text)| dir.write(&format!("dir/{name}"), text));
+    dir.write("files.tar", tar(&files));
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gz.write_all(&tar(&files)).unwrap();
+    dir.write("files.tgz", gz.finish().unwrap());
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in files {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    dir.write("files.zip", zip.finish().unwrap().into_inner());
+    for path in ["dir", "files.tar", "files.tgz", "files.zip"] {
+        let run = dir.run(&["pairwise", path, "--format", "json"]);
+        assert_eq!(run.status, 0, "{path}: {}", run.err);
+        let pairs = jsons(&run.out);
+        assert_eq!(ids(&pairs), [format!("{path}/x/one.txt {path}/x/two.txt")]);
+        let similarity = pairs[0]["symmetric"].as_f64().unwrap();
+        assert!((0.6..0.9).contains(&similarity), "{similarity}");
+    }
+    dir.json(&["add", "idx", "files.zip", "files.tar"]);
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 6);
+    // Long names and odd ones; a name that does not end is refused before it fills the memory.
+    let long = format!("{}/x.txt", "long".repeat(60));
+    dir.write("long.tar", tar(&[(&long, &one), ("d/./e.txt", &two)]));
+    dir.json(&["add", "long", "long.tar"]);
+    let answer = dir.json(&["search", "long", "--text", &one]);
+    assert_eq!(answer["hits"][0]["id"], format!("long.tar/{long}"));
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNULongName);
+    header.set_size(64 << 20);
+    header.set_cksum();
+    let mut bomb = header.as_bytes().to_vec();
+    bomb.resize(bomb.len() + (64 << 20), b'n');
+    dir.write("bomb.tar", bomb);
+    let run = dir.run(&["add", "bomb", "bomb.tar"]);
+    assert!(run.err.contains("bomb.tar: it is cut short") && run.err.len() < 500, "{}", run.err);
+    let tar = fs::read(dir.path("files.tar")).unwrap();
+    dir.write("cut.tar", &tar[..700]);
+    dir.write("cut.zip", &fs::read(dir.path("files.zip")).unwrap()[..200]);
+    for path in ["cut.tar", "cut.zip"] {
+        let run = dir.run(&["add", "cut", path]);
+        assert!(run.err.contains(path), "{}", run.err);
+    }
+    assert_eq!(dir.run(&["pairwise", "dir/x/one.txt"]).status, 2);
+}
+
+#[test]
+fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
+    // A tenth of containment applied all the same, and the pair was missing.
+    let dir = Dir::new();
+    let (shared, text) = (words(1, 20), |seed| words(seed, 600));
+    let lines = [("a", text(2)), ("b", text(3))]
+        .map(|(id, text)| line(id, &format!("{text} {shared}"), json!({})));
+    dir.write("in.jsonl", lines.concat());
+    dir.json(&["add", "idx", "in.jsonl"]);
+    assert_eq!(dir.run(&["pairs", "idx"]).status, 1, "less than a tenth");
+    assert_eq!(dir.run(&["cluster", "idx"]).status, 1, "less than a half");
+    let run = dir.run(&["pairs", "idx", "--min-overlap", "2"]);
+    assert_eq!((run.status, run.out.lines().count()), (0, 1));
+    assert!(run.err.contains("1 pair of 2 documents"), "{}", run.err);
+    let run = dir.run(&["cluster", "idx", "--min-overlap", "2"]);
+    assert!(run.status == 0 && run.err.contains("1 cluster of 2 of 2 documents"), "{}", run.err);
+    assert_eq!(dir.run(&["pairs", "idx", "--min-overlap", "100"]).status, 1);
+    let run = dir.run(&["compact", "idx"]);
+    assert!(run.err.contains("nothing was to be done: the index has 1 segment\n"), "{}", run.err);
+}

@@ -1,0 +1,200 @@
+//! The real binary: passages, covers, verification, comparisons, statistics.
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+use serde_json::{Value, json};
+
+/// Two sources, a text stitched together from them, and a text of its own.
+fn stitched() -> (Dir, String) {
+    let dir = Dir::new();
+    let (one, other) = (words(1, 150), words(2, 100));
+    let corpus = [
+        line("one", &one, json!({})),
+        line("other", &format!("{} {other}", words(3, 50)), json!({})),
+        line("part", &words(1, 90), json!({})),
+        line("own", &words(4, 100), json!({})),
+    ];
+    dir.write("corpus.jsonl", corpus.concat());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    (dir, format!("{one} {} {other}", words(5, 40)))
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    answer["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn passages_are_shown_when_they_are_asked_for() {
+    let (dir, query) = stitched();
+    let plain = dir.json(&["search", "idx", "--text", &query]);
+    let global = plain["query"]["global"].as_f64().unwrap();
+    assert!(global > 0.7 && global < 1.0, "the words between are nobody's");
+    // `part` is within `one`, of which it is a part.
+    assert!(
+        dir.json(&["search", "idx", "--id", "part"])["query"]["global"].as_f64().unwrap() > 0.9
+    );
+    let own = dir.run(&["search", "idx", "--id", "own", "--format", "json"]).json();
+    assert_eq!(own["query"]["global"], 0.0);
+    assert!(plain["hits"][0].get("passages").is_none());
+    let answer = dir.json(&["search", "idx", "--text", &query, "--passages"]);
+    let passage = &answer["hits"][0]["passages"][0];
+    assert_eq!(passage["query"], json!([0, words(1, 150).len()]));
+    assert_eq!(passage["hit"], json!([0, words(1, 150).len()]));
+    assert_eq!((&passage["tokens"], &passage["similarity"]), (&json!(150), &json!(1.0)));
+    let human = dir.run(&["search", "idx", "--text", &query, "--passages"]).out;
+    assert!(human.contains("150 tokens, similarity 1.000"), "{human}");
+}
+
+#[test]
+fn a_cover_leaves_out_what_adds_nothing() {
+    let (dir, query) = stitched();
+    let all = dir.json(&["search", "idx", "--text", &query]);
+    assert_eq!(ids(&all), ["one", "other", "part"]);
+    let cover = dir.json(&["search", "idx", "--text", &query, "--cover"]);
+    assert_eq!(ids(&cover), ["one", "other"]);
+    let adds: u64 =
+        cover["hits"].as_array().unwrap().iter().map(|h| h["adds"].as_u64().unwrap()).sum();
+    let explained = adds as f64 / cover["query"]["fingerprints"].as_f64().unwrap();
+    assert_eq!(cover["explained"].as_f64().unwrap(), explained);
+    let human = dir.run(&["search", "idx", "--text", &query, "--cover"]).out;
+    assert!(human.contains("together they have") && human.contains("adds"), "{human}");
+}
+
+#[test]
+fn the_best_passage_is_that_of_the_document_with_most_of_the_query() {
+    let (dir, _) = stitched();
+    let passage = words(2, 60);
+    // Reordered: half of it first.
+    let (head, tail) = passage.split_at(passage.len() / 2);
+    let query = format!("{tail} {head}");
+    let answer = dir.json(&["search", "idx", "--text", &query, "--best"]);
+    assert_eq!(ids(&answer), ["other"]);
+    let found = &answer["hits"][0]["passages"][0];
+    let span = |name: &str, at: usize| found[name][at].as_u64().unwrap() as usize;
+    let text = format!("{} {}", words(3, 50), words(2, 100));
+    let best = &text[span("hit", 0)..span("hit", 1)];
+    assert!(best.contains(&passage), "{best}");
+    assert!(best.len() < passage.len() + 30 * 6, "no more than two windows on either side: {best}");
+    assert!(found["similarity"].as_f64().unwrap() > 0.85);
+    let candidates = &answer["candidates"];
+    let number = |name: &str| candidates[name].as_u64().unwrap();
+    assert!(number("calculated") > 0 && number("calculated") <= number("texts"));
+    let nothing = dir.run(&["search", "idx", "--text", &words(77, 60), "--best"]);
+    assert_eq!(nothing.status, 1);
+    dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    assert_eq!(dir.run(&["search", "bare", "--text", &query, "--best"]).status, 2);
+}
+
+#[test]
+fn a_budget_that_is_used_up_is_told() {
+    let (dir, query) = stitched();
+    let whole = dir.json(&["search", "idx", "--text", &query]);
+    assert_eq!(whole["complete"], true);
+    let answer = dir.json(&["search", "idx", "--text", &query, "--budget", "5"]);
+    assert_eq!(answer["complete"], false);
+    assert!(answer["query"]["postings"].as_u64().unwrap() <= 5);
+    assert_eq!(answer["hits"][0], whole["hits"][0], "the numbers are exact all the same");
+    let human = dir.run(&["search", "idx", "--text", &query, "--budget", "5"]).out;
+    assert!(human.contains("the budget was used up"), "{human}");
+}
+
+#[test]
+fn stop_fingerprints_are_named_and_the_index_knows_its_limit() {
+    let dir = Dir::new();
+    let corpus: Vec<String> = (0..5)
+        .map(|i| {
+            line(&format!("d{i}"), &format!("{} {}", words(1, 30), words(10 + i, 30)), json!({}))
+        })
+        .collect();
+    dir.write("corpus.jsonl", corpus.concat());
+    assert_eq!(dir.run(&["create", "idx", "--max-df", "3"]).status, 0);
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let run = dir.run(&["search", "idx", "--text", &words(1, 30), "--format", "json"]);
+    let answer = run.json();
+    assert_eq!((run.status, &answer["hits"]), (1, &json!([])));
+    let stopped = answer["query"]["stopped_fingerprints"].as_array().unwrap();
+    assert_eq!(stopped.len() as u64, answer["query"]["stopped"].as_u64().unwrap());
+    assert!(!stopped.is_empty());
+    assert!(stopped.iter().all(|stopped| stopped["df"] == 5 && stopped["key"].is_string()));
+    let answer = dir.json(&["search", "idx", "--text", &words(1, 30), "--max-df", "5"]);
+    assert_eq!(ids(&answer).len(), 5);
+    let stats = dir.json(&["stats", "idx"]);
+    assert_eq!(stats["frequencies"]["max_df"], 3);
+    assert!(stats["frequencies"]["stopped"]["terms"].as_u64().unwrap() > 0);
+    assert!(dir.json(&["stats", "idx", "--quick"]).get("frequencies").is_none());
+    let human = dir.run(&["stats", "idx"]).out;
+    assert!(human.contains("max-df 3:"), "{human}");
+}
+
+#[test]
+fn hits_are_verified_against_their_text() {
+    let (dir, query) = stitched();
+    let answer =
+        dir.json(&["search", "idx", "--text", &query, "--verify", "containment", "--limit", "1"]);
+    let verified = &answer["hits"][0]["verified"];
+    assert_eq!(verified["measure"], "containment(k=5)");
+    // 146 runs of five words, of 286 of the query.
+    assert!((verified["similarity"].as_f64().unwrap() - 146.0 / 286.0).abs() < 1e-9);
+    let strict = ["--verify", "cosine", "--min-similarity", "0.99"];
+    let run = dir.run(&[&["search", "idx", "--text", &query], &strict[..]].concat());
+    assert_eq!(run.status, 1, "{}", run.out);
+    let wrong = dir.run(&["search", "idx", "--text", &query, "--verify", "telepathy"]);
+    assert!(wrong.status == 2 && wrong.err.contains("levenshtein"), "{}", wrong.err);
+    dir.write("bare.jsonl", line("a", &query, json!({})));
+    dir.json(&["add", "bare", "bare.jsonl", "--no-text"]);
+    let refused = dir.run(&["search", "bare", "--text", &query, "--verify", "lcs"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("search without verification"), "{}", refused.err);
+}
+
+#[test]
+fn a_registry_is_searched_without_any_text() {
+    let (dir, query) = stitched();
+    dir.json(&["add", "registry", "corpus.jsonl", "--no-text"]);
+    dir.write("query.txt", &query);
+    let signature = dir.run(&["fingerprint", "query.txt", "--format", "json"]).out;
+    assert!(!signature.contains(&query[..20]));
+    dir.write("hostile.json", signature.replacen("\"tokens\":", "\"tokens\":0,\"was\":", 1));
+    let refused = dir.run(&["search", "registry", "--signature", "hostile.json", "--passages"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("beyond 0 tokens"), "{}", refused.err);
+    dir.write("signature.json", signature);
+    let mut answer =
+        dir.json(&["search", "registry", "--signature", "signature.json", "--passages"]);
+    assert_eq!(ids(&answer), ["one", "other", "part"]);
+    let passage = &answer["hits"][0]["passages"][0];
+    assert_eq!(passage["unit"], "tokens");
+    let by_text = dir.json(&["search", "registry", "query.txt", "--passages"]);
+    answer["took_us"] = by_text["took_us"].clone();
+    assert_eq!(answer, by_text);
+    let human = dir.run(&["search", "registry", "query.txt", "--passages"]).out;
+    assert!(human.contains("tokens "), "{human}");
+}
+
+#[test]
+fn two_files_are_compared_side_by_side() {
+    let dir = Dir::new();
+    let shared = words(1, 40);
+    dir.write("a.txt", format!("alpha beta {shared} gamma"));
+    dir.write("b.txt", format!("{} {}", words(3, 30), shared.replacen(' ', " inserted ", 1)));
+    dir.write("c.txt", words(9, 50));
+    let run = dir.run(&["compare", "a.txt", "b.txt"]);
+    assert_eq!(run.status, 0);
+    assert!(run.out.contains("; 1 passage\n") && run.out.contains(" | "), "{}", run.out);
+    assert!(!run.out.contains('\u{1b}'), "no colours where there is no terminal");
+    let json = dir.json(&["compare", "a.txt", "b.txt"]);
+    assert_eq!((&json["a"], &json["b"]), (&json!("a.txt"), &json!("b.txt")));
+    for name in ["overlap", "containment_a_in_b", "containment_b_in_a", "resemblance"] {
+        assert!(json[name].as_f64().unwrap() > 0.0, "{name}");
+    }
+    assert!(json["category"].is_string() && json.get("measures").is_none());
+    let json = dir.json(&["compare", "a.txt", "b.txt", "--measure", "all"]);
+    let measures = json["measures"].as_object().unwrap();
+    assert_eq!(measures.len(), 14);
+    assert!(measures.values().all(|value| (0.0..=1.0).contains(&value.as_f64().unwrap())));
+    let human = dir.run(&["compare", "a.txt", "b.txt", "--measure", "lcs"]).out;
+    assert!(human.contains(" by lcs"), "{human}");
+    assert_eq!(json["passages"].as_array().unwrap().len(), 1);
+    assert_eq!(dir.run(&["compare", "a.txt", "c.txt"]).status, 1);
+    assert_eq!(dir.run(&["compare", "a.txt", "missing.txt"]).status, 2);
+}

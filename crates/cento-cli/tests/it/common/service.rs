@@ -1,0 +1,135 @@
+//! A running service.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use cento_client::Client;
+use cento_serve::Whereabouts;
+use serde_json::Value;
+
+use super::run::Dir;
+
+/// The real binary, serving.
+pub struct Service {
+    child: Child,
+    pub url: String,
+}
+
+/// What came back for a request that was written by hand.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Reply {
+    /// The code of the error that it is.
+    pub fn code(&self) -> String {
+        let body: Value =
+            serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"));
+        body["error"]["code"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Service {
+    /// Serves the index `idx` of `dir` at a free port, with these arguments.
+    pub fn start(dir: &Dir, args: &[&str]) -> Service {
+        let arguments = [&["serve", "idx", "--listen", "127.0.0.1:0"], args].concat();
+        Service::wait_for(dir.command(&arguments), &dir.path("idx"))
+    }
+
+    fn wait_for(mut command: Command, index: &Path) -> Service {
+        // Of a service that was killed.
+        let _ = std::fs::remove_file(index.join(".service.json"));
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            if let Some(found) = Whereabouts::of(index) {
+                return Service { child, url: found.url };
+            }
+            assert!(child.try_wait().unwrap().is_none(), "the service ended");
+            assert!(Instant::now() < until, "the service did not begin");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// A client without a token.
+    pub fn client(&self) -> Client {
+        Client::new(&self.url, None).unwrap()
+    }
+
+    pub fn address(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap()
+    }
+
+    /// Asks it to end, and waits; whether it ended well.
+    pub fn stop(mut self) -> bool {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.child.wait().unwrap().success()
+    }
+
+    /// Ends it at once.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends these bytes on a connection of their own, and reads what comes back.
+    pub fn raw(&self, request: &[u8]) -> Reply {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // It may answer and close before it has read everything.
+        let _ = stream.write_all(request);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    /// A request with these headers, lines that end with `\r\n`.
+    pub fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
+        let length = body.len();
+        let host = self.address();
+        let host =
+            if headers.contains("Host:") { String::new() } else { format!("Host: {host}\r\n") };
+        self.raw(
+            format!(
+                "{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{headers}\
+                 Content-Length: {length}\r\n\r\n{body}"
+            )
+            .as_bytes(),
+        )
+    }
+
+    /// Posts JSON.
+    pub fn post(&self, path: &str, body: &str) -> Reply {
+        self.ask("POST", path, JSON, body)
+    }
+
+    /// The value of a metric without labels.
+    pub fn metric(&self, name: &str) -> f64 {
+        let text = self.ask("GET", "/metrics", "", "").body;
+        let line = text.lines().find(|line| line.split(' ').next() == Some(name));
+        let line = line.unwrap_or_else(|| panic!("{name} is not among {text}"));
+        line.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+}
+
+/// The header of a body of JSON.
+pub const JSON: &str = "Content-Type: application/json\r\n";
+/// The header of a body of JSON lines.
+pub const LINES: &str = "Content-Type: application/x-ndjson\r\n";
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

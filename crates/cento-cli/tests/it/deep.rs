@@ -1,0 +1,117 @@
+//! What comes from outside and is nested deeply ends no thread with a quarter of the usual stack.
+
+use cento::index::Document;
+use cento::index::Signed;
+use cento::index::{Config, Index, WriterOptions};
+use cento::scheme;
+use cento::text::{Analyzer, Tokens};
+use cento_source::{SourceOptions, parse_record};
+use serde_json::{Map, Value, json};
+
+fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap()
+}
+
+fn tokens_of(analyzer: &str, text: String) -> usize {
+    let analyzer: Analyzer = analyzer.parse().unwrap();
+    on_a_small_stack(move || {
+        let mut tokens = Tokens::default();
+        analyzer.analyze(&text, &mut tokens).unwrap();
+        tokens.hashes.len()
+    })
+}
+
+#[test]
+fn deep_programs_are_read() {
+    let deep = |open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{}", open.repeat(5_000), close.repeat(5_000))
+    };
+    for (language, text) in [
+        ("c", deep("!", "x;", "")),
+        ("c", deep("*", "p;", "")),
+        ("c", format!("int f() {{ {} }}", deep("if (x) ", "y();", " else z();"))),
+        ("c", format!("int f() {{ {} }}", deep("if (x) y(); else ", "z();", ""))),
+        ("c", deep("(", "x", ")")),
+        ("c", deep("{", "x;", "}")),
+        ("c", deep("#if X\n", "x;\n", "#endif\n")),
+        ("cpp", deep("a<", "b", ">")),
+        ("cpp", deep("a::", "b", ";")),
+        ("cpp", deep("namespace a ", "{}", "")),
+        ("java", deep("a.", "b;", "")),
+        ("java", deep("x -> ", "y;", "")),
+        ("python", deep("not ", "x", "")),
+        ("python", deep("lambda: ", "x", "")),
+        ("python", deep("a = ", "1", "")),
+        ("python", (0..400).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect()),
+        ("python", deep("f'{", "x", "}'")),
+        ("rust", deep("&", "x;", "")),
+        ("rust", deep("a = ", "b;", "")),
+        ("rust", deep("|| ", "x;", "")),
+        ("rust", deep("/*", "x", "*/")),
+        ("rust", deep("m!(", "x", ")")),
+    ] {
+        assert!(tokens_of(&format!("code(language={language})"), format!("x\n{text}")) > 0);
+    }
+}
+
+#[test]
+fn deep_markup_is_read() {
+    let depth = 100_000;
+    for (open, close) in [("<div>", "</div>"), ("<b><i>", "</i></b>"), ("<!--", "-->"), ("<", ">")]
+    {
+        let text = format!("word {} {}", open.repeat(depth), close.repeat(depth));
+        assert!(tokens_of("avtor(language=en)", text) > 0);
+    }
+    assert!(tokens_of("avtor(language=en)", "&amp;".repeat(depth)) > 0);
+    assert!(tokens_of("words", "e\u{301}".repeat(depth) + &"\u{301}".repeat(depth)) > 0);
+}
+
+#[test]
+fn deep_specifications_are_refused() {
+    let deep = "winnow(k=".repeat(50_000) + &")".repeat(50_000);
+    on_a_small_stack(move || {
+        assert!(scheme::parse(&deep).is_err());
+        assert!(deep.parse::<Analyzer>().is_err());
+    });
+}
+
+fn nested(depth: usize) -> String {
+    format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth))
+}
+
+#[test]
+fn deep_records_are_refused_and_the_deepest_that_are_not_are_added() {
+    let options = SourceOptions::default();
+    let parse = |meta: &str, other: &str| {
+        let json = format!(r#"{{"id":"a","text":"x","other":{other},"meta":{meta}}}"#);
+        let options = options.clone();
+        on_a_small_stack(move || parse_record(json.as_bytes(), &options))
+    };
+    assert!(parse(&nested(100_000), "1").unwrap_err().to_string().contains("recursion limit"));
+    // What is passed over takes no stack.
+    assert!(parse("{}", &nested(100_000)).is_ok());
+    let document = parse(&nested(120), "1").unwrap();
+    on_a_small_stack(move || {
+        let config = Config::new("kgram(k=1)", "words", true).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let options = WriterOptions { memory_bytes: 0, merge: false };
+        let mut writer = index.writer(options).unwrap();
+        let signed = Signed::new(document.clone(), index.config()).unwrap();
+        writer.add(signed).unwrap();
+        writer.finish().unwrap();
+        let snapshot = index.snapshot().unwrap();
+        let address = snapshot.find("a").unwrap().unwrap();
+        assert_eq!(snapshot.meta(address).unwrap(), document.meta);
+    });
+}
+
+#[test]
+fn a_deep_meta_object_of_a_library_is_refused() {
+    let mut value: Value = json!(1);
+    for _ in 0..200 {
+        value = json!([value]);
+    }
+    let meta = Map::from_iter([("a".to_owned(), value)]);
+    let error = Document::new("a", "x", meta).checked().unwrap_err().to_string();
+    assert!(error.contains("more than 128 objects"), "{error}");
+}

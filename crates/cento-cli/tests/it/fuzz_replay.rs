@@ -1,0 +1,89 @@
+//! The targets of `fuzz/`, with every input that is kept: seeds, and what ever failed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[path = "../../../../fuzz/src/lib.rs"]
+mod cases;
+
+/// The seeds of all targets have at most so many bytes.
+const SEED_BYTES_MAX: u64 = 300_000;
+
+fn dir(kind: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz").join(kind)
+}
+
+/// The files of a directory, in the order of their names; none if there is no such directory.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// Gives a target its inputs, by name, so that the one that fails can be told.
+fn replay(name: &str) {
+    let (_, target) = cases::TARGETS.into_iter().find(|(other, _)| *other == name).unwrap();
+    let seeds = files(&dir("seeds").join(name));
+    assert!(!seeds.is_empty(), "fuzz/seeds/{name} is empty");
+    for path in seeds.into_iter().chain(files(&dir("failed").join(name))) {
+        println!("{}", path.display());
+        target(&fs::read(&path).unwrap());
+    }
+    cases::made(name).iter().for_each(|(_, input)| target(input));
+    // What is always tried first.
+    target(b"");
+    target(b"\0");
+}
+
+macro_rules! replayed {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                replay(stringify!($name));
+            }
+        )*
+
+        const REPLAYED: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+replayed! {
+    archive charset code filter frequencies http index jsonl markup sig sig_forged signature spec
+    tokens
+}
+
+/// `cargo test --test fuzz_replay write_the_seeds -- --ignored`, after a change of a format: the fuzzer
+/// begins with files that are right.
+#[test]
+#[ignore = "it writes files of the repository"]
+fn write_the_seeds() {
+    for (target, _) in cases::TARGETS {
+        for (name, input) in cases::made(target) {
+            let dir = dir("seeds").join(target);
+            fs::create_dir_all(&dir).unwrap();
+            fs::write(dir.join(name), input).unwrap();
+        }
+    }
+}
+
+#[test]
+fn no_target_and_no_input_is_forgotten() {
+    let names: BTreeSet<String> = REPLAYED.iter().map(|name| name.to_string()).collect();
+    assert!(cases::TARGETS.iter().map(|(name, _)| *name).eq(REPLAYED.iter().copied()));
+    let manifest = fs::read_to_string(dir("Cargo.toml")).unwrap();
+    let binaries = manifest.split("[[bin]]\nname = \"").skip(1);
+    let binaries: Vec<&str> = binaries.map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(REPLAYED.iter().copied().eq(binaries));
+    for kind in ["seeds", "failed"] {
+        for path in files(&dir(kind)) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            assert!(names.contains(&name), "{} belongs to no target", path.display());
+        }
+    }
+    let seeds = names.iter().flat_map(|name| files(&dir("seeds").join(name)));
+    let bytes: u64 = seeds.map(|path| path.metadata().unwrap().len()).sum();
+    assert!(bytes <= SEED_BYTES_MAX, "{bytes} bytes of seeds");
+}

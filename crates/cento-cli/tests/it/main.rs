@@ -1,0 +1,21 @@
+//! The real binary and the service as users meet them: one test binary, because each links everything.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod browser;
+mod cli;
+mod cli_add;
+mod cli_join;
+mod cli_search;
+mod cli_train;
+mod common;
+mod dedup;
+mod deep;
+mod fuzz_replay;
+mod serve;
+mod service;
+mod service_defects;
+mod service_hardened;
+mod service_stops;
+mod unreadable;

@@ -1,0 +1,294 @@
+//! The service: its answers, its limits, and what it promises of what it has acknowledged.
+
+use crate::common::run::{Dir, corpus, indexed};
+use crate::common::service::{JSON, LINES, Service};
+use crate::common::words;
+use cento::Error;
+use cento_client::Client;
+use cento_client::api::{
+    Commit, CompareRequest, DocumentBody, PairwiseRequest, PassagesRequest, SearchRequest, TextOrId,
+};
+use serde_json::{Map, Value, json};
+
+fn text(text: &str) -> SearchRequest {
+    SearchRequest { text: Some(text.to_owned()), ..SearchRequest::default() }
+}
+
+fn body(id: &str, text: &str) -> DocumentBody {
+    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new() }
+}
+
+fn ids(client: &Client, query: &str) -> Vec<String> {
+    client.search(&text(query)).unwrap().hits.into_iter().map(|hit| hit.id).collect()
+}
+
+#[test]
+fn an_answer_is_that_of_the_command_line() {
+    let dir = indexed();
+    let passage = words(1, 80);
+    dir.write("q.txt", &passage);
+    let signature = dir.json(&["fingerprint", "q.txt", "--index", "idx"]);
+    let service = Service::start(&dir, &[]);
+    let check = |args: &[&str], request: Value| {
+        let mut expected = dir.json(&[&["search", "idx"], args].concat());
+        let reply = service.post("/v1/search", &request.to_string());
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let mut found: Value = serde_json::from_str(&reply.body).unwrap();
+        let by_url = dir.json(&[&["search", "--url", &service.url], args].concat());
+        for answer in [&mut expected, &mut found] {
+            answer["took_us"] = by_url["took_us"].clone();
+        }
+        assert_eq!(found, expected, "{request}");
+        assert_eq!(by_url, expected, "{args:?}");
+    };
+    check(&["--text", &passage], json!({"text": passage}));
+    check(&["--text", &passage, "--passages"], json!({"text": passage, "passages": true}));
+    check(&["--id", "b", "-n", "3"], json!({"id": "b", "limit": 3}));
+    check(&["--text", &passage, "--cover"], json!({"text": passage, "cover": true}));
+    check(&["--text", &passage, "--best"], json!({"text": passage, "best": true}));
+    check(
+        &["--text", &passage, "--filter", "lang:en", "--min-containment", "0.9"],
+        json!({"text": passage, "filter": "lang:en", "min_containment": 0.9}),
+    );
+    check(
+        &["--text", &passage, "--verify", "resemblance(k=3)", "--min-similarity", "0.1"],
+        json!({"text": passage, "verify": "resemblance(k=3)", "min_similarity": 0.1}),
+    );
+    check(
+        &["--text", &passage, "--max-df", "2", "--budget", "100"],
+        json!({"text": passage, "max_df": "2", "budget": 100}),
+    );
+    dir.write("signature.json", signature.to_string());
+    check(&["--signature", "signature.json"], json!({"signature": signature}));
+    dir.write("template.txt", words(1, 30));
+    check(
+        &["--text", &passage, "-b", "template.txt"],
+        json!({"text": passage, "boilerplate": [words(1, 30)]}),
+    );
+    assert!(service.stop());
+}
+
+#[test]
+fn a_batch_is_answered_line_by_line() {
+    let dir = indexed();
+    let service = Service::start(&dir, &["--max-batch", "3"]);
+    let client = service.client();
+    let unknown = SearchRequest { id: Some("nobody".into()), ..SearchRequest::default() };
+    let answers = client.search_all(&[text(&words(1, 80)), unknown, text("x")]).unwrap();
+    assert_eq!(
+        answers[0].as_ref().unwrap().hits,
+        client.search(&text(&words(1, 80))).unwrap().hits
+    );
+    assert!(matches!(&answers[1], Err(Error::Service { code, .. }) if code == "not_found"));
+    assert_eq!(answers[2].as_ref().unwrap().hits, []);
+    let many = vec![text("x"); 4];
+    let refused = client.search_all(&many).unwrap_err();
+    assert!(matches!(refused, Error::Service { code, .. } if code == "too_large"));
+    let reply = service.ask("POST", "/v1/search", LINES, "{\"text\":\"a\"}\n\nnonsense\n");
+    let answers: Vec<Value> =
+        reply.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(answers[0]["hits"].is_array());
+    assert_eq!(answers[1]["error"]["code"], "bad_request");
+}
+
+#[test]
+fn documents_come_and_go() {
+    let dir = Dir::new();
+    dir.run(&["create", "idx"]);
+    let service = Service::start(&dir, &["--commit-interval", "1h"]);
+    let client = service.client();
+    let (one, two) = (words(1, 60), words(2, 60));
+    let added = client.add(&body("a/1", &one), Commit::Wait).unwrap();
+    assert_eq!((added.report.added, added.committed), (1, true));
+    assert_eq!(ids(&client, &one), ["a/1"]);
+    // Not seen before the commit.
+    let added = client.add(&body("b", &one), Commit::Auto).unwrap();
+    assert_eq!((added.report.added, added.committed), (1, false));
+    assert_eq!(ids(&client, &one), ["a/1"]);
+    assert_eq!(client.stats().unwrap().uncommitted, 1);
+    assert_eq!(client.commit().unwrap().documents, 2);
+    assert_eq!(ids(&client, &one), ["a/1", "b"]);
+    // The same again, and another one with its id.
+    assert_eq!(client.add(&body("b", &one), Commit::Wait).unwrap().report.unchanged, 1);
+    assert_eq!(client.add(&body("b", &two), Commit::Wait).unwrap().report.replaced, 1);
+    assert_eq!(ids(&client, &two), ["b"]);
+    assert_eq!(client.document("a/1").unwrap().text, Some(one.clone()));
+    let removed = client.remove(vec!["a/1".into(), "nobody".into()], Commit::Wait).unwrap();
+    assert_eq!((removed.removed, removed.missing), (1, vec!["nobody".to_owned()]));
+    assert_eq!(ids(&client, &one), Vec::<String>::new());
+    assert_eq!(service.ask("GET", "/v1/documents/a%2F1", "", "").status, 404);
+    assert_eq!(service.ask("DELETE", "/v1/documents/b?commit=wait", "", "").status, 200);
+    assert_eq!(client.stats().unwrap().index.documents, 0);
+    for id in [".", "..", "a b", "\u{e9}/%2F?#"] {
+        client.add(&body(id, &one), Commit::Wait).unwrap();
+        assert_eq!(client.document(id).unwrap().id, id);
+    }
+    assert!(service.stop());
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+}
+
+#[test]
+fn a_record_that_is_none_is_told_with_its_line() {
+    let dir = Dir::new();
+    dir.run(&["create", "idx"]);
+    let service = Service::start(&dir, &[]);
+    let good = json!({"id": "a", "text": words(1, 50)}).to_string();
+    let sent =
+        format!("{good}\n\nnonsense\n{{\"text\": \"no id\"}}\n{{\"id\": \"\", \"text\": \"\"}}\n");
+    let reply = service.ask("POST", "/v1/documents?commit=wait", LINES, &sent);
+    let report: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!((reply.status, &report["added"], &report["failed"]), (200, &json!(1), &json!(3)));
+    let errors: Vec<u64> =
+        report["errors"].as_array().unwrap().iter().map(|e| e["line"].as_u64().unwrap()).collect();
+    assert_eq!(errors, [3, 4, 5]);
+    let reply = service.post("/v1/documents", "{\"text\": \"no id\"}");
+    assert_eq!((reply.status, reply.code().as_str()), (400, "bad_document"));
+}
+
+#[test]
+fn the_command_line_adds_to_a_service() {
+    let dir = Dir::new();
+    dir.run(&["create", "idx"]);
+    dir.write("corpus.jsonl", corpus() + "nonsense\n");
+    dir.write("more.txt", words(9, 100));
+    let service = Service::start(&dir, &["--commit-interval", "1h"]);
+    let url = &service.url;
+    let report = dir.json(&["add", "--url", url, "corpus.jsonl", "more.txt"]);
+    assert_eq!((&report["added"], &report["failed"]), (&json!(4), &json!(1)));
+    assert_eq!(dir.json(&["stats", "--url", url])["documents"], 4);
+    let again = dir.json(&["add", "--url", url, "corpus.jsonl"]);
+    assert_eq!(again["unchanged"], 3);
+    assert_eq!(dir.run(&["add", "--url", url]).status, 2);
+    assert_eq!(dir.run(&["add", "--url", url, "--strict", "corpus.jsonl"]).status, 2);
+    dir.write("a.txt", words(1, 100));
+    dir.write("b.txt", words(1, 80));
+    let compared = dir.json(&["compare", "a.txt", "b.txt", "--measure", "lcs"]);
+    let by_url = dir.json(&["compare", "a.txt", "b.txt", "--measure", "lcs", "--url", url]);
+    assert_eq!(by_url, compared);
+    assert_eq!(dir.json(&["remove", "--url", url, "a", "c"])["removed"], 2);
+    // The writer of the service is in the way of others, but for who asks the service.
+    let refused = dir.run(&["add", "idx", "more.txt"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("--url"), "{}", refused.err);
+    assert_eq!(dir.run(&["serve", "idx", "--listen", "127.0.0.1:0"]).status, 2);
+    assert_eq!(dir.json(&["compact", "idx"])["segments_after"], 1);
+    assert_eq!(dir.json(&["compact", "--url", url])["segments_after"], 1);
+    assert_eq!(dir.json(&["stats", "--url", url])["deleted"], 0);
+    assert!(service.stop());
+    let gone = dir.run(&["search", "--url", "http://127.0.0.1:1", "--text", "x"]);
+    assert!(gone.status == 2 && gone.err.contains("cannot ask http://127.0.0.1:1"), "{}", gone.err);
+}
+
+#[test]
+fn documents_are_compared_over_http() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let (a, b) = (TextOrId::Id("a".into()), TextOrId::Text(words(1, 80)));
+    let found = client.compare(&CompareRequest { a, b, measures: vec!["all".into()] }).unwrap();
+    assert_eq!(found.a.as_deref(), Some("a"));
+    assert_eq!(found.comparison.containment_b_in_a, 1.0);
+    assert_eq!(found.comparison.measures.len(), 14);
+    let query = SearchRequest { passages: true, ..text(&words(1, 80)) };
+    let hits = client.search(&query).unwrap().hits;
+    assert_eq!(hits.len(), 2);
+    for hit in hits {
+        let request =
+            PassagesRequest { text: query.text.clone(), hit: hit.id, ..PassagesRequest::default() };
+        assert_eq!(client.passages(&request).unwrap().passages, hit.passages.unwrap());
+    }
+    let documents = vec![
+        body("x", &words(1, 100)),
+        body("y", &(words(1, 60) + &words(2, 40))),
+        body("z", &words(3, 100)),
+    ];
+    let request = PairwiseRequest { documents, boilerplate: Vec::new(), limit: 20 };
+    let pairs = client.pairwise(&request).unwrap().pairs;
+    assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
+    let boilerplate = vec![words(1, 60)];
+    let request = PairwiseRequest { boilerplate, ..request };
+    assert_eq!(client.pairwise(&request).unwrap().pairs, []);
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused_with_its_status() {
+    let dir = indexed();
+    let service = Service::start(&dir, &["--max-body", "64KiB", "--timeout", "1s"]);
+    let check = |method: &str, path: &str, headers: &str, body: &str, status: u16, code: &str| {
+        let reply = service.ask(method, path, headers, body);
+        assert_eq!(
+            (reply.status, reply.code().as_str()),
+            (status, code),
+            "{method} {path} {body:.80}"
+        );
+        assert!(!reply.body.contains("idx") && !reply.body.contains("/tmp"), "{reply:?}");
+        if matches!(status, 429 | 503) {
+            assert!(reply.head.contains("retry-after: 1"), "{reply:?}");
+        }
+    };
+    let search = |body: &str, status, code| check("POST", "/v1/search", JSON, body, status, code);
+    search("", 400, "bad_request");
+    search("{", 400, "bad_request");
+    search("[]", 400, "bad_request");
+    search("{}", 400, "bad_request");
+    search("{\"text\": \"x\", \"id\": \"a\"}", 400, "bad_request");
+    search("{\"text\": \"x\", \"txt\": 1}", 400, "bad_request");
+    search("{\"text\": \"x\", \"text\": \"y\"}", 400, "bad_request");
+    search("{\"text\": \"x\", \"limit\": -1}", 400, "bad_request");
+    search("{\"text\": \"x\", \"limit\": 100000}", 400, "bad_request");
+    search("{\"text\": \"x\", \"limit\": 99999999999999999999}", 400, "bad_request");
+    search("{\"text\": \"x\", \"min_containment\": NaN}", 400, "bad_request");
+    search("{\"text\": \"x\", \"min_containment\": 2}", 400, "bad_request");
+    search("{\"text\": \"x\", \"filter\": \"((\"}", 400, "bad_request");
+    search("{\"text\": \"x\", \"verify\": \"magic\"}", 400, "bad_request");
+    search("{\"text\": \"x\", \"max_df\": \"many\"}", 400, "bad_request");
+    search("{\"id\": \"nobody\"}", 404, "not_found");
+    search(&"[".repeat(10_000), 400, "bad_request");
+    search(&format!("{{\"text\": \"{}\"}}", "x".repeat(70_000)), 413, "too_large");
+    check("POST", "/v1/search", "", "{}", 415, "unsupported_media_type");
+    check(
+        "POST",
+        "/v1/search",
+        "Content-Type: text/plain\r\n",
+        "{}",
+        415,
+        "unsupported_media_type",
+    );
+    let zipped = format!("{JSON}Content-Encoding: gzip\r\n");
+    check("POST", "/v1/search", &zipped, "{}", 415, "unsupported_media_type");
+    check("GET", "/v1/search", "", "", 405, "method_not_allowed");
+    check("GET", "/v1/nothing", "", "", 404, "not_found");
+    check("GET", "/../../etc/passwd", "", "", 404, "not_found");
+    check("GET", "/v1/documents/%00", "", "", 404, "not_found");
+    check("GET", "/v1/documents/%FF", "", "", 400, "bad_request");
+    check("POST", "/v1/documents?commit=now", JSON, "{}", 400, "bad_request");
+    check("POST", "/v1/compact", JSON, "{\"segments\": 0}", 400, "bad_request");
+    check("POST", "/v1/compact", JSON, "[]", 400, "bad_request");
+    check("POST", "/v1/compare", JSON, "{\"a\": {\"id\": \"a\"}}", 400, "bad_request");
+    let foreign = format!("{JSON}Sec-Fetch-Site: cross-site\r\n");
+    check("POST", "/v1/search", &foreign, "{}", 403, "foreign_site");
+    check("GET", "/healthz", "Host: evil.example\r\n", "", 403, "foreign_site");
+    for host in ["localhost", "localhost:80", "127.0.0.1", "[::1]:7227"] {
+        let reply = service.ask("GET", "/healthz", &format!("Host: {host}\r\n"), "");
+        assert_eq!(reply.status, 200, "{host}");
+    }
+    // A length that lies, and one that is none.
+    let lying = "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                 Content-Length: 1000\r\n\r\n{}";
+    assert_eq!(service.raw(lying.as_bytes()).status, 408);
+    let none = lying.replace("1000", "none");
+    assert_eq!(service.raw(none.as_bytes()).status, 400);
+    let both = lying.replace("1000", "2\r\nTransfer-Encoding: chunked");
+    assert!(matches!(service.raw(both.as_bytes()).status, 400 | 408));
+    let endless =
+        "POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                   Transfer-Encoding: chunked\r\n\r\n"
+            .to_owned()
+            + &format!("8000\r\n{}\r\n", "x".repeat(0x8000)).repeat(4);
+    assert_eq!(service.raw(endless.as_bytes()).status, 413);
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(100_000));
+    assert!(matches!(service.raw(long.as_bytes()).status, 414 | 431));
+    // After all of this it is well.
+    assert_eq!(service.ask("GET", "/readyz", "", "").status, 200);
+    assert!(service.stop());
+}

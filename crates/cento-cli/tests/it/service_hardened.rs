@@ -1,0 +1,305 @@
+//! Defects of the service that were found and mended, each with its test.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::common::run::{Dir, indexed};
+use crate::common::service::{JSON, LINES, Service};
+use crate::common::words;
+use cento::index::{Index, WriterOptions};
+use cento_client::api::{Commit, CompactRequest, DocumentBody};
+use serde_json::{Map, Value, json};
+
+fn created() -> Dir {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    dir
+}
+
+fn body(id: &str, text: &str) -> DocumentBody {
+    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new() }
+}
+
+#[test]
+fn an_index_is_compacted_while_one_document_is_replaced_again_and_again() {
+    // Each version makes a segment, which is gone when the next one comes; the compaction had it in
+    // hand and began anew, without end.
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let client = service.client();
+            for version in 0.. {
+                if is_done.load(Ordering::Relaxed) {
+                    return;
+                }
+                client.add(&body("again", &words(version, 30)), Commit::Wait).unwrap();
+            }
+        });
+        let client = service.client();
+        for _ in 0..5 {
+            let compacted = client.compact(&CompactRequest { wait: true, segments: 1 });
+            is_done.store(compacted.is_err(), Ordering::Relaxed);
+            compacted.unwrap();
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
+    assert!(service.stop());
+    assert_eq!(dir.json(&["check", "idx"])["ok"], true);
+}
+
+#[test]
+fn a_compaction_that_was_begun_is_seen_to_go_on() {
+    // The answer came before the flag was set: whoever looked at once believed that it was over.
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let before = service.metric("cento_compactions_total");
+    client.compact(&CompactRequest::default()).unwrap();
+    while client.stats().unwrap().compacting {}
+    assert_eq!(service.metric("cento_compactions_total"), before + 1.0);
+}
+
+#[test]
+fn a_body_may_come_in_many_small_parts() {
+    // Every part took room of its own.
+    let dir = created();
+    let service = Service::start(&dir, &[]);
+    let document = json!({"id": "a", "text": words(1, 60_000)}).to_string();
+    let parts: String = document
+        .as_bytes()
+        .chunks(7)
+        .map(|part| format!("{:x}\r\n{}\r\n", part.len(), String::from_utf8_lossy(part)))
+        .collect();
+    let request = format!(
+        "POST /v1/documents?commit=wait HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{JSON}\
+         Transfer-Encoding: chunked\r\n\r\n{parts}0\r\n\r\n"
+    );
+    let reply = service.raw(request.as_bytes());
+    assert_eq!(reply.status, 200, "{reply:?}");
+}
+
+#[test]
+fn made_up_methods_are_not_counted_by_themselves() {
+    // Each took memory, for ever, without a token.
+    let dir = created();
+    let service = Service::start(&dir, &[]);
+    for method in ["FROB", "NICATE", "PATCH"] {
+        assert_eq!(service.ask(method, "/v1/search", "", "").status, 405);
+    }
+    let text = service.ask("GET", "/metrics", "", "").body;
+    assert!(text.contains("method=\"other\"") && !text.contains("FROB"), "{text}");
+}
+
+#[test]
+fn a_stale_note_of_where_a_service_is_leads_to_no_other_index() {
+    // After a crash another service may have the address; it was asked to compact its own index.
+    let (one, other) = (created(), created());
+    let service = Service::start(&other, &[]);
+    let own = std::fs::read_to_string(other.path("idx/.service.json")).unwrap();
+    let mut note: Value = serde_json::from_str(&own).unwrap();
+    note["started"] = json!(1);
+    one.write("idx/.service.json", note.to_string());
+    let index = Index::open(one.path("idx")).unwrap();
+    let _writer = index.writer(WriterOptions::default()).unwrap();
+    let run = one.run(&["compact", "idx"]);
+    assert!(run.status == 2 && run.err.contains("another process is writing"), "{}", run.err);
+    assert_eq!(service.metric("cento_compactions_total"), 0.0);
+}
+
+#[test]
+fn who_adds_much_keeps_nobody_from_committing_and_removing() {
+    // Both waited in one queue, which those who add filled again at once.
+    let dir = created();
+    let service = Service::start(&dir, &[]);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for number in 0..40 {
+            let (service, is_done) = (&service, &is_done);
+            scope.spawn(move || {
+                let client = service.client();
+                for i in 0.. {
+                    if is_done.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let _ =
+                        client.add(&body(&format!("{number}-{i}"), "a b c d e f"), Commit::Wait);
+                }
+            });
+        }
+        let refused = (0..20).filter(|_| service.ask("POST", "/v1/commit", "", "").status != 200);
+        let refused = refused.count();
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!(refused, 0);
+    });
+}
+
+#[test]
+fn a_measure_that_would_outlast_the_time_limit_is_not_begun() {
+    // Two such requests took all threads that search, for as long as they liked.
+    let dir = created();
+    let service = Service::start(&dir, &[]);
+    let long = words(1, 200_000);
+    service.client().add(&body("long", &long), Commit::Wait).unwrap();
+    let compare = json!({"a": {"text": long}, "b": {"id": "long"}, "measures": ["lcs"]});
+    let reply = service.post("/v1/compare", &compare.to_string());
+    assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"));
+    assert!(reply.body.contains("too long for lcs"), "{reply:?}");
+    let search = json!({"text": long, "verify": "damerau"});
+    assert_eq!(service.post("/v1/search", &search.to_string()).status, 400);
+    let search = json!({"text": long, "verify": "resemblance"});
+    assert_eq!(service.post("/v1/search", &search.to_string()).status, 200);
+}
+
+#[test]
+fn a_request_that_names_two_hosts_is_refused() {
+    // The first was looked at, and a proxy before the service may have looked at the last.
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let own = service.address().to_owned();
+    let check = |target: &str, headers: &str, expected: u16| {
+        let request = format!("GET {target} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
+        let reply = service.raw(request.as_bytes());
+        assert_eq!(reply.status, expected, "{request} {reply:?}");
+        if expected == 400 {
+            assert_eq!(reply.code(), "bad_request");
+        }
+    };
+    check("/healthz", &format!("Host: {own}\r\n"), 200);
+    check("/healthz", &format!("Host: {own}\r\nHost: evil.example\r\n"), 400);
+    check("/healthz", &format!("Host: evil.example\r\nHost: {own}\r\n"), 400);
+    check("/healthz", &format!("Host: {own}\r\nHost: {own}\r\n"), 400);
+    check("/healthz", "", 400);
+    check("/healthz", "Host: a\u{fc}\r\n", 400);
+    check(&format!("http://{own}/healthz"), &format!("Host: {own}\r\n"), 200);
+    check("http://LOCALHOST:80/healthz", "Host: localhost\r\n", 200);
+    check("http://evil.example/healthz", &format!("Host: {own}\r\n"), 400);
+    check(&format!("http://{own}/healthz"), "Host: evil.example\r\n", 400);
+    check(&format!("http://user@{own}/healthz"), &format!("Host: {own}\r\n"), 400);
+    let own = format!("Host: {own}\r\n");
+    for twice in ["Authorization: Bearer a", "Origin: null", "Sec-Fetch-Site: none"] {
+        check("/healthz", &format!("{own}{twice}\r\n{twice}\r\n"), 400);
+    }
+    let old = service.raw(b"GET /healthz HTTP/1.0\r\n\r\n");
+    assert_eq!(old.status, 200, "{old:?}");
+}
+
+#[test]
+fn a_link_in_the_place_of_a_temporary_file_is_not_written_through() {
+    // `.service.tmp` was, with the rights of the service.
+    let dir = indexed();
+    dir.write("precious", "of somebody else");
+    for name in [".service.tmp", ".service.json"] {
+        std::os::unix::fs::symlink(dir.path("precious"), dir.path("idx").join(name)).unwrap();
+    }
+    let service = Service::start(&dir, &[]);
+    assert!(dir.path("idx/.service.json").symlink_metadata().unwrap().is_file());
+    assert!(service.stop());
+    assert_eq!(std::fs::read_to_string(dir.path("precious")).unwrap(), "of somebody else");
+    let left: Vec<_> = std::fs::read_dir(dir.path("idx")).unwrap().flatten().collect();
+    let left = left.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let left: Vec<String> = left.filter(|name| name.starts_with(".service")).collect();
+    assert_eq!(left, [".service.tmp"], "the link is nobody's");
+}
+
+#[test]
+fn pages_of_other_sites_may_link_here_and_ask_nothing() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let link = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n";
+    assert_eq!(service.ask("GET", "/", link, "").status, 200);
+    assert_eq!(service.ask("POST", "/v1/commit", link, "").status, 403);
+    // What older browsers say.
+    assert_eq!(
+        service.ask("POST", "/v1/commit", "Origin: http://evil.example\r\n", "").status,
+        403
+    );
+    assert_eq!(service.ask("POST", "/v1/commit", "Origin: null\r\n", "").status, 403);
+    let own = format!("Origin: {}\r\n", service.url);
+    assert_eq!(service.ask("POST", "/v1/commit", &own, "").status, 200);
+    drop(service);
+    // Behind a proxy, which has another name, tokens tell who may.
+    dir.write("tokens", "read 0123456789abcdef\n");
+    let service = Service::start(&dir, &["--tokens", "tokens"]);
+    let proxied = "Host: cento.example.org\r\nAuthorization: Bearer 0123456789abcdef\r\n";
+    assert_eq!(service.ask("GET", "/v1/stats", proxied, "").status, 200);
+}
+
+#[test]
+fn options_that_say_nothing_to_a_service_are_refused() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let refused = |arguments: &[&str]| {
+        let run = dir.run(&[arguments, &["--url", &service.url]].concat());
+        assert_eq!(run.status, 2, "{arguments:?}: {}", run.out);
+    };
+    refused(&["search", "idx", "--text", "x"]);
+    refused(&["search", "--text", "x", "-b", "idx"]);
+    refused(&["add", "--no-text", "corpus.jsonl"]);
+    refused(&["add", "--scheme", "kgram(k=5)", "corpus.jsonl"]);
+    refused(&["compact", "idx"]);
+    refused(&["stats", "--boilerplate"]);
+    let twice = json!({"documents": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]});
+    assert_eq!(service.post("/v1/pairwise", &twice.to_string()).status, 400);
+}
+
+#[test]
+fn a_deep_filter_is_refused_and_the_service_lives() {
+    // 2 KiB of it ended the process, and took with it what had been acknowledged.
+    let dir = indexed();
+    let service = Service::start(&dir, &["--commit-interval", "1h"]);
+    let taken =
+        service.post("/v1/documents", &json!({"id": "new", "text": words(7, 60)}).to_string());
+    assert_eq!(taken.status, 202);
+    for filter in [
+        "NOT ".repeat(486) + "lang:de",
+        "(".repeat(2187),
+        "a.".repeat(10_000) + "a:1",
+        "\t".repeat(100_000),
+        "lang:(".repeat(1000),
+        "\"".repeat(3000),
+    ] {
+        let body = json!({"text": words(1, 60), "filter": filter}).to_string();
+        let reply = service.post("/v1/search", &body);
+        assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"), "{reply:?}");
+        let run = dir.run(&["search", "idx", "--text", &words(1, 60), "--filter", &filter]);
+        assert_eq!(run.status, 2, "{}", run.err);
+        assert!(run.err.starts_with("cento: the filter `") && run.err.len() < 700, "{}", run.err);
+    }
+    assert!(service.stop());
+    // Which nothing resembles: so says the status.
+    let run = dir.run(&["search", "idx", "--id", "new", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["query"]["tokens"]), (1, &json!(60)), "{}", run.err);
+}
+
+#[test]
+fn what_is_no_text_is_no_text_for_the_service_either() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let docx = "PK\u{3}\u{4}\u{14}\0\u{6}\0word/document.xml";
+    for (path, body) in [
+        ("/v1/search", json!({"text": docx})),
+        ("/v1/compare", json!({"a": {"text": docx}, "b": {"id": "a"}})),
+        ("/v1/passages", json!({"text": docx, "hit": "a"})),
+        ("/v1/documents", json!({"id": "x", "text": docx})),
+        (
+            "/v1/pairwise",
+            json!({"documents": [{"id": "x", "text": docx}, {"id": "y", "text": "z"}]}),
+        ),
+        ("/v1/search", json!({"text": "a\0b"})),
+    ] {
+        let reply = service.post(path, &body.to_string());
+        assert_eq!(reply.status, 400, "{path}: {reply:?}");
+        assert!(reply.body.contains("Word document") || reply.body.contains("NUL"), "{reply:?}");
+    }
+    let lines =
+        format!("{}\n{}\n", json!({"id": "x", "text": docx}), json!({"id": "y", "text": " "}));
+    let reply = service.ask("POST", "/v1/documents?commit=wait", LINES, &lines);
+    let report: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!((&report["added"], &report["failed"]), (&json!(1), &json!(1)), "{report}");
+    assert_eq!(
+        (&report["empty"], &report["errors"][0]["line"]),
+        (&json!(1), &json!(1)),
+        "{report}"
+    );
+}

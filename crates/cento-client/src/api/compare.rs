@@ -1,0 +1,97 @@
+//! What do two documents have in common, over HTTP?
+
+use serde::{Deserialize, Serialize};
+
+use super::Signature;
+use super::search::subject;
+use cento::Result;
+use cento::index::Config;
+use cento::search::{Comparison, Passage, Subject};
+
+/// Two texts, or stored documents, to be compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CompareRequest {
+    /// The one.
+    pub a: TextOrId,
+    /// The other.
+    pub b: TextOrId,
+    /// Measure the similarity in these ways too; `all` is every one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<String>,
+}
+
+/// A text, or a stored document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum TextOrId {
+    /// This text.
+    Text(String),
+    /// The stored document with this id.
+    Id(String),
+}
+
+/// What two documents have in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CompareResponse {
+    /// The id of the one, if it is a stored document.
+    pub a: Option<String>,
+    /// The id of the other.
+    pub b: Option<String>,
+    /// The numbers, and the passages.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+}
+
+/// A query, and one of its hits.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct PassagesRequest {
+    /// The query is this text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub text: Option<String>,
+    /// The query is the stored document with this id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub id: Option<String>,
+    /// The query is this signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub signature: Option<Signature>,
+    /// The id of the hit.
+    pub hit: String,
+}
+
+impl PassagesRequest {
+    /// The query.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn subject(self, config: &Config) -> Result<Subject> {
+        subject(self.text, self.id, self.signature, config)
+    }
+}
+
+/// The passages that a query shares with a hit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PassagesResponse {
+    /// The id of the hit.
+    pub hit: String,
+    /// The passages, in the order of the query.
+    pub passages: Vec<Passage>,
+    /// Whether these are all: if not, looking for all would have taken more steps than it may. Equal
+    /// texts have equal answers.
+    #[serde(default = "yes")]
+    pub complete: bool,
+}
+
+/// What a service that does not say it means.
+fn yes() -> bool {
+    true
+}

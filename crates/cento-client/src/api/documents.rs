@@ -1,0 +1,151 @@
+//! How do documents get in and out over HTTP?
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DocumentBody {
+    /// The caller's id: a stored document with the same id is replaced. A whole number is taken for its
+    /// decimal digits.
+    #[serde(deserialize_with = "id")]
+    #[cfg_attr(
+        feature = "openapi",
+        schema(min_length = 1, max_length = 1024, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")
+    )]
+    pub id: String,
+    /// The text.
+    pub text: String,
+    /// What filters can look at.
+    #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    pub meta: Map<String, Value>,
+}
+
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(id) => Ok(id),
+        Value::Number(id) if !id.is_f64() => Ok(id.to_string()),
+        _ => Err(D::Error::custom("`id` is neither a string nor a whole number")),
+    }
+}
+
+fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// When a change is to be seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
+pub struct When {
+    /// `auto`: answer at once, with 202; the change is seen, and safe from a crash, after the next
+    /// commit, which is made within the commit interval of the service. `wait`: commit, then answer,
+    /// with 200.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", param(inline))]
+    pub commit: Commit,
+}
+
+/// See [`When`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Commit {
+    /// With the next commit.
+    #[default]
+    Auto,
+    /// Now.
+    Wait,
+}
+
+/// What adding did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AddReport {
+    /// Documents whose id was new.
+    pub added: u64,
+    /// Documents that took the place of another version.
+    pub replaced: u64,
+    /// Documents that were there already, with the same text and meta.
+    pub unchanged: u64,
+    /// Files left out because they are no text, empty or no files.
+    pub skipped: u64,
+    /// Records that are no documents, and files that could not be read.
+    pub failed: u64,
+    /// Of these, files that could not be read, or not to their ends: it is not known how many
+    /// documents are missing.
+    #[serde(default)]
+    pub unread: u64,
+    /// Of the documents, those without a token: nothing is found of them.
+    #[serde(default)]
+    pub empty: u64,
+    /// Bytes of text in the documents.
+    pub bytes: u64,
+    /// The time it took.
+    pub seconds: f64,
+}
+
+/// What adding came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AddResponse {
+    /// The numbers.
+    #[serde(flatten)]
+    pub report: AddReport,
+    /// Whether the documents are committed: seen by searches, and safe from a crash.
+    pub committed: bool,
+    /// The first records that are no documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<RecordError>,
+}
+
+/// A record that is no document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RecordError {
+    /// Its line, counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Documents to be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RemoveRequest {
+    /// Their ids.
+    pub ids: Vec<String>,
+}
+
+/// What removing came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RemoveResponse {
+    /// Documents removed.
+    pub removed: u64,
+    /// Ids that no document has.
+    pub missing: Vec<String>,
+    /// Whether that is committed.
+    pub committed: bool,
+}
+
+/// A stored document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DocumentResponse {
+    /// Its id.
+    pub id: String,
+    /// Its text; null in an index that keeps no text.
+    pub text: Option<String>,
+    /// What the caller knows of it.
+    pub meta: Map<String, Value>,
+    /// Its tokens.
+    pub tokens: u32,
+    /// Its distinct fingerprints.
+    pub fingerprints: u32,
+}

@@ -1,0 +1,44 @@
+//! What do the service and its clients say to each other?
+//!
+//! The bodies of requests and answers of HTTP API v1, for both sides. Answers are those of the command
+//! line with `--format json`; fields may be added, none renamed.
+
+mod compare;
+mod documents;
+mod maintenance;
+mod pairwise;
+mod search;
+mod signature;
+
+pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
+pub use documents::{
+    AddReport, AddResponse, Commit, DocumentBody, DocumentResponse, RecordError, RemoveRequest,
+    RemoveResponse, When,
+};
+pub use maintenance::{
+    CommitResponse, CompactRequest, CompactResponse, Health, Run, StatsResponse,
+};
+pub use pairwise::{PairwiseRequest, PairwiseResponse};
+pub use search::{HITS_MAX, SearchRequest, Wanted};
+pub use signature::Signature;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a request was not answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ErrorBody {
+    /// The reason.
+    pub error: ErrorInfo,
+}
+
+/// The reason for an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ErrorInfo {
+    /// For programs: this does not change.
+    #[cfg_attr(feature = "openapi", schema(example = "bad_request"))]
+    pub code: String,
+    /// For people: a sentence.
+    pub message: String,
+}

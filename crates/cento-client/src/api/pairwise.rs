@@ -1,0 +1,33 @@
+//! Which of a handful of documents are most alike, over HTTP?
+
+use serde::{Deserialize, Serialize};
+
+use super::DocumentBody;
+use cento::join::pairwise::SymmetricPair;
+
+/// Documents to be compared with each other; nothing of them is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PairwiseRequest {
+    /// The documents.
+    pub documents: Vec<DocumentBody>,
+    /// Texts that do not count, such as what was handed out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<String>,
+    /// At most so many pairs.
+    #[serde(default = "default_limit")]
+    pub limit: usize,
+}
+
+fn default_limit() -> usize {
+    20
+}
+
+/// The most similar pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PairwiseResponse {
+    /// The pairs, the most similar first.
+    pub pairs: Vec<SymmetricPair>,
+}

@@ -1,0 +1,179 @@
+//! What does a search over HTTP ask for?
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Signature;
+use cento::index::{Config, MaxDf};
+use cento::measure::Measure;
+use cento::scheme::frequency::FrequencyTable;
+use cento::search::{Query, Subject};
+use cento::text::kind::no_text_in;
+use cento::{Error, Result};
+
+/// A service is asked for at most so many hits.
+pub const HITS_MAX: usize = 10_000;
+
+/// A search: one of `text`, `id` and `signature`, and what counts as a hit. The options are those of
+/// `cento search`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchRequest {
+    /// Search for this text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub text: Option<String>,
+    /// Search for documents like the stored one with this id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub id: Option<String>,
+    /// Search for a signature made elsewhere, as `cento fingerprint --format json` prints it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub signature: Option<Signature>,
+    /// Only hits that hold at least this share of the query.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_containment: f64,
+    /// Only hits with at least this resemblance.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_resemblance: f64,
+    /// Only hits with at least so many fingerprints in common.
+    pub min_overlap: u32,
+    /// At most so many hits.
+    #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
+    pub limit: usize,
+    /// Only documents that match, such as `lang:de AND year:[2019 TO *]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub filter: Option<String>,
+    /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share of
+    /// them such as `0.01`. Default: what the index was created with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub max_df: Option<String>,
+    /// Read at most so many postings; the answer may then lack hits, and says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub budget: Option<u64>,
+    /// Texts that do not count, such as templates. Counting without them takes time in proportion to
+    /// the documents of the index.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<String>,
+    /// Show the passages that the query shares with each hit.
+    pub passages: bool,
+    /// Measure hits over both texts too; a wrong measure is answered with the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub verify: Option<String>,
+    /// Only hits that `verify` finds at least this similar.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_similarity: f64,
+    /// Instead of hits, find the one passage that is most like the query.
+    pub best: bool,
+    /// Instead of the best hits, find the smallest set of documents that explains the query.
+    pub cover: bool,
+}
+
+impl Default for SearchRequest {
+    fn default() -> SearchRequest {
+        let Query { min_overlap, limit, .. } = Query::text("");
+        SearchRequest {
+            text: None,
+            id: None,
+            signature: None,
+            min_containment: 0.0,
+            min_resemblance: 0.0,
+            min_overlap,
+            limit,
+            filter: None,
+            max_df: None,
+            budget: None,
+            boilerplate: Vec::new(),
+            passages: false,
+            verify: None,
+            min_similarity: 0.0,
+            best: false,
+            cover: false,
+        }
+    }
+}
+
+/// A search as the engine takes it.
+pub struct Wanted {
+    /// The query.
+    pub query: Query,
+    /// Texts that do not count.
+    pub boilerplate: Vec<String>,
+}
+
+impl SearchRequest {
+    /// The query of an index with this configuration; `collection` weighs the words of measures that
+    /// know a collection.
+    ///
+    /// # Errors
+    /// When the request is none that can be answered.
+    pub fn wanted(
+        self,
+        config: &Config,
+        collection: Option<&Arc<FrequencyTable>>,
+    ) -> Result<Wanted> {
+        let refused = |what: &str| Error::Query { what: what.into() };
+        let subject = subject(self.text, self.id, self.signature, config)?;
+        for (name, share) in [
+            ("min_containment", self.min_containment),
+            ("min_resemblance", self.min_resemblance),
+            ("min_similarity", self.min_similarity),
+        ] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(refused(&format!("`{name}` is a number from 0 to 1")));
+            }
+        }
+        if self.best && (self.cover || self.verify.is_some() || !self.boilerplate.is_empty()) {
+            return Err(refused("`best` goes with neither `cover`, `verify` nor `boilerplate`"));
+        }
+        if self.min_similarity > 0.0 && self.verify.is_none() {
+            return Err(refused("`min_similarity` is about `verify`, which is missing"));
+        }
+        let mut verify: Option<Measure> = self.verify.map(|name| name.parse()).transpose()?;
+        if let Some(table) = collection {
+            let weigh = |measure: Measure| measure.in_collection(table, &config.analyzer);
+            verify = verify.map(weigh).transpose()?;
+        }
+        let query = Query {
+            min_containment: self.min_containment,
+            min_resemblance: self.min_resemblance,
+            min_overlap: self.min_overlap,
+            limit: self.limit,
+            filter: self.filter,
+            max_df: self.max_df.map(|limit| limit.parse::<MaxDf>()).transpose()?,
+            budget: self.budget,
+            passages: self.passages,
+            verify,
+            min_similarity: self.min_similarity,
+            best: self.best,
+            cover: self.cover,
+            ..Query::new(subject)
+        };
+        Ok(Wanted { query, boilerplate: self.boilerplate })
+    }
+}
+
+/// What is searched for, of three that exclude each other.
+pub(super) fn subject(
+    text: Option<String>,
+    id: Option<String>,
+    signature: Option<Signature>,
+    config: &Config,
+) -> Result<Subject> {
+    match (text, id, signature) {
+        (Some(text), None, None) => match no_text_in(&text) {
+            Some(why) => Err(Error::Query { what: format!("`text` is none: {why}") }),
+            None => Ok(Subject::Text(text)),
+        },
+        (None, Some(id), None) => Ok(Subject::Id(id)),
+        (None, None, Some(signature)) => signature.subject(config),
+        _ => Err(Error::Query { what: "give one of `text`, `id` and `signature`".into() }),
+    }
+}

@@ -1,0 +1,346 @@
+//! How does a Rust program ask a service?
+//!
+//! Blocking calls, one for each route; a client may be shared by threads, and keeps its connections.
+//! A service that is busy is asked again, as it says, for a while. All requests may be repeated: adding a
+//! document that is there already changes nothing.
+//!
+//! ```no_run
+//! use cento_client::Client;
+//! use cento_client::api::SearchRequest;
+//!
+//! let client = Client::new("http://127.0.0.1:7227", None)?;
+//! let request = SearchRequest { text: Some("the text".into()), ..SearchRequest::default() };
+//! for hit in client.search(&request)?.hits {
+//!     println!("{} {:.3}", hit.id, hit.containment);
+//! }
+//! # Ok::<(), cento::Error>(())
+//! ```
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use ureq::http::{Response, StatusCode, header};
+use ureq::{Agent, Body};
+
+use crate::api::{
+    AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
+    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, Health, PairwiseRequest,
+    PairwiseResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse,
+    SearchRequest, StatsResponse,
+};
+use cento::search::Answer;
+use cento::{Error, Result};
+
+/// An answer has at most so many bytes.
+const ANSWER_BYTES_MAX: u64 = 256 << 20;
+
+/// Before a larger body is sent the service is asked whether it takes it: one that does not closes the
+/// connection on who is still sending, and its answer may be lost.
+const ASKED_FIRST_BYTES: usize = 256 << 10;
+
+/// A busy service is asked again within this time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const COMPACT: &str = "/v1/compact";
+
+/// A service that is well answers within this time, which is more than it gives a request; but for a
+/// compaction that is waited for, which may take any time.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A service that is there takes a connection within this time.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A service, as its clients see it.
+pub struct Client {
+    agent: Agent,
+    /// For what may take any time.
+    patient: Agent,
+    url: String,
+    authorization: Option<String>,
+}
+
+/// What a request carries.
+enum Load<'a> {
+    Nothing,
+    Json(Vec<u8>),
+    Lines(&'a [u8]),
+}
+
+impl Client {
+    /// The service at `url`, such as `http://127.0.0.1:7227`, asked with this token, if it has tokens.
+    /// Proxies are not used.
+    ///
+    /// # Errors
+    /// When that is no such address. Whether somebody is there is seen by asking.
+    pub fn new(url: &str, token: Option<&str>) -> Result<Client> {
+        let refused = |what: &str| Error::input(url, what);
+        let parsed: ureq::http::Uri = url.parse().map_err(|_| refused("this is no URL"))?;
+        if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.host().is_none() {
+            return Err(refused("give the URL of a service, such as http://127.0.0.1:7227"));
+        }
+        if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+            return Err(refused("the token has characters that no token has"));
+        }
+        let config = |read_timeout| {
+            Agent::config_builder()
+                .http_status_as_error(false)
+                .proxy(None)
+                .max_redirects(0)
+                .timeout_connect(Some(CONNECT_TIMEOUT))
+                .timeout_per_read(read_timeout)
+                .timeout_per_write(Some(ANSWER_TIMEOUT))
+                .user_agent(concat!("cento/", env!("CARGO_PKG_VERSION")))
+                .build()
+        };
+        Ok(Client {
+            agent: Agent::new_with_config(config(Some(ANSWER_TIMEOUT))),
+            patient: Agent::new_with_config(config(None)),
+            url: url.trim_end_matches('/').to_owned(),
+            authorization: token.map(|token| format!("Bearer {token}")),
+        })
+    }
+
+    /// Finds the documents that share text with a given one.
+    ///
+    /// # Errors
+    /// Here and below: when the service is not there, or refuses ([`Error::Service`]).
+    pub fn search(&self, request: &SearchRequest) -> Result<Answer> {
+        self.post("/v1/search", json(request)?)
+    }
+
+    /// The same for many, in one request; what each of them would be answered with.
+    ///
+    /// # Errors
+    /// When the batch as a whole is refused.
+    pub fn search_all(&self, requests: &[SearchRequest]) -> Result<Vec<Result<Answer>>> {
+        let mut lines = Vec::new();
+        for request in requests {
+            serde_json::to_writer(&mut lines, request).map_err(unwritable)?;
+            lines.push(b'\n');
+        }
+        let answers = self.ask("POST", "/v1/search", &Load::Lines(&lines))?;
+        let lines = answers.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let answers: Vec<Result<Answer>> = lines
+            .map(|line| match serde_json::from_slice::<ErrorBody>(line) {
+                Ok(body) => Err(self.refused(body)),
+                Err(_) => self.parse(line),
+            })
+            .collect();
+        if answers.len() == requests.len() { Ok(answers) } else { Err(self.unexpected()) }
+    }
+
+    /// Compares two documents.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn compare(&self, request: &CompareRequest) -> Result<CompareResponse> {
+        self.post("/v1/compare", json(request)?)
+    }
+
+    /// Shows the passages that a query shares with a stored document.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn passages(&self, request: &PassagesRequest) -> Result<PassagesResponse> {
+        self.post("/v1/passages", json(request)?)
+    }
+
+    /// Compares a handful of documents with each other.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn pairwise(&self, request: &PairwiseRequest) -> Result<PairwiseResponse> {
+        self.post("/v1/pairwise", json(request)?)
+    }
+
+    /// Adds a document.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn add(&self, document: &DocumentBody, commit: Commit) -> Result<AddResponse> {
+        self.post(&with(commit, "/v1/documents"), json(document)?)
+    }
+
+    /// Adds documents, one a line of JSON.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn add_lines(&self, lines: &[u8], commit: Commit) -> Result<AddResponse> {
+        self.post(&with(commit, "/v1/documents"), Load::Lines(lines))
+    }
+
+    /// Reads a stored document.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn document(&self, id: &str) -> Result<DocumentResponse> {
+        let path = format!("/v1/documents/{}", percent_encoded(id));
+        self.parse(&self.ask("GET", &path, &Load::Nothing)?)
+    }
+
+    /// Removes documents.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn remove(&self, ids: Vec<String>, commit: Commit) -> Result<RemoveResponse> {
+        self.post(&with(commit, "/v1/remove"), json(&RemoveRequest { ids })?)
+    }
+
+    /// Commits what has been added and removed.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn commit(&self) -> Result<CommitResponse> {
+        self.post("/v1/commit", Load::Nothing)
+    }
+
+    /// Merges segments.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn compact(&self, request: &CompactRequest) -> Result<CompactResponse> {
+        self.post(COMPACT, json(request)?)
+    }
+
+    /// The size of the index.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn stats(&self) -> Result<StatsResponse> {
+        self.parse(&self.ask("GET", "/v1/stats", &Load::Nothing)?)
+    }
+
+    /// Whether the service is there, and since when.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn health(&self) -> Result<Health> {
+        self.parse(&self.ask("GET", "/healthz", &Load::Nothing)?)
+    }
+
+    fn post<T: DeserializeOwned>(&self, path: &str, load: Load<'_>) -> Result<T> {
+        self.parse(&self.ask("POST", path, &load)?)
+    }
+
+    fn parse<T: DeserializeOwned>(&self, json: &[u8]) -> Result<T> {
+        serde_json::from_slice(json).map_err(|_| self.unexpected())
+    }
+
+    /// The body of the answer, from a service that may be busy at first.
+    fn ask(&self, method: &str, path: &str, load: &Load<'_>) -> Result<Vec<u8>> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let mut response = self.send(method, path, load)?;
+            let status = response.status();
+            let pause = retry_after(&response);
+            let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+            let body = body.map_err(|e| self.unreachable(e))?;
+            if status.is_success() {
+                return Ok(body);
+            }
+            match pause {
+                // However long a service, or what answers in its place, says.
+                Some(pause) if pause < until.saturating_duration_since(Instant::now()) => {
+                    std::thread::sleep(pause);
+                }
+                _ => {
+                    let refusal = serde_json::from_slice(&body);
+                    return Err(refusal.map_or_else(|_| self.unexpected(), |b| self.refused(b)));
+                }
+            }
+        }
+    }
+
+    fn send(&self, method: &str, path: &str, load: &Load<'_>) -> Result<Response<Body>> {
+        let url = format!("{}{path}", self.url);
+        let (kind, body) = match load {
+            Load::Nothing => (None, &[][..]),
+            Load::Json(json) => (Some("application/json"), &json[..]),
+            Load::Lines(lines) => (Some("application/x-ndjson"), *lines),
+        };
+        let sent = if method == "GET" {
+            let mut request = self.agent.get(url);
+            if let Some(authorization) = &self.authorization {
+                request = request.header(header::AUTHORIZATION, authorization);
+            }
+            request.call()
+        } else {
+            let agent = if path == COMPACT { &self.patient } else { &self.agent };
+            let mut request = agent.post(url);
+            if let Some(authorization) = &self.authorization {
+                request = request.header(header::AUTHORIZATION, authorization);
+            }
+            if let Some(kind) = kind {
+                request = request.header(header::CONTENT_TYPE, kind);
+            }
+            if body.len() > ASKED_FIRST_BYTES {
+                request = request.header(header::EXPECT, "100-continue");
+            }
+            request.send(body)
+        };
+        sent.map_err(|e| self.unreachable(e))
+    }
+
+    fn unreachable(&self, error: ureq::Error) -> Error {
+        let source = match error {
+            ureq::Error::Io(error) => error,
+            other => io::Error::other(other),
+        };
+        Error::io("ask", &self.url, source)
+    }
+
+    fn refused(&self, body: ErrorBody) -> Error {
+        let (code, message) = (body.error.code, body.error.message);
+        Error::Service { url: self.url.clone(), code, message }
+    }
+
+    /// The URL that the client was made for.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The error for an answer that no service of this version gives.
+    pub fn unexpected(&self) -> Error {
+        let message = "this does not answer as a cento service of this version does";
+        let code = "unexpected".into();
+        Error::Service { url: self.url.clone(), code, message: message.into() }
+    }
+}
+
+/// How long a busy service wants to be left alone.
+fn retry_after(response: &Response<Body>) -> Option<Duration> {
+    let is_busy = matches!(
+        response.status(),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+    );
+    let seconds = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    is_busy.then(|| Duration::from_secs(seconds))
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Load<'static>> {
+    serde_json::to_vec(value).map(Load::Json).map_err(unwritable)
+}
+
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::internal("a request", format!("it cannot be written as JSON: {error}"))
+}
+
+fn with(commit: Commit, path: &str) -> String {
+    match commit {
+        Commit::Auto => path.to_owned(),
+        Commit::Wait => format!("{path}?commit=wait"),
+    }
+}
+
+/// The id as a segment of a path.
+fn percent_encoded(id: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    };
+    id.bytes().map(encode).collect()
+}

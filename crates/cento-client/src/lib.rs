@@ -1,0 +1,11 @@
+//! What do a service and its clients say to each other, and how does a Rust program ask?
+//!
+//! [`api`] has the bodies of the HTTP API, version 1; [`client`] a blocking client with a method for
+//! each route (feature `client`).
+
+pub mod api;
+#[cfg(feature = "client")]
+pub mod client;
+
+#[cfg(feature = "client")]
+pub use client::Client;

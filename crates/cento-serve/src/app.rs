@@ -1,0 +1,200 @@
+//! What do all requests share?
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::body::Bytes;
+use crossbeam::channel::{Sender, TrySendError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+use super::Settings;
+use super::body::{Body, Gate};
+use super::failure::Failure;
+use super::ingest::{Room, Unsigned};
+use super::metrics::Metrics;
+use super::published::Published;
+use super::writer::{Command, Reply, Status};
+use cento::budget::ByteBudget;
+use cento::search::Searcher;
+use cento::{Error, Result};
+use cento_client::api::{AddResponse, Commit};
+
+/// The largest answer, that to a batch.
+pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// The state of a running service.
+pub struct App {
+    pub settings: Settings,
+    pub metrics: Arc<Metrics>,
+    pub status: Arc<Status>,
+    /// The document of the API.
+    pub openapi: Bytes,
+    pub published: Arc<Published>,
+    /// Whether the service listens on a loopback address only.
+    pub is_loopback: bool,
+    pub is_stopping: AtomicBool,
+    /// Bytes of requests that search.
+    pub reads: Gate,
+    /// Bytes of requests that add documents.
+    pub writes: Gate,
+    /// Bytes of answers that have not been taken yet.
+    pub answers: Gate,
+    /// What the texts of requests take beside themselves.
+    pub memory: Arc<ByteBudget>,
+    /// Requests that have arrived and are being answered; others are turned away.
+    places: Semaphore,
+    /// Searches that run; others wait.
+    running: Arc<Semaphore>,
+    unsigned: Sender<Unsigned>,
+    commands: Sender<Command>,
+}
+
+/// The ways to those who write.
+pub struct Ways {
+    pub unsigned: Sender<Unsigned>,
+    pub commands: Sender<Command>,
+}
+
+/// Tells a search that nobody waits for it any more, when the request is dropped.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl App {
+    /// The state of a service that begins.
+    pub fn new(
+        settings: Settings,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
+        published: Arc<Published>,
+        ways: Ways,
+        (memory, openapi): (Arc<ByteBudget>, Bytes),
+    ) -> App {
+        // Bodies become texts.
+        let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
+        App {
+            places: Semaphore::new(settings.requests_max),
+            reads: Gate::new(gate_bytes),
+            writes: Gate::new(gate_bytes),
+            answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
+            memory,
+            running: Arc::new(Semaphore::new(settings.threads.max(1))),
+            is_loopback: settings.listen.ip().is_loopback(),
+            is_stopping: AtomicBool::new(false),
+            settings,
+            metrics,
+            status,
+            openapi,
+            published,
+            unsigned: ways.unsigned,
+            commands: ways.commands,
+        }
+    }
+
+    /// The searcher over the last commit.
+    pub fn searcher(&self) -> Arc<Searcher> {
+        self.published.current()
+    }
+
+    /// A place among the requests that are being answered. Those that are still arriving need none:
+    /// slow clients take no place from others.
+    fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
+        self.places.try_acquire().map_err(|_| Failure::busy("many requests are being answered"))
+    }
+
+    /// Runs what takes time on a thread of its own; so many at a time as there are threads to search.
+    /// `job` looks at its argument, which is set when nobody waits any more, every few milliseconds,
+    /// unless it ends sooner anyway.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(Arc<AtomicBool>) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
+        let _place = self.place()?;
+        let permit: OwnedSemaphorePermit =
+            self.running.clone().acquire_owned().await.map_err(|_| Failure::internal())?;
+        let stop = StopOnDrop(Arc::default());
+        let is_unwanted = stop.0.clone();
+        let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
+        let done = tokio::task::spawn_blocking(move || {
+            let (_permit, _computing) = (permit, computing);
+            let result = job(is_unwanted);
+            if matches!(result, Err(Error::Cancelled)) {
+                metrics.stopped_computations.inc();
+            }
+            result
+        });
+        match done.await {
+            Ok(result) => result.map_err(Failure::from),
+            // The panic has been logged where it happened.
+            Err(_) => Err(Failure::internal()),
+        }
+    }
+
+    /// Adds the documents of a request.
+    pub async fn add(
+        &self,
+        body: Body,
+        commit: Commit,
+    ) -> std::result::Result<AddResponse, Failure> {
+        let _place = self.place()?;
+        let (reply, answer) = Reply::new();
+        let is_lines = body.is_lines();
+        let (body, permit) = body.into_parts();
+        let room = Room::new(permit, body.len(), self.metrics.clone());
+        let sent = self.unsigned.try_send(Unsigned { body, is_lines, commit, room, reply });
+        sent.map_err(turned_away)?;
+        answer.await.map_err(|_| self.unanswered())?
+    }
+
+    /// Whoever was to answer has not: because the service stops, or of a defect, and then to ask again
+    /// would bring it out again.
+    fn unanswered(&self) -> Failure {
+        if self.is_stopping.load(Ordering::Relaxed) {
+            return Failure::unavailable("the service is stopping");
+        }
+        Failure::internal()
+    }
+
+    /// Runs what takes no longer than a change of threads would, on the thread that is here.
+    pub async fn run_here<T>(
+        &self,
+        job: impl FnOnce() -> Result<T>,
+    ) -> std::result::Result<T, Failure> {
+        let _place = self.place()?;
+        let _permit = self.running.acquire().await.map_err(|_| Failure::internal())?;
+        job().map_err(Failure::from)
+    }
+
+    /// The room that a body takes until the writer has what it says.
+    pub fn room(&self, body: Body) -> Room {
+        let (bytes, permit) = body.into_parts();
+        Room::new(permit, bytes.len(), self.metrics.clone())
+    }
+
+    /// That of a request without a body.
+    pub fn no_room(&self) -> std::result::Result<Room, Failure> {
+        Ok(Room::new(self.writes.enter(0)?, 0, self.metrics.clone()))
+    }
+
+    /// Asks the writer for what `command` is about, and waits for the answer.
+    pub async fn command<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> std::result::Result<T, Failure> {
+        let _place = self.place()?;
+        let (reply, answer) = Reply::new();
+        self.commands.try_send(command(reply)).map_err(turned_away)?;
+        answer.await.map_err(|_| self.unanswered())?
+    }
+}
+
+fn turned_away<T>(error: TrySendError<T>) -> Failure {
+    match error {
+        TrySendError::Full(_) => Failure::busy("many changes are waiting to be written"),
+        TrySendError::Disconnected(_) => Failure::unavailable("the service is stopping"),
+    }
+}

@@ -1,0 +1,160 @@
+//! What does a request bring with it, and how much of it is let in?
+
+use std::sync::Arc;
+
+use axum::body::{Body as Stream, Bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use bytes::BytesMut;
+use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+
+use super::failure::Failure;
+use cento::budget::{ByteBudget, Permit};
+
+/// Lets so many bytes of bodies in at a time. Room is taken as bytes arrive, so that nobody gets it by
+/// saying that much will come; who finds none does not wait.
+pub struct Gate(Arc<ByteBudget>);
+
+impl Gate {
+    /// For so many bytes.
+    pub fn new(bytes: usize) -> Gate {
+        Gate(ByteBudget::new(bytes))
+    }
+
+    /// Room for so many bytes.
+    pub fn enter(&self, bytes: usize) -> Result<Permit, Failure> {
+        self.0.try_enter(bytes).ok_or_else(no_room)
+    }
+}
+
+fn no_room() -> Failure {
+    Failure::busy("many large requests and answers are on their way")
+}
+
+/// The form of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// One JSON value.
+    Json,
+    /// A JSON value a line.
+    Lines,
+}
+
+/// A body, whole.
+pub struct Body {
+    bytes: Bytes,
+    form: Form,
+    permit: Permit,
+}
+
+impl Body {
+    /// Reads the body of a request, of at most `bytes_max`, of which `gate` lets so many in.
+    ///
+    /// # Errors
+    /// When it is too large, no JSON by its own account, or does not arrive.
+    pub async fn read(request: Request, gate: &Gate, bytes_max: usize) -> Result<Body, Failure> {
+        let form = form(request.headers())?;
+        let declared = declared_length(request.headers())?;
+        if declared.is_some_and(|length| length > bytes_max as u64) {
+            return Err(too_large(bytes_max));
+        }
+        let (bytes, permit) = collect(request.into_body(), gate, bytes_max).await?;
+        Ok(Body { bytes, form, permit })
+    }
+
+    /// Whether it is JSON lines.
+    pub fn is_lines(&self) -> bool {
+        self.form == Form::Lines
+    }
+
+    /// The number of its bytes.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The lines that are not empty.
+    pub fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let lines = self.bytes.split(|&byte| byte == b'\n');
+        lines.filter(|line| line.iter().any(|byte| !byte.is_ascii_whitespace()))
+    }
+
+    /// What it says.
+    ///
+    /// # Errors
+    /// When it is JSON lines, no JSON, or says something else.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        if self.is_lines() {
+            return Err(unsupported("this route takes application/json"));
+        }
+        parse(&self.bytes)
+    }
+
+    /// The bytes, and what keeps room for them.
+    pub fn into_parts(self) -> (Bytes, Permit) {
+        (self.bytes, self.permit)
+    }
+}
+
+/// What a JSON value says.
+///
+/// # Errors
+/// When it is no JSON, or says something else; with line and column.
+pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
+    let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+    // serde would take its values for those of the fields, in order.
+    if json.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Failure::bad_request("give a JSON object"));
+    }
+    serde_json::from_slice(json).map_err(|error| Failure::bad_request(error.to_string()))
+}
+
+async fn collect(
+    mut body: Stream,
+    gate: &Gate,
+    bytes_max: usize,
+) -> Result<(Bytes, Permit), Failure> {
+    let (mut bytes, mut room) = (BytesMut::new(), gate.enter(0)?);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Failure::bad_request("the body did not arrive whole"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        if !room.try_grow(data.len()) {
+            return Err(no_room());
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok((bytes.freeze(), room))
+}
+
+fn form(headers: &HeaderMap) -> Result<Form, Failure> {
+    let encoding = headers.get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
+        return Err(unsupported("send the body as it is, without Content-Encoding"));
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
+    match kind.map(str::to_ascii_lowercase).as_deref() {
+        Some("application/json") => Ok(Form::Json),
+        Some("application/x-ndjson" | "application/ndjson" | "application/jsonl") => {
+            Ok(Form::Lines)
+        }
+        _ => Err(unsupported("say Content-Type: application/json, or application/x-ndjson")),
+    }
+}
+
+fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+    let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(None) };
+    let length = length.to_str().ok().and_then(|length| length.parse().ok());
+    length.map(Some).ok_or_else(|| Failure::bad_request("Content-Length is no number"))
+}
+
+fn too_large(bytes_max: usize) -> Failure {
+    Failure::too_large(format!("a body has at most {bytes_max} bytes; send less at a time"))
+}
+
+fn unsupported(message: &str) -> Failure {
+    Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+}

@@ -1,0 +1,224 @@
+//! What does a client learn when something goes wrong?
+//!
+//! A status, a code that programs may rely on, and a sentence. What only the operator can mend is told
+//! in the log, with all that is known; the answer says so and names no path.
+
+use std::error::Error as StdError;
+use std::io;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use utoipa::openapi::{RefOr, Response as ResponseDocument};
+use utoipa::{IntoResponses, ToSchema};
+
+use cento::Error;
+use cento_client::api::{ErrorBody, ErrorInfo};
+
+/// After so many seconds a client that was turned away may try again.
+const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// A request that was not answered as asked.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub message: String,
+}
+
+impl Failure {
+    /// With this status, code and sentence.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { status, code, message: message.into() }
+    }
+
+    /// The request makes no sense.
+    pub fn bad_request(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    /// More than this service takes at once.
+    pub fn too_large(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// Too much is going on.
+    pub fn busy(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
+    }
+
+    /// It took too long.
+    pub fn timed_out() -> Failure {
+        let message = "the request took longer than this service allows";
+        Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
+    }
+
+    /// The service is on its way down, or cannot write.
+    pub fn unavailable(message: impl Into<String>) -> Failure {
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
+    }
+
+    /// A defect, or trouble that only the operator can mend.
+    pub fn internal() -> Failure {
+        let message = "something went wrong in the service; its log says what";
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    /// A document brings out a defect: to send it again would bring it out again.
+    pub fn poisonous(id: &str) -> Failure {
+        let message = format!(
+            "the document `{id}` brings out a defect of cento and is not taken; do not send it again, \
+             and please report it"
+        );
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "poisonous_document", message)
+    }
+
+    /// The body of the answer.
+    pub fn body(&self) -> ErrorBody {
+        let (code, message) = (self.code.to_owned(), self.message.clone());
+        ErrorBody { error: ErrorInfo { code, message } }
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Failure {
+        match error {
+            Error::Query { .. } | Error::Spec { .. } => Failure::bad_request(error.to_string()),
+            Error::Input { .. } => {
+                Failure::new(StatusCode::BAD_REQUEST, "bad_document", error.to_string())
+            }
+            Error::UnknownId { .. } => {
+                Failure::new(StatusCode::NOT_FOUND, "not_found", error.to_string())
+            }
+            Error::Memory { what, is_for_now: true } => Failure::busy(what.clone()),
+            Error::Memory { what, is_for_now: false } => Failure::too_large(what.clone()),
+            Error::Conflict { .. } => {
+                Failure::new(StatusCode::CONFLICT, "conflict", error.to_string())
+            }
+            // Its caller is the guard, when the time is over, or a client that hung up.
+            Error::Cancelled => Failure::timed_out(),
+            Error::Corrupt(_) => {
+                tracing::error!(%error, "the index is damaged");
+                let message = "a file of the index is damaged; the log of the service names it";
+                Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_index", message)
+            }
+            _ if is_storage_full(error) => {
+                tracing::error!(%error, "no space is left");
+                let message = "no space is left for the index; send this again when there is";
+                Failure::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message)
+            }
+            _ => {
+                tracing::error!(%error, "internal error");
+                Failure::internal()
+            }
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::from(&error)
+    }
+}
+
+/// Whether this comes from a full disk, or the end of what one may write to it.
+fn is_storage_full(error: &Error) -> bool {
+    let mut cause: Option<&dyn StdError> = Some(error);
+    while let Some(error) = cause {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, axum::Json(self.body())).into_response();
+        let headers = response.headers_mut();
+        match self.status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS.into());
+            }
+            StatusCode::UNAUTHORIZED => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+/// The errors that every route of the API may answer with, for its document.
+pub struct Errors;
+
+impl IntoResponses for Errors {
+    fn responses() -> std::collections::BTreeMap<String, RefOr<ResponseDocument>> {
+        use utoipa::openapi::{ContentBuilder, ResponseBuilder};
+        let described = [
+            ("400", "The request is none that can be answered."),
+            ("401", "A token is missing, or unknown."),
+            ("403", "The token does not allow this, or a web page of another site asked."),
+            ("404", "There is no such document."),
+            ("405", "The route does not have this method."),
+            ("408", "The request took too long."),
+            ("409", "Another change came first."),
+            ("413", "The body, or the number of its records, is too large."),
+            ("415", "The body is of another type than the route takes."),
+            ("429", "Too much is going on; try again after `Retry-After` seconds."),
+            ("500", "Something went wrong in the service; its log says what."),
+            ("503", "The service is stopping, or cannot write."),
+            ("507", "No space is left for the index."),
+        ];
+        let schema = utoipa::openapi::Ref::from_schema_name(ErrorBody::name());
+        let response = |description: &str| {
+            let content = ContentBuilder::new().schema(Some(schema.clone())).build();
+            ResponseBuilder::new()
+                .description(description)
+                .content("application/json", content)
+                .build()
+                .into()
+        };
+        described.into_iter().map(|(status, what)| (status.to_owned(), response(what))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::Corruption;
+
+    #[test]
+    fn every_kind_of_error_has_a_code_of_its_own() {
+        let check = |error: Error, status: u16, code: &str| {
+            let failure = Failure::from(&error);
+            assert_eq!((failure.status.as_u16(), failure.code), (status, code), "{error}");
+            failure
+        };
+        check(Error::Query { what: "no".into() }, 400, "bad_request");
+        check(Error::input("a", "no"), 400, "bad_document");
+        check(Error::UnknownId { id: "a".into() }, 404, "not_found");
+        check(Error::Cancelled, 408, "timeout");
+        check(Error::conflict("another was first"), 409, "conflict");
+        check(Corruption::new("a.sig", "header", 0, "cut").into(), 500, "damaged_index");
+        let told = check(Error::internal("/secret/place", "it panicked"), 500, "internal");
+        assert!(!told.message.contains("secret") && !told.message.contains("panicked"));
+        // Whoever may ask again is told when; a defect would only be met again.
+        for (failure, is_told) in [(told, false), (Failure::unavailable("no"), true)] {
+            let headers = failure.into_response().headers().clone();
+            assert_eq!(headers.contains_key(header::RETRY_AFTER), is_told);
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_known_by_its_kind_and_not_by_words() {
+        let of = |source: io::Error| Failure::from(&Error::io("write", "a.sig", source)).code;
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert_eq!(of(kind.into()), "storage_full");
+            let nested = Error::io("write", "spool", kind.into());
+            assert_eq!(of(io::Error::other(nested)), "storage_full");
+        }
+        assert_eq!(of(io::Error::other("No space left on device")), "internal");
+    }
+}

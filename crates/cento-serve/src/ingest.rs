@@ -1,0 +1,263 @@
+//! How do documents get from a request to the writer?
+//!
+//! A few threads parse and sign; the writer's thread takes what they made. All of them give way to
+//! threads that search. Bytes on their way are bounded by whoever hands in requests.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use axum::body::Bytes;
+use crossbeam::channel::{Receiver, Sender, bounded};
+
+use super::failure::Failure;
+use super::metrics::Metrics;
+use super::priority;
+use super::writer::kept::Received;
+use super::writer::{Command, Reply};
+use cento::Error;
+use cento::budget::{ByteBudget, Permit};
+use cento::fault::Point;
+use cento::index::Index;
+use cento::index::{Document, Signed};
+use cento::search::memory::RESERVED_BYTES_MIN;
+use cento::stop::{Flag, Stop};
+use cento_client::api::{AddResponse, Commit, RecordError};
+use cento_source::pipeline::document_place;
+use cento_source::{SourceOptions, for_each_record, parse_record};
+
+/// Of the records that are no documents, so many are told.
+pub const ERRORS_MAX: usize = 100;
+
+/// Documents as they came in.
+pub struct Unsigned {
+    /// The body of the request.
+    pub body: Bytes,
+    /// Whether the body is JSON lines; one document if not.
+    pub is_lines: bool,
+    /// When they are to be seen.
+    pub commit: Commit,
+    /// Their place in the queue.
+    pub room: Room,
+    /// Who waits.
+    pub reply: Reply<AddResponse>,
+}
+
+/// The room that documents take on their way, until the writer has them; also when nobody waits for
+/// the answer any more.
+pub struct Room {
+    bytes: i64,
+    metrics: Arc<Metrics>,
+    _permit: Permit,
+    /// For signatures that take more than others.
+    signatures: Option<Permit>,
+}
+
+impl Room {
+    /// For a body of so many bytes, which `permit` let in.
+    pub fn new(permit: Permit, bytes: usize, metrics: Arc<Metrics>) -> Room {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        metrics.queue_requests.inc();
+        metrics.queue_bytes.inc_by(bytes);
+        Room { bytes, metrics, _permit: permit, signatures: None }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.metrics.queue_requests.dec();
+        self.metrics.queue_bytes.dec_by(self.bytes);
+    }
+}
+
+/// The threads that sign.
+pub struct Signers {
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Signers {
+    /// Starts so many threads, which hand on what they make to `commands`, and end when nobody can hand
+    /// in requests any more.
+    pub fn start(
+        threads: usize,
+        index: &Index,
+        commands: &Sender<Command>,
+        memory: &Arc<ByteBudget>,
+    ) -> (Signers, Sender<Unsigned>) {
+        let (sender, receiver) = bounded(QUEUE_REQUESTS_MAX);
+        let start = |_| {
+            let (index, commands, receiver) = (index.clone(), commands.clone(), receiver.clone());
+            let memory = memory.clone();
+            std::thread::spawn(move || {
+                priority::give_way();
+                sign_all(&index, &receiver, &commands, &memory);
+            })
+        };
+        (Signers { threads: (0..threads.max(1)).map(start).collect() }, sender)
+    }
+
+    /// Waits until all is signed.
+    pub fn join(self) {
+        for thread in self.threads {
+            // A panic has been answered where it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// So many requests with documents wait; further ones are turned away.
+const QUEUE_REQUESTS_MAX: usize = 256;
+
+fn sign_all(
+    index: &Index,
+    requests: &Receiver<Unsigned>,
+    commands: &Sender<Command>,
+    memory: &Arc<ByteBudget>,
+) {
+    // Found by signing a sample, so once for all requests.
+    let bytes_a_byte = index.config().signing_bytes_a_byte();
+    for Unsigned { body, is_lines, commit, mut room, reply } in requests {
+        let started = Instant::now();
+        let computing = room.metrics.computing();
+        let unwanted = Unwanted(&reply);
+        let (taken, stop) = (&mut room.signatures, Stop::on(&unwanted));
+        let signed = catch_unwind(AssertUnwindSafe(|| {
+            let usual = body.len().saturating_mul(bytes_a_byte);
+            sign_within(index, &body, is_lines, usual, memory, taken, stop)
+        }));
+        let mut signed = signed.unwrap_or_else(|_| {
+            tracing::error!("a request brought out a defect; please report it");
+            Err(Failure::internal())
+        });
+        if unwanted.is_set() {
+            room.metrics.stopped_computations.inc();
+            signed = Err(Error::Cancelled.into());
+        }
+        drop((body, computing));
+        match signed {
+            Ok((documents, response)) => {
+                let command = Command::Add { documents, response, commit, started, room, reply };
+                // When nobody writes any more the reply is dropped with it, which tells who waits.
+                let _ = commands.send(command);
+            }
+            Err(failure) => reply.send(Err(failure)),
+        }
+    }
+}
+
+/// What is wrong with a record, without its place, which is told apart.
+fn unplaced(error: Error) -> Failure {
+    match error {
+        Error::Input { what, .. } => Failure::bad_request(what),
+        error => Failure::from(error),
+    }
+}
+
+/// Set when the client has gone, or has been told that it took too long: nothing of its request has
+/// been acknowledged, and nothing is added.
+struct Unwanted<'a>(&'a Reply<AddResponse>);
+
+impl Flag for Unwanted<'_> {
+    fn is_set(&self) -> bool {
+        self.0.is_unwanted()
+    }
+}
+
+/// What a request has, signed.
+type Added = (Vec<Received>, AddResponse);
+
+/// The documents of a request, and a report of what are none. Signatures that take more than the
+/// `usual` bytes of such a text are taken from `memory`, all of a request at once: two requests with a
+/// part each would wait for each other.
+fn sign_within(
+    index: &Index,
+    body: &[u8],
+    is_lines: bool,
+    usual: usize,
+    memory: &Arc<ByteBudget>,
+    taken: &mut Option<Permit>,
+    stop: Stop<'_>,
+) -> Result<Added, Failure> {
+    let bytes = match sign(index, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
+        Ok(added) => return Ok(added),
+        Err(bytes) => bytes,
+    };
+    let max = memory.bytes_max();
+    if bytes > max {
+        return Err(Error::memory("signing these documents", bytes, max).into());
+    }
+    *taken = Some(
+        memory
+            .enter_while(bytes, &|| stop.check().is_ok())
+            .ok_or(Failure::from(Error::Cancelled))?,
+    );
+    sign(index, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
+}
+
+/// The same, if their signatures take at most so many bytes; otherwise how many they take.
+fn sign(
+    index: &Index,
+    body: &[u8],
+    is_lines: bool,
+    bytes_max: usize,
+    stop: Stop<'_>,
+) -> Result<Result<Added, usize>, Failure> {
+    let options = SourceOptions {
+        requires_id: true,
+        record_bytes_max: usize::MAX,
+        ..SourceOptions::default()
+    };
+    let (mut documents, mut response) = (Vec::new(), AddResponse::default());
+    let (mut bytes, mut part) = (0usize, Vec::new());
+    let faults = index.faults();
+    let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
+        // Beyond what is allowed nothing is kept, only counted.
+        let bytes_left = bytes_max.saturating_sub(bytes);
+        let id = document.id.clone();
+        // A defect that one document brings out must not take the others with it.
+        let signed = Error::catch(&document_place(&document), || {
+            faults.at(Point::Sign, &id).map_err(|e| Error::io("sign", &id, e))?;
+            index.config().sign_within(&document.text, bytes_left, &mut part, stop)
+        });
+        let signed = signed.map_err(|error| match error {
+            Error::Internal { .. } => {
+                tracing::error!(%error, "a document brings out a defect");
+                Failure::poisonous(&id)
+            }
+            error if is_lines => unplaced(error),
+            error => Failure::from(error),
+        })?;
+        bytes = bytes.saturating_add(signed.bytes);
+        response.report.bytes += document.text.len() as u64;
+        response.report.empty += u64::from(signed.tokens == 0);
+        match signed.fingerprints {
+            Some(signature) if bytes <= bytes_max => {
+                let signed = Signed::of(document, signed.tokens, signature);
+                documents.push(Received { line, signed });
+            }
+            _ => documents = Vec::new(),
+        }
+        Ok(())
+    };
+    if !is_lines {
+        let document = parse_record(body, &options).map_err(Failure::from)?;
+        add(None, document)?;
+        return Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) });
+    }
+    let mut errors = Vec::new();
+    let mut failed = 0;
+    let place = |line| format!("line {line}");
+    for_each_record(body, 1, &options, &place, &mut |line, document| {
+        let added = document.map_err(unplaced).and_then(|document| add(Some(line), document));
+        let Err(Failure { message, .. }) = added else { return };
+        failed += 1;
+        if errors.len() < ERRORS_MAX {
+            errors.push(RecordError { line, message });
+        }
+    });
+    // Records that were not signed because nobody waits are no failed ones.
+    stop.check()?;
+    (response.report.failed, response.errors) = (failed, errors);
+    Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) })
+}

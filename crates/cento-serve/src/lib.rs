@@ -1,0 +1,214 @@
+//! How do other programs ask, and add?
+//!
+//! HTTP over one index: a searcher over its last commit, replaced when a commit lands, and the index's
+//! only writer. A request is answered from one commit, whole. Searches run on threads of their own, so
+//! many at a time as there are processors; documents are signed and written by threads that give way to
+//! them. Everything that waits or takes memory is bounded; what is too much is turned away with a
+//! status that says so. The bodies are those of [`api`](cento_client::api).
+
+mod answer;
+mod app;
+mod body;
+mod connection;
+mod failure;
+mod guard;
+mod ingest;
+mod memory;
+mod metrics;
+mod priority;
+mod published;
+mod routes;
+mod schedule;
+mod tokens;
+mod whereabouts;
+mod writer;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crossbeam::channel::Sender;
+use jiff::civil::Time;
+
+pub use tokens::{Role, Tokens};
+pub use whereabouts::Whereabouts;
+
+use app::{App, Ways};
+use cento::budget::ByteBudget;
+use cento::fault::Faults;
+use cento::index::Index;
+use cento::scheme::frequency::FrequencyTable;
+use cento::{Error, Result};
+use ingest::Signers;
+use metrics::Metrics;
+use published::Published;
+use schedule::Daily;
+use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
+
+/// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
+/// not end within the time limit that is the default.
+const STEPS_MAX: u64 = 1_000_000_000;
+
+/// The port of a service that is told none.
+pub const DEFAULT_PORT: u16 = 7227;
+
+/// How a service works.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Who may do what.
+    pub tokens: Tokens,
+    /// A body has at most so many bytes.
+    pub body_bytes_max: usize,
+    /// A batch has at most so many searches.
+    pub batch_max: usize,
+    /// At most so many requests are answered at a time.
+    pub requests_max: usize,
+    /// At most so many connections are open.
+    pub connections_max: usize,
+    /// A request takes no longer.
+    pub timeout: Duration,
+    /// When the service stops, requests that have been begun are finished within this time, and so are
+    /// merges; what has been acknowledged is committed however long that takes.
+    pub grace: Duration,
+    /// Searches that run at a time.
+    pub threads: usize,
+    /// The memory for bodies and for documents on their way into the index.
+    pub memory_bytes: usize,
+    /// An acknowledged document is committed within this time.
+    pub commit_interval: Duration,
+    /// The time of the day at which the index is compacted.
+    pub compact_at: Option<Time>,
+    /// What weighs the words of measures that know a collection.
+    pub collection: Option<Arc<FrequencyTable>>,
+    /// Log every request.
+    pub log_requests: bool,
+    /// What a test makes fail.
+    #[doc(hidden)]
+    pub faults: Faults,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            listen: SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)),
+            tokens: Tokens::default(),
+            body_bytes_max: 16 << 20,
+            batch_max: 1000,
+            requests_max: 256,
+            connections_max: 1024,
+            timeout: Duration::from_secs(30),
+            grace: Duration::from_secs(30),
+            threads: cento::available_threads(),
+            memory_bytes: 512 << 20,
+            commit_interval: Duration::from_secs(5),
+            compact_at: None,
+            collection: None,
+            log_requests: false,
+            faults: Faults::default(),
+        }
+    }
+}
+
+/// A service that is ready to run.
+pub struct Service {
+    index: Index,
+    listener: TcpListener,
+    app: Arc<App>,
+    commands: Sender<Command>,
+    signers: Signers,
+    writer: WriterThread,
+}
+
+impl Service {
+    /// Opens the index at `path`, with its writer, and begins to listen.
+    ///
+    /// # Errors
+    /// When there is no index, another process writes to it, or the address is taken.
+    pub fn bind(path: &Path, mut settings: Settings) -> Result<Service> {
+        let wanted = settings.listen;
+        let failed = |e| Error::io("listen on", wanted.to_string(), e);
+        let listener = TcpListener::bind(settings.listen).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        settings.listen = listener.local_addr().map_err(failed)?;
+        let metrics = Arc::new(Metrics::new());
+        let published = Arc::new(Published::open(path, &metrics)?);
+        let status = Arc::new(Status::new());
+        let writer_settings = WriterSettings {
+            memory_bytes: settings.memory_bytes / 2,
+            commit_interval: settings.commit_interval,
+            compact_at: settings
+                .compact_at
+                .map(|time| Daily::new(time, schedule::now(SystemTime::now()).as_ref())),
+            faults: settings.faults.clone(),
+        };
+        let (writer, index, outgoing) = WriterThread::start(
+            path,
+            writer_settings,
+            published.clone(),
+            metrics.clone(),
+            status.clone(),
+        )?;
+        let Outgoing { documents, others: commands } = outgoing;
+        // A half is the writer's.
+        let memory = ByteBudget::new(settings.memory_bytes / 2);
+        let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
+        let ways = Ways { unsigned, commands: commands.clone() };
+        let openapi = routes::openapi_json(!settings.tokens.is_empty());
+        let app = Arc::new(App::new(settings, metrics, status, published, ways, (memory, openapi)));
+        Ok(Service { index, listener, app, commands, signers, writer })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.app.settings.listen
+    }
+
+    /// Its routes, to be asked without a socket: for tests.
+    #[doc(hidden)]
+    pub fn router(&self) -> axum::Router {
+        routes::router(self.app.clone())
+    }
+
+    /// Answers until `stop`; then finishes what has been begun, commits what has been acknowledged,
+    /// and returns.
+    ///
+    /// # Errors
+    /// When the threads that answer cannot be started, or the last commit fails.
+    pub fn run(self, stop: Arc<AtomicBool>) -> Result<()> {
+        let Service { index, listener, app, commands, signers, writer } = self;
+        let grace = app.settings.grace;
+        let failed = |e| Error::io("start", "the threads of the service", e);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(app.settings.threads.max(1))
+            .thread_name("cento-serve")
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let here = Whereabouts::announce(index.path(), app.settings.listen, app.status.started);
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+            let router = routes::router(app.clone());
+            let serve = connection::serve(listener, router, app.clone(), stop.clone(), grace);
+            let mark = async {
+                while !stop.load(Ordering::Relaxed) {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                app.is_stopping.store(true, Ordering::Relaxed);
+            };
+            tokio::join!(serve, mark);
+            Ok::<(), Error>(())
+        })?;
+        runtime.shutdown_timeout(Duration::ZERO);
+        // With the last of these the signers have nothing to wait for; then the writer commits.
+        drop(app);
+        signers.join();
+        // Before the lock is given up: it may be another's by then.
+        drop(here);
+        let _ = commands.send(Command::Stop);
+        writer.join(&index, grace)
+    }
+}

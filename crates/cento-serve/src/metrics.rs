@@ -1,0 +1,194 @@
+//! What can be measured of a running service?
+//!
+//! In the text format of Prometheus (OpenMetrics). Names do not change.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+use cento::search::Answer;
+
+/// What tells requests apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Request {
+    route: String,
+    method: String,
+    status: u16,
+}
+
+/// What tells documents that came in apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Arrived {
+    outcome: &'static str,
+}
+
+type Seconds = Histogram;
+
+/// All that is counted.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<Request, Seconds, fn() -> Seconds>,
+    postings: Counter,
+    stopped: Counter,
+    arrived: Family<Arrived, Counter>,
+    merges: Counter,
+    commits: Seconds,
+    /// Compactions that have ended well.
+    pub compactions: Counter,
+    /// Documents that were acknowledged, without having been committed, and then could not be.
+    pub lost: Counter,
+    /// Requests that are being answered.
+    pub in_flight: Gauge,
+    /// Computations that requests have begun.
+    pub computations: Gauge,
+    /// Those that were stopped because nobody waited any more.
+    pub stopped_computations: Counter,
+    /// Open connections.
+    pub connections: Gauge,
+    /// Connections that were turned away.
+    pub turned_away: Counter,
+    /// Requests with changes that the writer has not taken yet.
+    pub queue_requests: Gauge,
+    /// The bytes of these.
+    pub queue_bytes: Gauge,
+    /// Documents changed since the last commit.
+    pub uncommitted: Gauge<u64, AtomicU64>,
+    /// Documents of the index.
+    pub documents: Gauge<u64, AtomicU64>,
+    /// Documents removed or replaced that still take space.
+    pub deleted: Gauge<u64, AtomicU64>,
+    /// Segments.
+    pub segments: Gauge<u64, AtomicU64>,
+    /// 1 while a compaction goes on.
+    pub compacting: Gauge,
+}
+
+/// A computation that goes on.
+struct Computing(Gauge);
+
+impl Drop for Computing {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// From 50 microseconds to 26 seconds, each twice the one before.
+fn seconds() -> Seconds {
+    Histogram::new(exponential_buckets(0.000_05, 2.0, 20))
+}
+
+impl Metrics {
+    /// Nothing counted so far.
+    pub fn new() -> Metrics {
+        let mut metrics = Metrics {
+            registry: Registry::with_prefix("cento"),
+            requests: Family::new_with_constructor(seconds),
+            postings: Counter::default(),
+            stopped: Counter::default(),
+            arrived: Family::default(),
+            merges: Counter::default(),
+            commits: seconds(),
+            compactions: Counter::default(),
+            lost: Counter::default(),
+            in_flight: Gauge::default(),
+            computations: Gauge::default(),
+            stopped_computations: Counter::default(),
+            connections: Gauge::default(),
+            turned_away: Counter::default(),
+            queue_requests: Gauge::default(),
+            queue_bytes: Gauge::default(),
+            uncommitted: Gauge::default(),
+            documents: Gauge::default(),
+            deleted: Gauge::default(),
+            segments: Gauge::default(),
+            compacting: Gauge::default(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&mut self) {
+        let of = &mut self.registry;
+        let help = "Time from the head of a request to that of its answer";
+        of.register_with_unit("request_duration", help, Unit::Seconds, self.requests.clone());
+        of.register("postings", "Postings that searches looked at", self.postings.clone());
+        let help = "Fingerprints of queries that were stopped";
+        of.register("fingerprints_stopped", help, self.stopped.clone());
+        let help = "Documents that came in, by what became of them";
+        of.register("documents_received", help, self.arrived.clone());
+        of.register("segments_merged", "Segments merged into others", self.merges.clone());
+        let help = "Time that commits took";
+        of.register_with_unit("commit_duration", help, Unit::Seconds, self.commits.clone());
+        of.register("compactions", "Compactions that ended well", self.compactions.clone());
+        let help = "Acknowledged documents that could not be committed";
+        of.register("documents_lost", help, self.lost.clone());
+        of.register("requests_in_flight", "Requests being answered", self.in_flight.clone());
+        let help = "Computations that requests have begun and that go on, also when nobody waits";
+        of.register("computations", help, self.computations.clone());
+        let help = "Computations that were stopped because nobody waited any more";
+        of.register("computations_stopped", help, self.stopped_computations.clone());
+        of.register("connections", "Open connections", self.connections.clone());
+        let help = "Connections that were turned away";
+        of.register("connections_turned_away", help, self.turned_away.clone());
+        let help = "Requests with changes that the writer has not taken yet";
+        of.register("ingest_queue_requests", help, self.queue_requests.clone());
+        let help = "Bytes of the requests with changes that the writer has not taken yet";
+        of.register("ingest_queue_bytes", help, self.queue_bytes.clone());
+        let help = "Documents changed since the last commit";
+        of.register("documents_uncommitted", help, self.uncommitted.clone());
+        of.register("documents", "Documents of the index", self.documents.clone());
+        let help = "Documents removed or replaced that still take space";
+        of.register("documents_deleted", help, self.deleted.clone());
+        of.register("segments", "Segments of the index", self.segments.clone());
+        of.register("compacting", "1 while a compaction goes on", self.compacting.clone());
+    }
+
+    /// A computation has begun; it goes on until what this gives is dropped.
+    pub fn computing(&self) -> impl Drop + Send + use<> {
+        self.computations.inc();
+        Computing(self.computations.clone())
+    }
+
+    /// A request has been answered.
+    pub fn answered(&self, route: &str, method: &str, status: u16, took: Duration) {
+        let labels = Request { route: route.into(), method: method.into(), status };
+        self.requests.get_or_create(&labels).observe(took.as_secs_f64());
+    }
+
+    /// A search has been made.
+    pub fn searched(&self, answer: &Answer) {
+        self.postings.inc_by(answer.query.postings);
+        self.stopped.inc_by(answer.query.stopped.into());
+    }
+
+    /// So many documents came in.
+    pub fn arrived(&self, outcome: &'static str, documents: u64) {
+        if documents > 0 {
+            self.arrived.get_or_create(&Arrived { outcome }).inc_by(documents);
+        }
+    }
+
+    /// A commit took so long.
+    pub fn committed(&self, took: Duration) {
+        self.commits.observe(took.as_secs_f64());
+    }
+
+    /// So many segments have been merged in all.
+    pub fn merged(&self, segments: u64) {
+        self.merges.inc_by(segments.saturating_sub(self.merges.get()));
+    }
+
+    /// All of it, as text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        encode(&mut text, &self.registry).expect("a string takes every text");
+        text
+    }
+}

@@ -1,0 +1,109 @@
+//! `POST /v1/compare` and `POST /v1/passages`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use crate::STEPS_MAX;
+use crate::app::App;
+use crate::body::Body;
+use crate::failure::{Errors, Failure};
+use crate::memory;
+use cento::index::Snapshot;
+use cento::measure::Measure;
+use cento::search::{self, Query, Subject};
+use cento::stop::Stop;
+use cento::text::kind::no_text_in;
+use cento::{Error, Result};
+use cento_client::api::{
+    CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId,
+};
+
+/// Compare two documents, stored or not.
+#[utoipa::path(
+    post,
+    path = "/v1/compare",
+    tag = "search",
+    security(("token" = [])),
+    request_body = CompareRequest,
+    responses((status = 200, description = "What they have in common", body = CompareResponse), Errors)
+)]
+pub async fn compare(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<CompareResponse>, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let CompareRequest { a, b, measures } = body.json()?;
+    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let (_, room) = body.into_parts();
+    let budget = app.memory.clone();
+    let response = app.run(move |stop| {
+        let _room = room;
+        let snapshot = searcher.snapshot();
+        let config = snapshot.config();
+        let by = Measure::parse_all(&measures, collection.as_ref(), &config.analyzer)?;
+        let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
+        let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
+        let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
+        let comparison = search::compare_by(config, &a_text, &b_text, &by, Stop::on(&*stop))?;
+        Ok(CompareResponse { a, b, comparison })
+    });
+    Ok(Json(response.await?))
+}
+
+/// The id, if it is a stored document, and the text.
+fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, String)> {
+    let id = match document {
+        TextOrId::Text(text) => {
+            return match no_text_in(&text) {
+                Some(why) => Err(Error::Query { what: format!("a text is none: {why}") }),
+                None => Ok((None, text)),
+            };
+        }
+        TextOrId::Id(id) => id,
+    };
+    let Some(address) = snapshot.find(&id)? else { return Err(Error::UnknownId { id }) };
+    let what = "documents are compared text by text, and the index keeps none";
+    let missing = || Error::Query { what: what.into() };
+    let text = snapshot.document(address)?.text.ok_or_else(missing)?;
+    Ok((Some(id), text))
+}
+
+/// Show the passages that a query shares with a stored document.
+///
+/// They are those that a search with `passages` shows of the hit.
+#[utoipa::path(
+    post,
+    path = "/v1/passages",
+    tag = "search",
+    security(("token" = [])),
+    request_body = PassagesRequest,
+    responses((status = 200, description = "The passages", body = PassagesResponse), Errors)
+)]
+pub async fn passages(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<PassagesResponse>, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let request: PassagesRequest = body.json()?;
+    let searcher = app.searcher();
+    let (_, room) = body.into_parts();
+    let budget = app.memory.clone();
+    let response = app.run(move |stop| {
+        let _room = room;
+        let hit = request.hit.clone();
+        let subject = request.subject(searcher.snapshot().config())?;
+        let text = match &subject {
+            Subject::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        let config = searcher.snapshot().config();
+        let _memory = memory::for_searches(&budget, config, text, &stop)?;
+        let memory = Some(budget.clone());
+        let query = Query { memory, stop: Some(stop), ..Query::new(subject) };
+        let passages = searcher.passages_of(&query, &hit)?;
+        Ok(PassagesResponse { hit, passages: passages.found, complete: passages.complete })
+    });
+    Ok(Json(response.await?))
+}

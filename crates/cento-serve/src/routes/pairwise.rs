@@ -1,0 +1,74 @@
+//! `POST /v1/pairwise`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use crate::app::App;
+use crate::body::Body;
+use crate::failure::{Errors, Failure};
+use crate::memory;
+use cento::index::Document;
+use cento::index::Signed;
+use cento::index::{Index, WriterOptions};
+use cento::join::pairwise::most_similar;
+use cento::search::Searcher;
+use cento::stop::Stop;
+use cento::text::Tokens;
+use cento::{Error, Result};
+use cento_client::api::{PairwiseRequest, PairwiseResponse};
+
+/// Compare a handful of documents with each other.
+///
+/// The pairwise test of Finkel et al. (2002), section 2.6. Nothing of the documents is kept.
+#[utoipa::path(
+    post,
+    path = "/v1/pairwise",
+    tag = "search",
+    security(("token" = [])),
+    request_body = PairwiseRequest,
+    responses((status = 200, description = "The most similar pairs", body = PairwiseResponse), Errors)
+)]
+pub async fn pairwise(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Json<PairwiseResponse>, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let PairwiseRequest { documents, boilerplate, limit } = body.json()?;
+    let documents_max = app.settings.batch_max;
+    if documents.len() > documents_max {
+        let message = format!("at most {documents_max} documents are compared with each other");
+        return Err(Failure::too_large(message));
+    }
+    let searcher = app.searcher();
+    let (_, room) = body.into_parts();
+    let budget = app.memory.clone();
+    let pairs = app.run(move |stop| {
+        let (_room, wanted) = (room, Stop::on(&*stop));
+        let config = searcher.snapshot().config().with_text(false)?;
+        let texts = documents.iter().map(|document| &document.text).chain(&boilerplate);
+        let _memory = memory::for_searches(&budget, &config, texts.map(String::as_str), &stop)?;
+        let (mut keys, mut tokens) = (Vec::new(), Tokens::default());
+        for text in &boilerplate {
+            let signature = config.sign_until(text, &mut tokens, wanted)?;
+            keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
+        }
+        let index = Index::in_memory(config)?;
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
+        for document in documents {
+            let document = Document::new(document.id, document.text, document.meta).checked()?;
+            if writer.has(&document.id)? {
+                let what = format!("two documents have the id `{}`", document.id);
+                return Err(Error::Query { what });
+            }
+            writer.add(Signed::until(document, index.config(), wanted)?)?;
+        }
+        wanted.check()?;
+        writer.finish()?;
+        let searcher = Searcher::new(index.snapshot()?).without_until(keys, wanted)?;
+        most_similar(&searcher, limit, &stop)
+    });
+    let pairs: Result<_> = Ok(pairs.await?);
+    Ok(Json(PairwiseResponse { pairs: pairs? }))
+}

@@ -1,0 +1,162 @@
+//! `POST /v1/search`
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use crate::STEPS_MAX;
+use crate::app::{ANSWER_BYTES_MAX, App};
+use crate::body::{self, Body};
+use crate::failure::{Errors, Failure};
+use crate::memory;
+use cento::index::{Config, MaxDf};
+use cento::search::{Answer, Query, Searcher, Subject};
+use cento::stop::Stop;
+use cento::text::Tokens;
+use cento::{Error, Result};
+use cento_client::api::{HITS_MAX, SearchRequest};
+
+/// A search with a body of so many bytes may be quick: tokenising them takes some tens of microseconds.
+const QUICK_BYTES_MAX: usize = 4 << 10;
+
+/// And if it asks for no more hits.
+const QUICK_HITS_MAX: usize = 100;
+
+/// Find the documents that share text with a given one.
+///
+/// With `application/x-ndjson` the body is a batch: a search a line; the answer has a line for each,
+/// in the same order: what it would be answered with alone.
+#[utoipa::path(
+    post,
+    path = "/v1/search",
+    tag = "search",
+    security(("token" = [])),
+    request_body(content(
+        (SearchRequest = "application/json"),
+        (String = "application/x-ndjson"),
+    )),
+    responses(
+        (status = 200, description = "The hits, best first", content(
+            (Answer = "application/json"),
+            (String = "application/x-ndjson"),
+        )),
+        Errors,
+    )
+)]
+pub async fn search(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Response, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    if body.is_lines() {
+        return batch(&app, body).await;
+    }
+    let request: SearchRequest = body.json()?;
+    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let answer = if is_quick(&request, &body, searcher.snapshot().config()) {
+        app.run_here(|| one(&app, &searcher, collection.as_ref(), request, None)).await?
+    } else {
+        // Its room is given up when the search is done.
+        let (_, room) = body.into_parts();
+        let own = app.clone();
+        app.run(move |stop| {
+            let _room = room;
+            one(&own, &searcher, collection.as_ref(), request, Some(stop))
+        })
+        .await?
+    };
+    app.metrics.searched(&answer);
+    Ok(Json(answer).into_response())
+}
+
+/// Whether a search takes no longer than handing it to another thread and back: the text is short and no
+/// other text is read.
+fn is_quick(request: &SearchRequest, body: &Body, config: &Config) -> bool {
+    let SearchRequest { passages, verify, best, cover, filter, boilerplate, .. } = request;
+    let reads_texts = *passages || verify.is_some() || *best;
+    let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
+    // With the limit of document frequency that is the default few postings are read.
+    let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
+    let is_default = config.max_df == MaxDf::Default;
+    let is_short = body.len() <= QUICK_BYTES_MAX && request.id.is_none();
+    is_short && is_plain && reads_little && is_default && !reads_texts
+}
+
+fn one(
+    app: &App,
+    searcher: &Searcher,
+    collection: Option<&Arc<cento::scheme::frequency::FrequencyTable>>,
+    request: SearchRequest,
+    stop: Option<Arc<AtomicBool>>,
+) -> Result<Answer> {
+    let config = searcher.snapshot().config();
+    if request.limit > HITS_MAX {
+        return Err(Error::Query { what: format!("`limit` is at most {HITS_MAX}") });
+    }
+    let wanted = request.wanted(config, collection)?;
+    let verify = wanted.query.verify.map(|measure| measure.within(STEPS_MAX));
+    let texts = wanted.boilerplate.iter().map(String::as_str);
+    let texts = texts.chain(match &wanted.query.subject {
+        Subject::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let never = AtomicBool::new(false);
+    let is_unwanted = stop.as_deref().unwrap_or(&never);
+    let _memory = memory::for_searches(&app.memory, config, texts, is_unwanted)?;
+    let query = Query { stop, verify, memory: Some(app.memory.clone()), ..wanted.query };
+    if wanted.boilerplate.is_empty() {
+        return searcher.search(&query);
+    }
+    let stop = query.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
+    let (mut keys, mut tokens) = (Vec::new(), Tokens::default());
+    for text in &wanted.boilerplate {
+        let signature = config.sign_until(text, &mut tokens, stop)?;
+        keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
+    }
+    searcher.clone().without_until(keys, stop)?.search(&query)
+}
+
+async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {
+    let batch_max = app.settings.batch_max;
+    if body.lines().count() > batch_max {
+        let message = format!("a batch has at most {batch_max} searches; send less at a time");
+        return Err(Failure::too_large(message));
+    }
+    // One commit answers all of them.
+    let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
+    let (metrics, own) = (app.metrics.clone(), app.clone());
+    let lines = app
+        .run(move |stop| {
+            let mut lines = Vec::new();
+            for line in body.lines() {
+                let answer = body::parse(line).and_then(|request| {
+                    let stop = Some(stop.clone());
+                    one(&own, &searcher, collection.as_ref(), request, stop).map_err(Failure::from)
+                });
+                let written = match &answer {
+                    Ok(answer) => {
+                        metrics.searched(answer);
+                        serde_json::to_writer(&mut lines, answer)
+                    }
+                    Err(failure) => serde_json::to_writer(&mut lines, &failure.body()),
+                };
+                written.expect("memory takes every byte");
+                lines.push(b'\n');
+                if lines.len() > ANSWER_BYTES_MAX / 2 {
+                    return Ok(Err(Failure::too_large(
+                        "the answers are too large together; send less at a time, or ask for less",
+                    )));
+                }
+                if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    return Err(Error::Cancelled);
+                }
+            }
+            Ok(Ok(lines))
+        })
+        .await??;
+    Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response())
+}

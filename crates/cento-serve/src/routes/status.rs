@@ -1,0 +1,97 @@
+//! `/healthz`, `/readyz`, `/metrics`, `/openapi.json` and `GET /v1/stats`
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::failure::{Errors, Failure};
+use cento_client::api::{Health, StatsResponse};
+
+fn ok(app: &App) -> Json<Health> {
+    Json(Health { status: "ok".into(), started: app.status.started })
+}
+
+/// Is the process there?
+#[utoipa::path(
+    get,
+    path = "/healthz",
+    tag = "status",
+    responses((status = 200, description = "It is", body = Health), Errors)
+)]
+pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
+    ok(&app)
+}
+
+/// Does it take requests, and can it write?
+#[utoipa::path(
+    get,
+    path = "/readyz",
+    tag = "status",
+    responses((status = 200, description = "It does", body = Health), Errors)
+)]
+pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure> {
+    if app.status.failed.load(Ordering::Relaxed) {
+        return Err(Failure::unavailable("the last write failed; searches are answered"));
+    }
+    if app.status.stale.load(Ordering::Relaxed) {
+        let message = "what was committed cannot be opened; searches see what was there before";
+        return Err(Failure::unavailable(message));
+    }
+    Ok(ok(&app))
+}
+
+/// The document of this API.
+#[utoipa::path(
+    get,
+    path = "/openapi.json",
+    tag = "status",
+    responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json"), Errors)
+)]
+pub async fn openapi(State(app): State<Arc<App>>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], app.openapi.clone()).into_response()
+}
+
+/// What can be measured, for Prometheus.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    tag = "status",
+    security(("token" = [])),
+    responses((
+        status = 200,
+        description = "OpenMetrics",
+        body = String,
+        content_type = "application/openmetrics-text"
+    ), Errors)
+)]
+pub async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], app.metrics.text()).into_response()
+}
+
+/// How large is the index, and what is being done to it?
+#[utoipa::path(
+    get,
+    path = "/v1/stats",
+    tag = "status",
+    security(("token" = [])),
+    responses((status = 200, description = "As of the last commit", body = StatsResponse), Errors)
+)]
+pub async fn stats(State(app): State<Arc<App>>) -> Result<Json<StatsResponse>, Failure> {
+    let searcher = app.searcher();
+    let index = app.run(move |_| searcher.snapshot().stats()).await?;
+    let status = &app.status;
+    Ok(Json(StatsResponse {
+        index,
+        stores_text: app.searcher().snapshot().config().store_text,
+        version: env!("CARGO_PKG_VERSION").into(),
+        uncommitted: status.uncommitted.load(Ordering::Relaxed),
+        run: status.run(),
+        compacting: status.compacting.load(Ordering::Relaxed),
+    }))
+}

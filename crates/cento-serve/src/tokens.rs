@@ -1,0 +1,119 @@
+//! Who may read, and who may write?
+//!
+//! Bearer tokens (RFC 6750), each with a role. Without tokens everybody who reaches the service may do
+//! everything, which is why it then listens on the loopback address only.
+
+use axum::http::{HeaderMap, header};
+use subtle::ConstantTimeEq;
+
+use cento::{Error, Result};
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// To search, and to read documents.
+    Read,
+    /// To add, remove, commit and compact too.
+    Write,
+}
+
+/// A shorter token could be guessed.
+const TOKEN_BYTES_MIN: usize = 16;
+
+/// The tokens of a service; none, and everybody may do everything.
+#[derive(Default, Clone)]
+pub struct Tokens {
+    tokens: Vec<(Role, Vec<u8>)>,
+}
+
+impl Tokens {
+    /// Reads tokens, one a line: `read` or `write`, then the token. Lines that are empty or begin
+    /// with `#` say nothing.
+    ///
+    /// # Errors
+    /// When a line is none of these, or a token is short; `place` names the file.
+    pub fn parse(text: &str, place: &str) -> Result<Tokens> {
+        let mut tokens = Vec::new();
+        for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let refused = |what: &str| Error::input(format!("{place}:{number}"), what);
+            let (role, token) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let role = match role {
+                "read" => Role::Read,
+                "write" => Role::Write,
+                _ => return Err(refused("give `read TOKEN` or `write TOKEN`")),
+            };
+            let token = token.trim();
+            let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
+            if token.len() < TOKEN_BYTES_MIN || !is_plain {
+                let what = "a token has 16 characters or more, of ASCII, and no space; make one \
+                            with `openssl rand -hex 32`";
+                return Err(refused(what));
+            }
+            tokens.push((role, token.as_bytes().to_vec()));
+        }
+        if tokens.is_empty() {
+            return Err(Error::input(place, "there is no token in it"));
+        }
+        Ok(Tokens { tokens })
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// What a request with these headers may do; `None` without a token that is known.
+    pub fn role(&self, headers: &HeaderMap) -> Option<Role> {
+        if self.is_empty() {
+            return Some(Role::Write);
+        }
+        let given = headers.get(header::AUTHORIZATION)?.as_bytes();
+        let (scheme, given) = given.split_at_checked("Bearer ".len())?;
+        if !scheme.eq_ignore_ascii_case(b"Bearer ") {
+            return None;
+        }
+        // Every token is looked at, in constant time, so that an answer tells nothing of them.
+        let known = self.tokens.iter().filter(|(_, token)| token.ct_eq(given).into());
+        known.fold(None, |most, (role, _)| most.max(Some(*role)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn role(tokens: &Tokens, header: &str) -> Option<Role> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, header.parse().unwrap());
+        tokens.role(&headers)
+    }
+
+    #[test]
+    fn a_token_has_a_role() {
+        let text = "# who\nread 0123456789abcdef\n\nwrite  fedcba9876543210\n";
+        let tokens = Tokens::parse(text, "tokens").unwrap();
+        assert_eq!(role(&tokens, "Bearer 0123456789abcdef"), Some(Role::Read));
+        assert_eq!(role(&tokens, "bearer fedcba9876543210"), Some(Role::Write));
+        for other in ["Bearer 0123456789abcde", "Bearer", "Basic 0123456789abcdef", "Bearer "] {
+            assert_eq!(role(&tokens, other), None, "{other}");
+        }
+        assert_eq!(tokens.role(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn without_tokens_everything_is_allowed() {
+        assert_eq!(Tokens::default().role(&HeaderMap::new()), Some(Role::Write));
+    }
+
+    #[test]
+    fn tokens_that_are_none_are_refused() {
+        for text in ["", "# nothing", "admin 0123456789abcdef", "read short", "read"] {
+            assert!(Tokens::parse(text, "tokens").is_err(), "{text}");
+        }
+        let error = Tokens::parse("read 0123456789abcdef\nwrite x", "tokens").err().unwrap();
+        assert!(error.to_string().starts_with("tokens:2: "), "{error}");
+    }
+}

@@ -1,0 +1,232 @@
+//! Who writes?
+//!
+//! One thread has the index's only writer; this is the way to it, and what others may know of it. What the
+//! thread does is in [`work`].
+
+pub mod kept;
+mod work;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use crossbeam::channel::{Receiver, Sender, bounded};
+use tokio::sync::oneshot;
+
+use super::failure::Failure;
+use super::ingest::Room;
+use super::metrics::Metrics;
+use super::priority;
+use super::published::Published;
+use super::schedule::Daily;
+use cento::fault::Faults;
+use cento::index::{Compaction, Index};
+use cento::{Error, Result};
+use cento_client::api::{
+    AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse, Run,
+};
+use kept::Received;
+use work::Work;
+
+/// So many requests with signed documents wait for the writer.
+const DOCUMENTS_MAX: usize = 64;
+
+/// So many other commands wait for the writer.
+const COMMANDS_MAX: usize = 64;
+/// The way back to a request.
+pub struct Reply<T>(oneshot::Sender<std::result::Result<T, Failure>>);
+
+impl<T> Reply<T> {
+    /// A reply, and where it arrives.
+    pub fn new() -> (Reply<T>, oneshot::Receiver<std::result::Result<T, Failure>>) {
+        let (sender, receiver) = oneshot::channel();
+        (Reply(sender), receiver)
+    }
+
+    /// Whether nobody waits for it any more.
+    pub fn is_unwanted(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Sends it, if somebody still waits.
+    pub fn send(self, result: std::result::Result<T, Failure>) {
+        let _ = self.0.send(result);
+    }
+}
+
+/// What the writer is asked to do.
+pub enum Command {
+    /// To add documents.
+    Add {
+        /// The documents.
+        documents: Vec<Received>,
+        /// What is known of the others.
+        response: AddResponse,
+        /// When they are to be seen.
+        commit: Commit,
+        /// When they were taken in hand.
+        started: Instant,
+        /// Their place in the queue.
+        room: Room,
+        /// Who waits.
+        reply: Reply<AddResponse>,
+    },
+    /// To remove documents.
+    Remove {
+        /// Their ids.
+        ids: Vec<String>,
+        /// When they are to be gone.
+        commit: Commit,
+        /// Their place in the queue.
+        room: Room,
+        /// Who waits.
+        reply: Reply<RemoveResponse>,
+    },
+    /// To commit.
+    Commit(Reply<CommitResponse>),
+    /// To compact.
+    Compact {
+        /// Into at most so many segments.
+        segments: usize,
+        /// Who waits; for the end, or only for the beginning.
+        reply: Reply<CompactResponse>,
+        /// Whether it is the end.
+        wait: bool,
+    },
+    /// A compaction has come to its end.
+    Compacted(Result<Compaction>),
+    /// To commit what there is, and end.
+    Stop,
+}
+
+/// What others may know of the writer.
+pub struct Status {
+    /// When the service was started, in microseconds since 1970.
+    pub started: u64,
+    /// Documents changed since the last commit.
+    pub uncommitted: AtomicU64,
+    /// Documents that were acknowledged and could not be committed.
+    pub lost: AtomicU64,
+    /// Whether a compaction goes on.
+    pub compacting: AtomicBool,
+    /// Whether the last write failed.
+    pub failed: AtomicBool,
+    /// Whether what has been committed could not be opened to be searched.
+    pub stale: AtomicBool,
+}
+
+impl Status {
+    /// Of a service that is started now.
+    pub fn new() -> Status {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Status {
+            started: since.map_or(0, |since| since.as_micros() as u64),
+            uncommitted: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            compacting: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            stale: AtomicBool::new(false),
+        }
+    }
+
+    /// What tells this run from others.
+    pub fn run(&self) -> Run {
+        Run { started: self.started, lost: self.lost.load(Ordering::Relaxed) }
+    }
+}
+
+/// How the writer works.
+#[derive(Clone)]
+pub struct WriterSettings {
+    /// The memory for documents on their way into a segment.
+    pub memory_bytes: usize,
+    /// An acknowledged document is committed after so long.
+    pub commit_interval: Duration,
+    /// The time of the day at which to compact.
+    pub compact_at: Option<Daily>,
+    /// What a test makes fail.
+    pub faults: Faults,
+}
+
+/// The writer's thread, and the way to it.
+pub struct WriterThread {
+    thread: JoinHandle<()>,
+    /// Whether the last commit succeeded, at the end.
+    committed: Receiver<bool>,
+}
+
+/// The ways to the writer: one for documents, which wait for each other, and one for all else.
+pub struct Outgoing {
+    pub documents: Sender<Command>,
+    pub others: Sender<Command>,
+}
+
+/// The other ends.
+struct Incoming {
+    documents: Receiver<Command>,
+    others: Receiver<Command>,
+}
+
+impl WriterThread {
+    /// Opens the writer of the index at `path`, and starts its thread.
+    ///
+    /// # Errors
+    /// When another process has the writer, or the index cannot be opened.
+    pub fn start(
+        path: &Path,
+        settings: WriterSettings,
+        published: Arc<Published>,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
+    ) -> Result<(WriterThread, Index, Outgoing)> {
+        let index = Index::open(path)?;
+        index.set_faults(settings.faults.clone());
+        let (documents, from_signers) = bounded(DOCUMENTS_MAX);
+        let (others, from_others) = bounded(COMMANDS_MAX);
+        let incoming = Incoming { documents: from_signers, others: from_others };
+        let (committed_tx, committed) = bounded(1);
+        let (opened_tx, opened_rx) = bounded(1);
+        let (own_index, commands) = (index.clone(), others.clone());
+        let thread = std::thread::Builder::new().spawn(move || {
+            // Before tantivy starts its threads, which then give way too.
+            priority::give_way();
+            let shared = (published, metrics, status);
+            let work = match Work::begin(own_index, settings, shared, commands) {
+                Ok(work) => work,
+                Err(error) => {
+                    let _ = opened_tx.send(Err(error));
+                    return;
+                }
+            };
+            let _ = opened_tx.send(Ok(()));
+            work.run(&incoming, &committed_tx);
+        });
+        let thread = thread.map_err(|e| Error::io("start", "the thread of the writer", e))?;
+        let ended = |_| Err(Error::internal("the thread of the writer", "it panicked"));
+        opened_rx.recv().unwrap_or_else(ended)?;
+        Ok((WriterThread { thread, committed }, index, Outgoing { documents, others }))
+    }
+
+    /// Waits for the last commit, however long it takes, and then for merges, at most so long. Merges may
+    /// go on behind it, until the end of the process: cut off, they leave the index as it was.
+    ///
+    /// # Errors
+    /// When what had been acknowledged could not be committed.
+    pub fn join(self, index: &Index, patience: Duration) -> Result<()> {
+        if !self.committed.recv().unwrap_or(false) {
+            let what = "what had been acknowledged could not be committed; the log says why";
+            return Err(Error::index(index.path(), what));
+        }
+        let started = Instant::now();
+        while !self.thread.is_finished() {
+            if started.elapsed() >= patience {
+                tracing::warn!("merges are cut off; the index is as the last commit left it");
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! What has been taken and not been committed yet, so that it can be done again?
+//!
+//! When a change brings out a defect everything since the last commit is gone from tantivy's memory.
+//! So it is kept here, in order, until a commit has it; how much that may be is for the owner to see.
+
+use std::collections::VecDeque;
+
+use cento::Result;
+use cento::hash::Digest;
+use cento::index::Signed;
+use cento::index::canonical::canonical_json;
+use cento::index::{Outcome, Writer};
+
+/// What each change takes besides its texts.
+const CHANGE_BYTES: usize = 256;
+
+/// So many documents that bring out a defect are remembered.
+const POISONS_MAX: usize = 1024;
+
+/// A document that was sent.
+pub struct Received {
+    /// Its line, counted from 1, if it was one of several.
+    pub line: Option<u64>,
+    /// The document.
+    pub signed: Signed,
+}
+
+/// What is to become of the index.
+pub enum Change {
+    /// A document is added.
+    Add(Received),
+    /// The document with this id is removed.
+    Remove(String),
+}
+
+/// How far a change has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It has been made, and is not committed.
+    Pending,
+    /// It is durable.
+    Committed,
+    /// It brings out a defect.
+    Refused,
+}
+
+/// A change, and who waits for it.
+pub struct Kept {
+    /// The change.
+    pub change: Change,
+    /// The command that it is of, until that has been answered.
+    pub command: Option<u64>,
+    /// How far it has come.
+    pub state: State,
+    /// What adding the document did, when it was first added.
+    pub outcome: Option<Outcome>,
+    /// Whether its command has counted it.
+    pub is_counted: bool,
+}
+
+/// A change that was refused.
+pub struct Refused {
+    /// The id of the document.
+    pub id: String,
+    /// Its line, if it was one of several.
+    pub line: Option<u64>,
+    /// The bytes of its text.
+    pub bytes: u64,
+    /// Whether it has no token.
+    pub is_empty: bool,
+    /// What it was counted as before it was refused, if it was.
+    pub counted: Option<Outcome>,
+}
+
+impl Kept {
+    /// A change that has not been made yet.
+    pub fn new(change: Change, command: u64) -> Kept {
+        let (command, state) = (Some(command), State::Pending);
+        Kept { change, command, state, outcome: None, is_counted: false }
+    }
+
+    /// Makes the change; false if there was nothing to change.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make(&mut self, writer: &mut Writer) -> Result<bool> {
+        match &self.change {
+            Change::Add(Received { signed, .. }) => {
+                let outcome = writer.add(signed)?;
+                self.outcome.get_or_insert(outcome);
+                Ok(outcome != Outcome::Unchanged)
+            }
+            Change::Remove(id) => writer.remove(id),
+        }
+    }
+
+    /// The id of the document.
+    pub fn id(&self) -> &str {
+        match &self.change {
+            Change::Add(received) => &received.signed.document.id,
+            Change::Remove(id) => id,
+        }
+    }
+
+    /// What is told of it when it is refused.
+    pub fn refused(&self) -> Refused {
+        let (line, bytes, is_empty) = match &self.change {
+            Change::Add(Received { line, signed }) => {
+                (*line, signed.document.text.len() as u64, signed.token_count == 0)
+            }
+            Change::Remove(_) => (None, 0, false),
+        };
+        let counted = self.outcome.filter(|_| self.is_counted);
+        Refused { id: self.id().to_owned(), line, bytes, is_empty, counted }
+    }
+
+    fn bytes(&self) -> usize {
+        let own = match &self.change {
+            Change::Add(Received { signed, .. }) => {
+                // The meta object was parsed from JSON, which is limited.
+                signed.document.text.len() + size_of_val(&signed.signature[..])
+            }
+            Change::Remove(_) => 0,
+        };
+        CHANGE_BYTES + self.id().len() + own
+    }
+}
+
+/// The changes since the last commit, in order.
+#[derive(Default)]
+pub struct Changes {
+    list: Vec<Kept>,
+    bytes: usize,
+}
+
+impl Changes {
+    /// Another change, the last.
+    pub fn push(&mut self, kept: Kept) {
+        self.bytes += kept.bytes();
+        self.list.push(kept);
+    }
+
+    /// About the memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// All of them; none are kept any more.
+    pub fn take(&mut self) -> Vec<Kept> {
+        std::mem::take(self).list
+    }
+
+    /// The command has been answered; whoever sent it is told nothing more.
+    pub fn answered(&mut self, command: u64) {
+        // The last command's changes are the last.
+        let own = self.list.iter_mut().rev().take_while(|kept| kept.command == Some(command));
+        own.for_each(|kept| kept.command = None);
+    }
+}
+
+/// The documents that brought out a defect in this run.
+#[derive(Default)]
+pub struct Poisons(VecDeque<Digest>);
+
+impl Poisons {
+    /// Remembers a document: this text and meta under this id.
+    pub fn add(&mut self, signed: &Signed) {
+        if self.0.len() == POISONS_MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back(identity(signed));
+    }
+
+    /// Whether it is one of them.
+    pub fn has(&self, signed: &Signed) -> bool {
+        !self.0.is_empty() && self.0.contains(&identity(signed))
+    }
+}
+
+fn identity(signed: &Signed) -> Digest {
+    let meta = canonical_json(&signed.document.meta);
+    let id = signed.document.id.as_bytes();
+    Digest::of_parts(&[id, &signed.digest.to_le_bytes(), meta.as_bytes()])
+}

@@ -1,0 +1,517 @@
+//! What does the thread of the writer do?
+//!
+//! It takes commands in turn, commits when somebody waits for it or the commit interval is over, and
+//! publishes what it committed. A compaction goes on in threads of tantivy's while documents are added.
+//!
+//! After a failed write everything since the last commit is gone. Whoever waits is told; what had
+//! been acknowledged before is counted as lost, and a new writer is opened.
+//!
+//! After a panic nothing is lost: see [`recovery`].
+
+mod recovery;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant, SystemTime};
+
+use axum::http::StatusCode;
+use crossbeam::channel::{Sender, select_biased};
+
+use self::recovery::settle;
+use super::kept::{Change, Changes, Kept, Poisons, Received, Refused, State};
+use super::{Command, Incoming, Reply, Status, WriterSettings};
+use crate::failure::Failure;
+use crate::metrics::Metrics;
+use crate::published::Published;
+use crate::schedule::{self, Daily};
+use cento::fault::Point;
+use cento::index::{Compaction, Index, Outcome, Writer, WriterOptions};
+use cento::{Error, Result};
+use cento_client::api::AddReport;
+use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+
+/// At most so many commands go into one commit that somebody waits for.
+const GROUP_MAX: usize = 64;
+
+/// So often the writer looks whether merges have ended and what time it is.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A compaction that another merge has outrun is begun again at most so many times.
+const COMPACTION_TRIES: u32 = 10;
+
+/// This share of the writer's memory is for what has been taken and is not committed; when it is used up a
+/// commit is made.
+const KEPT_SHARE: usize = 4;
+
+/// A command that is answered when a commit has been made, or has failed.
+struct Waiting {
+    command: u64,
+    tell: Tell,
+}
+
+/// Tells the end of a commit, and which changes of the command were refused.
+type Tell = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<Refused>) + Send>;
+
+/// A compaction that goes on.
+struct Running {
+    segments: usize,
+    tries: u32,
+    reply: Option<Reply<CompactResponse>>,
+}
+
+/// What a change did.
+struct Made {
+    outcome: Option<Outcome>,
+    is_changed: bool,
+}
+
+pub struct Work {
+    index: Index,
+    /// Without one after a failed write.
+    writer: Option<Writer>,
+    settings: WriterSettings,
+    published: Arc<Published>,
+    metrics: Arc<Metrics>,
+    status: Arc<Status>,
+    commands: Sender<Command>,
+    /// The number of the command that is being done.
+    command: u64,
+    waiting: Vec<Waiting>,
+    /// When what has been acknowledged is to be committed.
+    commit_due: Option<Instant>,
+    /// The changes since the last commit.
+    kept: Changes,
+    /// Of commands that have not been answered, what was refused.
+    refused: HashMap<u64, Vec<Refused>>,
+    poisons: Poisons,
+    running: Option<Running>,
+    is_stopped: bool,
+}
+
+fn options(memory_bytes: usize) -> WriterOptions {
+    WriterOptions { memory_bytes, ..WriterOptions::default() }
+}
+
+impl Work {
+    /// Opens the writer.
+    ///
+    /// # Errors
+    /// When another process has it, or the index cannot be opened.
+    pub fn begin(
+        index: Index,
+        settings: WriterSettings,
+        (published, metrics, status): (Arc<Published>, Arc<Metrics>, Arc<Status>),
+        commands: Sender<Command>,
+    ) -> Result<Work> {
+        let writer = index.writer(options(settings.memory_bytes))?;
+        Ok(Work {
+            index,
+            writer: Some(writer),
+            settings,
+            published,
+            metrics,
+            status,
+            commands,
+            command: 0,
+            waiting: Vec::new(),
+            commit_due: None,
+            kept: Changes::default(),
+            refused: HashMap::new(),
+            poisons: Poisons::default(),
+            running: None,
+            is_stopped: false,
+        })
+    }
+
+    /// Does what it is asked to, until the end; whether the last commit succeeded goes to `committed`.
+    pub fn run(mut self, ways: &Incoming, committed: &Sender<bool>) {
+        let mut next_tick = Instant::now() + TICK;
+        while !self.is_stopped {
+            self.guard(|work| work.step(ways, &mut next_tick));
+        }
+        // What was handed over before the end was asked for.
+        for command in ways.documents.try_iter() {
+            self.guard(|work| work.take(command));
+        }
+        self.guard(Work::commit);
+        let is_committed = !self.status.failed.load(Ordering::Relaxed);
+        let _ = committed.send(is_committed);
+    }
+
+    /// Does `what`; whoever waits learns of a defect outside of a change, where it is caught too, and
+    /// what has been taken stays.
+    fn guard(&mut self, what: impl FnOnce(&mut Work)) {
+        let done = Error::catch("the writer", || {
+            what(self);
+            Ok(())
+        });
+        let Err(error) = done else { return };
+        tracing::error!(%error, "the writer goes on");
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.kept.answered(waiting.command);
+            (waiting.tell)(Err(Failure::internal()), Vec::new());
+        }
+        if self.writer.as_ref().is_some_and(|writer| !writer.is_usable()) {
+            let _ = self.recover();
+        }
+    }
+
+    fn step(&mut self, ways: &Incoming, next_tick: &mut Instant) {
+        let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
+        // Whoever adds much must not keep others from being heard.
+        select_biased! {
+            recv(ways.others) -> command => self.take(command.unwrap_or(Command::Stop)),
+            recv(ways.documents) -> command => self.take(command.unwrap_or(Command::Stop)),
+            default(until.saturating_duration_since(Instant::now())) => {}
+        }
+        // Others who wait are served by the same commit.
+        for command in ways.others.try_iter().chain(ways.documents.try_iter()).take(GROUP_MAX) {
+            self.take(command);
+        }
+        let now = Instant::now();
+        if !self.waiting.is_empty() || self.commit_due.is_some_and(|due| due <= now) {
+            self.commit();
+        }
+        if now >= *next_tick {
+            *next_tick = now + TICK;
+            self.tick();
+        }
+    }
+
+    fn take(&mut self, command: Command) {
+        self.command += 1;
+        match command {
+            Command::Add { documents, mut response, commit, started, room, reply } => {
+                let added = self.add(documents, &mut response);
+                drop(room);
+                if let Err(failure) = added {
+                    self.refused.remove(&self.command);
+                    self.kept.answered(self.command);
+                    return reply.send(Err(failure));
+                }
+                let AddReport { added, replaced, unchanged, failed, .. } = response.report;
+                self.metrics.arrived("added", added);
+                self.metrics.arrived("replaced", replaced);
+                self.metrics.arrived("unchanged", unchanged);
+                self.metrics.arrived("failed", failed);
+                response.report.seconds = started.elapsed().as_secs_f64();
+                self.answer(commit, reply, move |is_committed, refused| {
+                    settle(&mut response, refused)?;
+                    // What was there already is committed already, unless it came a moment ago.
+                    if is_committed {
+                        response.committed = true;
+                        response.report.seconds = started.elapsed().as_secs_f64();
+                    }
+                    Ok(response)
+                });
+            }
+            Command::Remove { ids, commit, room, reply } => {
+                let mut response =
+                    RemoveResponse { removed: 0, missing: Vec::new(), committed: false };
+                let removed = self.remove(ids, &mut response);
+                drop(room);
+                if let Err(failure) = removed {
+                    self.refused.remove(&self.command);
+                    self.kept.answered(self.command);
+                    return reply.send(Err(failure));
+                }
+                self.metrics.arrived("removed", response.removed);
+                self.answer(commit, reply, move |is_committed, refused| match refused.first() {
+                    Some(refused) => Err(Failure::poisonous(&refused.id)),
+                    None => Ok(RemoveResponse { committed: is_committed, ..response }),
+                });
+            }
+            Command::Commit(reply) => {
+                let tell: Tell = Box::new(|result, _| reply.send(result));
+                self.waiting.push(Waiting { command: self.command, tell });
+            }
+            Command::Compact { segments, reply, wait } => {
+                if self.running.is_some() {
+                    return reply.send(Err(Failure::new(
+                        StatusCode::CONFLICT,
+                        "compacting",
+                        "a compaction is going on; wait for its end",
+                    )));
+                }
+                self.tell_compacting(true);
+                let reply = if wait {
+                    Some(reply)
+                } else {
+                    reply.send(Ok(CompactResponse { done: false, compaction: None }));
+                    None
+                };
+                self.running = Some(Running { segments, tries: 0, reply });
+                self.begin_compaction();
+            }
+            Command::Compacted(result) => self.end_compaction(result),
+            Command::Stop => self.is_stopped = true,
+        }
+        // What is kept takes memory, which a commit gives back.
+        if self.kept.bytes() > self.settings.memory_bytes / KEPT_SHARE {
+            self.commit();
+        }
+        self.tell();
+    }
+
+    /// Answers now, or after the commit that is waited for; `answer` is told whether that was made, and
+    /// what was refused.
+    fn answer<T: Send + 'static>(
+        &mut self,
+        commit: Commit,
+        reply: Reply<T>,
+        answer: impl FnOnce(bool, Vec<Refused>) -> std::result::Result<T, Failure> + Send + 'static,
+    ) {
+        let command = self.command;
+        match commit {
+            Commit::Wait => {
+                let tell: Tell = Box::new(|result, refused| {
+                    reply.send(result.and_then(|_| answer(true, refused)));
+                });
+                self.waiting.push(Waiting { command, tell });
+            }
+            Commit::Auto => {
+                let interval = self.settings.commit_interval;
+                self.commit_due = self.commit_due.or(Instant::now().checked_add(interval));
+                self.kept.answered(command);
+                let refused = self.refused.remove(&command).unwrap_or_default();
+                reply.send(answer(false, refused));
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        documents: Vec<Received>,
+        response: &mut AddResponse,
+    ) -> std::result::Result<(), Failure> {
+        for received in documents {
+            let is_poison = self.poisons.has(&received.signed);
+            let mut kept = Kept::new(Change::Add(received), self.command);
+            if is_poison {
+                self.refuse(&mut kept);
+                continue;
+            }
+            if let Some(made) = self.change(kept)? {
+                match made.outcome {
+                    Some(Outcome::Added) => response.report.added += 1,
+                    Some(Outcome::Replaced) => response.report.replaced += 1,
+                    Some(Outcome::Unchanged) | None => response.report.unchanged += 1,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        ids: Vec<String>,
+        response: &mut RemoveResponse,
+    ) -> std::result::Result<(), Failure> {
+        for id in ids {
+            let kept = Kept::new(Change::Remove(id.clone()), self.command);
+            match self.change(kept)? {
+                Some(made) if made.is_changed => response.removed += 1,
+                Some(_) => response.missing.push(id),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a change and keeps it. Nothing if it brings out a defect: then it has been refused.
+    fn change(&mut self, mut kept: Kept) -> std::result::Result<Option<Made>, Failure> {
+        let before = self.uncommitted();
+        let made = Error::catch("the writer", || kept.make(self.writer()?));
+        // The writer commits by itself when very much has changed.
+        if self.uncommitted() < before {
+            self.kept.take();
+        }
+        let is_usable = self.writer.as_ref().is_some_and(Writer::is_usable);
+        match made {
+            Ok(is_changed) => {
+                let outcome = kept.outcome;
+                kept.is_counted = true;
+                if is_changed {
+                    self.kept.push(kept);
+                }
+                Ok(Some(Made { outcome, is_changed }))
+            }
+            // It came no further than to look: nothing else is touched.
+            Err(Error::Internal { .. }) if is_usable => {
+                self.refuse(&mut kept);
+                Ok(None)
+            }
+            Err(error) if is_usable => Err(Failure::from(&error)),
+            Err(Error::Internal { .. }) => {
+                self.kept.push(kept);
+                let done = self.recover()?;
+                let last = done.last().filter(|kept| kept.state == State::Committed);
+                Ok(last.map(|kept| Made { outcome: kept.outcome, is_changed: true }))
+            }
+            Err(error) => Err(self.give_up(&error)),
+        }
+    }
+
+    fn commit(&mut self) {
+        let started = Instant::now();
+        let has_changes = self.uncommitted() > 0;
+        match Error::catch("a commit", || self.writer()?.commit()) {
+            Ok(()) => {
+                self.kept.take();
+                self.committed(started, has_changes);
+            }
+            Err(Error::Internal { .. }) => {
+                // Whoever waits is told there.
+                let _ = self.recover();
+            }
+            Err(error) => {
+                self.give_up(&error);
+            }
+        }
+    }
+
+    /// What was taken is durable: it is published, and whoever waits is told.
+    fn committed(&mut self, started: Instant, has_changes: bool) {
+        self.commit_due = None;
+        // What is committed is to be seen before anybody is told; but if it cannot be opened it is
+        // committed all the same.
+        let searchable = self.publish();
+        let current = self.published.current();
+        let snapshot = current.snapshot();
+        let response = CommitResponse {
+            documents: snapshot.documents(),
+            segments: snapshot.segments().len(),
+            searchable,
+            run: self.status.run(),
+        };
+        if has_changes {
+            self.metrics.committed(started.elapsed());
+            let took_ms = started.elapsed().as_millis() as u64;
+            tracing::debug!(took_ms, "committed");
+        }
+        for waiting in std::mem::take(&mut self.waiting) {
+            let refused = self.refused.remove(&waiting.command).unwrap_or_default();
+            (waiting.tell)(Ok(response), refused);
+        }
+        self.tell();
+    }
+
+    /// Lets searches see what is committed. If it cannot be opened they see what was there before, and it
+    /// is tried again with every tick.
+    fn publish(&self) -> bool {
+        let published = Error::catch("opening what was committed", || {
+            let point = self.index.faults().at(Point::Publish, "");
+            point.map_err(|e| Error::io("read", self.index.path(), e))?;
+            self.published.refresh(&self.metrics)
+        });
+        let was_stale = self.status.stale.swap(published.is_err(), Ordering::Relaxed);
+        match &published {
+            Err(error) if !was_stale => {
+                tracing::error!(%error, "what was committed cannot be searched yet");
+            }
+            Ok(()) if was_stale => tracing::info!("searches see what was committed again"),
+            _ => {}
+        }
+        published.is_ok()
+    }
+
+    fn begin_compaction(&mut self) {
+        // What is deleted by now is to go.
+        self.commit();
+        let Some(running) = &mut self.running else { return };
+        running.tries += 1;
+        let segments = running.segments;
+        let documents = self.published.current().snapshot().documents();
+        let documents_min = documents_min(running.tries, documents);
+        self.tell_compacting(true);
+        let begun = Error::catch("a compaction", || {
+            self.writer()?.begin_compaction(segments, documents_min)
+        });
+        let compacting = match begun {
+            Ok(compacting) => compacting,
+            Err(error) => return self.end_compaction(Err(error)),
+        };
+        let commands = self.commands.clone();
+        let waiting = std::thread::Builder::new().spawn(move || {
+            let done = Error::catch("a compaction", || compacting.wait());
+            let _ = commands.send(Command::Compacted(done));
+        });
+        if let Err(error) = waiting {
+            self.end_compaction(Err(Error::io("start", "a thread", error)));
+        }
+    }
+
+    fn end_compaction(&mut self, result: Result<Compaction>) {
+        let Some(running) = &mut self.running else { return };
+        if matches!(result, Err(Error::Conflict { .. })) && running.tries < COMPACTION_TRIES {
+            return self.begin_compaction();
+        }
+        let reply = running.reply.take();
+        self.running = None;
+        match &result {
+            Ok(done) => {
+                self.publish();
+                self.metrics.compactions.inc();
+                let Compaction { segments_before, segments_after, purged } = *done;
+                tracing::info!(segments_before, segments_after, purged, "compacted");
+            }
+            Err(error) => tracing::error!(%error, "the index could not be compacted"),
+        }
+        self.tell_compacting(false);
+        if let Some(reply) = reply {
+            let response = |done| CompactResponse { done: true, compaction: Some(done) };
+            reply.send(result.map(response).map_err(|error| match error {
+                Error::Conflict { .. } => Failure::new(
+                    StatusCode::CONFLICT,
+                    "conflict",
+                    "documents were replaced faster than segments could be merged; ask again",
+                ),
+                error => Failure::from(error),
+            }));
+        }
+    }
+
+    /// Merges that have ended are made use of, and it may be time to compact.
+    fn tick(&mut self) {
+        self.metrics.merged(self.index.merges());
+        // Who asks whether the service can write need not write to find out.
+        if self.status.failed.load(Ordering::Relaxed) {
+            let _ = self.writer();
+        }
+        self.publish();
+        let now = schedule::now(SystemTime::now());
+        let is_due = |daily: &mut Daily| now.as_ref().is_some_and(|now| daily.is_due(now));
+        if self.settings.compact_at.as_mut().is_some_and(is_due) && self.running.is_none() {
+            tracing::info!("it is time to compact");
+            self.running = Some(Running { segments: 1, tries: 0, reply: None });
+            self.begin_compaction();
+        }
+    }
+
+    fn uncommitted(&self) -> u64 {
+        self.writer.as_ref().map_or(0, |writer| writer.uncommitted() as u64)
+    }
+
+    fn tell_compacting(&self, is_compacting: bool) {
+        self.status.compacting.store(is_compacting, Ordering::Relaxed);
+        self.metrics.compacting.set(is_compacting.into());
+    }
+
+    fn tell(&self) {
+        let uncommitted = self.uncommitted();
+        self.status.uncommitted.store(uncommitted, Ordering::Relaxed);
+        self.metrics.uncommitted.set(uncommitted);
+    }
+}
+
+/// Segments of fewer documents are left out of a compaction that is begun for so many times. Small ones
+/// are those that go away meanwhile; in a small index it costs little to try again with all.
+fn documents_min(tries: u32, documents: u64) -> u32 {
+    let share = match tries {
+        1 => 0,
+        tries => (documents / 10_000).saturating_mul(8u64.saturating_pow(tries - 2)),
+    };
+    let least = 8u64.saturating_pow(tries.saturating_sub(5)) - 1;
+    u32::try_from(share.max(least)).unwrap_or(u32::MAX)
+}

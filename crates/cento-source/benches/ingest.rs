@@ -1,0 +1,111 @@
+//! How fast do documents get in, beside the floor of reading and signing them alone?
+//!
+//! `floor` runs the same pipeline with the same threads into nothing: read, parse, tokenise,
+//! hash, winnow. Set CENTO_BENCH_CORPUS to a JSON lines file; a made-up one is used without it.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use cento::hash::mix64;
+use cento::index::{Config, Index};
+use cento::scheme::{self, DEFAULT_SPEC};
+use cento::text::{Analyzer, Tokens};
+use cento_source::pipeline::{self, PipelineOptions};
+use cento_source::{AddOptions, add};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+/// A corpus of `bytes` of made-up words when no other is given.
+fn corpus(dir: &std::path::Path) -> PathBuf {
+    if let Some(path) = std::env::var_os("CENTO_BENCH_CORPUS") {
+        return path.into();
+    }
+    let path = dir.join("corpus.jsonl");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    for doc in 0..4000u64 {
+        let text: String = (0..700)
+            .map(|i| {
+                let drawn = mix64(doc << 32 | i);
+                // Frequent words are short, as they are in a language.
+                let rank = (drawn % 1000) * (drawn >> 32) % 20_000;
+                format!("{}{rank:x} ", &"wordlike"[..(drawn % 7) as usize + 1])
+            })
+            .collect();
+        writeln!(file, "{}", serde_json::json!({"id": doc.to_string(), "text": text})).unwrap();
+    }
+    file.flush().unwrap();
+    path
+}
+
+fn ingest(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let corpus = corpus(dir.path());
+    let options = AddOptions::default();
+    let config = |text| Config::new(DEFAULT_SPEC, "words", text).unwrap();
+    let bytes = std::fs::metadata(&corpus).unwrap().len();
+    let mut group = c.benchmark_group(format!("ingest, {} threads", options.threads));
+    group.throughput(Throughput::Bytes(bytes)).sample_size(10);
+    group.bench_function("floor: read, tokenise, hash, winnow", |b| {
+        let pipeline = PipelineOptions {
+            document_bytes_max: usize::MAX,
+            threads: options.threads,
+            bytes_max: options.memory_bytes / 4,
+            source: options.source.clone(),
+        };
+        let config = config(false);
+        b.iter(|| {
+            let stop = AtomicBool::new(false);
+            let inputs = std::slice::from_ref(&corpus);
+            pipeline::run(inputs, &config, &pipeline, &stop, &|_, _| false, &mut |_| Ok(()))
+                .unwrap();
+        });
+    });
+    for (name, text) in [("add, without text", false), ("add, with text", true)] {
+        let mut round = 0;
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                round += 1;
+                let path = dir.path().join(format!("{text}{round}"));
+                let index = Index::create(&path, config(text)).unwrap();
+                let inputs = std::slice::from_ref(&corpus);
+                add(&index, inputs, &options, &AtomicBool::new(false), &mut |_| {}).unwrap();
+                drop(index);
+                std::fs::remove_dir_all(path).unwrap();
+            });
+        });
+    }
+    group.finish();
+}
+
+/// One thread, text in memory.
+fn sign(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = std::fs::read_to_string(corpus(dir.path())).unwrap();
+    let texts: Vec<String> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|value| value["text"].as_str().unwrap().to_owned())
+        .collect();
+    let (analyzer, scheme) = (Analyzer::default(), scheme::parse(DEFAULT_SPEC).unwrap());
+    let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
+    let mut group = c.benchmark_group("one thread, text in memory");
+    group.throughput(Throughput::Bytes(texts.iter().map(|text| text.len() as u64).sum()));
+    group.sample_size(10);
+    group.bench_function("tokenise", |b| {
+        b.iter(|| texts.iter().for_each(|text| analyzer.analyze(text, &mut tokens).unwrap()));
+    });
+    group.bench_function("tokenise and winnow", |b| {
+        b.iter(|| {
+            for text in &texts {
+                analyzer.analyze(text, &mut tokens).unwrap();
+                scheme.sign(&tokens.hashes, &mut signature);
+            }
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, sign, ingest);
+criterion_main!(benches);

@@ -1,0 +1,161 @@
+//! How do whole sources get into the index?
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use cento::index::{Index, Outcome, Signed, WriterOptions};
+use cento::text::is_white_space;
+use cento::{Error, Result};
+use serde::Serialize;
+
+use crate::SourceOptions;
+use crate::pipeline::{self, Output, PipelineOptions};
+
+/// How documents are added.
+#[derive(Debug, Clone)]
+pub struct AddOptions {
+    /// Threads that parse, analyse and sign; at least one.
+    pub threads: usize,
+    /// The memory for everything on its way, in bytes.
+    pub memory_bytes: usize,
+    /// Commit after so many documents, and at the end; at the end only if `None`.
+    pub commit_every: Option<usize>,
+    /// Stop at the first record that is no document, and add nothing since the last commit.
+    pub strict: bool,
+    /// How sources are read.
+    pub source: SourceOptions,
+}
+
+impl AddReport {
+    /// Counts what is no document.
+    pub fn count_failed(&mut self, error: &Error) {
+        self.failed += 1;
+        self.unread += u64::from(matches!(error, Error::Io { .. }));
+    }
+}
+
+impl Default for AddOptions {
+    fn default() -> AddOptions {
+        AddOptions {
+            threads: cento::available_threads(),
+            memory_bytes: 512 << 20,
+            commit_every: None,
+            strict: false,
+            source: SourceOptions::default(),
+        }
+    }
+}
+
+/// What adding did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct AddReport {
+    /// Documents whose id was new.
+    pub added: u64,
+    /// Documents that took the place of another version.
+    pub replaced: u64,
+    /// Documents that were there already, with the same text and meta.
+    pub unchanged: u64,
+    /// Files left out because they are no text, empty or no files.
+    pub skipped: u64,
+    /// Records that are no documents, and files that could not be read.
+    pub failed: u64,
+    /// Of these, files that could not be read, or not to their ends: it is not known how many
+    /// documents are missing.
+    pub unread: u64,
+    /// Of the documents, those without a token: nothing is found of them.
+    pub empty: u64,
+    /// Bytes of text in the documents.
+    pub bytes: u64,
+    /// The time it took.
+    pub seconds: f64,
+}
+
+/// What the caller may want to tell while documents are added.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Something was left out, and why.
+    Skipped(&'a str, &'static str),
+    /// A record is no document, or a file could not be read.
+    Failed(&'a Error),
+    /// The document with this id has no token.
+    Empty(&'a str),
+    /// Documents have been taken; the numbers so far.
+    Progress(&'a AddReport),
+}
+
+/// Adds all documents of `inputs`, and commits.
+///
+/// # Errors
+/// When the index cannot be written, `stop` is set, or, if `strict`, at the first record that is
+/// no document. The index is then as the last commit left it.
+pub fn add(
+    index: &Index,
+    inputs: &[PathBuf],
+    options: &AddOptions,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<AddReport> {
+    let started = Instant::now();
+    let mut report = AddReport::default();
+    // Half for the writer, a quarter for the pipeline; the rest is what sorting, compressing and
+    // merging take for a while.
+    let memory_bytes = options.memory_bytes / 2;
+    let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
+    let committed = writer.committed()?.clone();
+    let pipeline = PipelineOptions {
+        threads: options.threads,
+        bytes_max: options.memory_bytes / 4,
+        // In place of what waits for the writer, which is then nothing else.
+        document_bytes_max: options.memory_bytes / 2,
+        source: options.source.clone(),
+    };
+    let is_known = |document: &_, digest| committed.holds(document, digest).unwrap_or(false);
+    let config = index.config();
+    pipeline::run(inputs, config, &pipeline, stop, &is_known, &mut |output| {
+        let signed = match output {
+            Output::Signed(signed) => signed,
+            // It was there when the run began; the run itself may have changed it since.
+            Output::Known(document, digest) if writer.holds(&document, digest)? => {
+                report.unchanged += 1;
+                report.bytes += document.text.len() as u64;
+                if document.text.chars().all(is_white_space) {
+                    report.empty += 1;
+                    on_event(Event::Empty(&document.id));
+                }
+                on_event(Event::Progress(&report));
+                return Ok(());
+            }
+            Output::Known(document, _) => Signed::new(document, config)?,
+            Output::Skipped { place, why } => {
+                report.skipped += 1;
+                on_event(Event::Skipped(&place, why));
+                return Ok(());
+            }
+            Output::Failed(error) if options.strict => return Err(error),
+            Output::Failed(error) => {
+                report.count_failed(&error);
+                on_event(Event::Failed(&error));
+                return Ok(());
+            }
+        };
+        if signed.token_count == 0 {
+            report.empty += 1;
+            on_event(Event::Empty(&signed.document.id));
+        }
+        report.bytes += signed.document.text.len() as u64;
+        match writer.add(signed)? {
+            Outcome::Added => report.added += 1,
+            Outcome::Replaced => report.replaced += 1,
+            Outcome::Unchanged => report.unchanged += 1,
+        }
+        if options.commit_every.is_some_and(|every| writer.uncommitted() >= every) {
+            writer.commit()?;
+        }
+        on_event(Event::Progress(&report));
+        Ok(())
+    })?;
+    writer.finish()?;
+    report.seconds = started.elapsed().as_secs_f64();
+    Ok(report)
+}

@@ -1,0 +1,47 @@
+//! How do whole sources go through deduplication?
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use cento::Result;
+use cento::index::Index;
+use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record};
+use cento::search::Searcher;
+
+use crate::SourceOptions;
+use crate::pipeline::{self, Output, PipelineOptions};
+
+/// Puts those documents of `inputs` that are kept into the index, from where `from` says on
+/// ([`Dedup`]); `options.threads` threads sign them.
+///
+/// # Errors
+/// As [`Dedup::push`]; [`Cancelled`](cento::Error::Cancelled) after `stop`.
+#[expect(clippy::too_many_arguments, reason = "two groups: what to do, and what to do it with")]
+pub fn dedup(
+    index: &Index,
+    against: &[Searcher],
+    inputs: &[PathBuf],
+    source: &SourceOptions,
+    options: &DedupOptions,
+    from: Progress,
+    stop: &AtomicBool,
+    sink: &mut dyn FnMut(Event<'_>) -> Result<()>,
+) -> Result<()> {
+    let pipeline = PipelineOptions {
+        threads: options.threads,
+        bytes_max: options.memory_bytes / 4,
+        document_bytes_max: options.memory_bytes / 4,
+        source: source.clone(),
+    };
+    let mut run = Dedup::new(index, against, options, from, sink)?;
+    let is_known = |_: &_, _| false;
+    pipeline::run(inputs, index.config(), &pipeline, stop, &is_known, &mut |output| {
+        run.push(match output {
+            Output::Signed(signed) => Record::Document(signed),
+            Output::Skipped { place, why } => Record::Skipped { place, why },
+            Output::Failed(error) => Record::Failed(error),
+            Output::Known(..) => unreachable!("no document is known beforehand"),
+        })
+    })?;
+    run.finish()
+}

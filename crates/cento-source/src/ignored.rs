@@ -1,0 +1,94 @@
+//! Which `.gitignore` may be read?
+//!
+//! The library that reads them follows braces within braces by recursion: a line of nothing but
+//! braces, in a directory of somebody else's, would end the process. Such a directory is refused.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::DirEntry;
+
+use cento::{Error, Result};
+
+/// The files of a directory that say what is left out.
+const FILES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
+
+/// One of them has at most so many bytes.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// A line has at most so many opening braces.
+const BRACES_MAX: usize = 64;
+
+/// Keeps a walk out of directories whose lists of what is left out are not read.
+#[derive(Clone, Default)]
+pub struct Guard {
+    refused: Arc<Mutex<Vec<Error>>>,
+}
+
+impl Guard {
+    /// Whether the walk may go there.
+    pub fn passes(&self, entry: &DirEntry) -> bool {
+        if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            return true;
+        }
+        let Err(error) = check(entry.path()) else { return true };
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+        false
+    }
+
+    /// Why it may not, of directories since the last time.
+    pub fn refused(&self) -> Vec<Error> {
+        std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Refuses a directory if it or one above it has such a file that is not read.
+///
+/// # Errors
+/// Then, naming the file.
+pub fn check_with_parents(dir: &Path) -> Result<()> {
+    let Ok(real) = dir.canonicalize() else { return Ok(()) };
+    real.ancestors().try_for_each(check)
+}
+
+fn check(dir: &Path) -> Result<()> {
+    for name in FILES {
+        let path = dir.join(name);
+        // What is not there, or cannot be opened, is not read either.
+        let Ok(found) = path.metadata() else { continue };
+        // To open a pipe is to wait for who writes into it.
+        let why = match found.is_file() || found.is_dir() {
+            true => File::open(&path).ok().and_then(fault),
+            false => Some("it is no regular file".into()),
+        };
+        if let Some(why) = why {
+            return Err(Error::io("read", &path, io::Error::other(why)));
+        }
+    }
+    Ok(())
+}
+
+fn fault(file: File) -> Option<String> {
+    let mut bytes = 0;
+    let mut lines = BufReader::new(file.take(BYTES_MAX + 1));
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match lines.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return None,
+            Ok(len) => bytes += len as u64,
+        }
+        if bytes > BYTES_MAX {
+            return Some(format!(
+                "it has more than {BYTES_MAX} bytes; make it shorter, or give --all"
+            ));
+        }
+        if line.iter().filter(|&&byte| byte == b'{').count() > BRACES_MAX {
+            return Some(format!(
+                "a line in it has more than {BRACES_MAX} braces; remove it, or give --all"
+            ));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Where do documents come from?
+//!
+//! Files, directories, archives, JSON lines, standard input, each plain or compressed. Reading is
+//! sequential and cheap ([`read`]); making documents of what was read is pure and done by many
+//! threads at once ([`Chunk::documents`]). A record that is no document is told with its place
+//! and does not disturb its neighbours.
+
+mod add;
+mod archive;
+pub mod charset;
+mod compressed;
+mod dedup;
+mod ignored;
+mod jsonl;
+mod kind;
+pub mod pipeline;
+mod train;
+mod walk;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cento::index::Document;
+use cento::{Error, Result};
+use serde_json::Map;
+
+pub use add::{AddOptions, AddReport, Event, add};
+use compressed::{Compression, peek};
+pub use dedup::dedup;
+pub use jsonl::text_place;
+pub use train::train;
+pub use walk::read;
+
+use kind::no_text;
+
+/// How sources are read.
+#[derive(Debug, Clone)]
+pub struct SourceOptions {
+    /// The field of a JSON line with the id: a string or a whole number.
+    pub id_field: String,
+    /// The field of a JSON line with the text: a string.
+    pub text_field: String,
+    /// The field of a JSON line with the meta object.
+    pub meta_field: String,
+    /// The encoding of files that are not JSON lines; found for each file if `None`.
+    pub encoding: Option<String>,
+    /// Longer lines and files are refused.
+    pub record_bytes_max: usize,
+    /// In directories, also read hidden files and those that `.gitignore` and its like exclude.
+    pub read_ignored: bool,
+    /// Documents keep the line that they were read from.
+    pub keeps_records: bool,
+    /// A JSON line without an id is no document; otherwise it gets its place for one.
+    pub requires_id: bool,
+}
+
+impl Default for SourceOptions {
+    fn default() -> SourceOptions {
+        SourceOptions {
+            id_field: "id".into(),
+            text_field: "text".into(),
+            meta_field: "meta".into(),
+            encoding: None,
+            record_bytes_max: 64 << 20,
+            read_ignored: false,
+            keeps_records: false,
+            requires_id: false,
+        }
+    }
+}
+
+/// What reading comes upon.
+#[derive(Debug)]
+pub enum Item {
+    /// Bytes that hold documents.
+    Chunk(Chunk),
+    /// A file that is left out for a good reason: it is binary, empty, or no file at all.
+    Skipped {
+        /// The path.
+        place: String,
+        /// The reason, as a clause.
+        why: &'static str,
+    },
+    /// Something that should have been read and could not be: [`Error::Input`] is a record that is no
+    /// document, any other a file, or the rest of one.
+    Failed(Error),
+}
+
+/// Bytes that hold one document or many.
+#[derive(Debug)]
+pub struct Chunk {
+    /// The path that they come from.
+    pub path: Arc<str>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What the bytes are.
+    pub kind: ChunkKind,
+}
+
+/// What the bytes of a chunk are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkKind {
+    /// Whole lines, each a JSON object.
+    Lines {
+        /// The number of the first line in its file, counted from 1.
+        first_line: u64,
+    },
+    /// A whole file of text.
+    File,
+}
+
+impl Chunk {
+    /// The documents of the chunk, in order; an error for each record that is none.
+    pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
+        match self.kind {
+            ChunkKind::File => each(self.file(options)),
+            ChunkKind::Lines { first_line } => {
+                let place = |number| format!("{}:{number}", self.path);
+                for_each_record(&self.bytes, first_line, options, &place, &mut |_, document| {
+                    each(document);
+                });
+            }
+        }
+    }
+
+    fn file(&self, options: &SourceOptions) -> Result<Document> {
+        let decoded = charset::decode(&self.bytes, options.encoding.as_deref());
+        let document = Document::new(self.path.to_string(), decoded.text.into_owned(), Map::new());
+        checked(document).map_err(|what| Error::input(&*self.path, what))
+    }
+}
+
+/// The text of one file, or of standard input if it is named `-`, as a document of it would have it.
+///
+/// # Errors
+/// When it cannot be read, or is no text.
+pub fn read_text(path: &Path, encoding: Option<&str>) -> Result<String> {
+    let name = path.to_string_lossy();
+    let mut bytes = Vec::new();
+    let read = if name == "-" {
+        let peeked = peek(io::stdin().lock(), PEEK_BYTES);
+        peeked.and_then(|(start, stream)| Compression::of_magic(&start).open(stream))
+    } else {
+        let (compression, _) = Compression::of_name(&name);
+        File::open(path).and_then(|file| compression.open(file))
+    };
+    read.and_then(|mut stream| stream.read_to_end(&mut bytes))
+        .map_err(|e| Error::io("read", path, e))?;
+    match no_text(&bytes, encoding.is_some()) {
+        Some(why) => Err(Error::input(name, why)),
+        None => Ok(charset::decode(&bytes, encoding).text.into_owned()),
+    }
+}
+
+/// The document in a JSON object.
+///
+/// # Errors
+/// When it is none, with `document` for its place.
+pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
+    let document = jsonl::parse(json, options, || "document".into()).and_then(checked);
+    document.map_err(|what| Error::input("document", what))
+}
+
+/// Gives `each` the documents of JSON lines, with the numbers of their lines, of which the first has
+/// `first_line`; an error with its place for each record that is none.
+pub fn for_each_record(
+    lines: &[u8],
+    first_line: u64,
+    options: &SourceOptions,
+    place: &dyn Fn(u64) -> String,
+    each: &mut dyn FnMut(u64, Result<Document>),
+) {
+    for (number, line) in (first_line..).zip(lines.split(|&byte| byte == b'\n')) {
+        if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+            let place = || place(number);
+            let document = match line.len() > options.record_bytes_max {
+                true => Err(too_long(options)),
+                false => jsonl::parse(line, options, place).and_then(checked),
+            };
+            each(number, document.map_err(|what| Error::input(place(), what)));
+        }
+    }
+}
+
+/// Refuses paths at which there is nothing to be read; `-` is standard input.
+///
+/// # Errors
+/// With the first of them.
+pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+    for path in paths.into_iter().filter(|path| path.as_os_str() != "-") {
+        path.symlink_metadata().map_err(|e| Error::io("read", path, e))?;
+    }
+    Ok(())
+}
+
+/// Gives `add` the text of every document of `inputs`; what is no document is told to `skipped`.
+///
+/// # Errors
+/// The first error of `add`, or when a source cannot be read.
+pub fn for_each_text(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    add: &mut dyn FnMut(&str) -> Result<()>,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let mut failure = None;
+    read(inputs, options, &mut |item| {
+        match item {
+            Item::Chunk(chunk) => chunk.documents(options, |document| {
+                let added = match document {
+                    Ok(document) if failure.is_none() => add(&document.text),
+                    Ok(_) => Ok(()),
+                    Err(error) => {
+                        skipped(&error.to_string());
+                        Ok(())
+                    }
+                };
+                failure = failure.take().or(added.err());
+            }),
+            Item::Skipped { place, why } => skipped(&format!("{place}: {why}")),
+            Item::Failed(error) => failure = Some(error),
+        }
+        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    failure.map_or(Ok(()), Err)
+}
+
+/// Gives a document back if an index can hold it; else says why not, as a clause.
+fn checked(document: Document) -> std::result::Result<Document, String> {
+    match document.problem() {
+        Some(what) => Err(what),
+        None => Ok(document),
+    }
+}
+
+/// Bytes looked at to tell what a stream is.
+const PEEK_BYTES: usize = 8 << 10;
+
+fn too_long(options: &SourceOptions) -> String {
+    let max = options.record_bytes_max;
+    format!("longer than {max} bytes; --max-record-bytes sets the limit")
+}

@@ -1,0 +1,489 @@
+//! How do many threads turn what is read into signatures, in order and in bounded memory?
+//!
+//! One thread reads, several parse, analyse and sign, the caller's thread takes the results in
+//! the order of the input, whatever the number of threads. The bytes on their way are bounded,
+//! not the items: what reading, parsing and signing a chunk takes is reserved before it is handed on, and
+//! one larger than the bound passes alone.
+//!
+//! How much a signature takes is known only when it has been made. A document whose signature turns out to take
+//! more than was reserved is not signed by the worker, but by the caller's thread when its turn has
+//! come: so there is one such document at a time, and nobody waits for memory while holding some.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
+
+use crate::{Chunk, ChunkKind, Item, SourceOptions};
+use cento::budget::{ByteBudget, Permit};
+use cento::hash::Digest;
+use cento::index::{Config, Document, Signature, Signed};
+use cento::stop::Stop;
+use cento::text::PART_TOKENS;
+use cento::{Error, Result};
+
+/// What comes out of the pipeline, in the order of the input.
+#[derive(Debug)]
+pub enum Output {
+    /// A document and its signature.
+    Signed(Signed),
+    /// A document that `is_known` knew already, and the digest of its text.
+    Known(Document, Digest),
+    /// A file that was left out, and why.
+    Skipped {
+        /// The path.
+        place: String,
+        /// The reason, as a clause.
+        why: &'static str,
+    },
+    /// A record that is no document.
+    Failed(Error),
+}
+
+/// How the pipeline works.
+#[derive(Debug, Clone)]
+pub struct PipelineOptions {
+    /// Threads that parse, analyse and sign; at least one.
+    pub threads: usize,
+    /// The memory for what has been read and not yet taken, at most, but for a document that takes
+    /// more.
+    pub bytes_max: usize,
+    /// The memory for one document that takes more than others of its size; one that would take still more is
+    /// no document.
+    pub document_bytes_max: usize,
+    /// How sources are read.
+    pub source: SourceOptions,
+}
+
+/// What a byte of input takes before it is signed: the chunk, the text, and the text again while a JSON
+/// string is read.
+const READ_BYTES_A_BYTE: usize = 3;
+
+/// What a fingerprint takes beside that in a signature: its place in the segment that is being made.
+const BUILDER_BYTES: usize = 12;
+
+/// The memory that is reserved for each byte of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Share {
+    /// For signing it.
+    signing: usize,
+    /// For everything.
+    all: usize,
+}
+
+impl Share {
+    fn of(config: &Config) -> Share {
+        let signing = config.signing_bytes_a_byte();
+        let scratch = config.analyzer.scratch_bytes(1 << 10) >> 10;
+        Share { signing, all: READ_BYTES_A_BYTE + signing + scratch }
+    }
+}
+
+/// So many chunks of each worker wait for the caller.
+const DONE_PER_THREAD: usize = 16;
+
+/// How often a waiting caller looks whether it is to stop.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Runs `inputs` through the pipeline into `sink`, until the end, the sink's first error, or
+/// `stop`.
+///
+/// Documents that `is_known` says are in the index already are not signed.
+///
+/// # Errors
+/// The sink's error; [`Error::Cancelled`] after `stop`; [`Error::Internal`] when a thread panics outside
+/// of a document, because what it had in hand is then unknown.
+pub fn run(
+    inputs: &[PathBuf],
+    config: &Config,
+    options: &PipelineOptions,
+    stop: &AtomicBool,
+    is_known: &(dyn Fn(&Document, Digest) -> bool + Sync),
+    sink: &mut dyn FnMut(Output) -> Result<()>,
+) -> Result<()> {
+    let threads = options.threads.max(1);
+    let (read_tx, read_rx) = bounded(2 * threads);
+    // Bytes are bounded by the gate; so that the workers go on while the caller is busy.
+    let (done_tx, done_rx) = bounded(DONE_PER_THREAD * threads);
+    // Never sent to: its end tells the workers to stop, even while the reader waits for input.
+    let (work_tx, work_rx) = bounded::<()>(0);
+    let gate = ByteBudget::new(options.bytes_max);
+    let share = Share::of(config);
+    spawn_reader(inputs.to_vec(), options.source.clone(), gate.clone(), share, read_tx);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (read_rx, work_rx, done_tx) = (read_rx.clone(), work_rx.clone(), done_tx.clone());
+            let worker = Worker { config, source: &options.source, share, is_known };
+            scope.spawn(move || worker.run(&read_rx, &work_rx, &done_tx));
+        }
+        drop((read_rx, done_tx));
+        let large = Large { config, bytes_max: options.document_bytes_max };
+        let taken = take_in_order(&done_rx, &large, stop, sink);
+        // Whatever still waits gives up: the reader at the gate, the workers at their channels.
+        gate.close();
+        drop((done_rx, work_tx));
+        taken
+    })
+}
+
+struct Numbered<T> {
+    number: u64,
+    /// The memory that is reserved for the item.
+    permit: Permit,
+    item: T,
+}
+
+/// What a worker has made of a document.
+enum Made {
+    Output(Output),
+    /// It is left to the caller's thread: signing it takes so much.
+    Large(Document, Signature),
+}
+
+/// Not joined when the pipeline stops early: it may be waiting for standard input.
+fn spawn_reader(
+    inputs: Vec<PathBuf>,
+    source: SourceOptions,
+    gate: Arc<ByteBudget>,
+    share: Share,
+    out: Sender<Numbered<Result<Item>>>,
+) {
+    std::thread::spawn(move || {
+        let mut number = 0;
+        let read = Error::catch("the thread that reads the input", || {
+            crate::read(&inputs, &source, &mut |item| {
+                let bytes = match &item {
+                    Item::Chunk(chunk) => share.all.saturating_mul(chunk.bytes.len()),
+                    _ => 0,
+                };
+                let Some(permit) = gate.enter(bytes) else { return ControlFlow::Break(()) };
+                if out.send(Numbered { number, permit, item: Ok(item) }).is_err() {
+                    return ControlFlow::Break(());
+                }
+                number += 1;
+                ControlFlow::Continue(())
+            });
+            Ok(())
+        });
+        // Without a word the rest of the input would be taken for not there.
+        if let Err(error) = read
+            && let Some(permit) = gate.enter(0)
+        {
+            let _ = out.send(Numbered { number, permit, item: Err(error) });
+        }
+    });
+}
+
+struct Worker<'a> {
+    config: &'a Config,
+    source: &'a SourceOptions,
+    share: Share,
+    is_known: &'a (dyn Fn(&Document, Digest) -> bool + Sync),
+}
+
+impl Worker<'_> {
+    fn run(
+        &self,
+        input: &Receiver<Numbered<Result<Item>>>,
+        work: &Receiver<()>,
+        out: &Sender<Numbered<Result<Vec<Made>>>>,
+    ) {
+        let mut part = Vec::new();
+        loop {
+            let received = select! {
+                recv(input) -> received => received,
+                recv(work) -> _ => return,
+            };
+            let Ok(Numbered { number, permit, item }) = received else { return };
+            // A number that does not come would be waited for for ever.
+            let item = item.and_then(|item| match item {
+                Item::Chunk(chunk) => {
+                    Error::catch(&place_of(&chunk), || Ok(self.chunk(&chunk, &mut part)))
+                }
+                Item::Skipped { place, why } => {
+                    Ok(vec![Made::Output(Output::Skipped { place, why })])
+                }
+                Item::Failed(error) => Ok(vec![Made::Output(Output::Failed(error))]),
+            });
+            if out.send(Numbered { number, permit, item }).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn chunk(&self, chunk: &Chunk, part: &mut Vec<u64>) -> Vec<Made> {
+        let mut made = Vec::new();
+        // What is reserved for signing, and for one document of any kind.
+        let mut bytes_left = self.share.signing * chunk.bytes.len() + PART_TOKENS;
+        chunk.documents(self.source, |document| {
+            made.push(match document {
+                Ok(document) => self.document(document, &mut bytes_left, part),
+                Err(error) => Made::Output(Output::Failed(error)),
+            });
+        });
+        made
+    }
+
+    fn document(&self, document: Document, bytes_left: &mut usize, part: &mut Vec<u64>) -> Made {
+        let digest = Digest::of(document.text.as_bytes());
+        if (self.is_known)(&document, digest) {
+            return Made::Output(Output::Known(document, digest));
+        }
+        match sign(self.config, &document, *bytes_left, part) {
+            Ok(Signature { tokens, bytes, fingerprints: Some(signature), .. }) => {
+                *bytes_left = bytes_left.saturating_sub(bytes);
+                Made::Output(Output::Signed(Signed::of(document, tokens, signature)))
+            }
+            Ok(signature) => Made::Large(document, signature),
+            Err(error) => Made::Output(Output::Failed(error)),
+        }
+    }
+}
+
+/// Signs a document, if that takes at most so many bytes.
+fn sign(
+    config: &Config,
+    document: &Document,
+    bytes_max: usize,
+    part: &mut Vec<u64>,
+) -> Result<Signature> {
+    // A defect that one document brings out must not take the others with it.
+    Error::catch(&document_place(document), || {
+        config.sign_within(&document.text, bytes_max, part, Stop::NEVER)
+    })
+}
+
+/// Signs documents that take much, one at a time.
+struct Large<'a> {
+    config: &'a Config,
+    bytes_max: usize,
+}
+
+impl Large<'_> {
+    fn sign(&self, document: Document, cost: &Signature) -> Output {
+        let text = document.text.len();
+        let bytes = cost.bytes.saturating_add(cost.count * BUILDER_BYTES).saturating_add(text);
+        if bytes > self.bytes_max {
+            let what = format!(
+                "signing its {text} bytes of text, of {} tokens, takes {} MiB of memory, and one \
+                 document may take {} MiB; give {} times the memory, with --memory, or split the text",
+                cost.tokens,
+                bytes.div_ceil(1 << 20),
+                self.bytes_max >> 20,
+                bytes.div_ceil(self.bytes_max.max(1)),
+            );
+            return Output::Failed(Error::input(document_place(&document), what));
+        }
+        match sign(self.config, &document, usize::MAX, &mut Vec::new()) {
+            Ok(Signature { tokens, fingerprints, .. }) => {
+                let signature = fingerprints.expect("nothing is too large");
+                Output::Signed(Signed::of(document, tokens, signature))
+            }
+            Err(error) => Output::Failed(error),
+        }
+    }
+}
+
+/// How errors name a document.
+#[doc(hidden)]
+pub fn document_place(document: &Document) -> String {
+    format!("document `{}`", document.id)
+}
+
+/// How errors name a part of the input.
+fn place_of(chunk: &Chunk) -> String {
+    match chunk.kind {
+        ChunkKind::File => chunk.path.to_string(),
+        ChunkKind::Lines { first_line } => format!("{}, from line {first_line} on", chunk.path),
+    }
+}
+
+fn take_in_order(
+    done: &Receiver<Numbered<Result<Vec<Made>>>>,
+    large: &Large<'_>,
+    stop: &AtomicBool,
+    sink: &mut dyn FnMut(Output) -> Result<()>,
+) -> Result<()> {
+    let mut early = BTreeMap::new();
+    let mut next = 0;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        match done.recv_timeout(STOP_INTERVAL) {
+            Ok(batch) => {
+                early.insert(batch.number, batch);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                if early.is_empty() {
+                    return Ok(());
+                }
+                return Err(Error::internal(format!("part {next} of the input"), "it was lost"));
+            }
+        }
+        while let Some(batch) = early.remove(&next) {
+            for made in batch.item? {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Error::Cancelled);
+                }
+                sink(match made {
+                    Made::Output(output) => output,
+                    Made::Large(document, cost) => large.sign(document, &cost),
+                })?;
+            }
+            drop(batch.permit);
+            next += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cento::scheme::{Fingerprint, Scheme};
+    use std::fmt;
+
+    fn config() -> Config {
+        Config::new("winnow(k=5,w=10)", "words", true).unwrap()
+    }
+
+    fn options(threads: usize, bytes_max: usize) -> PipelineOptions {
+        PipelineOptions {
+            threads,
+            bytes_max,
+            document_bytes_max: 1 << 20,
+            source: SourceOptions::default(),
+        }
+    }
+
+    /// A JSON lines file of `count` documents.
+    fn corpus(dir: &tempfile::TempDir, count: usize) -> Vec<PathBuf> {
+        let line = |i: usize| {
+            format!("{{\"id\":\"{i}\",\"text\":\"{}\"}}\n", "some words ".repeat(i % 50))
+        };
+        let path = dir.path().join("corpus.jsonl");
+        std::fs::write(&path, (0..count).map(line).collect::<String>()).unwrap();
+        vec![path]
+    }
+
+    fn run_all(config: &Config, options: &PipelineOptions, inputs: &[PathBuf]) -> Vec<String> {
+        let mut taken = Vec::new();
+        let stop = AtomicBool::new(false);
+        run(inputs, config, options, &stop, &|_, _| false, &mut |output| {
+            taken.push(match output {
+                Output::Signed(signed) => {
+                    format!("{} {:?}", signed.document.id, signed.signature)
+                }
+                other => format!("{other:?}"),
+            });
+            Ok(())
+        })
+        .unwrap();
+        taken
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_input_whatever_the_number_of_threads() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let one = run_all(&config(), &options(1, 1 << 30), &inputs);
+        assert_eq!(one.len(), 20_000);
+        assert!(one.iter().enumerate().all(|(i, line)| line.starts_with(&format!("{i} "))));
+        assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
+        // So little that every chunk passes alone.
+        assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_ends_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let stop = AtomicBool::new(false);
+        let mut taken = 0;
+        let outcome =
+            run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, &mut |_| {
+                taken += 1;
+                stop.store(true, Ordering::Relaxed);
+                Ok(())
+            });
+        assert!(matches!(outcome, Err(Error::Cancelled)));
+        assert_eq!(taken, 1);
+    }
+
+    #[test]
+    fn the_error_of_the_sink_ends_the_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let stop = AtomicBool::new(false);
+        let refuse = &mut |_| Err(Error::input("here", "no"));
+        let outcome = run(&inputs, &config(), &options(2, 1 << 20), &stop, &|_, _| false, refuse);
+        assert_eq!(outcome.unwrap_err().to_string(), "here: no");
+    }
+
+    /// Panics at a document of three tokens.
+    #[derive(Debug)]
+    struct Fragile;
+
+    impl fmt::Display for Fragile {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("fragile")
+        }
+    }
+
+    impl Scheme for Fragile {
+        fn key_bits(&self) -> u8 {
+            40
+        }
+
+        fn span(&self) -> usize {
+            1
+        }
+
+        fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
+            signature.clear();
+            assert_ne!(hashes.len(), 3, "three tokens");
+        }
+    }
+
+    #[test]
+    fn a_panic_outside_of_a_document_ends_the_run_with_an_error() {
+        // The part that the thread had in hand never came, and the run waited for it for ever.
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 20_000);
+        let is_known = |document: &Document, _| {
+            assert_ne!(document.id, "5000", "five thousand");
+            false
+        };
+        for threads in [1, 3] {
+            let stop = AtomicBool::new(false);
+            let options = options(threads, 1 << 20);
+            let mut taken = 0;
+            let outcome = run(&inputs, &config(), &options, &stop, &is_known, &mut |_| {
+                taken += 1;
+                Ok(())
+            });
+            let error = outcome.unwrap_err();
+            assert!(matches!(error, Error::Internal { .. }), "{error:?}");
+            assert!(error.to_string().contains(", from line "), "{error}");
+            assert!(taken < 5000, "{taken}");
+        }
+    }
+
+    #[test]
+    fn a_document_that_brings_out_a_defect_takes_no_other_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.jsonl");
+        let lines = ["one two", "one two three", "four"].map(|t| format!("{{\"text\":\"{t}\"}}\n"));
+        std::fs::write(&path, lines.concat()).unwrap();
+        let config = Config { scheme: Box::new(Fragile), ..config() };
+        let taken = run_all(&config, &options(2, 1 << 20), &[path]);
+        assert_eq!(taken.len(), 3);
+        assert!(taken[1].contains("x.jsonl:2") && taken[1].contains("Internal"), "{}", taken[1]);
+        assert!(taken[0].contains("x.jsonl:1") && taken[2].contains("x.jsonl:3"));
+    }
+}

@@ -1,0 +1,49 @@
+//! How is a frequency table made of files?
+
+use std::path::{Path, PathBuf};
+
+use cento::index::{Index, Training};
+use cento::scheme::frequency::FrequencyTable;
+use cento::{Error, Result};
+
+use crate::{SourceOptions, for_each_text};
+
+/// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is one,
+/// else of files and directories. What is no document is reported to `skipped`.
+///
+/// # Errors
+/// When a source or an index cannot be read, or not as often as needed, the index keeps no texts, or
+/// `out` cannot be written; `out` is then as it was.
+pub fn train(
+    inputs: &[PathBuf],
+    source: &SourceOptions,
+    training: &Training,
+    out: &Path,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<FrequencyTable> {
+    let passes = training.passes();
+    let is_readable_again = |input: &PathBuf| {
+        std::fs::metadata(input).is_ok_and(|found| found.is_file() || found.is_dir())
+    };
+    if let Some(input) = inputs.iter().find(|input| passes > 1 && !is_readable_again(input)) {
+        let what = "the passes of SPEX read everything several times; name a file or directory";
+        return Err(Error::input(input.display().to_string(), what));
+    }
+    if let [index] = inputs
+        && Index::exists(index)
+    {
+        return training.write_of(&Index::open(index)?, out);
+    }
+    let mut pass = 0;
+    training.write(
+        &mut |add| {
+            pass += 1;
+            // The last pass tells what was left out.
+            match pass == passes {
+                true => for_each_text(inputs, source, add, skipped),
+                false => for_each_text(inputs, source, add, &mut |_| {}),
+            }
+        },
+        out,
+    )
+}

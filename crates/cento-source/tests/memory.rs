@@ -1,0 +1,220 @@
+//! How much memory do texts take that were made to take much?
+//!
+//! Bytes are counted as they are allocated, so the numbers are the same on every machine. The tests of this file
+//! take turns, because they share the count.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cento::index::{Config, Index};
+use cento::search::{Query, Searcher, compare, memory};
+use cento::stop::Stop;
+use cento_source::{AddOptions, AddReport, Event, SourceOptions, add};
+
+use cento_source::pipeline::{self, Output, PipelineOptions};
+
+/// The system's allocator, which counts.
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn grow(bytes: usize) {
+    let now = NOW.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    PEAK.fetch_max(now, Ordering::Relaxed);
+}
+
+#[expect(unsafe_code, reason = "an allocator is unsafe; this one hands everything to the system's")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Large blocks are moved by their pages and are not there twice.
+        grow(size.saturating_sub(layout.size()));
+        NOW.fetch_sub(layout.size().saturating_sub(size), Ordering::Relaxed);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What `work` takes at most, beyond what there was before, and what it gives.
+fn peak_of<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = NOW.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    let done = work();
+    (PEAK.load(Ordering::Relaxed).saturating_sub(before), done)
+}
+
+const MB: usize = 1_000_000;
+
+/// Texts of so many bytes, and what they are.
+fn texts(bytes: usize) -> [(&'static str, String); 4] {
+    let prose =
+        "The quick brown fox jumps over the lazy dog 1234, while nobody in particular looks. ";
+    [
+        ("dots", ".".repeat(bytes)),
+        ("letters", "a ".repeat(bytes / 2)),
+        // Each is eighteen letters, which take their time.
+        ("ligatures", "\u{fdfa}".repeat(bytes / 12)),
+        ("prose", prose.repeat(bytes / prose.len())),
+    ]
+}
+
+fn config() -> Config {
+    Config::new("winnow(k=5,w=10)", "words", false).unwrap()
+}
+
+#[test]
+fn a_text_is_signed_without_its_tokens_being_held() {
+    // A token took 16 bytes, and another 16 where all of them are alike. What is left is a part of the
+    // tokens and its signature, 3 MB together, whatever the size of the text.
+    let _turn = turn();
+    let config = config();
+    for (name, text) in texts(MB) {
+        let (peak, signed) = peak_of(|| config.sign(&text).unwrap());
+        assert!(signed.0 > 0);
+        assert!(peak < 2 * text.len() + 4 * MB, "{name}: {peak} bytes for {}", text.len());
+    }
+}
+
+#[test]
+fn what_signing_takes_is_found_out_in_little_memory() {
+    let _turn = turn();
+    let config = Config::new("kgram(k=5)", "bytes", false).unwrap();
+    for (name, text) in texts(MB / 2) {
+        let (peak, cost) =
+            peak_of(|| config.cost_of_signing(&text, &mut Vec::new(), Stop::NEVER).unwrap());
+        assert!(cost.bytes >= 15 * text.len(), "{name}");
+        assert!(peak < 3 * MB, "{name}: {peak} bytes");
+    }
+}
+
+/// A file of JSON lines, with each text so many times.
+fn lines(dir: &Path, texts: &[&str], times: usize) -> PathBuf {
+    let path = dir.join("texts.jsonl");
+    let line = |(i, text): (usize, &&str)| format!("{{\"id\":\"{i}\",\"text\":\"{text}\"}}\n");
+    let all = texts.repeat(times);
+    std::fs::write(&path, all.iter().enumerate().map(line).collect::<String>()).unwrap();
+    path
+}
+
+/// Adds a file with so much memory; what was told of what failed, and the peak.
+fn added(path: &Path, config: Config, memory_bytes: usize) -> (usize, AddReport, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path().join("x.idx"), config).unwrap();
+    let options = AddOptions { threads: 2, memory_bytes, ..AddOptions::default() };
+    let mut failed = Vec::new();
+    let (peak, report) = peak_of(|| {
+        add(&index, &[path.to_owned()], &options, &AtomicBool::new(false), &mut |event| {
+            if let Event::Failed(error) = event {
+                failed.push(error.to_string());
+            }
+        })
+    });
+    (peak, report.unwrap(), failed)
+}
+
+#[test]
+fn adding_large_lines_keeps_within_the_memory_it_is_given() {
+    let _turn = turn();
+    let dir = tempfile::tempdir().unwrap();
+    let texts = texts(3 * MB / 2);
+    let all: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+    let path = lines(dir.path(), &all, 1);
+    // tantivy takes 32 MiB at least.
+    let (peak, report, failed) = added(&path, config().with_text(true).unwrap(), 64 << 20);
+    assert_eq!((report.added, failed.len()), (4, 0), "{failed:?}");
+    assert!(peak < 72 << 20, "{peak} bytes");
+}
+
+#[test]
+fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
+    let _turn = turn();
+    let dir = tempfile::tempdir().unwrap();
+    // All k-grams of all bytes: sixteen bytes a byte, which is not a tenth of it by other schemes.
+    let large = ".".repeat(3 * MB / 2);
+    let path = lines(dir.path(), &["small", &large, "another"], 1);
+    let config = Config::new("kgram(k=5)", "words", false).unwrap();
+    let (peak, report, failed) = added(&path, config, 64 << 20);
+    assert_eq!((report.added, report.failed), (2, 1));
+    let expected = "document `1`: signing its 1500000 bytes of text, of 1500000 tokens, takes 42 MiB of memory, and one \
+                    document may take 32 MiB; give 2 times the memory, with --memory, or split the text";
+    assert_eq!(failed, [expected]);
+    assert!(peak < 96 << 20, "{peak} bytes");
+}
+
+#[test]
+fn two_large_documents_are_never_signed_at_once() {
+    // All k-grams of single letters: much more than is reserved for a text of its size.
+    let _turn = turn();
+    let dir = tempfile::tempdir().unwrap();
+    let large = "a ".repeat(MB / 4);
+    let config = Config::new("kgram(k=5)", "words", false).unwrap();
+    let options = PipelineOptions {
+        threads: 2,
+        // For one of these chunks.
+        bytes_max: 3 << 20,
+        document_bytes_max: 8 << 20,
+        source: SourceOptions::default(),
+    };
+    let [one, six] = [1, 6].map(|times| {
+        let inputs = [lines(dir.path(), &[&large], times)];
+        let (peak, signed) = peak_of(|| {
+            let (mut signed, stop) = (0, AtomicBool::new(false));
+            let sink = &mut |output| {
+                signed += usize::from(matches!(output, Output::Signed(_)));
+                Ok(())
+            };
+            pipeline::run(&inputs, &config, &options, &stop, &|_, _| false, sink).unwrap();
+            signed
+        });
+        assert_eq!(signed, times);
+        peak
+    });
+    // A line that waits to be let in, and what the second thread keeps for its next text; not another
+    // signature, which takes 4 MB.
+    assert!(six < one + 3 * MB, "{six} bytes for six, {one} for one");
+}
+
+#[test]
+fn a_search_and_a_comparison_take_no_more_than_they_say() {
+    let _turn = turn();
+    let index = Index::in_memory(config()).unwrap();
+    let searcher = Searcher::new(index.snapshot().unwrap());
+    // All different: every token has a place of its own in every table.
+    let numbers = ("numbers", (0..80_000).map(|i| format!("{i} ")).collect::<String>());
+    for (name, text) in texts(MB / 3).into_iter().chain([numbers]) {
+        let signed = config().cost_of_signing(&text, &mut Vec::new(), Stop::NEVER).unwrap();
+        let query = Query::text(text.clone());
+        let (peak, _) = peak_of(|| searcher.search(&query).unwrap());
+        let said = memory::of_search(&signed);
+        assert!(peak < said + 2 * MB, "{name}: {peak} bytes to search, {said} said");
+        let (peak, _) = peak_of(|| compare(&config(), &text, &text).unwrap());
+        let said = 2 * memory::of_comparison(&signed);
+        assert!(peak < said + 2 * MB, "{name}: {peak} bytes to compare, {said} said");
+    }
+}

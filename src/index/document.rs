@@ -1,0 +1,98 @@
+//! What can be put into an index?
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::text::kind::no_text_in;
+
+/// A document, as its source has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// The caller's id: not empty, at most [`ID_BYTES_MAX`], no control characters.
+    pub id: String,
+    /// The text.
+    pub text: String,
+    /// What the caller knows of the document: at most [`META_BYTES_MAX`] as JSON.
+    pub meta: Map<String, Value>,
+    /// The record that it was read from, if its reader keeps it: handed back by joins, never stored.
+    pub record: Option<Box<str>>,
+}
+
+impl Document {
+    /// A document that was read from no line.
+    pub fn new(
+        id: impl Into<String>,
+        text: impl Into<String>,
+        meta: Map<String, Value>,
+    ) -> Document {
+        Document { id: id.into(), text: text.into(), meta, record: None }
+    }
+
+    /// Gives the document back if an index can hold it.
+    ///
+    /// # Errors
+    /// When its id or its meta object is none that it can.
+    pub fn checked(self) -> Result<Document> {
+        let place = format!("document {:?}", self.id.chars().take(64).collect::<String>());
+        match self.problem() {
+            Some(what) => Err(Error::input(place, what)),
+            None => Ok(self),
+        }
+    }
+
+    /// Says why an index cannot hold the document, as a clause, if it cannot.
+    pub fn problem(&self) -> Option<String> {
+        let Document { id, meta, .. } = self;
+        if id.is_empty() {
+            return Some("the id is empty".into());
+        }
+        if id.len() > ID_BYTES_MAX {
+            return Some(format!("an id of {} bytes; the longest has {ID_BYTES_MAX}", id.len()));
+        }
+        if id.chars().any(char::is_control) {
+            return Some(format!("the id {id:?} has a control character"));
+        }
+        if let Some(why) = no_text_in(&self.text) {
+            return Some(format!("its text is none: {why}"));
+        }
+        if depth(meta) > META_DEPTH_MAX {
+            return Some(format!(
+                "a meta object of more than {META_DEPTH_MAX} objects in one another"
+            ));
+        }
+        if !meta.is_empty() {
+            let len = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());
+            if len > META_BYTES_MAX {
+                return Some(format!(
+                    "a meta object of {len} bytes; the longest has {META_BYTES_MAX}"
+                ));
+            }
+        }
+        None
+    }
+}
+
+/// The longest id.
+pub const ID_BYTES_MAX: usize = 1024;
+
+/// The longest meta object, as JSON.
+pub const META_BYTES_MAX: usize = 64 << 10;
+
+/// A meta object has at most so many objects and lists within one another: it is gone through by
+/// recursion.
+pub const META_DEPTH_MAX: usize = 128;
+
+/// How many objects and lists of a meta object are within one another.
+fn depth(meta: &Map<String, Value>) -> usize {
+    let mut deepest = 0;
+    let mut open: Vec<(&Value, usize)> = meta.values().map(|value| (value, 1)).collect();
+    while let Some((value, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        match value {
+            Value::Object(object) => open.extend(object.values().map(|value| (value, depth + 1))),
+            Value::Array(values) => open.extend(values.iter().map(|value| (value, depth + 1))),
+            _ => {}
+        }
+    }
+    deepest
+}

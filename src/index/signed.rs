@@ -1,0 +1,50 @@
+//! A document that is ready to be written.
+
+use std::sync::Arc;
+
+use super::{Config, Document};
+use crate::error::Result;
+use crate::hash::Digest;
+use crate::scheme::Fingerprint;
+use crate::stop::Stop;
+use crate::text::Tokens;
+
+/// A document with its signature.
+#[derive(Debug, Clone)]
+pub struct Signed {
+    /// The document.
+    pub document: Document,
+    /// The digest of its text.
+    pub digest: Digest,
+    /// The number of its tokens.
+    pub token_count: u32,
+    /// Its fingerprints, ordered by position.
+    pub signature: Arc<Vec<Fingerprint>>,
+}
+
+impl Signed {
+    /// Signs a document as `config` says.
+    ///
+    /// # Errors
+    /// When its text is too large.
+    pub fn new(document: Document, config: &Config) -> Result<Signed> {
+        Signed::until(document, config, Stop::NEVER)
+    }
+
+    /// The same, as long as somebody waits for it.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<Signed> {
+        let mut tokens = Tokens::default();
+        let signature = config.sign_until(&document.text, &mut tokens, stop)?;
+        Ok(Signed::of(document, tokens.hashes.len() as u32, signature))
+    }
+
+    /// A document with this signature of so many tokens.
+    #[doc(hidden)]
+    pub fn of(document: Document, token_count: u32, signature: Vec<Fingerprint>) -> Signed {
+        let digest = Digest::of(document.text.as_bytes());
+        Signed { document, digest, token_count, signature: Arc::new(signature) }
+    }
+}

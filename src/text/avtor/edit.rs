@@ -1,0 +1,88 @@
+//! Where in the original do the words of an edited text stand?
+//!
+//! Some analysers change a text before they cut it into words. Passages are shown in the original, so
+//! an edited text knows for each of its bytes which bytes of the original it came from.
+
+use crate::text::Span;
+
+/// A text made of pieces of another, some of them replaced.
+#[derive(Debug, Default)]
+pub(in crate::text) struct Edited {
+    pub(in crate::text) text: String,
+    /// In order; together they cover the text.
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    /// Where it begins in the edited text.
+    start: usize,
+    /// The bytes of the original that it came from.
+    origin: Span,
+    /// It is those bytes, unchanged.
+    is_copy: bool,
+}
+
+impl Edited {
+    /// Appends the bytes from `start` to `end` of `original`.
+    pub(in crate::text) fn copy(&mut self, original: &str, start: usize, end: usize) {
+        self.push(&original[start..end], start, end, true);
+    }
+
+    /// Appends `text`, which stands for the bytes from `start` to `end` of the original.
+    pub(in crate::text) fn replace(&mut self, text: &str, start: usize, end: usize) {
+        self.push(text, start, end, false);
+    }
+
+    fn push(&mut self, text: &str, start: usize, end: usize, is_copy: bool) {
+        if text.is_empty() {
+            return;
+        }
+        let origin = Span { start: start as u32, end: end as u32 };
+        match self.pieces.last_mut() {
+            Some(last) if is_copy && last.is_copy && last.origin.end == origin.start => {
+                last.origin.end = origin.end;
+            }
+            _ => self.pieces.push(Piece { start: self.text.len(), origin, is_copy }),
+        }
+        self.text.push_str(text);
+    }
+
+    /// The bytes of the original from which those of `span`, which are not none, came.
+    pub(in crate::text) fn origin(&self, span: Span) -> Span {
+        let (first, offset) = self.piece_at(span.start as usize);
+        let start = if first.is_copy { first.origin.start + offset } else { first.origin.start };
+        let (last, offset) = self.piece_at(span.end as usize - 1);
+        let end = if last.is_copy { last.origin.start + offset + 1 } else { last.origin.end };
+        Span { start, end }
+    }
+
+    /// The piece that has this byte, and how far from the beginning of the piece it is.
+    fn piece_at(&self, byte: usize) -> (&Piece, u32) {
+        let after = self.pieces.partition_point(|piece| piece.start <= byte);
+        let piece = &self.pieces[after - 1];
+        (piece, (byte - piece.start) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_know_where_they_came_from() {
+        let original = "one <b>&eacute;two";
+        let mut edited = Edited::default();
+        edited.copy(original, 0, 2);
+        edited.copy(original, 2, 4);
+        edited.replace("\u{e9}", 7, 15);
+        edited.copy(original, 15, 18);
+        assert_eq!(edited.text, "one \u{e9}two");
+        assert_eq!(edited.pieces.len(), 3);
+        let origin = |start, end| edited.origin(Span { start, end });
+        assert_eq!(origin(0, 3), Span { start: 0, end: 3 });
+        assert_eq!(origin(4, 9), Span { start: 7, end: 18 });
+        assert_eq!(origin(4, 6), Span { start: 7, end: 15 });
+        assert_eq!(origin(7, 8), Span { start: 16, end: 17 });
+    }
+}

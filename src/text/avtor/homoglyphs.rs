@@ -1,0 +1,149 @@
+//! Are all letters of a word of the script that the word is written in?
+//!
+//! A Latin "o" in a Cyrillic word looks right and spoils every comparison (Sharapova and Sharapova
+//! 2018, section 3.3). In a word of letters of several of the scripts Latin, Cyrillic and Greek, the
+//! letters of the wrong script become those of the right one that look the same, by the table of
+//! confusable characters of Unicode (UTS #39). The right script is the one with the most letters
+//! that have no like in another of these scripts; then the one with the most letters; then, as
+//! listed. A word all of whose letters were replaced cannot be told from a foreign one.
+
+use super::edit::Edited;
+use crate::hash::hash_bytes;
+use crate::text::normalize::is_within_words;
+use crate::text::unicode::{is_letter, is_upper_case};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use unicode_script::{Script, UnicodeScript};
+
+const SCRIPTS: [Script; 3] = [Script::Cyrillic, Script::Greek, Script::Latin];
+
+/// The blocks whose letters are looked at: ASCII, Greek, Cyrillic.
+const LETTERS: [std::ops::RangeInclusive<char>; 3] =
+    ['A'..='z', '\u{370}'..='\u{3ff}', '\u{400}'..='\u{4ff}'];
+
+/// Of a letter, by script, the letter that looks the same.
+type Likes = [Option<char>; SCRIPTS.len()];
+
+fn script_of(c: char) -> Option<usize> {
+    SCRIPTS.iter().position(|&script| c.script() == script)
+}
+
+/// The letters that have a like in another script.
+fn likes() -> &'static HashMap<char, Likes> {
+    static LIKES: OnceLock<HashMap<char, Likes>> = OnceLock::new();
+    LIKES.get_or_init(|| {
+        // What two characters of the same case and look have in common.
+        let look = |c: char| {
+            (unicode_security::skeleton(&c.to_string()).collect::<String>(), is_upper_case(c))
+        };
+        let letters = LETTERS.into_iter().flatten().filter(|&c| is_letter(c));
+        let mut groups: HashMap<(String, bool), Likes> = HashMap::new();
+        for c in letters.clone() {
+            if let Some(script) = script_of(c) {
+                groups.entry(look(c)).or_default()[script].get_or_insert(c);
+            }
+        }
+        let likes = letters.filter_map(|c| {
+            Some((
+                c,
+                groups.remove(&look(c)).inspect(|likes| {
+                    groups.insert(look(c), *likes);
+                })?,
+            ))
+        });
+        likes.filter(|(_, likes)| likes.iter().flatten().count() > 1).collect()
+    })
+}
+
+/// All letters that have a like, in one number: another version of the table has another.
+pub(in crate::text) fn likes_hash() -> u64 {
+    let letters = LETTERS.into_iter().flatten();
+    let both = letters.filter_map(|c| Some((c, likes().get(&c)?)));
+    let text: String = both
+        .flat_map(|(c, likes)| [Some(c)].into_iter().chain(*likes))
+        .map(|c| c.unwrap_or('-'))
+        .collect();
+    hash_bytes(text.as_bytes())
+}
+
+/// The text with its words in one script each; nothing if they are already.
+pub(in crate::text) fn replace(text: &str) -> Option<Edited> {
+    let mut edited: Option<Edited> = None;
+    let mut copied = 0;
+    for (start, word) in words(text) {
+        let Some(script) = right_script(word) else { continue };
+        for (at, c) in word.char_indices() {
+            let like = likes()
+                .get(&c)
+                .and_then(|likes| likes[script])
+                .filter(|&like| like != c && script_of(c) != Some(script));
+            if let Some(like) = like {
+                let edited = edited.get_or_insert_default();
+                edited.copy(text, copied, start + at);
+                copied = start + at + c.len_utf8();
+                edited.replace(like.encode_utf8(&mut [0; 4]), start + at, copied);
+            }
+        }
+    }
+    if let Some(edited) = &mut edited {
+        edited.copy(text, copied, text.len());
+    }
+    edited
+}
+
+/// The runs of letters of a text, with marks and what is invisible between them, and where they
+/// begin.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text[at..].find(is_letter)?;
+        let ends = |c: char| !is_letter(c) && !is_within_words(c);
+        let end = text[start..].find(ends).map_or(text.len(), |i| start + i);
+        at = end;
+        Some((start, &text[start..end]))
+    })
+}
+
+/// The script that a word of several scripts is written in.
+fn right_script(word: &str) -> Option<usize> {
+    if word.is_ascii() {
+        return None;
+    }
+    let (mut letters, mut sure) = ([0usize; SCRIPTS.len()], [0usize; SCRIPTS.len()]);
+    for c in word.chars() {
+        if let Some(script) = script_of(c) {
+            letters[script] += 1;
+            sure[script] += usize::from(!likes().contains_key(&c));
+        }
+    }
+    let present = (0..SCRIPTS.len()).filter(|&script| letters[script] > 0);
+    if present.clone().count() < 2 {
+        return None;
+    }
+    present.max_by_key(|&script| (sure[script], letters[script], std::cmp::Reverse(script)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_of_the_wrong_script_are_replaced() {
+        let check = |text: &str, expected: &str| {
+            let edited = replace(text).map_or_else(|| text.to_owned(), |edited| edited.text);
+            assert_eq!(edited, expected, "{text}");
+        };
+        // "moloko" with a Latin o, "Word" with a Cyrillic o, a Greek word with a Latin o.
+        check("\u{43c}o\u{43b}o\u{43a}o", "\u{43c}\u{43e}\u{43b}\u{43e}\u{43a}\u{43e}");
+        check("a W\u{43e}rd.", "a Word.");
+        check("\u{3bb}o\u{3b3}", "\u{3bb}\u{3bf}\u{3b3}");
+        // Capitals look like capitals: "VOR" in Cyrillic with a Latin O.
+        check("\u{412}O\u{420}\u{42b}", "\u{412}\u{41e}\u{420}\u{42b}");
+        // A space of no width and a soft hyphen part nothing.
+        check("\u{43c}\u{200b}o\u{ad}\u{43b}", "\u{43c}\u{200b}\u{43e}\u{ad}\u{43b}");
+        // Words of one script are left, also those that could be of another.
+        for text in ["plain text", "\u{43e}\u{43d} ace", "\u{e9}t\u{e9}", ""] {
+            assert!(replace(text).is_none(), "{text}");
+        }
+    }
+}

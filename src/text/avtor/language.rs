@@ -1,0 +1,187 @@
+//! In which language is this text, and what does the language do to its words?
+//!
+//! The languages are those for which there is a Snowball stemmer. All that is here comes from
+//! libraries (whatlang, Snowball, the stop words of NLTK), whose versions are pinned: what they say
+//! decides which documents find each other.
+
+use crate::hash::{BuildKeyHasher, hash_bytes};
+use crate::text::unicode::is_assigned;
+use rust_stemmers::{Algorithm, Stemmer};
+use std::collections::HashSet;
+use std::sync::OnceLock;
+use whatlang::{Detector, Lang};
+
+/// A language, by its place in [`LANGUAGES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::text) struct Language(usize);
+
+/// The names in specifications: "find out", "none of these", and the languages.
+pub(in crate::text) const NAMES: [&str; 20] = [
+    "auto", "none", "ar", "da", "de", "el", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt",
+    "ro", "ru", "sv", "ta", "tr",
+];
+
+/// The languages, in the order of their names.
+const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [
+    (Lang::Ara, Algorithm::Arabic),
+    (Lang::Dan, Algorithm::Danish),
+    (Lang::Deu, Algorithm::German),
+    (Lang::Ell, Algorithm::Greek),
+    (Lang::Eng, Algorithm::English),
+    (Lang::Spa, Algorithm::Spanish),
+    (Lang::Fin, Algorithm::Finnish),
+    (Lang::Fra, Algorithm::French),
+    (Lang::Hun, Algorithm::Hungarian),
+    (Lang::Ita, Algorithm::Italian),
+    (Lang::Nld, Algorithm::Dutch),
+    (Lang::Nob, Algorithm::Norwegian),
+    (Lang::Por, Algorithm::Portuguese),
+    (Lang::Ron, Algorithm::Romanian),
+    (Lang::Rus, Algorithm::Russian),
+    (Lang::Swe, Algorithm::Swedish),
+    (Lang::Tam, Algorithm::Tamil),
+    (Lang::Tur, Algorithm::Turkish),
+];
+
+/// The language is found out from so many bytes of a text.
+const SAMPLE_BYTES: usize = 16 << 10;
+
+impl Language {
+    /// The language of this number in [`NAMES`]; that of `text` if it is to be found out.
+    pub(in crate::text) fn of(number: usize, text: &str) -> Option<Language> {
+        match number {
+            0 => detect(text),
+            1 => None,
+            number => Some(Language(number - 2)),
+        }
+    }
+
+    /// The language of this number in [`NAMES`], or all if it is to be found out.
+    pub(in crate::text) fn all(number: usize) -> Vec<Language> {
+        match number {
+            0 => (0..LANGUAGES.len()).map(Language).collect(),
+            number => Language::of(number, "").into_iter().collect(),
+        }
+    }
+
+    /// Its stop words as they are listed.
+    pub(in crate::text) fn stop_list(self) -> &'static [&'static str] {
+        stop_words::lookup(NAMES[self.0 + 2]).unwrap_or_default()
+    }
+
+    pub(in crate::text) fn stemmer(self) -> Stemmer {
+        Stemmer::create(LANGUAGES[self.0].1)
+    }
+
+    /// The hashes of the normal forms of its stop words; `normal_form` makes them.
+    pub(in crate::text) fn stop_words(
+        self,
+        normal_form: impl Fn(&str) -> String,
+    ) -> &'static HashSet<u64, BuildKeyHasher> {
+        static SETS: [OnceLock<HashSet<u64, BuildKeyHasher>>; LANGUAGES.len()] =
+            [const { OnceLock::new() }; LANGUAGES.len()];
+        SETS[self.0].get_or_init(|| {
+            // "don't" is two words here, and what stands before and after the apostrophe stops.
+            let parts = self.stop_list().iter().flat_map(|word| word.split(['\'', '\u{2019}']));
+            parts.map(|word| hash_bytes(normal_form(word).as_bytes())).collect()
+        })
+    }
+}
+
+/// The one of the languages that a text is most likely in, if it is in words at all. How sure it is
+/// does not matter: versions of a text must be taken for the same language, right or wrong.
+fn detect(text: &str) -> Option<Language> {
+    let mut lengths = (0..=SAMPLE_BYTES.min(text.len())).rev();
+    let end = lengths.find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    let allowed = LANGUAGES.iter().map(|language| language.0).collect();
+    let text: String = text[..end].chars().map(settled).collect();
+    let lang = Detector::with_allowlist(allowed).detect_lang(&text)?;
+    LANGUAGES.iter().position(|language| language.0 == lang).map(Language)
+}
+
+/// The character itself, unless its lower case may depend on the compiler.
+///
+/// whatlang lower-cases a text by `str::to_lowercase`, which follows the compiler's Unicode version.
+/// Unicode never changes the lower case of a character that has one, so only characters that are new
+/// can differ: those that the pinned tables do not know, and the cased ones of Unicode 17, which the
+/// oldest compiler that builds cento does not know. The lower case of a sigma depends on what stands
+/// around it, by a property of all characters that may change.
+fn settled(c: char) -> char {
+    match c {
+        '\u{3a3}' => '\u{3c3}',
+        '\u{a7ce}' | '\u{a7d2}' | '\u{a7d4}' | '\u{16ea0}'..='\u{16eb8}' => {
+            char::REPLACEMENT_CHARACTER
+        }
+        c if is_assigned(c) => c,
+        _ => char::REPLACEMENT_CHARACTER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix64;
+    use crate::text::normalize::{Form, normal_form};
+
+    fn name(text: &str) -> &'static str {
+        Language::of(0, text).map_or("none", |language| NAMES[language.0 + 2])
+    }
+
+    #[test]
+    fn languages_are_found_out() {
+        assert_eq!(
+            name("The quick brown fox jumps over the lazy dog, and then it goes home again."),
+            "en"
+        );
+        assert_eq!(
+            name(
+                "Der schnelle braune Fuchs springt \u{fc}ber den faulen Hund und geht dann nach Hause."
+            ),
+            "de"
+        );
+        assert_eq!(name("12 34 !"), "none");
+        assert_eq!(Language::of(1, "The quick brown fox jumps over the lazy dog"), None);
+    }
+
+    #[test]
+    fn what_is_lower_cased_has_the_same_lower_case_in_every_version_of_unicode() {
+        // If this fails, the compiler knows another lower case of a character that the detector
+        // sees: it must not see it (`settled`).
+        let (mut digest, mut cased) = (0, 0);
+        for c in ('\0'..=char::MAX).filter(|&c| settled(c) == c) {
+            for lower in c.to_lowercase().filter(|&lower| lower != c) {
+                digest = mix64(digest ^ u64::from(c)) ^ u64::from(lower);
+                cased += 1;
+            }
+        }
+        assert_eq!((cased, digest), (1460, 3_241_411_218_397_351_122));
+        // Every cased character that Unicode 16 does not have is hidden.
+        let known = regex::Regex::new(r"\P{Cn}").unwrap();
+        for c in ('\0'..=char::MAX).filter(|c| !c.to_lowercase().eq([*c])) {
+            let is_new = !known.is_match(c.encode_utf8(&mut [0; 4]));
+            assert!(!is_new || settled(c) != c, "{c:?}");
+        }
+        assert_eq!(settled('\u{3a3}'), '\u{3c3}');
+    }
+
+    #[test]
+    fn every_language_has_stop_words_and_a_stemmer_of_its_own() {
+        // The sets are made once in a process: as the analyser makes them.
+        let form = Form { nfkc: true, fold: true };
+        let mut sets = HashSet::new();
+        for (number, name) in NAMES.iter().enumerate().skip(2) {
+            let language = Language::of(number, "").unwrap();
+            let words = language.stop_words(|word| normal_form(word, form));
+            assert!(words.len() > 20, "{name}");
+            let mut words: Vec<u64> = words.iter().copied().collect();
+            words.sort_unstable();
+            assert!(sets.insert(words), "{name}");
+        }
+        let stem = |name: &str, word: &str| {
+            let number = NAMES.iter().position(|other| *other == name).unwrap();
+            Language::of(number, "").unwrap().stemmer().stem(word).into_owned()
+        };
+        assert_eq!(stem("en", "connections"), "connect");
+        assert_eq!(stem("de", "h\u{e4}usern"), "haus");
+    }
+}

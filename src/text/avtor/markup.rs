@@ -1,0 +1,171 @@
+//! What does a text with HTML tags say?
+//!
+//! Tags, comments, and the contents of scripts and style sheets go; character references become
+//! their characters (Sharapova and Sharapova 2018, section 3.3). A tag within a line of text
+//! (`<b>`) joins what stands around it, any other separates it, as a reader sees it.
+
+use super::edit::Edited;
+use html5gum::Tokenizer;
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use std::convert::Infallible;
+
+/// Elements whose contents are not read.
+const HIDDEN: [&[u8]; 2] = [b"script", b"style"];
+
+/// Elements that stand within a line of text.
+const WITHIN_LINES: [&[u8]; 24] = [
+    b"a", b"abbr", b"acronym", b"b", b"big", b"cite", b"code", b"dfn", b"em", b"font", b"i",
+    b"kbd", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strong", b"sub", b"sup", b"tt",
+    b"u", b"wbr",
+];
+
+/// The longest character reference, with `&` and `;`.
+const REFERENCE_BYTES_MAX: usize = 40;
+
+/// The text without its markup.
+pub(in crate::text) fn strip(text: &str) -> Edited {
+    let mut edited = Edited::default();
+    let mut is_hidden = false;
+    let mut separates: Option<usize> = None;
+    // Where what has been understood ends.
+    let mut end = 0;
+    let callback = |event: CallbackEvent<'_>, span: html5gum::Span<usize>| -> Option<Infallible> {
+        let is_unclosed = |text: &str| !text.ends_with("-->") && !text.ends_with("--!>");
+        match event {
+            CallbackEvent::Comment { .. } if span.end >= text.len() && is_unclosed(text) => {
+                return None;
+            }
+            CallbackEvent::String { .. }
+            | CallbackEvent::CloseStartTag { .. }
+            | CallbackEvent::EndTag { .. }
+            | CallbackEvent::Comment { .. }
+            | CallbackEvent::Doctype { .. } => end = end.max(span.end.min(text.len())),
+            _ => {}
+        }
+        match event {
+            CallbackEvent::String { .. } if !is_hidden => {
+                if let Some(at) = separates.take() {
+                    edited.replace(" ", at, span.start.max(at));
+                }
+                push_text(&mut edited, text, span.start, span.end);
+            }
+            CallbackEvent::OpenStartTag { name } => {
+                is_hidden = HIDDEN.contains(&name);
+                if !WITHIN_LINES.contains(&name) {
+                    separates = separates.or(Some(span.start));
+                }
+            }
+            CallbackEvent::EndTag { name } => {
+                is_hidden &= !HIDDEN.contains(&name);
+                if !WITHIN_LINES.contains(&name) {
+                    separates = separates.or(Some(span.start));
+                }
+            }
+            _ => {}
+        }
+        None
+    };
+    let mut emitter = CallbackEmitter::new(callback);
+    emitter.naively_switch_states(true);
+    // Reading from memory does not fail, and the callback yields nothing: it is all done by asking.
+    let nothing = Tokenizer::new_with_emitter(text, emitter).next();
+    debug_assert!(nothing.is_none());
+    // A tag or comment that does not end is none: "i<n" in a text that is no HTML.
+    if !is_hidden && text[end..].starts_with('<') {
+        edited.replace(" ", end, end);
+        push_text(&mut edited, text, end, text.len());
+    }
+    edited
+}
+
+/// Appends text between tags, its character references decoded.
+fn push_text(edited: &mut Edited, text: &str, start: usize, end: usize) {
+    let mut copied = start;
+    for (at, _) in text[start..end].match_indices('&') {
+        let at = start + at;
+        // To the semicolon, with no other reference before it.
+        let length = text[at + 1..end].find([';', '&']).map_or(0, |length| length + 1);
+        if length >= REFERENCE_BYTES_MAX || text.as_bytes()[at + length] != b';' {
+            continue;
+        }
+        let reference = &text[at..=at + length];
+        let decoded = html_escape::decode_html_entities(reference);
+        if decoded != reference {
+            edited.copy(text, copied, at);
+            edited.replace(&decoded, at, at + reference.len());
+            copied = at + reference.len();
+        }
+    }
+    edited.copy(text, copied, end);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_a_reader_sees_is_left() {
+        let check = |text: &str, expected: &str| assert_eq!(strip(text).text, expected, "{text}");
+        check("no tags & no < fuss", "no tags & no < fuss");
+        check("<p>one</p><p>t<b>w</b>o</p>", " one two");
+        check("&&amp; &x&lt;", "&& &x<");
+        check("caf&eacute; &#233;&amp;x &nosuch; &", "caf\u{e9} \u{e9}&x &nosuch; &");
+        check("a<!-- x > y -->b<script>if (a < b) c();</script>d<style>p {}</style>", "ab d");
+        check("<a href='x>y'>z</a>", "z");
+        check("if i<n then more", "if i <n then more");
+        check("x <!-- not closed", "x  <!-- not closed");
+        check("<ul><li>\u{436}<li>b", " \u{436} b");
+    }
+
+    /// The text between the tags of a text, as the tokenizer gives it.
+    fn strings(text: &str) -> String {
+        let mut found = String::new();
+        let mut is_hidden = false;
+        let mut emitter = html5gum::DefaultEmitter::default();
+        emitter.naively_switch_states(true);
+        for token in Tokenizer::new_with_emitter(text, emitter).flatten() {
+            match token {
+                html5gum::Token::StartTag(tag) => is_hidden = HIDDEN.contains(&tag.name.as_slice()),
+                html5gum::Token::EndTag(tag) => is_hidden &= !HIDDEN.contains(&tag.name.as_slice()),
+                html5gum::Token::String(string) if !is_hidden => {
+                    found += &String::from_utf8_lossy(&string.value);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_no_panic_and_plain_text_is_left_alone(
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "<p>", "</p>", "<b", ">", "&", "amp;", "\u{e9}", "\r\n", "\r", "word", " ", "<!--",
+                "-->", "<script>", "</script>", "<![CDATA[", "\0", "<", "/", "'", "\"", "=", "\u{1d54f}",
+                "<title>", "<plaintext>", "<textarea>", "</textarea>", "&#x110000;", "&#0;",
+            ]), 0..30),
+        ) {
+            let text = parts.concat();
+            let edited = strip(&text);
+            for (start, c) in edited.text.char_indices() {
+                let span = crate::text::Span { start: start as u32, end: (start + c.len_utf8()) as u32 };
+                let origin = edited.origin(span);
+                prop_assert!(text.get(origin.start as usize..origin.end as usize).is_some());
+            }
+            if !text.contains(['<', '&']) {
+                prop_assert_eq!(&edited.text, &text);
+            }
+            // The spans say what the tokenizer's own strings say.
+            if !text.contains(['&', '\0']) {
+                let letters = |text: &str| -> String {
+                    text.chars().filter(|c| !c.is_whitespace()).collect()
+                };
+                let (own, all) = (letters(&edited.text), letters(&text));
+                let rest = own.strip_prefix(&letters(&strings(&text)));
+                let is_open = |rest: &str| rest.starts_with('<') && all.ends_with(rest);
+                prop_assert!(rest.is_some_and(|rest| rest.is_empty() || is_open(rest)), "{own}");
+            }
+        }
+    }
+}

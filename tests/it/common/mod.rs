@@ -1,0 +1,77 @@
+//! What several tests need: documents, and ways to look at an index.
+
+#![allow(dead_code, reason = "every test uses a part of it")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+pub mod example;
+pub mod fault;
+pub mod naive;
+pub mod sim;
+
+use std::collections::BTreeMap;
+
+use cento::hash::mix64;
+use cento::index::{Config, DocAddress, Document, Index, Signed, Snapshot, Writer};
+
+/// What an index should hold: the text of each document by its id.
+pub type Model = BTreeMap<String, String>;
+
+/// The default configuration.
+pub fn config() -> Config {
+    Config::new("winnow(k=5,w=10)", "words", true).unwrap()
+}
+
+/// `count` words of a vocabulary of 2,000, the same for the same seed.
+pub fn words(seed: u64, count: usize) -> String {
+    let word = |i: u64| format!("w{}", mix64(mix64(seed) ^ i) % 2000);
+    (0..count as u64).map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A document without meta.
+pub fn document(id: &str, text: &str) -> Document {
+    Document::new(id, text, serde_json::Map::new())
+}
+
+/// Adds a document.
+pub fn add(writer: &mut Writer, id: &str, text: &str) -> cento::Result<()> {
+    let config = config();
+    writer.add(Signed::new(document(id, text), &config)?).map(|_| ())
+}
+
+/// Asserts that the index holds exactly the documents of the model, and is sound.
+pub fn assert_holds(index: &Index, model: &Model) {
+    holds(index, model).unwrap_or_else(|what| panic!("{what}"));
+}
+
+/// Whether the index holds exactly the documents of the model, and is sound; else what is wrong.
+pub fn holds(index: &Index, model: &Model) -> Result<(), String> {
+    let snapshot = index.snapshot().map_err(|e| e.to_string())?;
+    if &contents(&snapshot) != model {
+        return Err("it holds other documents".into());
+    }
+    for (id, text) in model {
+        let address = snapshot.find(id).map_err(|e| e.to_string())?;
+        let address = address.ok_or_else(|| format!("{id} is not found"))?;
+        let segment = &snapshot.segments()[address.segment as usize];
+        let (_, signature) = snapshot.config().sign(text).unwrap();
+        if segment.signatures.signature(address.doc).map_err(|e| e.to_string())? != signature {
+            return Err(format!("{id} has another signature"));
+        }
+    }
+    match index.check().map_err(|e| e.to_string())?.problems {
+        problems if problems.is_empty() => Ok(()),
+        problems => Err(format!("{problems:?}")),
+    }
+}
+
+/// The text of each live document by its id.
+pub fn contents(snapshot: &Snapshot) -> Model {
+    let mut contents = Model::new();
+    for (segment, view) in (0u32..).zip(snapshot.segments()) {
+        for doc in (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc)) {
+            let stored = snapshot.document(DocAddress { segment, doc }).unwrap();
+            assert!(contents.insert(stored.id, stored.text.unwrap()).is_none(), "an id twice");
+        }
+    }
+    contents
+}

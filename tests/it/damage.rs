@@ -1,0 +1,259 @@
+//! Damaged bytes in any file of an index: an error, or the same answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{add, config, words};
+use cento::hash::mix64;
+use cento::index::{Index, WriterOptions};
+use cento::scheme::Fingerprint;
+use cento::search::{Query, Searcher};
+use cento::segment::{Header, SegmentBuilder, SegmentReader};
+use ownedbytes::OwnedBytes;
+
+fn small_index(path: &Path) {
+    let index = Index::create(path, config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for doc in 0..6 {
+        let text = format!("{} {}", words(doc, 40), words(100, 25));
+        add(&mut writer, &format!("doc{doc}"), &text).unwrap();
+    }
+    writer.commit().unwrap();
+    writer.remove("doc5").unwrap();
+    writer.finish().unwrap();
+}
+
+/// Everything a reader can learn: hits, ids, texts, signatures.
+fn answers(path: &Path) -> cento::Result<String> {
+    let index = Index::open(path)?;
+    let snapshot = index.snapshot()?;
+    let searcher = Searcher::new(snapshot.clone());
+    let mut all = String::new();
+    for doc in 0..6 {
+        let mut answer = searcher.search(&Query::text(words(doc, 40)))?;
+        answer.took_us = 0;
+        all += &format!("{answer:?}\n");
+        let Some(address) = snapshot.find(&format!("doc{doc}"))? else { continue };
+        all += &format!("{:?}\n", snapshot.document(address)?);
+        let segment = &snapshot.segments()[address.segment as usize].signatures;
+        all += &format!("{:?}\n", segment.signature(address.doc)?);
+    }
+    Ok(all)
+}
+
+/// The files of an index that hold what was committed.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_none_or(|extension| extension != "lock"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_flipped_byte_anywhere_is_an_error_or_harmless() {
+    let dir = tempfile::tempdir().unwrap();
+    small_index(dir.path());
+    let expected = answers(dir.path()).unwrap();
+    let mut wrong = Vec::new();
+    for file in files(dir.path()) {
+        let whole = fs::read(&file).unwrap();
+        let mut detected = 0;
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= if at % 2 == 0 { 0x01 } else { 0x80 };
+            fs::write(&file, &bytes).unwrap();
+            match std::panic::catch_unwind(|| answers(dir.path())) {
+                Ok(Ok(found)) if found == expected => {}
+                Ok(Ok(_)) => wrong.push(format!("{} byte {at}: wrong answer", file.display())),
+                Ok(Err(_)) => detected += 1,
+                Err(_) => wrong.push(format!("{} byte {at}: panic", file.display())),
+            }
+        }
+        fs::write(&file, &whole).unwrap();
+        let is_sig = file.extension().is_some_and(|extension| extension == "sig");
+        assert!(!is_sig || detected > whole.len() / 2, "{detected} of {} noticed", whole.len());
+    }
+    assert!(wrong.is_empty(), "{} bytes: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
+    assert_eq!(answers(dir.path()).unwrap(), expected);
+}
+
+/// What a user can do with an index.
+type Verb = fn(&Index) -> cento::Result<()>;
+
+/// All that there is to do, by name.
+const VERBS: [(&str, Verb); 5] = [
+    ("search", |index| {
+        let query = Query { passages: true, ..Query::text(words(1, 40)) };
+        Searcher::new(index.snapshot()?).search(&query).map(drop)
+    }),
+    ("stats", |index| index.snapshot()?.stats().map(drop)),
+    ("add", |index| {
+        let mut writer = index.writer(WriterOptions::default())?;
+        add(&mut writer, "new", &words(200, 40))?;
+        writer.finish()
+    }),
+    ("compact", |index| index.compact(1).map(drop)),
+    ("check", |index| match index.check()?.problems.into_iter().next() {
+        Some(problem) => Err(problem.into()),
+        None => Ok(()),
+    }),
+];
+
+#[test]
+fn a_component_cut_anywhere_is_an_error_that_names_it() {
+    // Of 4 to 7 bytes tantivy read 8 and panicked, and the message blamed a .store.
+    let dir = tempfile::tempdir().unwrap();
+    small_index(dir.path());
+    let mut components = 0;
+    for file in files(dir.path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if name.ends_with(".json") {
+            continue;
+        }
+        components += 1;
+        let whole = fs::read(&file).unwrap();
+        let index = Index::open(dir.path()).unwrap();
+        let last = whole.len() - 1;
+        for len in (0..=64).chain([last / 2, last - 28, last - 8, last - 7, last]) {
+            fs::write(&file, &whole[..len]).unwrap();
+            for (verb, run) in VERBS {
+                let error = run(&index).err().map(|error| error.to_string());
+                let error = error.unwrap_or_else(|| panic!("{verb}, {name} cut to {len}"));
+                assert!(error.contains(&name), "{verb}, {name} cut to {len}: {error}");
+                assert!(!error.contains("IoError"), "{verb}, {name} cut to {len}: {error}");
+            }
+        }
+        fs::write(&file, &whole).unwrap();
+    }
+    assert_eq!(components, 8, "files of one segment");
+    answers(dir.path()).unwrap();
+}
+
+#[test]
+fn a_damaged_store_is_not_merged_and_is_named() {
+    // Its blocks have no checksum of their own: tantivy copied them as they were, or panicked.
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    for commit in 0..2 {
+        add(&mut writer, &format!("doc{commit}"), &words(commit, 400)).unwrap();
+        writer.commit().unwrap();
+    }
+    drop((writer, index));
+    let stores =
+        files(dir.path()).into_iter().filter(|path| path.extension().is_some_and(|e| e == "store"));
+    for store in stores.collect::<Vec<_>>() {
+        let whole = fs::read(&store).unwrap();
+        for at in [0, 3, 4, 20, 200] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x11;
+            fs::write(&store, &bytes).unwrap();
+            let index = Index::open(dir.path()).unwrap();
+            let error = index.compact(1).unwrap_err();
+            let name = store.file_name().unwrap().to_string_lossy();
+            assert!(matches!(&error, cento::Error::Corrupt(c) if c.file == name), "{at}: {error}");
+            assert_eq!(index.snapshot().unwrap().segments().len(), 2);
+        }
+        fs::write(&store, &whole).unwrap();
+    }
+    assert_eq!(Index::open(dir.path()).unwrap().compact(1).unwrap().segments_after, 1);
+}
+
+#[test]
+fn a_forged_term_index_is_an_error_or_harmless() {
+    // Its checksums are right, so its bytes reach fst, which goes where they lead.
+    let postings = (0..3000u64).map(|i| (mix64(i) >> 24, i as u32 % 5));
+    let mut builder = SegmentBuilder::new();
+    for doc in 0..5 {
+        let of_doc = postings.clone().filter(|posting| posting.1 == doc);
+        let signature: Vec<_> =
+            (0..).zip(of_doc).map(|(position, (key, _))| Fingerprint { key, position }).collect();
+        builder.push(600, &signature);
+    }
+    let header = Header { key_bits: 40, documents: 5, config: 1, owner: 2 };
+    let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
+    let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
+    let footer = whole.len() - 184;
+    let [term_index, checksums] = [1, 6].map(|section| {
+        let entry = footer + 16 * section;
+        uint(&whole[entry..entry + 8])
+            ..uint(&whole[entry..entry + 8]) + uint(&whole[entry + 8..entry + 16])
+    });
+    assert!(term_index.len() > 100);
+    let mut harmless = 0;
+    for at in term_index.clone() {
+        for change in [0x01, 0x10, 0x80, 0xff] {
+            let mut forged = whole.clone();
+            forged[at] ^= change;
+            let page = at / 4096;
+            let end = (4096 * (page + 1)).min(checksums.start);
+            let crc = crc32fast::hash(&forged[4096 * page..end]).to_le_bytes();
+            forged[checksums.start + 4 * page..][..4].copy_from_slice(&crc);
+            let crc = crc32fast::hash(&forged[checksums.clone()]).to_le_bytes();
+            forged[footer + 164..footer + 168].copy_from_slice(&crc);
+            let crc = crc32fast::hash(&forged[footer..footer + 168]).to_le_bytes();
+            forged[footer + 168..footer + 172].copy_from_slice(&crc);
+            match SegmentReader::open("forged", OwnedBytes::new(forged)) {
+                Ok(reader) => {
+                    harmless += 1;
+                    postings.clone().for_each(|(key, _)| drop(reader.find(key)));
+                    reader.check();
+                }
+                Err(error) => assert_eq!(error.section, "term index", "{at}: {error}"),
+            }
+        }
+    }
+    assert!(harmless < 4 * term_index.len() / 2, "{harmless}");
+}
+
+#[test]
+fn check_names_the_damaged_file() {
+    let dir = tempfile::tempdir().unwrap();
+    small_index(dir.path());
+    assert_eq!(Index::open(dir.path()).unwrap().check().unwrap().problems, []);
+    for file in files(dir.path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let whole = fs::read(&file).unwrap();
+        let mut bytes = whole.clone();
+        let middle = bytes.len() / 3;
+        bytes[middle] ^= 0x10;
+        fs::write(&file, &bytes).unwrap();
+        let problems = match Index::open(dir.path()).and_then(|index| index.check()) {
+            Ok(report) => report.problems,
+            Err(cento::Error::Corrupt(problem)) => vec![problem],
+            Err(_) if name == ".managed.json" => Vec::new(),
+            Err(error) => panic!("{name}: {error}"),
+        };
+        // The list of files to collect says nothing about documents.
+        let named = problems.iter().any(|problem| problem.file.contains(&name));
+        assert!(named || name == ".managed.json", "{name}: {problems:?}");
+        fs::write(&file, &whole).unwrap();
+    }
+}
+
+#[test]
+fn a_file_of_another_segment_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for commit in 0..2 {
+        add(&mut writer, &format!("doc{commit}"), &words(commit, 40)).unwrap();
+        writer.commit().unwrap();
+    }
+    writer.finish().unwrap();
+    let sigs: Vec<PathBuf> = files(dir.path())
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sig"))
+        .collect();
+    assert_eq!(sigs.len(), 2);
+    let bytes = sigs.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
+    fs::write(&sigs[0], &bytes[1]).unwrap();
+    fs::write(&sigs[1], &bytes[0]).unwrap();
+    let error = Index::open(dir.path()).unwrap().snapshot().err().unwrap();
+    let is_named = matches!(&error, cento::Error::Corrupt(problem)
+        if sigs.iter().any(|sig| sig.ends_with(&problem.file)));
+    assert!(is_named, "{error:?}");
+}

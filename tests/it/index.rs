@@ -1,0 +1,287 @@
+//! An index against a model: add, replace, remove, commit, compact, reopen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::common::{Model, add, assert_holds, config, document, words};
+use cento::Error;
+use cento::hash::Digest;
+use cento::index::Signed;
+use cento::index::{Config, Index, Outcome, WriterOptions};
+use cento::search::{MaxDf, Query, Searcher};
+use proptest::prelude::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Add {
+        id: u8,
+        text: u8,
+    },
+    Remove {
+        id: u8,
+    },
+    Commit,
+    Compact {
+        segments: usize,
+    },
+    /// Drops the writer with all that is not committed.
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        12 => (0u8..12, 0u8..8).prop_map(|(id, text)| Step::Add { id, text }),
+        3 => (0u8..12).prop_map(|id| Step::Remove { id }),
+        4 => Just(Step::Commit),
+        1 => (1usize..3).prop_map(|segments| Step::Compact { segments }),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+/// Texts that share passages, of which some are short and one is empty of words.
+fn text(number: u8) -> String {
+    match number {
+        0 => "only four words here".into(),
+        1 => "!!!".into(),
+        n => format!("{} {} {}", words(n.into(), 20), words(50, 30), words(u64::from(n) + 9, 20)),
+    }
+}
+
+/// Overlaps by definition: distinct keys in common, of every document.
+fn brute_force(config: &Config, model: &Model, query: &str) -> BTreeMap<String, u32> {
+    let keys = |text: &str| -> BTreeSet<u64> {
+        config.sign(text).unwrap().1.into_iter().map(|f| f.key).collect()
+    };
+    let wanted = keys(query);
+    model
+        .iter()
+        .map(|(id, text)| (id.clone(), keys(text).intersection(&wanted).count() as u32))
+        .filter(|(_, overlap)| *overlap > 0)
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn an_index_holds_what_a_map_would(steps in proptest::collection::vec(step(), 1..40)) {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::create(dir.path().join("index"), config()).unwrap();
+        let (mut committed, mut current) = (Model::new(), Model::new());
+        let mut writer = Some(index.writer(WriterOptions::default()).unwrap());
+        for step in steps {
+            let open = || index.writer(WriterOptions::default()).unwrap();
+            match step {
+                Step::Add { id, text: number } => {
+                    let (id, text) = (format!("doc{id}"), text(number));
+                    let signed = Signed::new(document(&id, &text), index.config()).unwrap();
+                    let outcome = writer.get_or_insert_with(open).add(signed).unwrap();
+                    let expected = match current.insert(id, text.clone()) {
+                        None => Outcome::Added,
+                        Some(before) if before == text => Outcome::Unchanged,
+                        Some(_) => Outcome::Replaced,
+                    };
+                    prop_assert_eq!(outcome, expected);
+                }
+                Step::Remove { id } => {
+                    let id = format!("doc{id}");
+                    let removed = writer.get_or_insert_with(open).remove(&id).unwrap();
+                    prop_assert_eq!(removed, current.remove(&id).is_some());
+                }
+                Step::Commit => {
+                    writer.get_or_insert_with(open).commit().unwrap();
+                    committed = current.clone();
+                }
+                Step::Compact { segments } => {
+                    drop(writer.take());
+                    current = committed.clone();
+                    index.compact(segments).unwrap();
+                    let snapshot = index.snapshot().unwrap();
+                    prop_assert!(snapshot.segments().len() <= segments);
+                    prop_assert_eq!(snapshot.stats().unwrap().deleted, 0);
+                }
+                Step::Reopen => {
+                    drop(writer.take());
+                    current = committed.clone();
+                }
+            }
+            prop_assert_eq!(&crate::common::contents(&index.snapshot().unwrap()), &committed);
+        }
+        drop(writer);
+        let reopened = Index::open(dir.path().join("index")).unwrap();
+        assert_holds(&reopened, &committed);
+        let searcher = Searcher::new(reopened.snapshot().unwrap());
+        for query in (0..8).map(text) {
+            let query = Query { limit: 100, max_df: Some(MaxDf::Documents(1000)), ..Query::text(query) };
+            let cento::search::Subject::Text(text) = &query.subject else { unreachable!() };
+            let hits = searcher.search(&query).unwrap().hits;
+            let found: BTreeMap<String, u32> =
+                hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect();
+            prop_assert_eq!(found, brute_force(reopened.config(), &committed, text));
+        }
+    }
+}
+
+#[test]
+fn a_second_writer_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let _writer = index.writer(WriterOptions::default()).unwrap();
+    let other = Index::open(dir.path()).unwrap();
+    assert!(matches!(other.writer(WriterOptions::default()), Err(Error::Locked { .. })));
+    assert!(matches!(other.compact(1), Err(Error::Locked { .. })));
+}
+
+#[test]
+fn a_snapshot_outlives_commits_and_compactions() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    add(&mut writer, "a", &words(1, 50)).unwrap();
+    add(&mut writer, "b", &words(2, 50)).unwrap();
+    writer.commit().unwrap();
+    let before = index.snapshot().unwrap();
+    writer.remove("a").unwrap();
+    add(&mut writer, "b", &words(3, 50)).unwrap();
+    writer.finish().unwrap();
+    index.compact(1).unwrap();
+    let contents = crate::common::contents(&before);
+    assert_eq!(contents["a"], words(1, 50));
+    assert_eq!(contents["b"], words(2, 50));
+    assert_eq!(crate::common::contents(&index.snapshot().unwrap()).len(), 1);
+}
+
+#[test]
+fn equally_good_hits_come_in_the_order_of_their_ids_wherever_they_are_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let text = words(1, 80);
+    for id in ["m", "c", "z", "a", "q"] {
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        add(&mut writer, id, &text).unwrap();
+        writer.finish().unwrap();
+    }
+    let ids = |limit: usize| -> Vec<String> {
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let query = Query { limit, ..Query::text(&text) };
+        searcher.search(&query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
+    };
+    assert_eq!(ids(3), ["a", "c", "m"]);
+    index.compact(1).unwrap();
+    assert_eq!(ids(3), ["a", "c", "m"]);
+    assert_eq!(ids(10), ["a", "c", "m", "q", "z"]);
+    assert_eq!(ids(0), [""; 0]);
+}
+
+#[test]
+fn a_stop_fingerprint_finds_nothing_alone_but_still_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let (common, rare) = (words(1, 60), words(2, 60));
+    for doc in 0..20 {
+        add(&mut writer, &format!("common{doc}"), &common).unwrap();
+    }
+    let both = format!("{common} {rare}");
+    add(&mut writer, "both", &both).unwrap();
+    writer.finish().unwrap();
+    let searcher = Searcher::new(index.snapshot().unwrap());
+    let search =
+        |max_df| searcher.search(&Query { max_df, limit: 50, ..Query::text(&both) }).unwrap();
+    let all = search(Some(MaxDf::Documents(100)));
+    assert_eq!((all.query.stopped, all.hits.len()), (0, 21));
+    let pruned = search(Some(MaxDf::Documents(10)));
+    assert!(pruned.query.stopped > 0);
+    assert_eq!(pruned.hits.len(), 1);
+    assert_eq!(pruned.hits[0], all.hits[0]);
+    assert_eq!(pruned.hits[0].containment, 1.0);
+}
+
+#[test]
+fn what_is_stopped_does_not_depend_on_deleted_documents() {
+    // The dfs of a segment count deleted documents until it is merged.
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    for doc in 0..20 {
+        add(&mut writer, &format!("doc{doc}"), &words(1, 60)).unwrap();
+    }
+    writer.commit().unwrap();
+    (0..11).for_each(|doc| assert!(writer.remove(&format!("doc{doc}")).unwrap()));
+    writer.finish().unwrap();
+    let search = || {
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let query = Query { max_df: Some(MaxDf::Documents(10)), ..Query::text(words(1, 60)) };
+        let answer = searcher.search(&query).unwrap();
+        (answer.query, answer.hits)
+    };
+    let before = search();
+    assert_eq!((before.0.stopped, before.1.len()), (0, 9));
+    index.compact(1).unwrap();
+    assert_eq!(search(), before);
+}
+
+#[test]
+fn compaction_leaves_only_the_files_of_the_segments_that_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    for doc in 0..3 {
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        add(&mut writer, &format!("doc{doc}"), &words(doc, 60)).unwrap();
+        writer.finish().unwrap();
+    }
+    assert_eq!(index.snapshot().unwrap().segments().len(), 3);
+    let done = index.compact(1).unwrap();
+    assert_eq!((done.segments_before, done.segments_after), (3, 1));
+    let sigs = std::fs::read_dir(dir.path()).unwrap().filter(|entry| {
+        entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "sig")
+    });
+    assert_eq!(sigs.count(), 1);
+}
+
+#[test]
+fn an_index_of_another_analyser_is_refused_with_advice() {
+    let dir = tempfile::tempdir().unwrap();
+    Index::create(dir.path(), config()).unwrap();
+    let meta = dir.path().join("meta.json");
+    let text = std::fs::read_to_string(&meta).unwrap();
+    let (json, _) = text.rsplit_once(",\"cento_crc32\"").unwrap();
+    let at = json.find("\"analyzer_digest\": \"").unwrap() + 20;
+    let damaged = format!("{}0000000000000000{}}}", &json[..at], &json[at + 16..]);
+    let crc = crc32fast::hash(damaged.as_bytes());
+    let sealed = format!("{},\"cento_crc32\":{crc}}}", &damaged[..damaged.len() - 1]);
+    std::fs::write(&meta, sealed).unwrap();
+    let error = Index::open(dir.path()).err().unwrap().to_string();
+    assert!(error.contains("analyzer_digest") && error.contains("create a new index"), "{error}");
+}
+
+#[test]
+fn texts_whose_digests_share_a_half_are_not_the_same() {
+    // Of 10^9 texts two share 64 bits with a probability of 2.7 %; made up here.
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let signed = |id: &str, low, high| {
+        let signed = Signed::new(document(id, &words(high, 20)), index.config()).unwrap();
+        Signed { digest: Digest { low, high }, ..signed }
+    };
+    assert_eq!(writer.add(signed("a", 1, 1)).unwrap(), Outcome::Added);
+    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Replaced);
+    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
+    assert_eq!(writer.add(signed("b", 1, 3)).unwrap(), Outcome::Added);
+    writer.commit().unwrap();
+    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
+    assert_eq!(writer.add(signed("c", 3, 3)).unwrap(), Outcome::Added);
+    writer.finish().unwrap();
+    for segments in [2, 1] {
+        let snapshot = index.snapshot().unwrap();
+        assert_eq!(snapshot.segments().len(), segments);
+        let found = |low, high| snapshot.find_digest(Digest { low, high }).unwrap();
+        assert_eq!(found(1, 1), None);
+        assert_eq!(found(1, 2).as_deref(), Some("a"));
+        assert_eq!(found(1, 3).as_deref(), Some("b"));
+        assert_eq!(found(3, 3).as_deref(), Some("c"));
+        let holds = |low, high| snapshot.holds(&document("a", ""), Digest { low, high }).unwrap();
+        assert!(holds(1, 2) && !holds(1, 3) && !holds(2, 2));
+        index.compact(1).unwrap();
+    }
+}

@@ -1,0 +1,259 @@
+//! Pairs and clusters against brute force.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
+
+use cento::hash::mix64;
+use cento::index::Document;
+use cento::index::Signed;
+use cento::index::{Config, Index, MaxDf, WriterOptions};
+use cento::join::Thresholds;
+use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
+use cento::join::pairs::{PairOptions, PairReport, pairs};
+use cento::join::series::Scope;
+use cento::search::Searcher;
+use cento::tantivy::directory::RamDirectory;
+use proptest::prelude::*;
+use serde_json::json;
+
+/// Every word is a fingerprint.
+fn config() -> Config {
+    Config::new("kgram(k=1)", "words", false).unwrap()
+}
+
+/// Documents of few words of which some are everywhere, in versions that differ by some words.
+fn text(seed: u64) -> String {
+    let (family, version) = (seed / 4, seed % 4);
+    let count = 4 + mix64(family) % 25;
+    let word = |i: u64| {
+        let own = mix64(seed ^ mix64(i)) % 8 < version;
+        let drawn = mix64(if own { seed } else { family } << 20 | i);
+        let range = [4, 40, 400][(drawn >> 40) as usize % 3];
+        format!("w{range}x{}", drawn % range)
+    };
+    (0..count + version).map(word).collect::<Vec<_>>().join(" ")
+}
+
+type Keys = BTreeMap<String, (BTreeSet<u64>, u64)>;
+
+/// An index of documents with these seeds in several segments, some of them removed again, and what
+/// it holds: fingerprints and series by id.
+fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
+    let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
+    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let mut writer = index.writer(options).unwrap();
+    let mut held = Keys::new();
+    for seed in seeds {
+        let (id, text, series) = (format!("doc{seed}"), text(seed), mix64(seed) % 3);
+        // Series 0 is none.
+        let meta = if series == 0 { json!({}) } else { json!({ "of": { "series": series } }) };
+        let document = Document::new(&id, &text, meta.as_object().unwrap().clone());
+        writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        let keys = config().sign(&text).unwrap().1.iter().map(|f| f.key).collect();
+        held.insert(id.clone(), (keys, series));
+        if seed % 50 == 49 {
+            writer.commit().unwrap();
+        }
+        if seed % 9 == 0 {
+            writer.remove(&id).unwrap();
+            held.remove(&id);
+        }
+    }
+    writer.finish().unwrap();
+    (Searcher::new(index.snapshot().unwrap()), held)
+}
+
+/// A pair: the ids, and the overlap.
+type Found = BTreeMap<(String, String), u32>;
+
+fn found(a: &Searcher, b: Option<&Searcher>, options: &PairOptions) -> Vec<PairReport> {
+    let mut found = Vec::new();
+    let stop = AtomicBool::new(false);
+    let other = b.unwrap_or(a);
+    pairs(a, b, options, 0, &stop, &mut |_, pairs| {
+        for pair in pairs {
+            found.push(pair.report(a.snapshot(), other.snapshot()).unwrap());
+        }
+        Ok(())
+    })
+    .unwrap();
+    found
+}
+
+/// What brute force finds; `is_stopped` says which fingerprints bring up nothing.
+fn naive(
+    a: &Keys,
+    b: Option<&Keys>,
+    options: &PairOptions,
+    is_stopped: impl Fn(&u64) -> bool,
+) -> Found {
+    let mut found = Found::new();
+    for (a_id, (a_keys, a_series)) in a {
+        for (b_id, (b_keys, b_series)) in b.unwrap_or(a) {
+            let shared: Vec<&u64> = a_keys.intersection(b_keys).collect();
+            let (overlap, both) = (shared.len() as f64, a_keys.union(b_keys).count() as f64);
+            let least = a_keys.len().min(b_keys.len()) as f64;
+            let Thresholds { overlap: min, containment, resemblance } = options.thresholds;
+            let is_same = *a_series != 0 && a_series == b_series;
+            let is_kept = match &options.scope {
+                Scope::Everywhere => true,
+                Scope::Within(_) => is_same,
+                Scope::Across(_) => !is_same,
+            };
+            if (b.is_some() || a_id < b_id)
+                && shared.iter().any(|key| !is_stopped(key))
+                && shared.len() >= min as usize
+                && overlap / least >= containment
+                && overlap / both >= resemblance
+                && is_kept
+            {
+                found.insert((a_id.clone(), b_id.clone()), shared.len() as u32);
+            }
+        }
+    }
+    found
+}
+
+/// As [`naive`] gives it; each pair once.
+fn as_found(reports: &[PairReport], is_one_index: bool) -> Found {
+    let mut found = Found::new();
+    for PairReport { a, b, overlap, .. } in reports {
+        let (a, b) = if is_one_index && a > b { (b, a) } else { (a, b) };
+        assert!(found.insert((a.clone(), b.clone()), *overlap).is_none(), "{a} and {b} twice");
+    }
+    found
+}
+
+fn dfs(keys: &Keys) -> BTreeMap<u64, u64> {
+    let mut dfs = BTreeMap::new();
+    keys.values().flat_map(|(keys, _)| keys).for_each(|key| *dfs.entry(*key).or_default() += 1);
+    dfs
+}
+
+fn thresholds() -> impl Strategy<Value = Thresholds> {
+    let share = || prop_oneof![Just(0.0), (1u32..11).prop_map(|tenths| f64::from(tenths) / 10.0)];
+    let overlap = prop_oneof![Just(0u32), 1u32..8];
+    (overlap, share(), share()).prop_map(|(overlap, containment, resemblance)| Thresholds {
+        overlap,
+        containment,
+        resemblance,
+    })
+}
+
+fn scope() -> impl Strategy<Value = Scope> {
+    let field = || "of.series".to_owned();
+    prop_oneof![Just(Scope::Everywhere), Just(Scope::Within(field())), Just(Scope::Across(field()))]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn pairs_are_those_of_brute_force(
+        thresholds in thresholds(), scope in scope(), first in 0u64..1000, threads in 1usize..4,
+        max_df in prop_oneof![Just(u64::MAX), 3u64..40],
+    ) {
+        let (searcher, held) = world(first..first + 230);
+        let max_df_option = Some(MaxDf::Documents(max_df));
+        let options =
+            PairOptions { thresholds, scope, threads, max_df: max_df_option, passages: false };
+        let reports = found(&searcher, None, &options);
+        let dfs = dfs(&held);
+        let expected = naive(&held, None, &options, |key| dfs[key] > max_df);
+        prop_assert_eq!(as_found(&reports, true), expected);
+        for report in &reports {
+            let (a, b) = (&held[&report.a].0, &held[&report.b].0);
+            let overlap = f64::from(report.overlap);
+            prop_assert_eq!(report.containment_a_in_b, overlap / a.len() as f64);
+            prop_assert_eq!(report.containment_b_in_a, overlap / b.len() as f64);
+            prop_assert_eq!(report.resemblance, overlap / a.union(b).count() as f64);
+        }
+        // The same in the same order with another number of threads.
+        let other = PairOptions { threads: threads + 1, ..options };
+        prop_assert_eq!(found(&searcher, None, &other), reports);
+    }
+
+    #[test]
+    fn pairs_of_two_indexes_are_those_of_brute_force(
+        thresholds in thresholds(), scope in scope(), first in 0u64..1000,
+        max_df in prop_oneof![Just(u64::MAX), 3u64..40],
+    ) {
+        let (a, in_a) = world(first..first + 110);
+        let (b, in_b) = world(first + 70..first + 230);
+        let max_df_option = Some(MaxDf::Documents(max_df));
+        let options = PairOptions {
+            thresholds, scope, max_df: max_df_option, ..PairOptions::default()
+        };
+        let dfs = dfs(&in_b);
+        let is_stopped = |key: &u64| dfs.get(key).is_some_and(|&df| df > max_df);
+        let expected = naive(&in_a, Some(&in_b), &options, is_stopped);
+        prop_assert_eq!(as_found(&found(&a, Some(&b), &options), false), expected);
+    }
+
+    #[test]
+    fn boilerplate_counts_for_nobody(thresholds in thresholds(), first in 0u64..1000) {
+        let (searcher, mut held) = world(first..first + 120);
+        let boilerplate: BTreeSet<u64> = dfs(&held).into_iter().filter(|(_, df)| *df > 8).map(|(key, _)| key).collect();
+        held.values_mut().for_each(|(keys, _)| keys.retain(|key| !boilerplate.contains(key)));
+        held.retain(|_, (keys, _)| !keys.is_empty());
+        let searcher = searcher.without(boilerplate.into_iter().collect()).unwrap();
+        let options = PairOptions { thresholds, ..PairOptions::default() };
+        let reports = found(&searcher, None, &options);
+        prop_assert_eq!(as_found(&reports, true), naive(&held, None, &options, |_| false));
+        prop_assert!(reports.iter().all(|pair| pair.resemblance <= 1.0));
+    }
+
+    #[test]
+    fn clusters_are_stars_in_the_order_of_preference(
+        thresholds in thresholds(), first in 0u64..1000, threads in 1usize..4,
+    ) {
+        let (searcher, held) = world(first..first + 150);
+        let options = ClusterOptions {
+            thresholds, linkage: Linkage::Star, prefer: Prefer::Longest, max_df: None, threads,
+        };
+        let stop = AtomicBool::new(false);
+        let clusters = cluster(&searcher, &options, &stop, &mut |_, _| {}).unwrap();
+        let pair_options = PairOptions { thresholds, ..PairOptions::default() };
+        let edges = naive(&held, None, &pair_options, |_| false);
+        let is_edge = |a: &String, b: &String| {
+            edges.contains_key(&(a.min(b).clone(), a.max(b).clone()))
+        };
+        // By definition: the longest first, each takes who is like it and free.
+        let length = |id: &String| text(id[3..].parse().unwrap()).split(' ').count();
+        let mut ids: Vec<&String> = held.keys().collect();
+        ids.sort_by_key(|id| (std::cmp::Reverse(length(id)), (*id).clone()));
+        let mut taken: BTreeSet<&String> = BTreeSet::new();
+        let mut expected: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for &id in &ids {
+            if !taken.insert(id) {
+                continue;
+            }
+            let members: Vec<&String> =
+                ids.iter().copied().filter(|other| !taken.contains(other) && is_edge(id, other)).collect();
+            taken.extend(&members);
+            if !members.is_empty() {
+                expected.insert(id.clone(), members.into_iter().cloned().collect());
+            }
+        }
+        let as_map = clusters.iter().map(|cluster| {
+            let members = cluster.members.iter().map(|member| member.id.clone()).collect();
+            (cluster.representative.clone(), members)
+        });
+        prop_assert_eq!(as_map.collect::<BTreeMap<_, BTreeSet<_>>>(), expected);
+        prop_assert!(clusters.is_sorted_by(|a, b| a.size >= b.size && a.cluster < b.cluster));
+        // By single linkage they are the components of the graph.
+        let options = ClusterOptions { linkage: Linkage::Single, ..options };
+        let clusters = cluster(&searcher, &options, &stop, &mut |_, _| {}).unwrap();
+        let together: BTreeMap<&str, u64> = clusters
+            .iter()
+            .flat_map(|cluster| {
+                let others = cluster.members.iter().map(|member| member.id.as_str());
+                others.chain([cluster.representative.as_str()]).map(|id| (id, cluster.cluster))
+            })
+            .collect();
+        for (a, b) in edges.keys() {
+            prop_assert_eq!(together[a.as_str()], together[b.as_str()]);
+        }
+        prop_assert_eq!(together.len(), edges.keys().flat_map(|(a, b)| [a, b]).collect::<BTreeSet<_>>().len());
+    }
+}

@@ -1,0 +1,17 @@
+//! The library as programs use it: one binary, because each links all of tantivy.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+mod crash;
+mod damage;
+mod format;
+mod index;
+mod join;
+mod misplaced;
+mod naive_reader;
+mod passages;
+mod search;
+mod segment;
+mod tidy;
+mod writer_defects;

@@ -1,0 +1,117 @@
+//! The second reader must find the same terms, postings and signatures in a real index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::common::naive::{Naive, uint};
+use crate::common::{add, config, words};
+use cento::index::{Index, WriterOptions};
+
+/// A file as section 3 leaves it: without tantivy's footer.
+fn without_footer(bytes: &[u8]) -> &[u8] {
+    let end = bytes.len();
+    assert_eq!(uint(&bytes[end - 4..]), 1337);
+    let footer = uint(&bytes[end - 8..end - 4]) as usize;
+    &bytes[..end - 8 - footer]
+}
+
+#[test]
+fn the_document_is_enough_to_read_a_real_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for doc in 0..600 {
+        // A passage that all share, one that every fifth shares, one of its own.
+        let text =
+            format!("{} {} {}", words(1, 40), words(100 + doc % 5, 40), words(1000 + doc, 60));
+        let text = if doc == 17 { String::new() } else { text };
+        add(&mut writer, &format!("doc{doc}"), &text).unwrap();
+        if doc == 450 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    compare(&index);
+    index.compact(1).unwrap();
+    compare(&index);
+}
+
+/// Both readers on every segment.
+fn compare(index: &Index) {
+    let snapshot = index.snapshot().unwrap();
+    for (view, segment) in snapshot.segments().iter().zip(snapshot.tantivy().segment_readers()) {
+        let path = index.path().join(format!("{}.sig", segment.segment_id().uuid_string()));
+        let bytes = std::fs::read(path).unwrap();
+        let naive = Naive::read(without_footer(&bytes));
+        let real = &view.signatures;
+        assert!(
+            naive.terms.iter().any(|(_, docs)| docs.len() > 256) || naive.documents.len() < 300
+        );
+        assert_eq!(naive.terms.len() as u64, real.counts().terms);
+        for (ordinal, (key, docs)) in naive.terms.iter().enumerate() {
+            let term = real.find(*key).unwrap().unwrap();
+            let mut found = Vec::new();
+            real.documents_of(&term, &mut found).unwrap();
+            assert_eq!((term.ordinal as usize, &found), (ordinal, docs));
+        }
+        assert!(naive.heavy.iter().copied().eq(real.heavy().unwrap()) && !naive.heavy.is_empty());
+        assert_eq!(naive.documents.len(), real.header().documents as usize);
+        for (doc, (tokens, distinct, signature)) in (0..).zip(&naive.documents) {
+            let row = real.document(doc).unwrap();
+            assert_eq!((row.tokens, row.distinct), (*tokens, *distinct));
+            let found: Vec<(u64, u32)> =
+                real.signature(doc).unwrap().iter().map(|f| (f.key, f.position)).collect();
+            assert_eq!(&found, signature);
+        }
+    }
+}
+
+fn mix64(x: u64) -> u64 {
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// Of the parameters of `signature`, in the order of their names (section 4).
+fn config_number(params: &BTreeMap<String, serde_json::Value>) -> u64 {
+    let mut bytes = Vec::new();
+    for (name, value) in params.iter().filter(|(name, _)| *name != "max_df") {
+        let value = value.as_str().map_or(value.to_string(), str::to_owned);
+        for text in [name, &value] {
+            bytes.extend((text.len() as u64).to_le_bytes());
+            bytes.extend(text.as_bytes());
+        }
+    }
+    xxhash_rust::xxh3::xxh3_64(&bytes)
+}
+
+/// Of the texts of all documents (section 4).
+fn owner_number(texts: &[String]) -> u64 {
+    let documents = texts.len();
+    let chosen: BTreeSet<usize> = (0..16).map(|i| i * documents / 16).collect();
+    chosen.into_iter().fold(documents as u64, |h, d| {
+        let digest = xxhash_rust::xxh3::xxh3_128(texts[d].as_bytes());
+        mix64(mix64(h ^ digest as u64) ^ (digest >> 64) as u64)
+    })
+}
+
+#[test]
+fn the_document_is_enough_to_tell_whose_a_segment_is() {
+    for documents in [1, 7, 100] {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::create(dir.path(), config()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        let texts: Vec<String> = (0..documents).map(|doc| words(doc, 12)).collect();
+        for (doc, text) in texts.iter().enumerate() {
+            add(&mut writer, &format!("doc{doc}"), text).unwrap();
+        }
+        writer.finish().unwrap();
+        let meta = std::fs::read(dir.path().join("meta.json")).unwrap();
+        let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap();
+        let fields = meta["schema"].as_array().unwrap();
+        let field = fields.iter().find(|field| field["name"] == "signature").unwrap();
+        let params = serde_json::from_value(field["options"]["params"].clone()).unwrap();
+        let header = *index.snapshot().unwrap().segments()[0].signatures.header();
+        assert_eq!(header.config, config_number(&params));
+        assert_eq!(header.owner, owner_number(&texts));
+    }
+}

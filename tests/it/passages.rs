@@ -1,0 +1,254 @@
+//! Passages: where exactly do query and hit say the same?
+
+use crate::common::words;
+use cento::index::Document;
+use cento::index::{Config, Index, WriterOptions};
+use cento::search::{Passage, Query, Searcher, Subject, Unit, compare};
+use cento::tantivy::directory::RamDirectory;
+use proptest::prelude::*;
+
+fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for (id, text) in documents {
+        let meta = serde_json::Map::new();
+        let document = Document::new(*id, *text, meta);
+        let signed = cento::index::Signed::new(document, index.config()).unwrap();
+        writer.add(signed).unwrap();
+    }
+    writer.finish().unwrap();
+    Searcher::new(index.snapshot().unwrap())
+}
+
+/// The passages of the best hit.
+fn passages(searcher: &Searcher, subject: Subject) -> Vec<Passage> {
+    let query = Query { passages: true, ..Query::new(subject) };
+    searcher.search(&query).unwrap().hits.remove(0).passages.unwrap()
+}
+
+fn cut(text: &str, (start, end): (u32, u32)) -> &str {
+    &text[start as usize..end as usize]
+}
+
+#[test]
+fn spans_are_bytes_of_both_original_texts() {
+    let quoted = format!("na\u{ef}ve \u{201c}{}\u{201d} caf\u{e9}", words(1, 60));
+    let query = format!("\u{65e5}\u{672c}\u{8a9e} {} -- {quoted}; {}", words(2, 30), words(3, 40));
+    let document = format!("{} ({quoted}) \u{442}\u{435}\u{43a}\u{441}\u{442}", words(4, 500));
+    let searcher = index(crate::common::config(), &[("d", &document)]);
+    let found = passages(&searcher, Subject::Text(query.clone()));
+    assert_eq!(found.len(), 1);
+    assert_eq!(cut(&query, found[0].query), quoted);
+    assert_eq!(cut(&document, found[0].hit), quoted);
+    assert_eq!((found[0].unit, found[0].tokens, found[0].similarity), (Unit::Bytes, 62, 1.0));
+}
+
+#[test]
+fn small_edits_do_not_cut_a_passage() {
+    let original = words(1, 200);
+    // Every ninth word is another, every twentieth is gone, and after every thirtieth there is
+    // a new one.
+    let edited: Vec<String> = original
+        .split(' ')
+        .enumerate()
+        .filter(|(i, _)| i % 20 != 7)
+        .flat_map(|(i, word)| match i {
+            i if i % 9 == 4 => vec![format!("x{i}")],
+            i if i % 30 == 11 => vec![word.to_owned(), format!("y{i}")],
+            _ => vec![word.to_owned()],
+        })
+        .collect();
+    let edited = edited.join(" ");
+    let query = format!("{} {edited} {}", words(2, 100), words(3, 100));
+    let searcher = index(crate::common::config(), &[("d", &original)]);
+    let found = passages(&searcher, Subject::Text(query.clone()));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let (text, hit) = (cut(&query, found[0].query), cut(&original, found[0].hit));
+    // A word or two at the ends may have been edited away.
+    assert!(text.len() + 20 > edited.len() && edited.contains(text));
+    assert!(hit.len() + 20 > original.len());
+    assert!((0.8..0.95).contains(&found[0].similarity), "{}", found[0].similarity);
+}
+
+#[test]
+fn unrelated_neighbours_are_not_merged() {
+    let (one, other) = (words(1, 40), words(2, 40));
+    let document = format!("{one} {} {other}", words(3, 300));
+    let query = format!("{one} {other}");
+    let searcher = index(crate::common::config(), &[("d", &document)]);
+    let found = passages(&searcher, Subject::Text(query.clone()));
+    let texts: Vec<&str> = found.iter().map(|passage| cut(&query, passage.query)).collect();
+    assert_eq!(texts, [&one, &other]);
+    let texts: Vec<&str> = found.iter().map(|passage| cut(&document, passage.hit)).collect();
+    assert_eq!(texts, [&one, &other]);
+    // Nor where the order is the other way round.
+    let query = format!("{other} {one}");
+    assert_eq!(passages(&searcher, Subject::Text(query)).len(), 2);
+}
+
+#[test]
+fn a_passage_that_the_document_repeats_is_given_once_and_one_that_the_query_repeats_each_time() {
+    let passage = words(1, 50);
+    let document = format!("{passage} {} {passage}", words(2, 200));
+    let searcher = index(crate::common::config(), &[("d", &document)]);
+    assert_eq!(passages(&searcher, Subject::Text(passage.clone())).len(), 1);
+    let query = format!("{passage} {} {passage}", words(3, 200));
+    let searcher = index(crate::common::config(), &[("d", &passage)]);
+    assert_eq!(passages(&searcher, Subject::Text(query)).len(), 2);
+}
+
+#[test]
+fn a_rewritten_passage_is_found_sentence_by_sentence() {
+    let original = "The harbour master closed the northern lock before the storm arrived. Three \
+        barges loaded with timber were moored along the quay. Their crews spent the night in the \
+        chapel above the village. At dawn the water had risen by two metres and covered the road.";
+    let rewritten = "Before the storm arrived, the northern lock had been closed by the harbour \
+        master. Along the quay three barges lay moored, with timber loaded. The crews of them \
+        spent in the chapel above the village that night. The road was covered at dawn, as the \
+        water had by two metres risen.";
+    let query = format!("{}. {rewritten} {}.", words(5, 80), words(6, 80));
+    let document = format!("{}. {original} {}.", words(7, 80), words(8, 80));
+    let found = compare(&crate::common::config(), &query, &document).unwrap().passages;
+    assert_eq!(found.len(), 1, "{found:?}");
+    let (text, hit) = (cut(&query, found[0].query), cut(&document, found[0].hit));
+    assert!(text.starts_with("Before the storm") && text.ends_with("risen"), "{text}");
+    assert!(hit.starts_with("The harbour") && hit.ends_with("road"), "{hit}");
+    assert!(found[0].similarity < 0.95);
+}
+
+#[test]
+fn without_stored_text_a_passage_is_a_range_of_tokens() {
+    let quoted = words(1, 120);
+    let document = format!("{} {quoted} {}", words(2, 300), words(3, 100));
+    let query = format!("{} {quoted} {}", words(4, 50), words(5, 50));
+    let config = || Config::new("winnow(k=5,w=10)", "words", false).unwrap();
+    let searcher = index(config(), &[("d", &document)]);
+    let (tokens, fingerprints) = config().sign(&query).unwrap();
+    let by_text = passages(&searcher, Subject::Text(query));
+    let by_signature = passages(&searcher, Subject::Signature { tokens, fingerprints });
+    assert_eq!(by_text, by_signature);
+    let [passage] = &by_text[..] else { panic!("one passage: {by_text:?}") };
+    assert_eq!(passage.unit, Unit::Tokens);
+    // A fingerprint is taken of every ten runs of five tokens.
+    let near = |(start, end): (u32, u32), from: u32| {
+        (from..from + 15).contains(&start) && (from + 105..=from + 120).contains(&end)
+    };
+    assert!(near(passage.query, 50) && near(passage.hit, 300), "{passage:?}");
+    assert!(passage.similarity > 0.8);
+    let json = serde_json::to_value(passage).unwrap();
+    assert_eq!(json["unit"], "tokens");
+}
+
+#[test]
+fn too_little_to_be_a_passage_is_shown_as_what_it_is() {
+    // Eight words in a row, in which the default scheme may or may not take a fingerprint.
+    let config = Config::new("kgram(k=5)", "words", true).unwrap();
+    let phrase = words(1, 8);
+    let document = format!("{} {phrase} {}", words(2, 100), words(3, 100));
+    let searcher = index(config, &[("d", &document)]);
+    let query = format!("{} {phrase} {}", words(4, 100), words(5, 100));
+    let found = passages(&searcher, Subject::Text(query.clone()));
+    assert_eq!(found.len(), 1);
+    assert_eq!(cut(&query, found[0].query), phrase);
+    assert_eq!(cut(&document, found[0].hit), phrase);
+}
+
+#[test]
+fn a_text_shorter_than_a_fingerprint_has_no_more_tokens_than_it_has() {
+    for store_text in [true, false] {
+        let config = Config::new("winnow(k=5,w=10)", "words", store_text).unwrap();
+        let searcher = index(config, &[("d", "hello world")]);
+        let found = passages(&searcher, Subject::Text("hello world".into()));
+        let end = if store_text { 11 } else { 2 };
+        assert_eq!((found[0].query, found[0].hit, found[0].tokens), ((0, end), (0, end), 2));
+    }
+}
+
+#[test]
+fn hits_that_fail_verification_make_room_for_others() {
+    // One document has every run of five words that is a fingerprint, and little else of the
+    // query; the other four fifths of it.
+    let query = words(1, 300);
+    let sampled = Config::new("mod(k=5,p=20)", "words", true).unwrap();
+    let signature = sampled.sign(&query).unwrap().1;
+    let kept: Vec<&str> = query.split(' ').collect();
+    let mut fake = String::new();
+    for fingerprint in &signature {
+        let at = fingerprint.position as usize;
+        fake += &kept[at..at + 5].join(" ");
+        fake += &format!(" {} ", words(u64::from(fingerprint.position), 40));
+    }
+    let documents = [("a-fake", fake.as_str()), ("true", &query[..query.len() * 4 / 5])];
+    let searcher = index(sampled, &documents);
+    let all = Query { limit: 2, ..Query::text(query.as_str()) };
+    let hits = searcher.search(&all).unwrap().hits;
+    assert_eq!(hits[0].id, "a-fake", "by fingerprints it is the better one");
+    for cover in [false, true] {
+        let verify = Some("containment".parse().unwrap());
+        let one = Query { limit: 1, verify, min_containment: 0.5, cover, ..all.clone() };
+        let answer = searcher.search(&one).unwrap();
+        assert_eq!(answer.hits[0].id, "true");
+        if cover {
+            assert_eq!(answer.hits[0].adds, Some(answer.hits[0].overlap));
+        }
+    }
+}
+
+#[test]
+fn one_sentence_rewritten_is_found() {
+    let one = "The harbour master closed the northern lock before the storm arrived while three \
+        barges loaded with timber were moored along the quay and their crews spent the night";
+    let other = "Before the storm arrived the northern lock was closed by the harbour master and \
+        along the quay three barges were moored, timber loaded, the night spent by their crews";
+    assert_eq!(compare(&crate::common::config(), one, other).unwrap().passages.len(), 1);
+}
+
+#[test]
+fn verification_measures_all_of_both_texts() {
+    let (document, query) = (words(1, 300), format!("{} {}", words(1, 100), words(2, 100)));
+    let searcher = index(crate::common::config(), &[("d", &document)]);
+    let search = |measure: &str, min_containment, min_similarity| {
+        let verify = Some(measure.parse().unwrap());
+        let query =
+            Query { verify, min_containment, min_similarity, ..Query::text(query.as_str()) };
+        searcher.search(&query).unwrap().hits
+    };
+    let similarity = |measure| search(measure, 0.0, 0.0)[0].verified.clone().unwrap().similarity;
+    // 96 of the query's 196 runs of five words, of 296 of the document.
+    assert_eq!(similarity("containment"), 96.0 / 196.0);
+    assert_eq!(similarity("resemblance"), 96.0 / 396.0);
+    assert_eq!(similarity("overlap"), 100.0 / 200.0);
+    assert_eq!(search("containment", 0.4, 0.0).len(), 1);
+    assert_eq!(search("containment", 0.495, 0.0).len(), 0);
+    assert_eq!(search("resemblance", 0.4, 0.2).len(), 1);
+    assert_eq!(search("resemblance", 0.4, 0.3).len(), 0);
+    let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
+    let without_text = index(config, &[("d", &document)]);
+    let verify = Some("resemblance".parse().unwrap());
+    let error = without_text.search(&Query { verify, ..Query::text(query) }).unwrap_err();
+    assert!(error.to_string().contains("verif"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn passages_of_any_texts_are_ranges_of_them(
+        a in "([a-c \\n.,\u{e9}\u{4e00}]{0,3}[a-c]{1,2}){0,120}",
+        b in "([a-c \\n.,\u{e9}\u{4e00}]{0,3}[a-c]{1,2}){0,120}",
+    ) {
+        for passage in compare(&crate::common::config(), &a, &b).unwrap().passages {
+            prop_assert!(!cut(&a, passage.query).is_empty() && !cut(&b, passage.hit).is_empty());
+            prop_assert!((0.0..=1.0).contains(&passage.similarity));
+        }
+    }
+
+    #[test]
+    fn a_text_is_one_passage_of_itself(seed: u64, count in 12usize..400) {
+        let text = words(seed, count);
+        let passages = compare(&crate::common::config(), &text, &text).unwrap().passages;
+        prop_assert_eq!(passages.len(), 1);
+        prop_assert_eq!(passages[0].query, (0, text.len() as u32));
+        prop_assert_eq!(passages[0].similarity, 1.0);
+    }
+}

@@ -1,0 +1,312 @@
+//! Searches against brute force: thresholds, limits, filters, budgets, covers, tantivy queries.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use cento::hash::mix64;
+use cento::index::Document;
+use cento::index::Signed;
+use cento::index::{Config, Index, WriterOptions};
+use cento::search::{Hit, MaxDf, Query, Searcher, SimilarTo, Subject};
+use cento::tantivy;
+use cento::tantivy::directory::RamDirectory;
+use proptest::prelude::*;
+use serde_json::json;
+
+const DOCUMENTS: u64 = 1600;
+const WORDS: u64 = 200;
+
+/// Every word is a fingerprint, so that few words make long lists.
+fn config() -> Config {
+    Config::new("kgram(k=1)", "words", false).unwrap()
+}
+
+/// Words of which the first are in most documents and the last in few.
+fn text(seed: u64, count: u64) -> String {
+    let word = |i: u64| {
+        let drawn = mix64(mix64(seed) ^ i);
+        let (at, power) = (drawn % WORDS, drawn >> 32 & 3);
+        format!("w{}", (0..power).fold(at, |at, _| at * ((drawn >> 34) % WORDS) / WORDS))
+    };
+    let rare = format!("rare{}", mix64(seed) % 700);
+    (0..count).map(word).chain([rare]).collect::<Vec<_>>().join(" ")
+}
+
+struct Naive {
+    keys: BTreeSet<u64>,
+    parity: u64,
+}
+
+struct World {
+    searcher: Searcher,
+    /// The live documents.
+    documents: BTreeMap<String, Naive>,
+    dfs: BTreeMap<u64, u64>,
+}
+
+fn keys(text: &str) -> BTreeSet<u64> {
+    config().sign(text).unwrap().1.iter().map(|fingerprint| fingerprint.key).collect()
+}
+
+/// Several segments, with lists of all encodings, and deleted documents.
+static WORLD: LazyLock<World> = LazyLock::new(|| {
+    let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
+    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let mut writer = index.writer(options).unwrap();
+    let mut documents = BTreeMap::new();
+    for i in 0..DOCUMENTS {
+        let (id, text) = (format!("doc{i}"), text(i, 5 + i % 40));
+        let naive = Naive { keys: keys(&text), parity: i % 2 };
+        let meta = json!({ "parity": i % 2 }).as_object().unwrap().clone();
+        let document = Document::new(&id, text, meta);
+        writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        documents.insert(id, naive);
+        if i % 640 == 0 {
+            writer.commit().unwrap();
+        }
+    }
+    for i in (0..DOCUMENTS).step_by(7) {
+        let id = format!("doc{i}");
+        assert!(writer.remove(&id).unwrap());
+        documents.remove(&id);
+    }
+    writer.finish().unwrap();
+    let mut dfs = BTreeMap::new();
+    for key in documents.values().flat_map(|document| &document.keys) {
+        *dfs.entry(*key).or_default() += 1;
+    }
+    assert!(dfs.values().any(|&df| df > 600) && dfs.values().any(|&df| df < 5));
+    let searcher = Searcher::new(index.snapshot().unwrap());
+    assert!(searcher.snapshot().segments().len() >= 3);
+    World { searcher, documents, dfs }
+});
+
+/// What a search should find, best first, by definition.
+fn expected(query: &Query, filter: Option<u64>) -> Vec<(String, u32)> {
+    let world = &*WORLD;
+    let Subject::Text(text) = &query.subject else { unreachable!() };
+    let wanted = keys(text);
+    let max_df = query.max_df.unwrap().limit(world.documents.len() as u64);
+    let kept: BTreeSet<u64> = wanted
+        .iter()
+        .copied()
+        .filter(|key| world.dfs.get(key).is_none_or(|&df| df <= max_df))
+        .collect();
+    let mut hits = Vec::new();
+    for (id, document) in &world.documents {
+        let overlap = document.keys.intersection(&wanted).count();
+        let share = |of: usize| overlap as f64 / of as f64;
+        let resemblance = share(document.keys.union(&wanted).count());
+        if document.keys.is_disjoint(&kept)
+            || overlap < query.min_overlap as usize
+            || share(wanted.len()) < query.min_containment
+            || resemblance < query.min_resemblance
+            || filter.is_some_and(|parity| document.parity != parity)
+        {
+            continue;
+        }
+        hits.push((overlap as u32, resemblance, id.clone()));
+    }
+    hits.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+    hits.truncate(query.limit);
+    hits.into_iter().map(|(overlap, _, id)| (id, overlap)).collect()
+}
+
+fn found(hits: &[Hit]) -> Vec<(String, u32)> {
+    hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect()
+}
+
+fn threshold() -> impl Strategy<Value = f64> {
+    prop_oneof![3 => Just(0.0), 1 => Just(0.1), 1 => Just(0.3), 1 => Just(0.5), 1 => 0.0f64..1.0]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn a_search_is_brute_force(
+        seed in 5000u64..6000,
+        count in 1u64..60,
+        min_containment in threshold(),
+        min_resemblance in threshold(),
+        min_overlap in 1u32..6,
+        limit in prop_oneof![Just(1), Just(3), Just(10), Just(100), Just(usize::MAX)],
+        max_df in prop_oneof![Just(3u64), Just(20), Just(300), Just(u64::MAX)],
+        filter in prop_oneof![2 => Just(None), 1 => Just(Some(0)), 1 => Just(Some(1))],
+    ) {
+        let query = Query {
+            min_containment,
+            min_resemblance,
+            min_overlap,
+            limit,
+            max_df: Some(MaxDf::Documents(max_df)),
+            filter: filter.map(|parity: u64| format!("parity:{parity}")),
+            ..Query::text(text(seed, count))
+        };
+        let answer = WORLD.searcher.search(&query).unwrap();
+        prop_assert!(answer.complete);
+        let Subject::Text(words) = &query.subject else { unreachable!() };
+        let wanted = keys(words);
+        let known = wanted.iter().filter(|key| WORLD.dfs.contains_key(key)).count();
+        prop_assert_eq!(answer.query.global, known as f64 / wanted.len() as f64);
+        prop_assert_eq!(found(&answer.hits), expected(&query, filter));
+        let stopped = answer.query.stopped_fingerprints;
+        prop_assert_eq!(stopped.len(), answer.query.stopped as usize);
+        for stopped in stopped {
+            let df = WORLD.dfs[&stopped.key.parse::<u64>().unwrap()];
+            // Deleted documents count only where that decides nothing.
+            prop_assert!(df > max_df && stopped.df >= df);
+        }
+    }
+
+    #[test]
+    fn within_a_budget_every_number_is_still_exact(
+        seed in 5000u64..6000, count in 1u64..60,
+        budget in prop_oneof![4 => 0u64..4000, 1 => Just(1 << 40)],
+    ) {
+        let all = Query {
+            limit: usize::MAX,
+            max_df: Some(MaxDf::Documents(u64::MAX)),
+            ..Query::text(text(seed, count))
+        };
+        let exact: BTreeMap<String, u32> = expected(&all, None).into_iter().collect();
+        let query = Query { budget: Some(budget), limit: 10, ..all };
+        let answer = WORLD.searcher.search(&query).unwrap();
+        prop_assert!(answer.query.postings <= budget);
+        for hit in &answer.hits {
+            prop_assert_eq!(exact[&hit.id], hit.overlap);
+        }
+        prop_assert!(answer.complete || budget < 1 << 40);
+        if answer.complete {
+            prop_assert_eq!(found(&answer.hits), expected(&query, None));
+        }
+    }
+
+    #[test]
+    fn a_cover_is_the_greedy_one(seed in 5000u64..6000, count in 1u64..60, limit in 1usize..8) {
+        let query = Query {
+            limit,
+            cover: true,
+            max_df: Some(MaxDf::Documents(u64::MAX)),
+            ..Query::text(text(seed, count))
+        };
+        let answer = WORLD.searcher.search(&query).unwrap();
+        let candidates = expected(&Query { limit: usize::MAX, ..query.clone() }, None);
+        let Subject::Text(text) = &query.subject else { unreachable!() };
+        let wanted = keys(text);
+        let mut open = wanted.clone();
+        let mut chosen = Vec::new();
+        while chosen.len() < limit {
+            let adds = |id: &String| WORLD.documents[id].keys.intersection(&open).count();
+            // The candidates are in order, and the first of equal ones wins.
+            let best = candidates.iter().map(|(id, _)| (adds(id), id)).reduce(|best, next| {
+                if next.0 > best.0 { next } else { best }
+            });
+            let Some((adds, id)) = best.filter(|(adds, _)| *adds > 0) else { break };
+            open.retain(|key| !WORLD.documents[id].keys.contains(key));
+            chosen.push((id.clone(), adds as u32));
+        }
+        let adds: Vec<(String, u32)> =
+            answer.hits.iter().map(|hit| (hit.id.clone(), hit.adds.unwrap())).collect();
+        prop_assert_eq!(adds, chosen);
+        let explained = 1.0 - open.len() as f64 / wanted.len() as f64;
+        prop_assert!((answer.explained.unwrap() - explained).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn similarity_composes_with_tantivy_queries() {
+    use tantivy::collector::{Count, TopDocs};
+    use tantivy::query::{BooleanQuery, Occur, Query as _, QueryClone as _, QueryParser};
+
+    let searcher = &WORLD.searcher;
+    let query = Query {
+        min_containment: 0.2,
+        max_df: Some(MaxDf::Documents(u64::MAX)),
+        ..Query::text(text(5001, 20))
+    };
+    let similar = SimilarTo::new(searcher, &query).unwrap();
+    let tantivy = searcher.snapshot().tantivy();
+    let even = QueryParser::for_index(tantivy.index(), vec![]).parse_query("meta.parity:0");
+    let even = even.unwrap();
+    let both = BooleanQuery::from(vec![
+        (Occur::Must, Box::new(similar.clone()) as Box<dyn tantivy::query::Query>),
+        (Occur::Must, even.box_clone()),
+    ]);
+    let all = Query { limit: usize::MAX, ..query.clone() };
+    assert_eq!(tantivy.search(&similar, &Count).unwrap(), expected(&all, None).len());
+    assert_eq!(tantivy.search(&both, &Count).unwrap(), expected(&all, Some(0)).len());
+    let best = tantivy.search(&similar, &TopDocs::with_limit(1).order_by_score()).unwrap();
+    let first = &searcher.search(&query).unwrap().hits[0];
+    assert!((f64::from(best[0].0) - first.containment).abs() < 1e-6);
+    let explained = similar.explain(tantivy, best[0].1).unwrap();
+    assert!(f64::from(explained.value()) > 0.2);
+    // Of another snapshot it refuses to say anything.
+    let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let document = Document::new("a", "w1", serde_json::Map::new());
+    writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+    writer.finish().unwrap();
+    let other = index.snapshot().unwrap();
+    assert!(other.tantivy().search(&similar, &Count).is_err());
+}
+
+#[test]
+fn many_threads_get_the_same_answers() {
+    let queries: Vec<Query> =
+        (0..40).map(|i| Query { limit: 20, ..Query::text(text(7000 + i, 30)) }).collect();
+    let answers = || -> Vec<Vec<(String, u32)>> {
+        queries.iter().map(|query| found(&WORLD.searcher.search(query).unwrap().hits)).collect()
+    };
+    let alone = answers();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(answers)).collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), alone);
+        }
+    });
+}
+
+#[test]
+fn the_distribution_of_frequencies_counts_every_posting_once() {
+    // All segments in one, so that no deleted document is left to be counted.
+    let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
+    let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
+    let mut dfs: BTreeMap<u64, u64> = BTreeMap::new();
+    for i in 0..300 {
+        let text = text(i, 5 + i % 40);
+        keys(&text).into_iter().for_each(|key| *dfs.entry(key).or_default() += 1);
+        let document = Document::new(i.to_string(), text, serde_json::Map::new());
+        writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        if i % 100 == 0 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    let snapshot = index.snapshot().unwrap();
+    assert!(snapshot.segments().len() > 1);
+    let frequencies = snapshot.frequencies().unwrap();
+    let mut least = 0;
+    for bucket in &frequencies.distribution {
+        let within = || dfs.values().filter(|&&df| df > least && df <= bucket.df_max);
+        assert_eq!(bucket.terms, within().count() as u64);
+        assert_eq!(bucket.postings, within().sum::<u64>());
+        least = bucket.df_max;
+    }
+    assert!(dfs.values().all(|&df| df <= least));
+    assert_eq!((frequencies.stopped.terms, frequencies.documents_lost), (0, 0.0));
+    assert_eq!(frequencies.sampled_documents, 300);
+}
+
+#[test]
+fn ids_and_metas_are_the_same_however_often_they_are_asked_for() {
+    // After some questions the columns are read into memory.
+    let snapshot = WORLD.searcher.snapshot();
+    for _ in 0..3 {
+        for (id, document) in &WORLD.documents {
+            let address = snapshot.find(id).unwrap().unwrap();
+            assert_eq!(&snapshot.id(address).unwrap(), id);
+            assert_eq!(snapshot.meta(address).unwrap()["parity"], document.parity);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A segment against a model: what is written is found again, also after a merge.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cento::scheme::Fingerprint;
+use cento::segment::{Candidates, Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use ownedbytes::OwnedBytes;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A document as a model has it: its tokens and its signature.
+type Doc = (u32, Vec<Fingerprint>);
+
+const KEY_BITS: u8 = 40;
+
+fn header(documents: usize) -> Header {
+    Header { key_bits: KEY_BITS, documents: documents as u32, config: 7, owner: 9 }
+}
+
+fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
+    let mut builder = SegmentBuilder::new();
+    for (tokens, signature) in docs {
+        builder.push(*tokens, signature);
+    }
+    let header = Header { key_bits, ..header(docs.len()) };
+    builder.write(Vec::new(), header, None).unwrap().1
+}
+
+fn open(bytes: Vec<u8>) -> SegmentReader {
+    SegmentReader::open("test.sig", OwnedBytes::new(bytes)).unwrap()
+}
+
+/// Asserts that the segment holds these documents and nothing else.
+fn check(reader: &SegmentReader, docs: &[Doc]) {
+    assert_eq!(reader.check(), []);
+    let mut expected: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
+    for (doc, (tokens, signature)) in docs.iter().enumerate() {
+        assert_eq!(&reader.signature(doc as u32).unwrap(), signature);
+        let distinct: BTreeSet<u64> = signature.iter().map(|f| f.key).collect();
+        let row = reader.document(doc as u32).unwrap();
+        assert_eq!((row.tokens, row.distinct as usize), (*tokens, distinct.len()));
+        assert_eq!(reader.distinct().unwrap().get(doc as u32), row.distinct);
+        for key in distinct {
+            expected.entry(key).or_default().insert(doc as u32);
+        }
+    }
+    let counts = reader.counts();
+    assert_eq!(counts.terms as usize, expected.len());
+    assert_eq!(counts.postings as usize, expected.values().map(BTreeSet::len).sum::<usize>());
+    assert_eq!(counts.occurrences as usize, docs.iter().map(|d| d.1.len()).sum::<usize>());
+    let heavy: Vec<(u64, u32)> = expected
+        .iter()
+        .filter(|(_, docs)| docs.len() >= 64)
+        .map(|(&key, docs)| (key, docs.len() as u32))
+        .collect();
+    assert_eq!(reader.heavy().unwrap().collect::<Vec<_>>(), heavy);
+    for (ordinal, (&key, docs)) in expected.iter().enumerate() {
+        let term = reader.find(key).unwrap().expect("the key is in the segment");
+        let mut found = Vec::new();
+        reader.documents_of(&term, &mut found).unwrap();
+        assert!(found.iter().eq(docs), "the documents of {key}");
+        assert_eq!((term.ordinal as usize, term.df() as usize), (ordinal, docs.len()));
+        assert_eq!(reader.key_at(term.ordinal).unwrap(), key);
+        for absent in [key.wrapping_add(1), key.wrapping_sub(1)] {
+            assert_eq!(reader.find(absent).unwrap().is_some(), expected.contains_key(&absent));
+        }
+    }
+    check_together(reader, &expected);
+    assert!(reader.key_at(expected.len() as u32).is_err());
+    assert!(reader.document(docs.len() as u32).is_err());
+}
+
+/// Asserts that many keys looked up at once, and lists probed, give what they give alone.
+fn check_together(reader: &SegmentReader, expected: &BTreeMap<u64, BTreeSet<u32>>) {
+    let near = |key: &u64| [key.saturating_sub(1), *key, key.saturating_add(1)];
+    let keys: Vec<u64> =
+        expected.keys().flat_map(near).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut found = Vec::new();
+    for (i, term) in reader.find_all(&keys).unwrap() {
+        let key = keys[i as usize];
+        found.push(key);
+        let docs = &expected[&key];
+        assert_eq!(term.df() as usize, docs.len());
+        assert!(term.inline().is_none_or(|inline| inline.eq(docs.iter().copied())));
+        let wanted: Vec<u32> = (0..reader.header().documents).filter(|doc| doc % 3 == 0).collect();
+        let (among, mut probed) = (Candidates::new(wanted), Vec::new());
+        reader.documents_among(&term, &among, |doc| probed.push(doc)).unwrap();
+        assert!(probed.iter().eq(docs.iter().filter(|doc| *doc % 3 == 0)), "among {key}");
+    }
+    assert!(found.iter().eq(expected.keys()));
+    let mut terms = Vec::new();
+    (0..reader.blocks()).for_each(|block| reader.terms_of_block(block, &mut terms).unwrap());
+    assert!(terms.into_iter().eq(expected.iter().map(|(&key, docs)| (key, docs.len() as u32))));
+}
+
+/// Keys of which few are shared by many documents and most by none.
+fn key(key_bits: u8) -> impl Strategy<Value = u64> {
+    let mask = u64::MAX >> (64 - key_bits);
+    prop_oneof![
+        4 => any::<u64>(),
+        2 => 0u64..50,
+        1 => Just(u64::MAX),
+    ]
+    .prop_map(move |key| key & mask)
+}
+
+fn doc(key_bits: u8) -> impl Strategy<Value = Doc> {
+    vec((key(key_bits), 0u32..40), 0..30).prop_map(|steps| {
+        let mut position = 0;
+        let signature: Vec<_> = steps
+            .into_iter()
+            .map(|(key, step)| {
+                position += step;
+                Fingerprint { key, position }
+            })
+            .collect();
+        (position + 1, signature)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_segment_holds_what_was_written(
+        (key_bits, docs) in (1u8..=64).prop_flat_map(|bits| (Just(bits), vec(doc(bits), 0..120))),
+    ) {
+        check(&open(build(&docs, key_bits)), &docs);
+    }
+
+    #[test]
+    fn a_merge_holds_the_kept_documents_of_its_sources(
+        sources in vec(vec((doc(KEY_BITS), any::<bool>()), 0..60), 1..5), delete: bool,
+    ) {
+        let readers: Vec<SegmentReader> = sources
+            .iter()
+            .map(|docs| open(build(&docs.iter().map(|d| d.0.clone()).collect::<Vec<_>>(), KEY_BITS)))
+            .collect();
+        let kept = |docs: &[(Doc, bool)]| -> Vec<u32> {
+            (0..docs.len() as u32).filter(|&i| docs[i as usize].1).collect()
+        };
+        let merge_sources: Vec<MergeSource<'_>> = readers
+            .iter()
+            .zip(&sources)
+            .map(|(reader, docs)| MergeSource { reader, alive: delete.then(|| kept(docs)) })
+            .collect();
+        let expected: Vec<Doc> = sources
+            .iter()
+            .flatten()
+            .filter(|(_, keep)| *keep || !delete)
+            .map(|(doc, _)| doc.clone())
+            .collect();
+        let (_, merged) = merge(&merge_sources, header(expected.len()), Vec::new(), None).unwrap();
+        check(&open(merged.clone()), &expected);
+        // Where a document was first written leaves no trace.
+        prop_assert_eq!(merged, build(&expected, KEY_BITS));
+    }
+}
+
+fn fingerprints(keys: impl IntoIterator<Item = u64>) -> Vec<Fingerprint> {
+    keys.into_iter().zip(0..).map(|(key, position)| Fingerprint { key, position }).collect()
+}
+
+#[test]
+fn a_list_long_enough_for_a_bitmap_survives_a_merge() {
+    let docs: Vec<Doc> = (0..700).map(|i| (3, fingerprints([1, 2 + i % 2, 1000 + i]))).collect();
+    let halves = [open(build(&docs[..300], KEY_BITS)), open(build(&docs[300..], KEY_BITS))];
+    halves.iter().zip([&docs[..300], &docs[300..]]).for_each(|(half, docs)| check(half, docs));
+    let sources = halves.iter().map(|reader| MergeSource { reader, alive: None });
+    let sources: Vec<_> = sources.collect();
+    let (_, merged) = merge(&sources, header(docs.len()), Vec::new(), None).unwrap();
+    check(&open(merged), &docs);
+}
+
+#[test]
+fn a_damaged_byte_is_an_error_or_harmless() {
+    let docs: Vec<Doc> =
+        (0..90).map(|i| (40, fingerprints([1, 2, 3 + i % 5, 100 + i / 2, i << 30]))).collect();
+    let whole = build(&docs, KEY_BITS);
+    let answers = |reader: &SegmentReader| -> cento::Result<Vec<Vec<Fingerprint>>> {
+        let mut found = Vec::new();
+        for key in docs.iter().flat_map(|doc| &doc.1).map(|f| f.key) {
+            let term = reader.find(key)?.expect("the key is in the segment");
+            found.clear();
+            reader.documents_of(&term, &mut found)?;
+        }
+        (0..90).map(|doc| Ok(reader.signature(doc)?)).collect()
+    };
+    let expected = answers(&open(whole.clone())).unwrap();
+    let mut detected = 0;
+    for at in 0..whole.len() {
+        for flip in [1, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= flip;
+            let opened = SegmentReader::open("test.sig", OwnedBytes::new(bytes));
+            match opened.map_err(cento::Error::from).and_then(|reader| answers(&reader)) {
+                Ok(found) => assert_eq!(found, expected, "byte {at}"),
+                Err(_) => detected += 1,
+            }
+        }
+    }
+    assert_eq!(detected, 3 * whole.len(), "no byte of a .sig file is without a check");
+    for len in 0..whole.len() {
+        let cut = OwnedBytes::new(whole[..len].to_vec());
+        assert!(SegmentReader::open("test.sig", cut).is_err(), "cut to {len} bytes");
+    }
+}

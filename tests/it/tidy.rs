@@ -1,0 +1,167 @@
+//! The layers, the doors, and other rules of the house.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Rust files below `dir`, with their paths below the root.
+fn sources(dir: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    let mut open: Vec<PathBuf> = vec![root.join(dir)];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name =
+                    path.strip_prefix(root).unwrap().display().to_string().replace('\\', "/");
+                found.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+/// The code of a file, without its comments.
+fn code(text: &str) -> String {
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// All crates of the command, the library first.
+const CRATES: [&str; 5] = [
+    "src",
+    "crates/cento-source/src",
+    "crates/cento-client/src",
+    "crates/cento-serve/src",
+    "crates/cento-cli/src",
+];
+
+fn all_sources() -> Vec<(String, String)> {
+    CRATES.iter().flat_map(|dir| sources(dir)).collect()
+}
+
+#[test]
+fn arrows_within_the_library_point_down_only() {
+    // A module and those above it, which it must not name. Between crates Cargo sees to it.
+    let above = [
+        ("text", &["measure", "scheme", "segment", "index", "search", "join"][..]),
+        ("scheme", &["segment", "index", "search", "join"]),
+        ("measure", &["segment", "index", "search", "join"]),
+        ("segment", &["index", "search", "join"]),
+        ("index", &["search", "join"]),
+        ("search", &["join"]),
+    ];
+    for (module, forbidden) in above {
+        for (name, text) in sources(&format!("src/{module}")) {
+            for other in forbidden {
+                assert!(!code(&text).contains(&format!("crate::{other}")), "{name} names {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_outside_format_has_one_door() {
+    let doors = [
+        (
+            "tantivy",
+            &[
+                "src/index/",
+                "src/segment/plugin.rs",
+                "src/search/filter.rs",
+                "src/search/filter/ranges.rs",
+                "src/search/similar_to.rs",
+            ][..],
+        ),
+        (
+            "fst",
+            &[
+                "src/automaton.rs",
+                "src/segment/terms.rs",
+                "src/segment/term_index.rs",
+                "src/scheme/frequency.rs",
+            ],
+        ),
+        ("roaring", &["src/segment/postings.rs"]),
+        ("tree_sitter", &["src/text/code.rs"]),
+        ("tar", &["crates/cento-source/src/archive.rs"]),
+        ("zip", &["crates/cento-source/src/archive.rs"]),
+        ("hyper", &["crates/cento-serve/src/connection.rs", "crates/cento-serve/src/answer.rs"]),
+        ("prometheus_client", &["crates/cento-serve/src/metrics.rs"]),
+        ("ureq", &["crates/cento-client/src/client.rs"]),
+    ];
+    for (name, text) in all_sources() {
+        for (krate, allowed) in doors {
+            let is_door = allowed.iter().any(|door| name.starts_with(door));
+            let uses = code(&text).lines().any(|line| {
+                let line = line.trim_start();
+                line.starts_with(&format!("use {krate}::")) || line.contains(&format!(" {krate}::"))
+            });
+            assert!(is_door || !uses, "{name} uses {krate}");
+        }
+    }
+}
+
+#[test]
+fn the_library_knows_no_programs() {
+    // What a program needs that talks to people or to a network.
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
+    let manifest = manifest.unwrap();
+    let (_, rest) = manifest.split_once("\n[dependencies]\n").unwrap();
+    let (dependencies, _) = rest.split_once("\n[dev-dependencies]\n").unwrap();
+    for krate in ["clap", "axum", "tokio", "hyper", "ureq", "tar", "zip", "ignore", "indicatif"] {
+        let is_named = dependencies.lines().any(|line| line.starts_with(&format!("{krate} ")));
+        assert!(!is_named && !dependencies.contains(&format!("\n{krate}.")), "{krate}");
+    }
+}
+
+#[test]
+fn the_libraries_neither_print_nor_exit_nor_read_the_environment() {
+    for (name, text) in all_sources() {
+        if name.starts_with("crates/cento-cli/") {
+            continue;
+        }
+        for forbidden in ["println!", "eprintln!", "process::exit", "std::env::", "env::var"] {
+            assert!(!code(&text).contains(forbidden), "{name} has {forbidden}");
+        }
+    }
+}
+
+#[test]
+fn what_the_verbs_say_goes_through_the_terminal() {
+    for (name, text) in sources("crates/cento-cli/src") {
+        let is_terminal = name == "crates/cento-cli/src/terminal.rs";
+        for forbidden in ["println!", "print!("] {
+            assert!(is_terminal || !code(&text).contains(forbidden), "{name} has {forbidden}");
+        }
+    }
+}
+
+#[test]
+fn files_are_short_ascii_and_finished() {
+    let others =
+        ["crates", "tests", "benches", "tools/src", "examples", "fuzz/src", "fuzz/targets"];
+    for dir in ["src"].iter().chain(&others) {
+        for (name, text) in sources(dir) {
+            assert!(text.lines().count() <= 600, "{name} is longer than 600 lines");
+            assert!(text.is_ascii(), "{name} is not ASCII");
+            for unfinished in [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")] {
+                assert!(!text.contains(unfinished), "{name} has {unfinished}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_architecture_names_modules_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    assert!(text.lines().count() <= 250);
+    for word in text.split(|c: char| c.is_whitespace() || "`,;:()".contains(c)) {
+        if ["src/", "tests/", "crates/"].iter().any(|dir| word.starts_with(dir)) {
+            assert!(root.join(word.trim_end_matches('.')).exists(), "{word} is not there");
+        }
+    }
+}
