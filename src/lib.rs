@@ -29,6 +29,7 @@ pub mod hash;
 pub mod index;
 pub mod join;
 pub mod measure;
+mod overlap;
 #[doc(hidden)]
 pub mod replace;
 pub mod scheme;
@@ -45,5 +46,6 @@ pub fn available_threads() -> usize {
 }
 
 pub use error::{Corruption, Error, Result};
+pub use overlap::{Category, Overlap};
 /// The tantivy that cento is built on, for queries that compose with [`search::SimilarTo`].
 pub use tantivy;

@@ -172,8 +172,7 @@ impl<'a> Documents<'a> {
         let least = Thresholds { overlap, resemblance, containment: 0.0 }.overlap_min(size);
         let found =
             self.searcher.neighbours(&keys, least, options.max_df, Some(address), self.stop)?;
-        let is_similar =
-            |found: &Neighbour| options.thresholds.meets(found.overlap, size, found.fingerprints);
+        let is_similar = |found: &Neighbour| options.thresholds.meets(found.with(size));
         let place =
             |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
         Ok(found.into_iter().filter(is_similar).map(place).collect())

@@ -17,7 +17,8 @@ use super::ordered::in_order;
 use super::series::{Scope, Series};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, MaxDf, Snapshot};
-use crate::search::{Category, Neighbour, Passage, Passages, Searcher, Texts};
+use crate::overlap::{Category, Overlap};
+use crate::search::{Neighbour, Passage, Passages, Searcher, Texts};
 use crate::stop::Stop;
 
 /// Which pairs, and how they are found.
@@ -54,12 +55,8 @@ pub struct Pair {
     pub a: DocAddress,
     /// The other.
     pub b: DocAddress,
-    /// Distinct fingerprints in common.
-    pub overlap: u32,
-    /// Distinct fingerprints of `a`.
-    pub in_a: u32,
-    /// Distinct fingerprints of `b`.
-    pub in_b: u32,
+    /// What they have in common.
+    pub overlap: Overlap,
     /// The passages in common, if they were asked for: `query` is in `a`, `hit` in `b`.
     pub passages: Option<Passages>,
 }
@@ -92,37 +89,19 @@ pub struct PairReport {
 }
 
 impl Pair {
-    /// How much of `a` is in `b`, and of `b` in `a`.
-    pub fn containments(&self) -> (f64, f64) {
-        let share = |of: u32| f64::from(self.overlap) / f64::from(of);
-        (share(self.in_a), share(self.in_b))
-    }
-
-    /// How much of both together is in both.
-    pub fn resemblance(&self) -> f64 {
-        f64::from(self.overlap) / f64::from(self.in_a + self.in_b - self.overlap)
-    }
-
-    /// The category of Seo and Croft 2008, section 3.3.
-    pub fn category(&self) -> Option<Category> {
-        let (a_in_b, b_in_a) = self.containments();
-        Category::of(a_in_b, b_in_a)
-    }
-
-    /// The pair with the ids of its documents.
+    /// Gives the pair with the ids of its documents.
     ///
     /// # Errors
     /// When an id cannot be read.
     pub fn report(self, a: &Snapshot, b: &Snapshot) -> Result<PairReport> {
-        let (containment_a_in_b, containment_b_in_a) = self.containments();
         Ok(PairReport {
             a: a.id(self.a)?,
             b: b.id(self.b)?,
-            overlap: self.overlap,
-            containment_a_in_b,
-            containment_b_in_a,
-            resemblance: self.resemblance(),
-            category: self.category(),
+            overlap: self.overlap.shared,
+            containment_a_in_b: self.overlap.containment(),
+            containment_b_in_a: self.overlap.swapped().containment(),
+            resemblance: self.overlap.resemblance(),
+            category: self.overlap.category(),
             passages_complete: self.passages.as_ref().map(|passages| passages.complete),
             passages: self.passages.map(|passages| passages.found),
         })
@@ -249,9 +228,10 @@ impl<'a> Join<'a> {
 
     /// The pair with a document that was found, if it is one and given here.
     fn pair(&self, number: u64, in_a: u32, found: Neighbour) -> Option<Pair> {
-        let Neighbour { address, overlap, fingerprints: in_b } = found;
+        let Neighbour { address, overlap: shared, fingerprints: in_b } = found;
+        let overlap = Overlap::new(shared, in_a, in_b);
         let thresholds = self.options.thresholds;
-        if !thresholds.meets(overlap, in_a, in_b) {
+        if !thresholds.meets(overlap) {
             return None;
         }
         let other = self.other.number(address);
@@ -259,15 +239,15 @@ impl<'a> Join<'a> {
             return None;
         }
         let own = self.numbering.address(number);
-        let pair = Pair { a: own, b: address, overlap, in_a, in_b, passages: None };
+        let pair = Pair { a: own, b: address, overlap, passages: None };
         if self.against.is_some() {
             return Some(pair);
         }
-        let other_finds_it = overlap >= thresholds.overlap_min(in_b);
+        let other_finds_it = shared >= thresholds.overlap_min(in_b);
         match other_finds_it {
             true if other < number => None,
             _ if other < number => {
-                Some(Pair { a: address, b: own, in_a: in_b, in_b: in_a, ..pair })
+                Some(Pair { a: address, b: own, overlap: overlap.swapped(), ..pair })
             }
             _ => Some(pair),
         }

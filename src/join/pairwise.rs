@@ -46,20 +46,15 @@ pub fn most_similar(
     keep_best(&mut best, limit);
     let snapshot = searcher.snapshot();
     let report = |pair: Pair| {
-        let symmetric = symmetric(&pair);
+        let symmetric = pair.overlap.symmetric();
         Ok(SymmetricPair { pair: pair.report(snapshot, snapshot)?, symmetric })
     };
     best.into_iter().map(report).collect()
 }
 
-/// Symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1.
-fn symmetric(pair: &Pair) -> f64 {
-    2.0 * f64::from(pair.overlap) / f64::from(pair.in_a + pair.in_b)
-}
-
 /// Leaves the most similar pairs, the first ones of equals.
 fn keep_best(pairs: &mut Vec<Pair>, limit: usize) {
     // Similarities are shares, so their bits are in their order.
-    pairs.sort_by_key(|pair| (Reverse(symmetric(pair).to_bits()), pair.a, pair.b));
+    pairs.sort_by_key(|pair| (Reverse(pair.overlap.symmetric().to_bits()), pair.a, pair.b));
     pairs.truncate(limit);
 }

@@ -19,7 +19,8 @@ use super::pairs::{PairOptions, pairs};
 use crate::error::Result;
 use crate::hash::mix64;
 use crate::index::{DocAddress, MaxDf};
-use crate::search::{Category, Searcher};
+use crate::overlap::Category;
+use crate::search::Searcher;
 use crate::stop::Stop;
 
 /// How a collection is analysed.
@@ -128,7 +129,7 @@ pub fn report(
     };
     pairs(searcher, None, &pair_options, 0, stop, &mut |next, found| {
         for pair in found {
-            let Some(category) = pair.category() else { continue };
+            let Some(category) = pair.overlap.category() else { continue };
             let numbers = [pair.a, pair.b].map(|address| numbering.number(address));
             let place = CATEGORIES.iter().position(|&other| other == category);
             let counts = &mut counts[place.expect("there are six categories")];

@@ -1,6 +1,6 @@
 //! When are two documents a pair?
 
-use crate::search::least_overlap;
+use crate::overlap::{Overlap, least_overlap};
 
 /// What a pair must have at least; all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -14,12 +14,11 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Whether documents of so many distinct fingerprints are a pair with this overlap.
-    pub fn meets(&self, overlap: u32, in_a: u32, in_b: u32) -> bool {
-        let share = |of: u32| f64::from(overlap) / f64::from(of);
-        overlap >= self.overlap.max(1)
-            && share(in_a.min(in_b)) >= self.containment
-            && share(in_a + in_b - overlap) >= self.resemblance
+    /// Tells whether two documents with this overlap are a pair.
+    pub fn meets(&self, overlap: Overlap) -> bool {
+        overlap.shared >= self.overlap.max(1)
+            && overlap.max_containment() >= self.containment
+            && overlap.resemblance() >= self.resemblance
     }
 
     /// The least overlap with which a document of `of` fingerprints finds the others of its pairs:
@@ -47,7 +46,7 @@ mod tests {
             let thresholds = Thresholds {
                 overlap: least, containment: share(containment), resemblance: share(resemblance),
             };
-            if thresholds.meets(overlap, in_a, in_b) {
+            if thresholds.meets(Overlap::new(overlap, in_a, in_b)) {
                 prop_assert!(overlap >= thresholds.overlap_min(in_a.min(in_b)));
             }
         }

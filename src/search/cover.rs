@@ -34,7 +34,7 @@ pub fn cover(
     stop: Stop<'_>,
 ) -> Result<Vec<Chosen>> {
     let mut open: BinaryHeap<Candidate> =
-        hits.into_iter().map(|scored| Candidate { adds: scored.overlap, scored }).collect();
+        hits.into_iter().map(|scored| Candidate { adds: scored.overlap.shared, scored }).collect();
     let mut explained = vec![false; keys.len()];
     let (mut chosen, mut shared) = (Vec::new(), SharedFingerprints::default());
     while let Some(mut candidate) = open.pop() {

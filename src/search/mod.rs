@@ -32,11 +32,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use crate::index::MaxDf;
-pub use compare::{Category, Comparison, compare, compare_by};
+pub use compare::{Comparison, compare, compare_by};
 pub use neighbours::{Neighbour, Texts};
 pub use passages::{Passage, Passages, Unit};
 pub use query::{Query, Subject};
-pub use score::least_overlap;
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
 
@@ -298,7 +297,10 @@ impl Searcher {
         let subject = self.resolve(&query.subject, &mut scratch, query.stop())?;
         let scored = self.scored(&subject, &query, &mut scratch)?.1;
         let _ = self.spare.push(scratch);
-        Ok(scored.into_iter().map(|scored| (scored.address, scored.containment)).collect())
+        Ok(scored
+            .into_iter()
+            .map(|scored| (scored.address, scored.overlap.containment()))
+            .collect())
     }
 
     /// What was found, and of the documents those that meet the thresholds.
@@ -528,10 +530,10 @@ impl Searcher {
         Ok(Hit {
             meta: self.snapshot.meta(scored.address)?,
             id: scored.id,
-            overlap: scored.overlap,
-            containment: scored.containment,
-            containment_in_query: scored.containment_in_query,
-            resemblance: scored.resemblance,
+            overlap: scored.overlap.shared,
+            containment: scored.overlap.containment(),
+            containment_in_query: scored.overlap.swapped().containment(),
+            resemblance: scored.overlap.resemblance(),
             adds: None,
             verified: None,
             passages: None,

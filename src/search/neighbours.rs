@@ -8,6 +8,7 @@ use super::passages::{self, Passages};
 use super::{MaxDf, Searcher};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::overlap::Overlap;
 use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
@@ -20,6 +21,14 @@ pub struct Neighbour {
     pub overlap: u32,
     /// Distinct fingerprints of the document.
     pub fingerprints: u32,
+}
+
+impl Neighbour {
+    /// Puts its counts together with those of the document that was searched for, the first, which has
+    /// this number of fingerprints.
+    pub fn with(&self, searched_for: u32) -> Overlap {
+        Overlap::new(self.overlap, searched_for, self.fingerprints)
+    }
 }
 
 impl Searcher {

@@ -6,6 +6,7 @@ use super::candidates::Counted;
 use super::{Query, Searcher};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::overlap::{Overlap, least_overlap};
 use crate::stop::Stop;
 
 /// A hit, without what the caller knows of it.
@@ -15,34 +16,21 @@ pub struct Scored {
     pub address: DocAddress,
     /// Its id.
     pub id: String,
-    /// Distinct fingerprints in common.
-    pub overlap: u32,
-    /// C(Q,D).
-    pub containment: f64,
-    /// C(D,Q).
-    pub containment_in_query: f64,
-    /// Resemblance.
-    pub resemblance: f64,
+    /// What the query, the first, and the document have in common.
+    pub overlap: Overlap,
 }
 
 impl Scored {
     fn new(counted: Counted, in_query: u32, in_document: u32) -> Scored {
         let Counted { address, overlap } = counted;
-        let share = |of: u32| f64::from(overlap) / f64::from(of);
-        Scored {
-            address,
-            id: String::new(),
-            overlap,
-            containment: share(in_query),
-            containment_in_query: share(in_document),
-            resemblance: share(in_query + in_document - overlap),
-        }
+        Scored { address, id: String::new(), overlap: Overlap::new(overlap, in_query, in_document) }
     }
 
     /// Better hits first; equal ones are told apart by their id only.
     fn cmp_score(&self, other: &Scored) -> Ordering {
-        let by_overlap = other.overlap.cmp(&self.overlap);
-        by_overlap.then(other.resemblance.total_cmp(&self.resemblance))
+        let by_overlap = other.overlap.shared.cmp(&self.overlap.shared);
+        let resemblance = |scored: &Scored| scored.overlap.resemblance();
+        by_overlap.then_with(|| resemblance(other).total_cmp(&resemblance(self)))
     }
 
     /// Better hits first. No two documents are equal.
@@ -59,17 +47,6 @@ pub fn overlap_min(query: &Query, in_query: u32) -> u32 {
     least_overlap(share, in_query).max(query.min_overlap)
 }
 
-/// The least number, at least 1, that is this share of `of`.
-pub fn least_overlap(share: f64, of: u32) -> u32 {
-    let mut least = (share * f64::from(of)) as u32;
-    // The product may be off by one either way; the test of a hit is the quotient.
-    least = least.saturating_sub(1);
-    while least < of && f64::from(least) / f64::from(of) < share {
-        least += 1;
-    }
-    least.max(1)
-}
-
 /// Those of the candidates that meet the query's thresholds, in no order and without their ids.
 ///
 /// `in_query` is the number of the query's distinct fingerprints.
@@ -84,9 +61,9 @@ pub fn scored(
         hits.push(Scored::new(candidate, in_query, size));
     })?;
     hits.retain(|hit| {
-        hit.overlap >= query.min_overlap.max(1)
-            && hit.containment >= query.min_containment
-            && hit.resemblance >= query.min_resemblance
+        hit.overlap.shared >= query.min_overlap.max(1)
+            && hit.overlap.containment() >= query.min_containment
+            && hit.overlap.resemblance() >= query.min_resemblance
     });
     Ok(hits)
 }
@@ -124,22 +101,4 @@ pub fn name(snapshot: &Snapshot, hits: &mut [Scored], stop: Stop<'_>) -> Result<
         hit.id = snapshot.id(hit.address)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_least_overlap_is_the_first_that_meets_the_threshold() {
-        for in_query in [1, 3, 7, 10, 100, 1241] {
-            for share in [0.0, 0.1, 0.3, 1.0 / 3.0, 0.5, 0.7, 0.8, 0.99, 1.0] {
-                let query = Query { min_containment: share, ..Query::text("") };
-                let least = overlap_min(&query, in_query);
-                let meets = |overlap: u32| f64::from(overlap) / f64::from(in_query) >= share;
-                assert!(meets(least) && least >= 1, "{share} of {in_query}");
-                assert!(least == 1 || !meets(least - 1), "{share} of {in_query}");
-            }
-        }
-    }
 }

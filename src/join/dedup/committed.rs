@@ -104,7 +104,7 @@ impl Committed<'_> {
             let Some(least) = least.filter(|_| size > 0) else { continue };
             for found in searcher.neighbours(&keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
                 let of = || snapshot.id(found.address);
-                let other = Reason::of(self.options, found.overlap, size, found.fingerprints, &of)?;
+                let other = Reason::of(self.options, found.with(size), &of)?;
                 reason = Reason::better(reason, other);
                 if seeks_passages {
                     sources.push((found.overlap, Source { searcher: at, address: found.address }));

@@ -30,6 +30,7 @@ pub use verdict::{Cut, Decision, Verdict};
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
 use crate::index::{Index, Signed, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
+use crate::overlap::Overlap;
 use crate::search::Searcher;
 use committed::{Committed, Prepared};
 use recent::{Prefix, Recent, RecentDocuments};
@@ -329,7 +330,8 @@ impl Run<'_> {
             let prefix = self.options.prefix(size, least);
             for (recent, overlap) in self.recent.neighbours(&keys, prefix, least) {
                 let of = || Ok(recent.id.clone());
-                let other = Reason::of(self.options, overlap, size, recent.keys.len() as u32, &of)?;
+                let overlap = Overlap::new(overlap, size, recent.keys.len() as u32);
+                let other = Reason::of(self.options, overlap, &of)?;
                 reason = Reason::better(reason, other);
             }
         }

@@ -6,7 +6,7 @@ use super::DedupOptions;
 use super::recent::Prefix;
 use crate::error::Result;
 use crate::index::Document;
-use crate::search::least_overlap;
+use crate::overlap::{Overlap, least_overlap};
 
 /// What becomes of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -141,17 +141,13 @@ impl Reason {
         Reason { rank: 2, similarity: 1.0, of }
     }
 
-    /// Why a document of `size` fingerprints is dropped for one of `in_other`, called `of`, with which
-    /// it shares `overlap`; if it is.
+    /// Says why a document, the first, is dropped for another, called `of`; if it is.
     pub fn of(
         options: &DedupOptions,
-        overlap: u32,
-        size: u32,
-        in_other: u32,
+        overlap: Overlap,
         of: &dyn Fn() -> Result<String>,
     ) -> Result<Option<Reason>> {
-        let share = |of: u32| f64::from(overlap) / f64::from(of);
-        let (resemblance, containment) = (share(size + in_other - overlap), share(size));
+        let (resemblance, containment) = (overlap.resemblance(), overlap.containment());
         let (rank, similarity) = if options.near.is_some_and(|near| resemblance >= near) {
             (1, resemblance)
         } else if options.contained.is_some_and(|contained| containment >= contained) {

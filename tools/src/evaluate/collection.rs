@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use cento::Overlap;
 use cento::index::Signed;
 use cento::index::{Config, DocAddress, Index, MaxDf, WriterOptions};
 use cento::join::Thresholds;
@@ -103,7 +104,7 @@ impl Collection {
             let searcher = self.index(&format!("histogram-{scheme}"), scheme, rfc)?;
             let (mut counts, mut equal) = ([0u64; 10], 0u64);
             for_each_pair(&searcher, Thresholds::default(), None, &mut |pair| {
-                let similarity = 2.0 * f64::from(pair.overlap) / f64::from(pair.in_a + pair.in_b);
+                let similarity = pair.overlap.symmetric();
                 match similarity >= 1.0 {
                     true => equal += 1,
                     false => counts[9 - (similarity * 10.0) as usize] += 1,
@@ -263,13 +264,13 @@ fn against_brute_force(searcher: &Searcher, thresholds: Thresholds) -> Result<(u
         }
     }
     overlaps.retain(|&(a, b), overlap| {
-        thresholds.meets(*overlap, sizes[a as usize], sizes[b as usize])
+        thresholds.meets(Overlap::new(*overlap, sizes[a as usize], sizes[b as usize]))
     });
     let (mut same, mut wrong) = (0, 0);
     for_each_pair(searcher, thresholds, Some(u64::MAX), &mut |pair| match overlaps
         .remove(&(pair.a.doc, pair.b.doc))
     {
-        Some(overlap) if overlap == pair.overlap => same += 1,
+        Some(overlap) if overlap == pair.overlap.shared => same += 1,
         _ => wrong += 1,
     })?;
     Ok((same, overlaps.len() as u64, wrong))

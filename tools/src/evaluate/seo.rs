@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use cento::Category;
 use cento::index::Config;
 use cento::measure::Measure;
-use cento::search::Category;
 use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
 use fastrand::Rng;
