@@ -90,7 +90,7 @@ impl<'a> ForwardList<'a> {
     /// Clears and fills `ordinals` and `positions`.
     ///
     /// # Errors
-    /// When an ordinal is not of a term of the segment.
+    /// When an ordinal is not of a term of the segment, or a position has more than 32 bits.
     pub fn decode(
         &self,
         file: &SigFile,
@@ -100,11 +100,18 @@ impl<'a> ForwardList<'a> {
         ordinals.clear();
         positions.clear();
         ordinals.extend((0..self.len).map(|i| get(self.ordinals, i, self.ordinal_bits) as u32));
-        let mut position = 0u32;
+        let (mut position, mut is_beyond) = (0u32, false);
         positions.extend((0..self.len).map(|i| {
-            position = position.wrapping_add(get(self.deltas, i, self.delta_bits) as u32);
+            let delta = get(self.deltas, i, self.delta_bits) as u32;
+            let (next, overflows) = position.overflowing_add(delta);
+            (position, is_beyond) = (next, is_beyond | overflows);
             position
         }));
+        // A merge writes differences of positions, which must not descend.
+        if is_beyond {
+            let what = "a position of more than 32 bits";
+            return Err(file.corruption(Section::Forward, self.at, what));
+        }
         let terms = file.footer.counts.terms;
         if ordinals.iter().any(|&ordinal| u64::from(ordinal) >= terms) {
             let what = "a term ordinal beyond the last term";
