@@ -10,7 +10,7 @@ use std::path::Path;
 
 use roaring::RoaringBitmap;
 
-use super::bits::{VARINT_BYTES_MAX, put_varint, take_varint};
+use super::bits::{VARINT_BYTES_MAX, put_varint, take_array, take_varint, uint_le};
 use super::layout::{Section, SigFile};
 use crate::error::Corruption;
 
@@ -225,10 +225,13 @@ impl<'a> List<'a> {
                 docs.retain(|&doc| candidates.contains(doc));
                 docs
             }
-            Encoding::Roaring => candidates
-                .bitmap
-                .intersection_with_serialized_unchecked(Cursor::new(self.bytes))
-                .map_err(|_| self.damage(file, "a bitmap that cannot be read"))?
+            Encoding::Roaring => Some(self.bytes)
+                .filter(|bytes| is_framed(bytes))
+                .and_then(|bytes| {
+                    let bytes = Cursor::new(bytes);
+                    candidates.bitmap.intersection_with_serialized_unchecked(bytes).ok()
+                })
+                .ok_or_else(|| self.damage(file, "a bitmap that cannot be read"))?
                 .into_iter()
                 .collect(),
         };
@@ -253,18 +256,71 @@ impl<'a> List<'a> {
 
     /// The list as a bitmap; only for [`Encoding::Roaring`].
     fn bitmap(&self, file: &SigFile) -> Result<RoaringBitmap, Corruption> {
-        let mut cursor = Cursor::new(self.bytes);
-        let bitmap = RoaringBitmap::deserialize_from(&mut cursor).ok();
+        let bitmap = RoaringBitmap::deserialize_from(self.bytes).ok();
         bitmap
-            .filter(|bitmap| {
-                cursor.position() == self.bytes.len() as u64 && bitmap.len() == u64::from(self.df)
-            })
+            .filter(|bitmap| is_framed(self.bytes) && bitmap.len() == u64::from(self.df))
             .ok_or_else(|| self.damage(file, "a bitmap that does not hold what it counts"))
     }
 
     fn damage(&self, file: &SigFile, what: &str) -> Corruption {
         file.corruption(Section::Postings, self.at as usize, what)
     }
+}
+
+/// Whether the containers of a serialised bitmap stand where it says, have the lengths and, if they
+/// are runs, the numbers of values that it says, and fill it.
+///
+/// The crate takes offsets at their word: it panics when one leads out of the bytes, and reads
+/// another container when it leads elsewhere.
+fn is_framed(bytes: &[u8]) -> bool {
+    walk_frame(bytes).is_some_and(|rest| rest.is_empty())
+}
+
+/// What follows the last container; `None` if one is not as the frame says.
+fn walk_frame(bytes: &[u8]) -> Option<&[u8]> {
+    const NO_RUNS_COOKIE: u32 = 12_346;
+    const RUNS_COOKIE: u32 = 12_347;
+    const ARRAY_VALUES_MAX: usize = 4096;
+    const BITS_BYTES: usize = 8192;
+    let mut rest = bytes;
+    let cookie = u32::from_le_bytes(take_array(&mut rest)?);
+    let (count, runs) = match cookie & 0xffff {
+        RUNS_COOKIE => {
+            let count = (cookie >> 16) as usize + 1;
+            let (runs, tail) = rest.split_at_checked(count.div_ceil(8))?;
+            rest = tail;
+            (count, runs)
+        }
+        _ if cookie == NO_RUNS_COOKIE => {
+            (u32::from_le_bytes(take_array(&mut rest)?) as usize, &[][..])
+        }
+        _ => return None,
+    };
+    let (heads, tail) = rest.split_at_checked(count.checked_mul(4)?)?;
+    // Few containers with runs among them have no offsets.
+    let has_offsets = runs.is_empty() || count >= 4;
+    let (offsets, tail) = tail.split_at_checked(if has_offsets { heads.len() } else { 0 })?;
+    rest = tail;
+    for (i, head) in heads.chunks_exact(4).enumerate() {
+        let place = bytes.len() - rest.len();
+        if has_offsets && uint_le(&offsets[4 * i..4 * i + 4]) != place as u64 {
+            return None;
+        }
+        let values = uint_le(&head[2..]) as usize + 1;
+        let is_run = runs.get(i / 8).is_some_and(|flags| flags >> (i % 8) & 1 == 1);
+        let len = match values {
+            _ if is_run => 4 * usize::from(u16::from_le_bytes(take_array(&mut rest)?)),
+            0..=ARRAY_VALUES_MAX => 2 * values,
+            _ => BITS_BYTES,
+        };
+        let (container, tail) = rest.split_at_checked(len)?;
+        let run_values = |run: &[u8]| uint_le(&run[2..]) as usize + 1;
+        if is_run && values != container.chunks_exact(4).map(run_values).sum::<usize>() {
+            return None;
+        }
+        rest = tail;
+    }
+    Some(rest)
 }
 
 #[cfg(test)]
@@ -286,6 +342,35 @@ mod tests {
         #[test]
         fn deltas_give_back_the_documents(docs in btree_set(any::<u32>(), 3..200)) {
             check_deltas(&docs.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    fn serialized(ranges: &[(u32, u32)]) -> Vec<u8> {
+        let mut bitmap: RoaringBitmap = ranges.iter().flat_map(|&(a, b)| a..=b).collect();
+        bitmap.optimize();
+        let mut bytes = Vec::new();
+        bitmap.serialize_into(&mut bytes).unwrap();
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_framed_is_intersected_without_a_panic(
+            runs in proptest::collection::vec((0u32..1 << 19, 0u32..9000), 1..9),
+            changes in proptest::collection::vec((any::<u8>(), any::<u8>()), 0..4),
+        ) {
+            // An offset that led out of the bytes was a panic.
+            let ranges: Vec<_> = runs.iter().map(|&(first, more)| (first, first + more)).collect();
+            let mut bytes = serialized(&ranges);
+            prop_assert!(is_framed(&bytes));
+            for (at, byte) in changes {
+                let at = usize::from(at) % bytes.len();
+                bytes[at] = byte;
+            }
+            if is_framed(&bytes) && RoaringBitmap::deserialize_from(&bytes[..]).is_ok() {
+                let all: RoaringBitmap = (0..1 << 20).step_by(7).collect();
+                all.intersection_with_serialized_unchecked(Cursor::new(&bytes)).unwrap();
+            }
         }
     }
 
