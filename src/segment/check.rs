@@ -5,9 +5,11 @@
 //! segments-format.md, "Invariants".
 
 use super::HEAVY_DF_MIN;
+use super::forward::ForwardList;
 use super::layout::{Counts, Section};
 use super::postings::{List, Postings};
 use super::reader::{SegmentReader, inline_docs};
+use super::terms::{BLOCK_TERMS, Block};
 use crate::error::Corruption;
 use crate::hash::mix64;
 
@@ -75,34 +77,43 @@ impl Checker<'_> {
         let (file, index) = (self.reader.file(), self.reader.index());
         let mut story = Story::default();
         let mut heavy = self.reader.heavy()?;
+        let key_max = u64::MAX >> (64 - file.header.key_bits);
         let (mut keys, mut postings, mut docs) = (Vec::new(), Vec::new(), Vec::new());
         let mut last_key = None;
         let mut ordinal = 0u32;
+        let mut lists_end = 0;
         for block_at in 0..index.blocks() {
             let block = index.read(file, block_at)?;
             keys.clear();
             postings.clear();
             block.keys(&mut keys);
             block.all_postings(&mut postings);
-            if keys.len() != block.len() {
-                self.problem(Section::Terms, format!("block {block_at} lacks keys"));
-                continue;
-            }
+            self.block(block_at, &block);
             for (&key, &postings) in keys.iter().zip(&postings) {
                 docs.clear();
+                let mut section = Section::Terms;
                 match postings {
                     Postings::List(encoding, at) => {
-                        List::open(file, encoding, at)?.decode(file, &mut docs)?;
+                        section = Section::Postings;
+                        let list = List::open(file, encoding, at)?;
+                        list.decode(file, &mut docs)?;
+                        if at != lists_end {
+                            let what = format!("bytes before the list of key {key} are of no list");
+                            self.problem(section, what);
+                        }
+                        lists_end = at + list.encoded_bytes(&docs) as u64;
                     }
                     inline => docs.extend(inline_docs(&inline)),
                 }
-                if last_key.is_some_and(|last| last >= key) || index.block_of(key) != Some(block_at)
-                {
+                if last_key.is_some_and(|last| last >= key) || key > key_max {
                     self.problem(Section::Terms, format!("key {key} is out of order"));
+                } else if index.block_of(key) != Some(block_at) {
+                    let what = format!("key {key} is not in the block that it gives");
+                    self.problem(Section::TermIndex, what);
                 }
                 let ascend = docs.windows(2).all(|pair| pair[0] < pair[1]);
                 if !ascend || docs[docs.len() - 1] >= file.header.documents {
-                    self.problem(Section::Postings, format!("the list of key {key} is no list"));
+                    self.problem(section, format!("the list of key {key} is no list"));
                 }
                 if docs.len() >= HEAVY_DF_MIN as usize
                     && heavy.next() != Some((key, docs.len() as u32))
@@ -114,6 +125,9 @@ impl Checker<'_> {
                 ordinal += 1;
             }
         }
+        if lists_end != file.len(Section::Postings) as u64 {
+            self.problem(Section::Postings, "bytes after the last list".into());
+        }
         if heavy.next().is_some() {
             self.problem(Section::Heavy, "more keys than there are long lists".into());
         }
@@ -124,13 +138,40 @@ impl Checker<'_> {
         Ok(story)
     }
 
+    /// Whether a block has the keys and the bytes that it must have.
+    fn block(&mut self, block_at: usize, block: &Block<'_>) {
+        let (file, index) = (self.reader.file(), self.reader.index());
+        let left = file.footer.counts.terms - (block_at * BLOCK_TERMS) as u64;
+        if block.len() as u64 != left.min(BLOCK_TERMS as u64) {
+            let what = format!("block {block_at} has {} terms of {left}", block.len());
+            self.problem(Section::Terms, what);
+        } else if block.keys_marked() != block.len() {
+            let what = format!("block {block_at} has {} keys", block.keys_marked());
+            self.problem(Section::Terms, what);
+        } else if !block.is_whole() && block_at + 1 == index.blocks() {
+            let what = format!("block {block_at} does not end where the section does");
+            self.problem(Section::Terms, what);
+        } else if !block.is_whole() {
+            let what = format!("block {} is not where block {block_at} ends", block_at + 1);
+            self.problem(Section::TermIndex, what);
+        }
+    }
+
     fn documents(&mut self) -> Result<Story, Corruption> {
         let mut story = Story::default();
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
-        let (mut occurrences, mut tokens) = (0, 0);
+        let (mut occurrences, mut tokens, mut end) = (0, 0, 0);
+        let file = self.reader.file();
         for doc in 0..self.reader.header().documents {
             let row = self.reader.document(doc)?;
-            self.reader.forward(doc, &mut ordinals, &mut positions)?;
+            let at = usize::try_from(row.forward_at).unwrap_or(usize::MAX);
+            let list = ForwardList::open(file, at)?;
+            list.decode(file, &mut ordinals, &mut positions)?;
+            if at != end {
+                let what = format!("bytes before the signature of document {doc} are of none");
+                self.problem(Section::Forward, what);
+            }
+            end = list.end();
             occurrences += ordinals.len() as u64;
             tokens += u64::from(row.tokens);
             let in_text = positions.iter().all(|&position| position < row.tokens);
@@ -145,6 +186,9 @@ impl Checker<'_> {
                 let what = format!("document {doc} has {} fingerprints", ordinals.len());
                 self.problem(Section::Documents, what);
             }
+        }
+        if end != file.len(Section::Forward) {
+            self.problem(Section::Forward, "bytes after the last signature".into());
         }
         let counts = self.reader.counts();
         if (occurrences, tokens) != (counts.occurrences, counts.tokens) {

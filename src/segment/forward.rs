@@ -87,6 +87,14 @@ impl<'a> ForwardList<'a> {
         Ok(ForwardList { len, ordinal_bits, delta_bits, ordinals, deltas, at })
     }
 
+    /// Where the list ends in its section.
+    pub fn end(&self) -> usize {
+        let mut count = Vec::new();
+        put_varint(&mut count, self.len as u64);
+        let width = usize::from(self.len > 0);
+        self.at + count.len() + width + self.ordinals.len() + self.deltas.len()
+    }
+
     /// Clears and fills `ordinals` and `positions`.
     ///
     /// # Errors

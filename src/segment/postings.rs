@@ -238,6 +238,20 @@ impl<'a> List<'a> {
         Ok(found.into_iter())
     }
 
+    /// The length of the list in its section, if it holds `docs`.
+    pub fn encoded_bytes(&self, docs: &[u32]) -> usize {
+        let mut bytes = Vec::new();
+        put_varint(&mut bytes, u64::from(self.df));
+        match self.encoding {
+            Encoding::Varint => put_deltas(&mut bytes, docs),
+            Encoding::Roaring => {
+                put_varint(&mut bytes, self.bytes.len() as u64);
+                return bytes.len() + self.bytes.len();
+            }
+        }
+        bytes.len()
+    }
+
     /// Stops early, with fewer documents than `df`, at bytes that are no list.
     fn decode_deltas(&self, docs: &mut Vec<u32>) {
         let mut rest = self.bytes;

@@ -228,6 +228,20 @@ impl<'a> Block<'a> {
         self.len
     }
 
+    /// The number of keys that the upper bits have; other than [`len`](Self::len) if they are damaged.
+    pub fn keys_marked(&self) -> usize {
+        self.upper.iter().map(|byte| byte.count_ones() as usize).sum()
+    }
+
+    /// Whether the block ends where its last column does.
+    pub fn is_whole(&self) -> bool {
+        let [ones, twos, lists] = self.ranks(self.len);
+        let columns =
+            [(ones, self.doc_bits), (twos, self.doc_bits + self.gap_bits), (lists, self.list_bits)];
+        let len: usize = columns.iter().map(|&(count, width)| column_bytes(count, width)).sum();
+        self.values.len() == len
+    }
+
     /// The place of `key` in the block.
     #[inline]
     pub fn find(&self, key: u64) -> Option<usize> {
