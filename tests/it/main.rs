@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+mod conformance;
 mod crash;
 mod damage;
 mod format;

@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+"""What does a .sig file say?
+
+Follows segments-format.md and nothing else: slow, simple, and without a line of cento. Prints the
+content of a file as JSON in the shape that README.md describes, or refuses the file with a sentence
+that names section and byte.
+
+    python3 conformance/reader.py FILE.sig
+"""
+
+import json
+import sys
+import zlib
+
+SECTIONS = ["terms", "term index", "postings", "heavy", "forward", "documents", "checksums"]
+PAGE, HEADER, FOOTER, BLOCK = 4096, 40, 184, 128
+# The inputs that a node of the term index names by a number, the first of them by 1.
+COMMON_INPUTS = b"te/oasripcnw.hlm-du012g=:bf3y5&_4v9678k%?xCDASFIBEjPTzRNM+LOqHG"
+
+
+class Refusal(Exception):
+    """What a file has that no writer left there."""
+
+    def __init__(self, kind, section, offset, what):
+        super().__init__(f"{section} at byte {offset}: {what}")
+        self.kind, self.section, self.offset = kind, section, offset
+
+
+class Cursor:
+    """Bytes of one section, read from the front."""
+
+    def __init__(self, section, start, data, at=0):
+        self.section, self.start, self.data, self.at = section, start, data, at
+
+    def need(self, condition, kind, what):
+        if not condition:
+            raise Refusal(kind, self.section, self.start + self.at, what)
+
+    def to(self, at):
+        self.need(at <= len(self.data), "bounds", f"it has no byte {at}")
+        return Cursor(self.section, self.start, self.data, at)
+
+    def take(self, count):
+        left = len(self.data) - self.at
+        self.need(count <= left, "bounds", f"{count} bytes are needed and {left} are left")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def uint(self, count):
+        return int.from_bytes(self.take(count), "little")
+
+    def varint(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.uint(1)
+            value |= (byte & 127) << shift
+            if byte < 128:
+                self.need(value < 1 << 64, "encoding", "a varint of more than 64 bits")
+                return value
+        self.need(False, "encoding", "a varint of more than 10 bytes")
+
+    def column(self, count, width):
+        packed = int.from_bytes(self.take((count * width + 7) // 8), "little")
+        return [packed >> i * width & (1 << width) - 1 for i in range(count)]
+
+    def end(self, what):
+        self.need(self.at == len(self.data), "layout", f"bytes that belong to no {what}")
+
+
+def ascends(values):
+    return all(a < b for a, b in zip(values, values[1:]))
+
+
+def roaring(cursor):
+    """A bitmap (RoaringFormatSpec, 32 bits) that takes the rest of the bytes."""
+    start, cookie = cursor.at, cursor.uint(4)
+    has_runs = cookie & 0xFFFF == 12347
+    cursor.need(has_runs or cookie == 12346, "encoding", "no cookie of a bitmap")
+    count = (cookie >> 16) + 1 if has_runs else cursor.uint(4)
+    cursor.need(count <= 65536, "encoding", "a bitmap of more than 65536 containers")
+    is_run = cursor.column(count, 1) + [0] * (-count % 8) if has_runs else [0] * count
+    heads = [(cursor.uint(2), cursor.uint(2) + 1) for _ in range(count)]
+    cursor.need(ascends([key for key, _ in heads]), "encoding", "containers out of order")
+    has_offsets = not has_runs or count >= 4
+    offsets = [cursor.uint(4) for _ in range(count)] if has_offsets else []
+    values = []
+    for i, (key, cardinality) in enumerate(heads):
+        place = cursor.at - start
+        cursor.need(not offsets or offsets[i] == place, "encoding", "a container is elsewhere")
+        if is_run[i]:
+            runs = [(cursor.uint(2), cursor.uint(2)) for _ in range(cursor.uint(2))]
+            low = [low for first, more in runs for low in range(first, first + more + 1)]
+        elif cardinality <= 4096:
+            low = [cursor.uint(2) for _ in range(cardinality)]
+        else:
+            low = [bit for bit, is_set in enumerate(cursor.column(65536, 1)) if is_set]
+        cursor.need(ascends(low) and low[-1:] < [65536], "encoding", "values out of order")
+        cursor.need(len(low) == cardinality, "encoding", "not as many values as counted")
+        values += [key << 16 | value for value in low]
+    cursor.need(cursor.at == len(cursor.data), "encoding", "bytes after the last container")
+    return values
+
+
+class Segment:
+    """A .sig file, read and checked as a whole."""
+
+    def __init__(self, data):
+        self.data = data
+        self.open()
+        self.read_terms()
+        self.read_heavy()
+        self.read_documents()
+
+    def open(self):
+        header = Cursor("header", 0, self.data)
+        is_sig = len(self.data) >= HEADER and self.data.startswith(b"CENTOSIG")
+        header.need(is_sig, "magic", "this is not a .sig file")
+        header.take(8)
+        self.version = header.uint(2)
+        header.need(self.version == 1, "version", f"version {self.version}, not 1")
+        self.key_bits, zero, self.documents = header.uint(1), header.uint(1), header.uint(4)
+        header.need(1 <= self.key_bits <= 64, "parameter", f"keys of {self.key_bits} bits")
+        self.config, self.owner, zeros = header.uint(8), header.uint(8), header.uint(8)
+        header.need(zero == 0 and zeros == 0, "reserved", "reserved bytes that are not zero")
+        self.key_bytes = (self.key_bits + 7) // 8
+        self.doc_bits = max(self.documents - 1, 0).bit_length()
+
+        footer_at = max(len(self.data) - FOOTER, 0)
+        footer = Cursor("footer", footer_at, self.data[footer_at:])
+        is_whole = len(footer.data) == FOOTER and footer.data.endswith(b"GISOTNEC")
+        footer.need(is_whole, "magic", "the end of the file is missing")
+        table = [(footer.uint(8), footer.uint(8)) for _ in SECTIONS]
+        terms, postings, occurrences, tokens, heavy = (footer.uint(8) for _ in range(5))
+        self.counts = {"terms": terms, "postings": postings, "occurrences": occurrences}
+        self.counts |= {"tokens": tokens, "heavy": heavy}
+        self.widths = [footer.uint(1) for _ in range(4)]
+        thresholds = [footer.uint(1), footer.uint(1), footer.uint(2), footer.uint(4)]
+        checksums_crc, crc, zero = footer.uint(4), footer.uint(4), footer.uint(4)
+        footer.need(crc == zlib.crc32(footer.data[:168]), "checksum", "its checksum does not fit")
+        footer.need(zero == 0, "reserved", "reserved bytes that are not zero")
+        is_known = thresholds == [BLOCK, 0, 256, 64]
+        footer.need(is_known, "parameter", "thresholds that version 1 does not have")
+        footer.need(max(self.widths) <= 64, "parameter", "a column of more than 64 bits")
+
+        self.sections, end = {}, HEADER
+        for name, (start, length) in zip(SECTIONS, table):
+            fits = start == end and length <= footer_at - end
+            where = Cursor(name, end, b"")
+            where.need(fits, "layout", "it does not follow the section before it")
+            end += length
+            self.sections[name] = Cursor(name, start, self.data[start:end])
+        checksums = self.sections["checksums"]
+        covered = self.data[: checksums.start]
+        pages = range(0, len(covered), PAGE)
+        is_last = end == footer_at and len(checksums.data) == 4 * len(pages)
+        checksums.need(is_last, "layout", "not as long as the pages and the file ask for")
+        fits = zlib.crc32(checksums.data) == checksums_crc
+        checksums.need(fits, "checksum", "the checksums themselves are damaged")
+        for page in pages:
+            fits = zlib.crc32(covered[page : page + PAGE]) == checksums.to(page // 1024).uint(4)
+            begun = [name for name in SECTIONS if self.sections[name].start <= page]
+            where = Cursor(begun[-1] if begun else "header", page, b"")
+            where.need(fits, "checksum", "the page that begins here does not fit its checksum")
+        columns = sum((self.documents * width + 7) // 8 for width in self.widths[1:])
+        where, lengths = self.sections["documents"], len(self.sections["documents"].data)
+        where.need(lengths == columns, "layout", "not as long as its columns")
+        where, lengths = self.sections["heavy"], len(self.sections["heavy"].data)
+        where.need(lengths == heavy * (self.key_bytes + 4), "layout", "not as long as its count")
+        self.sections["terms"].need(terms < 1 << 32, "range", "more than 2^32 - 1 terms")
+        self.read_term_index()
+
+    def read_term_index(self):
+        """Fills `index` with the separators, as keys, and the offsets of the blocks."""
+        fst = self.sections["term index"]
+        fst.need(len(fst.data) >= 36, "encoding", "too short for a transducer")
+        tail = len(fst.data) - 20
+        version, count, root = (fst.to(at).uint(8) for at in (0, tail, tail + 8))
+        fst.need(version == 3, "encoding", "a transducer of another version")
+        blocks = (self.counts["terms"] + BLOCK - 1) // BLOCK
+        fst.need(count == blocks, "count", f"{count} entries for {blocks} blocks")
+        fst.need(root == tail - 1 or (root == 0 and tail == 16), "encoding", "no root")
+        self.index = []
+
+        def walk(address, prefix, sum):
+            fst.need(len(prefix) <= self.key_bytes, "encoding", "a separator longer than a key")
+            is_final, output, transitions = self.node(address, tail)
+            fst.need(is_final or transitions or address == root, "encoding", "a way to nowhere")
+            if is_final:
+                key = int.from_bytes(prefix.ljust(self.key_bytes, b"\0"), "big")
+                fst.need(key < 1 << self.key_bits, "range", "a separator that is no key")
+                self.index.append((key, sum + output))
+                fst.need(len(self.index) <= count, "count", "more entries than it counts")
+            for letter, target, more in transitions:
+                walk(target, prefix + bytes([letter]), sum + more)
+
+        walk(root, b"", 0)
+        fst.need(len(self.index) == count, "count", "fewer entries than it counts")
+        keys, offsets = [key for key, _ in self.index], [at for _, at in self.index]
+        offsets.append(len(self.sections["terms"].data))
+        in_order = ascends(keys) and ascends(offsets) and offsets[0] == 0
+        fst.need(in_order, "order", "blocks that are not in order")
+
+    def node(self, address, tail):
+        """Whether a node ends a key, with which output, and its transitions."""
+        if address == 0:
+            return True, 0, []
+        fst = self.sections["term index"]
+        at = address + 1
+        fst.need(16 < at <= tail, "encoding", "a node that lies elsewhere")
+
+        def below(count):
+            nonlocal at
+            at -= count
+            fst.need(at >= 16, "encoding", "a node that begins elsewhere")
+            return fst.to(at).take(count)
+
+        def number(count):
+            return int.from_bytes(below(count), "little")
+
+        state = number(1)
+        is_final, kind, low = state >> 6 == 1, state >> 6, state & 63
+        if kind >= 2:
+            letters, count = [COMMON_INPUTS[low - 1] if low else number(1)], 1
+            if kind == 3:
+                return False, 0, [(letters[0], at - 1, 0)]
+        else:
+            count = low or number(1)
+            count = 256 if count == 1 and not low else count
+        sizes = number(1)
+        if kind < 2:
+            below(256 if count > 32 else 0)
+            letters = [number(1) for _ in range(count)]
+            fst.need(ascends(letters), "encoding", "transitions out of order")
+        distances = [number(sizes >> 4) for _ in range(count)]
+        outputs = [number(sizes & 15) for _ in range(count)]
+        output = number(sizes & 15) if is_final else 0
+        begin = at
+        fst.need(max(distances, default=0) < begin, "encoding", "a way out of its bytes")
+        targets = [distance and begin - distance for distance in distances]
+        return is_final, output, list(zip(letters, targets, outputs))
+
+    def read_terms(self):
+        """Fills `terms` with keys and their documents."""
+        terms, index, self.terms = self.sections["terms"], self.sections["term index"], []
+        lists_end = 0
+        for block, (separator, start) in enumerate(self.index):
+            index.need(start == terms.at, "mismatch", f"block {block} is not where it says")
+            head = terms.to(terms.at)
+            n, l, u, g, o = terms.uint(1) + 1, *(terms.uint(1) for _ in range(4))
+            fits = n <= BLOCK and l <= 63 and g <= 32 and o <= 48
+            head.need(fits, "encoding", "no head of a block")
+            left = self.counts["terms"] - block * BLOCK
+            head.need(n == min(left, BLOCK), "count", f"{n} terms of {left} that are left")
+            lists_base, first, upper = terms.uint(6), terms.uint(self.key_bytes), terms.uint(u)
+            places = [bit for bit in range(8 * u) if upper >> bit & 1]
+            head.need(len(places) == n, "encoding", "not a bit for each key")
+            low, tags = terms.column(n, l), terms.column(n, 2)
+            keys = [first + (p - i << l) + low[i] for i, p in enumerate(places)]
+            last = self.terms[-1][0] if self.terms else -1
+            head.need(ascends([last] + keys), "order", "keys that do not ascend")
+            head.need(keys[-1] < 1 << self.key_bits, "range", f"a key of over {self.key_bits} bits")
+            index.need(last < separator <= keys[0], "mismatch", f"block {block} has other keys")
+            ones = terms.column(tags.count(0), self.doc_bits)
+            twos = terms.column(tags.count(1), self.doc_bits + g)
+            lists = terms.column(tags.count(2) + tags.count(3), o)
+            for key, tag in zip(keys, tags):
+                if tag > 1:
+                    docs, lists_end = self.list(tag, lists_base + lists.pop(0), lists_end)
+                elif tag == 0:
+                    docs = [ones.pop(0)]
+                else:
+                    two = twos.pop(0)
+                    lower = two & (1 << self.doc_bits) - 1
+                    docs = [lower, lower + (two >> self.doc_bits) + 1]
+                inside = docs[-1] < self.documents
+                head.need(inside, "range", f"key {key:#x} in document {docs[-1]}")
+                self.terms.append((key, docs))
+        terms.end("block")
+        self.sections["postings"].to(lists_end).end("list")
+        postings = sum(len(docs) for _, docs in self.terms)
+        terms.need(postings == self.counts["postings"], "count", f"{postings} postings")
+
+    def list(self, tag, at, expected):
+        """A list of the postings section, and where it ends."""
+        head = self.sections["postings"].to(at)
+        head.need(at == expected, "layout", f"the list before it ends at {expected}")
+        cursor = head.to(at)
+        df = cursor.varint()
+        head.need(df <= self.documents, "range", f"a list of {df} documents")
+        allowed = range(3, 257) if tag == 2 else range(257, 1 << 32)
+        head.need(df in allowed, "encoding", f"a list of {df} documents of another kind")
+        if tag == 2:
+            docs = [cursor.varint()]
+            while len(docs) < df:
+                docs.append(docs[-1] + cursor.varint() + 1)
+        else:
+            bits = cursor.take(cursor.varint())
+            docs = roaring(Cursor("postings", cursor.start + cursor.at - len(bits), bits))
+            head.need(len(docs) == df, "count", f"a bitmap of {len(docs)} documents, not {df}")
+        head.need(docs[-1] < self.documents, "range", f"document {docs[-1]}")
+        return docs, cursor.at
+
+    def read_heavy(self):
+        heavy = self.sections["heavy"]
+        entries = [(heavy.uint(self.key_bytes), heavy.uint(4)) for _ in range(self.counts["heavy"])]
+        self.heavy = [(key, len(docs)) for key, docs in self.terms if len(docs) >= 64]
+        heavy.to(0).need(entries == self.heavy, "mismatch", "not the terms in 64 documents or more")
+
+    def read_documents(self):
+        """Fills `rows` with distinct, tokens, offset and signature of each document."""
+        cursor, forward = self.sections["documents"], self.sections["forward"]
+        columns = [cursor.column(self.documents, width) for width in self.widths[1:]]
+        self.rows, pairs, end = [], set(), 0
+        for document, (distinct, tokens, at) in enumerate(zip(*columns)):
+            head = forward.to(at)
+            head.need(at == end, "layout", f"the signature before it ends at {end}")
+            cursor = forward.to(at)
+            n = cursor.varint()
+            fits = n <= self.counts["occurrences"]
+            head.need(fits, "range", "a signature longer than all together")
+            ordinals, positions = [], []
+            if n > 0:
+                w = cursor.uint(1)
+                head.need(w <= 32, "encoding", "positions of more than 32 bits")
+                ordinals = cursor.column(n, self.widths[0])
+                for difference in cursor.column(n, w):
+                    positions.append((positions or [0])[-1] + difference)
+                inside = max(ordinals) < self.counts["terms"]
+                head.need(inside, "range", f"term {max(ordinals)}")
+                head.need(positions[-1] < tokens, "range", f"position {positions[-1]} of {tokens}")
+            end = cursor.at
+            place = self.sections["documents"]
+            place.need(len(set(ordinals)) == distinct, "mismatch", f"document {document}")
+            pairs |= {(ordinal, document) for ordinal in ordinals}
+            self.rows.append([distinct, tokens, at, list(zip(ordinals, positions))])
+        forward.to(end).end("signature")
+        said = {(i, document) for i, (_, docs) in enumerate(self.terms) for document in docs}
+        forward.need(pairs == said, "mismatch", "other fingerprints than the terms have")
+        found = sum(len(row[3]) for row in self.rows), sum(row[1] for row in self.rows)
+        counted = self.counts["occurrences"], self.counts["tokens"]
+        place = self.sections["documents"]
+        place.need(found == counted, "count", f"{found} occurrences and tokens, not {counted}")
+
+    def content(self):
+        digits = 2 * self.key_bytes
+        header = {"version": self.version, "key_bits": self.key_bits, "documents": self.documents}
+        header |= {"config": f"{self.config:016x}", "owner": f"{self.owner:016x}"}
+        return {
+            "header": header,
+            "counts": self.counts,
+            "terms": [[f"{key:0{digits}x}", docs] for key, docs in self.terms],
+            "heavy": [[f"{key:0{digits}x}", df] for key, df in self.heavy],
+            "documents": [[*row[:3], [list(pair) for pair in row[3]]] for row in self.rows],
+        }
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: reader.py FILE.sig")
+    try:
+        with open(sys.argv[1], "rb") as file:
+            print(json.dumps(Segment(file.read()).content()))
+    except (OSError, Refusal) as refusal:
+        sys.exit(f"{sys.argv[1]}: {refusal}")

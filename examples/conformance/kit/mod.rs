@@ -1,0 +1,87 @@
+//! What is in the conformance kit?
+//!
+//! Sound segments with what a reader must find in them, damaged ones with why it must refuse them,
+//! and bitmaps of every shape. Sound files come from the public writer; their content comes from
+//! the documents that were written, not from a reader. Shape of all files: conformance/README.md.
+
+pub mod bitmaps;
+pub mod content;
+pub mod damaged;
+pub mod parts;
+pub mod valid;
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use bitmaps::Bitmap;
+use damaged::Damaged;
+use valid::Valid;
+
+/// Everything in the kit that is generated.
+pub struct Kit {
+    /// Segments that must be read.
+    pub valid: Vec<Valid>,
+    /// Segments that must be refused.
+    pub damaged: Vec<Damaged>,
+    /// Posting lists of shapes for which a segment would be too large.
+    pub bitmaps: Vec<Bitmap>,
+}
+
+impl Kit {
+    /// The kit as this version of cento writes it.
+    pub fn new() -> Kit {
+        let valid = valid::all();
+        let damaged = damaged::all(&valid);
+        Kit { valid, damaged, bitmaps: bitmaps::all() }
+    }
+
+    /// The files, by their paths below `conformance/`.
+    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        for valid in &self.valid {
+            files.insert(format!("valid/{}.sig", valid.name), valid.bytes.clone());
+            files.insert(format!("valid/{}.json", valid.name), valid.content.json().into_bytes());
+        }
+        for damaged in &self.damaged {
+            files.insert(format!("damaged/{}.sig", damaged.name), damaged.bytes.clone());
+        }
+        let count = 2 * self.valid.len() + self.damaged.len();
+        assert_eq!(files.len(), count, "no two files have one name");
+        files.insert("manifest.json".into(), self.manifest().into_bytes());
+        files
+    }
+
+    fn manifest(&self) -> String {
+        let valid = self.valid.iter().map(|valid| {
+            json!({
+                "file": format!("valid/{}.sig", valid.name),
+                "content": format!("valid/{}.json", valid.name),
+                "about": valid.about,
+            })
+        });
+        let damaged = self.damaged.iter().map(|damaged| {
+            json!({
+                "file": format!("damaged/{}.sig", damaged.name),
+                "from": damaged.from.as_ref().map(|from| format!("valid/{from}.sig")),
+                "kind": damaged.kind.name(),
+                "section": damaged.section,
+                "noticed": damaged.noticed.name(),
+                "about": damaged.about,
+            })
+        });
+        let bitmaps = self.bitmaps.iter().map(|bitmap| {
+            let bytes: String = bitmap.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "about": bitmap.about, "ranges": bitmap.ranges, "bytes": bytes })
+        });
+        let rows = |rows: Vec<String>| rows.join(",\n    ");
+        format!(
+            "{{\n  \"version\": {},\n  \"valid\": [\n    {}\n  ],\n  \"damaged\": [\n    {}\n  ],\n  \
+             \"bitmaps\": [\n    {}\n  ]\n}}\n",
+            cento::segment::FORMAT_VERSION,
+            rows(valid.map(|row| row.to_string()).collect()),
+            rows(damaged.map(|row| row.to_string()).collect()),
+            rows(bitmaps.map(|row| row.to_string()).collect()),
+        )
+    }
+}

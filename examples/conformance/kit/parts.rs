@@ -1,0 +1,77 @@
+//! How is a `.sig` file taken apart, and put together again with checksums that fit?
+
+const HEADER_BYTES: usize = 40;
+const FOOTER_BYTES: usize = 184;
+const PAGE_BYTES: usize = 4096;
+
+/// The sections before the checksums, in file order.
+pub const SECTIONS: [&str; 6] =
+    ["terms", "term index", "postings", "heavy", "forward", "documents"];
+
+/// A `.sig` file in parts that can be changed.
+#[derive(Clone)]
+pub struct Parts {
+    pub header: Vec<u8>,
+    sections: [Vec<u8>; 6],
+    pub footer: Vec<u8>,
+}
+
+impl Parts {
+    /// The parts of a sound file.
+    pub fn of(bytes: &[u8]) -> Parts {
+        let sections = [0, 1, 2, 3, 4, 5].map(|i| {
+            let (start, len) = section(bytes, i);
+            bytes[start..start + len].to_vec()
+        });
+        let (header, footer) = (&bytes[..HEADER_BYTES], &bytes[bytes.len() - FOOTER_BYTES..]);
+        Parts { header: header.to_vec(), sections, footer: footer.to_vec() }
+    }
+
+    /// The bytes of a section.
+    pub fn section(&mut self, name: &str) -> &mut Vec<u8> {
+        let at = SECTIONS.iter().position(|section| *section == name);
+        &mut self.sections[at.expect("the name of a section")]
+    }
+
+    /// The file with section table and checksums of what the parts are now.
+    pub fn seal(mut self) -> Vec<u8> {
+        let mut bytes = self.header;
+        let mut table = Vec::new();
+        for section in self.sections {
+            table.extend([bytes.len(), section.len()]);
+            bytes.extend(section);
+        }
+        let checksums: Vec<u8> =
+            bytes.chunks(PAGE_BYTES).flat_map(|page| crc32fast::hash(page).to_le_bytes()).collect();
+        table.extend([bytes.len(), checksums.len()]);
+        for (field, number) in self.footer.chunks_exact_mut(8).zip(table) {
+            field.copy_from_slice(&(number as u64).to_le_bytes());
+        }
+        self.footer[164..168].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
+        seal_footer(&mut self.footer);
+        bytes.extend(checksums);
+        bytes.extend(self.footer);
+        bytes
+    }
+}
+
+/// Makes the checksum fit a footer that has been changed.
+pub fn seal_footer(footer: &mut [u8]) {
+    let crc = crc32fast::hash(&footer[..168]);
+    footer[168..172].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// Offset and length of a section of a sound file, the checksums being the seventh.
+pub fn section(bytes: &[u8], index: usize) -> (usize, usize) {
+    let footer = &bytes[bytes.len() - FOOTER_BYTES..];
+    let number = |at: usize| {
+        let bytes = footer[at..at + 8].try_into().expect("eight bytes");
+        u64::from_le_bytes(bytes) as usize
+    };
+    (number(16 * index), number(16 * index + 8))
+}
+
+/// Where the footer of a sound file begins.
+pub fn footer_at(bytes: &[u8]) -> usize {
+    bytes.len() - FOOTER_BYTES
+}
