@@ -322,6 +322,8 @@ class Segment:
             if n > 0:
                 w = cursor.uint(1)
                 head.need(w <= 32, "encoding", "positions of more than 32 bits")
+                few = self.widths[0] + w > 0 or n <= 65536
+                head.need(few, "range", f"{n} occurrences without a byte")
                 ordinals = cursor.column(n, self.widths[0])
                 for difference in cursor.column(n, w):
                     positions.append((positions or [0])[-1] + difference)

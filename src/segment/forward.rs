@@ -8,6 +8,10 @@ use super::bits::{BitWriter, VARINT_BYTES_MAX, column_bytes, get, put_varint, ta
 use super::layout::{Section, SigFile};
 use crate::error::Corruption;
 
+/// A document has at most this many occurrences of one term at position 0 and of nothing else, in a
+/// segment without another term.
+const EMPTY_OCCURRENCES_MAX: usize = 1 << 16;
+
 /// Appends the forward list of a document: pairs of a term ordinal and a position, positions not
 /// descending.
 pub fn put_list(
@@ -79,6 +83,10 @@ impl<'a> ForwardList<'a> {
         }
         let delta_bits = head.first().copied().map(u32::from).filter(|&bits| bits <= 32);
         let delta_bits = delta_bits.ok_or_else(|| damage("positions wider than 32 bits"))?;
+        // Columns without a bit take no bytes, so nothing else bounds what decoding them takes.
+        if ordinal_bits + delta_bits == 0 && len > EMPTY_OCCURRENCES_MAX {
+            return Err(damage("a list of too many equal fingerprints at position 0"));
+        }
         let start = at + (before - head.len()) + 1;
         let ordinals_len = column_bytes(len, ordinal_bits);
         let deltas_len = column_bytes(len, delta_bits);

@@ -150,6 +150,7 @@ pub fn all(valid: &[Valid]) -> Vec<Damaged> {
     of("varint_lists", sections::heavy);
     of("documented", sections::forward);
     of("positions", sections::positions);
+    of("one_term", sections::without_bytes);
     of("documented", sections::documents);
     all.extend(frame::pages());
     all

@@ -297,12 +297,24 @@ pub fn forward(make: &mut Maker<'_>) {
 /// The third document of `positions` has three occurrences at position 0, the second two.
 pub fn positions(make: &mut Maker<'_>) {
     make.in_section(
-        ("signature_position_wraps", Range, "forward", Check, "a position of 33 bits"),
+        ("signature_position_wraps", Range, "forward", Read, "a position of 33 bits"),
         |forward| {
             // Of the second signature, after n, w and the column of ordinals: 0 and 2^32 - 2.
             let pair = [0, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff];
             let at = forward.windows(8).position(|bytes| bytes == pair);
             forward[at.expect("the positions are there")] = 5;
+        },
+    );
+}
+
+/// Occurrences that take no bits: the one signature is its number and a width of 0.
+pub fn without_bytes(make: &mut Maker<'_>) {
+    make.forged(
+        ("signature_without_bytes", Range, "forward", Read, "2^40 occurrences in 7 bytes"),
+        |parts| {
+            *parts.section("forward") = vec![0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0];
+            parts.footer[128..136].copy_from_slice(&(1u64 << 40).to_le_bytes());
+            parts.footer[155] = 0;
         },
     );
 }
