@@ -360,7 +360,7 @@ impl<'a> Plan<'a> {
         let mut passed = Ok(());
         if let Some(filter) = self.request.filter {
             docs.sort_unstable();
-            passed = filter.retain(at, docs);
+            passed = filter.retain(at, docs, self.request.stop);
         }
         documents.extend(
             docs.iter()

@@ -14,6 +14,7 @@ use tantivy::{DocSet, TERMINATED, TantivyError};
 
 use crate::error::{Error, Result};
 use crate::index::{Snapshot, query_words, words};
+use crate::stop::Stop;
 
 /// The field with the caller's id.
 const ID: &str = "id";
@@ -29,31 +30,34 @@ pub struct Filter<'a> {
 
 impl Filter<'_> {
     /// The filter that `text` describes; a field that the index does not have is one of `meta`, and
-    /// `id:abc*` means all ids that begin so.
+    /// `id:abc*` means all ids that begin so. There are no regular expressions: tantivy compiles them by
+    /// recursion, and what one with counted repetition takes is out of proportion to its length.
     ///
     /// # Errors
-    /// When it is no query, compares things that cannot be compared, or is larger or deeper than is
-    /// safe to parse.
+    /// When it is no query, has a regular expression, compares things that cannot be compared, or is larger
+    /// or deeper than is safe to parse.
     pub fn new<'a>(snapshot: &'a Snapshot, text: &'a str) -> Result<Filter<'a>> {
         limits::check(text).map_err(|what| refused(text, &what))?;
         let searcher = snapshot.tantivy();
         let schema = searcher.schema();
         let meta = schema.get_field(META).map_err(|e| refused(text, &words(&e)))?;
         let mut ast = parse_query(text).map_err(|_| refused(text, "it is no query"))?;
-        let mut scans = 0;
+        let mut seen = Seen::default();
         qualify(
             &mut ast,
             &|field| {
                 let name = field.split('.').next().unwrap_or(field);
                 schema.get_field(name).is_err()
             },
-            &mut scans,
+            &mut seen,
         );
-        limits::check_scans(scans).map_err(|what| refused(text, &what))?;
+        if seen.has_pattern {
+            return Err(refused(text, NO_PATTERNS));
+        }
+        limits::check_scans(seen.scans).map_err(|what| refused(text, &what))?;
         let is_meta = |field: &str| field.split('.').next() == Some(META);
         ranges::unify(&mut ast, &is_meta).map_err(|what| refused(text, &what))?;
-        let mut parser = QueryParser::for_index(searcher.index(), vec![meta]);
-        parser.allow_regexes();
+        let parser = QueryParser::for_index(searcher.index(), vec![meta]);
         let query = parser.build_query_from_user_input_ast(ast);
         let query = query.map_err(|e| refused(text, &query_words(&e)))?;
         let weight = query.weight(EnableScoring::disabled_from_searcher(searcher));
@@ -64,24 +68,44 @@ impl Filter<'_> {
     /// Keeps those of the ascending documents of a segment that pass.
     ///
     /// # Errors
-    /// When the index cannot be read.
-    pub fn retain(&self, segment: usize, docs: &mut Vec<u32>) -> Result<()> {
+    /// When the index cannot be read; [`Error::Cancelled`] soon after `stop`.
+    pub fn retain(&self, segment: usize, docs: &mut Vec<u32>, stop: Stop<'_>) -> Result<()> {
         if docs.is_empty() {
             return Ok(());
         }
+        stop.check()?;
         let reader = self.snapshot.tantivy().segment_reader(segment as u32);
         let scorer = self.weight.scorer(reader, 1.0);
         let mut passing = scorer.map_err(|e| failed(self.snapshot, self.text, e))?;
         let mut at = passing.doc();
-        docs.retain(|&doc| {
+        let mut kept = 0;
+        for place in 0..docs.len() {
+            stop.check_at(place)?;
+            let doc = docs[place];
             if at < doc && at != TERMINATED {
                 at = passing.seek(doc);
             }
-            at == doc
-        });
+            docs[kept] = doc;
+            kept += usize::from(at == doc);
+        }
+        docs.truncate(kept);
         Ok(())
     }
 }
+
+/// What is in a filter that is bounded, or refused.
+#[derive(Default)]
+struct Seen {
+    /// The parts that may look at every document.
+    scans: usize,
+    /// Whether there is a regular expression.
+    has_pattern: bool,
+}
+
+/// Why a filter with a regular expression is refused.
+const NO_PATTERNS: &str = "what stands between slashes is a regular expression, which filters do not have; \
+     use the beginning of an id (`id:2024/*`) or a set (`lang: IN [de fr]`), and put a value with slashes \
+     into quotation marks (`id:\"/a/b\"`)";
 
 /// Why the filter could not be asked: it compares what cannot be compared, or the index cannot be read.
 fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
@@ -132,12 +156,11 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
     Some(UserInputLeaf::Range { field: Some(ID.into()), lower, upper })
 }
 
-/// Puts `meta.` before the fields of a query that the index does not have, and counts in `scans` what
-/// may look at every document.
-fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, scans: &mut usize) {
+/// Puts `meta.` before the fields of a query that the index does not have, and takes note of what is bounded.
+fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut Seen) {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
-            clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, scans));
+            clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, seen));
             // "Not this" is said of all documents; tantivy wants to hear it.
             if clauses.iter().all(|(occur, _)| *occur == Some(Occur::MustNot)) {
                 let all = UserInputAst::Leaf(Box::new(UserInputLeaf::All));
@@ -145,7 +168,7 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, scans: &mu
             }
             return;
         }
-        UserInputAst::Boost(inner, _) => return qualify(inner, is_unknown, scans),
+        UserInputAst::Boost(inner, _) => return qualify(inner, is_unknown, seen),
         UserInputAst::Leaf(leaf) => leaf.as_mut(),
     };
     if let UserInputLeaf::Literal(literal) = &*leaf
@@ -155,12 +178,12 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, scans: &mu
     }
     let is_scan = match leaf {
         UserInputLeaf::Range { .. } | UserInputLeaf::Exists { .. } => true,
-        UserInputLeaf::Regex { .. } => true,
         // A prefix of the last word of a phrase stands for all words that begin so.
         UserInputLeaf::Literal(literal) => literal.prefix,
-        UserInputLeaf::Set { .. } | UserInputLeaf::All => false,
+        UserInputLeaf::Set { .. } | UserInputLeaf::Regex { .. } | UserInputLeaf::All => false,
     };
-    *scans += usize::from(is_scan);
+    seen.scans += usize::from(is_scan);
+    seen.has_pattern |= matches!(leaf, UserInputLeaf::Regex { .. });
     let field = match leaf {
         UserInputLeaf::Literal(literal) => literal.field_name.as_mut(),
         UserInputLeaf::Range { field, .. }
@@ -207,7 +230,7 @@ mod tests {
         let asked = move || {
             let filter = Filter::new(&SNAPSHOT, &text)?;
             let mut docs = vec![0, 1, 2];
-            filter.retain(0, &mut docs)?;
+            filter.retain(0, &mut docs, Stop::NEVER)?;
             Ok(docs)
         };
         std::thread::Builder::new().stack_size(512 << 10).spawn(asked).unwrap().join().unwrap()
@@ -307,7 +330,7 @@ mod tests {
         check_refused(&format!("{}a:1", "a.".repeat(200)), "more than 32 parts");
         check_refused(&format!("{}a:1", "a.\\ ".repeat(200)), "more than 32 parts");
         check_refused(&"a\t".repeat(5_000), "1024 bytes without a space");
-        for clause in ["id:a@*", "id:/a@.*/", "year:>@", "year:[@ TO *]", "m@:*", "lang:\"a @\"*"] {
+        for clause in ["id:a@*", "year:>@", "year:[@ TO *]", "m@:*", "lang:\"a @\"*"] {
             let clauses = |count: usize| {
                 let clauses = (0..count).map(|i| clause.replace('@', &i.to_string()));
                 clauses.collect::<Vec<_>>().join(" OR ")
@@ -315,9 +338,35 @@ mod tests {
             check_refused(&clauses(33), "more than 32 ranges");
             assert!(passing(&clauses(32)).is_ok(), "{clause}");
         }
-        check_refused("id:/((((((a{99}){99}){99}){99}){99}){99})/", "Invalid regex");
         check_refused(&format!("lang:{}", "\u{1b}[2J".repeat(3)), "a control character");
         check_refused("lang\0:de", "a control character");
+    }
+
+    #[test]
+    fn a_regular_expression_is_refused_before_it_is_compiled() {
+        let no_patterns = "which filters do not have; use the beginning of an id";
+        for filter in [
+            // To compile it overflowed any stack.
+            "id:/(a?){0,100000}/",
+            "id:/(a?){0,4000}/",
+            "id:/((((((a{99}){99}){99}){99}){99}){99})/",
+            "lang:de AND NOT (a.b:/d.*/ OR x)",
+            "/d.*/",
+            "id:/home/",
+        ] {
+            check_refused(filter, no_patterns);
+        }
+        let many = (900..932).map(|count| format!("id:/(a?){{0,{count}}}/")).collect::<Vec<_>>();
+        check_refused(&many.join(" OR "), no_patterns);
+        assert_eq!(passing("lang:'/d.*/' OR id:\"/home/a.txt\" OR id:a1").unwrap(), [0]);
+    }
+
+    #[test]
+    fn a_filter_that_nobody_waits_for_is_not_asked() {
+        let filter = Filter::new(&SNAPSHOT, "lang:de").unwrap();
+        let flag = std::sync::atomic::AtomicBool::new(true);
+        let stopped = filter.retain(0, &mut vec![0, 1, 2], Stop::on(&flag));
+        assert!(matches!(stopped, Err(Error::Cancelled)));
     }
 
     proptest! {

@@ -28,7 +28,7 @@ const PARTS_MAX: usize = 32;
 /// A filter has at most so many words and signs.
 const WORDS_MAX: usize = 4 << 10;
 
-/// So many ranges, beginnings of ids and patterns: each may look at every document.
+/// So many ranges and beginnings of values: each may look at every document.
 const SCANS_MAX: usize = 32;
 
 /// What is wrong with the filter, as a clause, if it is too large or too deep.
@@ -75,7 +75,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         match c {
             '(' => open.parenthesis(),
             ')' => open.close(),
-            // In quotations and patterns parentheses are none; where these begin and end takes a
+            // In quotations and regular expressions parentheses are none; where these begin and end takes a
             // grammar to tell.
             '"' | '\'' | '/' | '\\' => open.blur(),
             _ => {}
@@ -98,7 +98,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
 pub(super) fn check_scans(scans: usize) -> Result<(), String> {
     match scans > SCANS_MAX {
         true => Err(format!(
-            "it has more than {SCANS_MAX} ranges, beginnings of ids and patterns; search several times"
+            "it has more than {SCANS_MAX} ranges and beginnings of values; search several times"
         )),
         false => Ok(()),
     }

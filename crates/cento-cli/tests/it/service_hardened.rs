@@ -303,3 +303,19 @@ fn what_is_no_text_is_no_text_for_the_service_either() {
         "{report}"
     );
 }
+
+#[test]
+fn a_regular_expression_in_a_filter_is_refused_and_the_service_goes_on() {
+    // To compile the first overflowed the stack; the second took 22 seconds, the last 17, and nothing stopped them.
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let many = (900..932).map(|count| format!("id:/(a?){{0,{count}}}/")).collect::<Vec<_>>();
+    for filter in ["id:/(a?){0,100000}/", "id:/(a?){0,20000}/", &many.join(" OR ")] {
+        let body = json!({"text": "some words", "filter": filter}).to_string();
+        let reply = service.post("/v1/search", &body);
+        assert_eq!(reply.status, 400, "{reply:?}");
+        assert!(reply.body.contains("use the beginning of an id"), "{reply:?}");
+    }
+    assert_eq!(service.metric("cento_computations"), 0.0);
+    assert!(service.stop());
+}
