@@ -13,7 +13,7 @@ use ignore::DirEntry;
 use cento::{Error, Result};
 
 /// The files of a directory that say what is left out.
-const FILES: [&str; 3] = [".gitignore", ".ignore", ".git/info/exclude"];
+const FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// One of them has at most so many bytes.
 const BYTES_MAX: u64 = 1 << 20;

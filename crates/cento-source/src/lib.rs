@@ -49,7 +49,7 @@ pub struct SourceOptions {
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
     pub record_bytes_max: usize,
-    /// In directories, also read hidden files and those that `.gitignore` and its like exclude.
+    /// In directories, also read hidden files and those that `.gitignore` and `.ignore` exclude.
     pub read_ignored: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,

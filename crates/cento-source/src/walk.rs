@@ -23,7 +23,7 @@ const STDIN: &str = "-";
 /// A path ending in `.jsonl` or `.ndjson` holds a document a line; `-` is standard input, which
 /// does so if it begins with `{`; any other file is one document, with the path as its id. All may
 /// be compressed, as `.gz` or `.zst`. In directories, links are not followed, and hidden files and
-/// those that a `.gitignore` excludes are not seen unless the options say so.
+/// those that a `.gitignore` or `.ignore` excludes are not seen unless the options say so.
 pub fn read(
     inputs: &[PathBuf],
     options: &SourceOptions,
@@ -62,6 +62,9 @@ impl Reader<'_> {
         let guard = ignored::Guard::default();
         let mut builder = WalkBuilder::new(path);
         builder.standard_filters(!self.options.read_ignored).sort_by_file_path(Path::cmp);
+        // A `.git` that is a file names the directory whose `info/exclude` is read: anything of somebody
+        // else's choice, of which a guard knows nothing. Both are settings of one checkout, not of its files.
+        builder.git_exclude(false).git_global(false);
         if !self.options.read_ignored {
             if let Err(error) = ignored::check_with_parents(path) {
                 return self.fail(error);

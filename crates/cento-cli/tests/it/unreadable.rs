@@ -365,3 +365,21 @@ fn a_list_of_braces_ends_no_walk() {
     std::fs::remove_file(dir.path("in/sub/.gitignore")).unwrap();
     assert_eq!(dir.json(&["add", "idx", "in", "--all"])["failed"], 0);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_git_file_leads_a_walk_nowhere() {
+    // The list of what is left out that it leads to was read by recursion; of a pipe there was no end to wait for.
+    let dir = Dir::new();
+    dir.write("in/a.txt", words(1, 60));
+    dir.write("in/.git", "gitdir: real\n");
+    dir.write("real/commondir", ".\n");
+    dir.write("real/info/exclude", format!("{}a{}\n", "{".repeat(60_000), "}".repeat(60_000)));
+    let run = dir.run(&["add", "idx", "in", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["added"]), (0, &json!(1)), "{}", run.err);
+    std::fs::remove_file(dir.path("real/info/exclude")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(dir.path("real/info/exclude")).status();
+    assert!(made.unwrap().success());
+    let run = dir.run(&["add", "idx", "in", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["unchanged"]), (0, &json!(1)), "{}", run.err);
+}
