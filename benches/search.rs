@@ -10,7 +10,6 @@ use std::collections::HashMap;
 
 use cento::hash::{BuildKeyHasher, mix64};
 use cento::index::Document;
-use cento::index::Signed;
 use cento::index::{Config, Index, WriterOptions};
 use cento::scheme::Fingerprint;
 use cento::search::{Query, Searcher};
@@ -88,8 +87,8 @@ fn search(c: &mut Criterion) {
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for i in 0..20_000 {
         let meta = serde_json::Map::new();
-        let document = Document::new(format!("doc{i}"), text(i / 4, 400 + i % 200), meta);
-        writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        let document = Document::new(format!("doc{i}"), text(i / 4, 400 + i % 200)).with_meta(meta);
+        writer.add(document).unwrap();
     }
     writer.finish().unwrap();
     let searcher = Searcher::new(index.snapshot().unwrap());

@@ -37,9 +37,9 @@ pub fn small_index(directory: RamDirectory) -> Index {
             unreachable!("it is an object")
         };
         let text = format!("{TEXT} and number {number} {}", "more of it ".repeat(number));
-        let document = Document::new(format!("doc{number}"), text, meta);
+        let document = Document::new(format!("doc{number}"), text).with_meta(meta);
         let signed = Signed::new(document, index.config()).expect("a short text can be signed");
-        writer.add(signed).expect("memory takes it");
+        writer.add_signed(signed).expect("memory takes it");
         if number == 4 {
             writer.commit().expect("memory takes it");
         }

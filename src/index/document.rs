@@ -19,13 +19,15 @@ pub struct Document {
 }
 
 impl Document {
-    /// A document that was read from no line.
-    pub fn new(
-        id: impl Into<String>,
-        text: impl Into<String>,
-        meta: Map<String, Value>,
-    ) -> Document {
-        Document { id: id.into(), text: text.into(), meta, record: None }
+    /// Makes a document of an id and a text.
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Document {
+        Document { id: id.into(), text: text.into(), meta: Map::new(), record: None }
+    }
+
+    /// Adds what the caller knows of the document: an object that filters can query.
+    #[must_use]
+    pub fn with_meta(self, meta: Map<String, Value>) -> Document {
+        Document { meta, ..self }
     }
 
     /// Gives the document back if an index can hold it.

@@ -93,7 +93,7 @@ impl Index {
             for doc in documents.filter(|&doc| view.is_alive(doc)) {
                 let stored = snapshot.document(DocAddress { segment, doc })?;
                 let text = stored.text.unwrap_or_default();
-                let document = Document::new(stored.id, text, stored.meta);
+                let document = Document::new(stored.id, text).with_meta(stored.meta);
                 let signed = Signed::new(document, index.config())?;
                 writer.add_as_of(signed, view.added(doc))?;
             }

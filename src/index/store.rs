@@ -320,7 +320,7 @@ mod tests {
 
     use super::*;
     use crate::index::Document;
-    use crate::index::Signed;
+
     use crate::index::{Config, Index, WriterOptions};
 
     /// The store of 75 documents, made once.
@@ -335,8 +335,8 @@ mod tests {
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for doc in 0..documents {
             let text = " ".repeat(17_000 + doc);
-            let document = Document::new(doc.to_string(), text, serde_json::Map::new());
-            writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+            let document = Document::new(doc.to_string(), text);
+            writer.add(document).unwrap();
         }
         writer.finish().unwrap();
         let metas = index.tantivy().searchable_segment_metas().unwrap();

@@ -177,11 +177,27 @@ impl Writer {
         self.changed.len()
     }
 
-    /// Adds a document, in place of the one with the same id if there is one.
+    /// Adds a document, or replaces the one with the same id; one that has not changed stays.
+    ///
+    /// It is signed here, on the caller's thread. To sign on several, make each a [`Signed`] and
+    /// [add that](Self::add_signed).
+    ///
+    /// # Errors
+    /// When the index cannot hold the document ([`Document::problem`]) or cannot be written.
+    pub fn add(&mut self, document: Document) -> Result<Outcome> {
+        let document = document.checked()?;
+        if self.holds(&document, Digest::of(document.text.as_bytes()))? {
+            self.check_usable()?;
+            return Ok(Outcome::Unchanged);
+        }
+        self.add_signed(Signed::new(document, self.index.config())?)
+    }
+
+    /// Adds a document that is signed already, as the index signs.
     ///
     /// # Errors
     /// When the document cannot be written.
-    pub fn add(&mut self, signed: impl Borrow<Signed>) -> Result<Outcome> {
+    pub fn add_signed(&mut self, signed: impl Borrow<Signed>) -> Result<Outcome> {
         self.add_as_of(signed, date(SystemTime::now()))
     }
 

@@ -201,7 +201,7 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
 mod tests {
     use super::*;
     use crate::index::Document;
-    use crate::index::Signed;
+
     use crate::index::{Config, Index, WriterOptions};
     use proptest::prelude::*;
     use std::sync::LazyLock;
@@ -213,9 +213,7 @@ mod tests {
         for (id, lang, year) in [("a1", "de", 1), ("a2", "en", 2), ("b (1).txt", "fr", 3)] {
             let meta = serde_json::json!({"lang": lang, "year": year, "a": {"b": "c d"}});
             let meta = meta.as_object().unwrap().clone();
-            writer
-                .add(Signed::new(Document::new(id, "text", meta), index.config()).unwrap())
-                .unwrap();
+            writer.add(Document::new(id, "text").with_meta(meta)).unwrap();
         }
         writer.finish().unwrap();
         index.snapshot().unwrap()

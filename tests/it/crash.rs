@@ -48,7 +48,7 @@ impl Story {
 
 fn add(writer: &mut Writer, id: &str, text: &str) -> Result<()> {
     let signed = Signed::new(document(id, text), writer.index().config())?;
-    writer.add(signed).map(|_| ())
+    writer.add_signed(signed).map(|_| ())
 }
 
 /// Adds the documents that are to be there and are not, removes `removed`, and commits.

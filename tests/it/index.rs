@@ -74,7 +74,7 @@ proptest! {
                 Step::Add { id, text: number } => {
                     let (id, text) = (format!("doc{id}"), text(number));
                     let signed = Signed::new(document(&id, &text), index.config()).unwrap();
-                    let outcome = writer.get_or_insert_with(open).add(signed).unwrap();
+                    let outcome = writer.get_or_insert_with(open).add_signed(signed).unwrap();
                     let expected = match current.insert(id, text.clone()) {
                         None => Outcome::Added,
                         Some(before) if before == text => Outcome::Unchanged,
@@ -264,13 +264,13 @@ fn texts_whose_digests_share_a_half_are_not_the_same() {
         let signed = Signed::new(document(id, &words(high, 20)), index.config()).unwrap();
         Signed { digest: Digest { low, high }, ..signed }
     };
-    assert_eq!(writer.add(signed("a", 1, 1)).unwrap(), Outcome::Added);
-    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Replaced);
-    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
-    assert_eq!(writer.add(signed("b", 1, 3)).unwrap(), Outcome::Added);
+    assert_eq!(writer.add_signed(signed("a", 1, 1)).unwrap(), Outcome::Added);
+    assert_eq!(writer.add_signed(signed("a", 1, 2)).unwrap(), Outcome::Replaced);
+    assert_eq!(writer.add_signed(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
+    assert_eq!(writer.add_signed(signed("b", 1, 3)).unwrap(), Outcome::Added);
     writer.commit().unwrap();
-    assert_eq!(writer.add(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
-    assert_eq!(writer.add(signed("c", 3, 3)).unwrap(), Outcome::Added);
+    assert_eq!(writer.add_signed(signed("a", 1, 2)).unwrap(), Outcome::Unchanged);
+    assert_eq!(writer.add_signed(signed("c", 3, 3)).unwrap(), Outcome::Added);
     writer.finish().unwrap();
     for segments in [2, 1] {
         let snapshot = index.snapshot().unwrap();

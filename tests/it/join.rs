@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use cento::hash::mix64;
 use cento::index::Document;
-use cento::index::Signed;
 use cento::index::{Config, Index, MaxDf, WriterOptions};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
@@ -47,8 +46,8 @@ fn world(seeds: std::ops::Range<u64>) -> (Searcher, Keys) {
         let (id, text, series) = (format!("doc{seed}"), text(seed), mix64(seed) % 3);
         // Series 0 is none.
         let meta = if series == 0 { json!({}) } else { json!({ "of": { "series": series } }) };
-        let document = Document::new(&id, &text, meta.as_object().unwrap().clone());
-        writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        let document = Document::new(&id, &text).with_meta(meta.as_object().unwrap().clone());
+        writer.add(document).unwrap();
         let keys = config().sign(&text).unwrap().1.iter().map(|f| f.key).collect();
         held.insert(id.clone(), (keys, series));
         if seed % 50 == 49 {

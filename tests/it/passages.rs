@@ -12,9 +12,9 @@ fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for (id, text) in documents {
         let meta = serde_json::Map::new();
-        let document = Document::new(*id, *text, meta);
+        let document = Document::new(*id, *text).with_meta(meta);
         let signed = cento::index::Signed::new(document, index.config()).unwrap();
-        writer.add(signed).unwrap();
+        writer.add_signed(signed).unwrap();
     }
     writer.finish().unwrap();
     Searcher::new(index.snapshot().unwrap())

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use cento::hash::mix64;
 use cento::index::Document;
-use cento::index::Signed;
 use cento::index::{Config, Index, WriterOptions};
 use cento::search::{Hit, MaxDf, Query, Searcher, SimilarTo, Subject};
 use cento::tantivy;
@@ -58,8 +57,8 @@ static WORLD: LazyLock<World> = LazyLock::new(|| {
         let (id, text) = (format!("doc{i}"), text(i, 5 + i % 40));
         let naive = Naive { keys: keys(&text), parity: i % 2 };
         let meta = json!({ "parity": i % 2 }).as_object().unwrap().clone();
-        let document = Document::new(&id, text, meta);
-        writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        let document = Document::new(&id, text).with_meta(meta);
+        writer.add(document).unwrap();
         documents.insert(id, naive);
         if i % 640 == 0 {
             writer.commit().unwrap();
@@ -244,8 +243,8 @@ fn similarity_composes_with_tantivy_queries() {
     // Of another snapshot it refuses to say anything.
     let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
-    let document = Document::new("a", "w1", serde_json::Map::new());
-    writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+    let document = Document::new("a", "w1");
+    writer.add(document).unwrap();
     writer.finish().unwrap();
     let other = index.snapshot().unwrap();
     assert!(other.tantivy().search(&similar, &Count).is_err());
@@ -276,8 +275,8 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
     for i in 0..300 {
         let text = text(i, 5 + i % 40);
         keys(&text).into_iter().for_each(|key| *dfs.entry(key).or_default() += 1);
-        let document = Document::new(i.to_string(), text, serde_json::Map::new());
-        writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+        let document = Document::new(i.to_string(), text);
+        writer.add(document).unwrap();
         if i % 100 == 0 {
             writer.commit().unwrap();
         }

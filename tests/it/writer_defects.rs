@@ -19,7 +19,7 @@ fn a_writer_whose_commit_cannot_be_opened_goes_on_where_it_is() {
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         let add = |writer: &mut Writer, id: &str, seed| {
             let signed = cento::index::Signed::new(document(id, &words(seed, 30)), &config());
-            writer.add(signed.unwrap()).unwrap()
+            writer.add_signed(signed.unwrap()).unwrap()
         };
         assert_eq!(add(&mut writer, "a", 1), Outcome::Added);
         is_unopenable.store(true, Ordering::Relaxed);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cento::index::Signed;
 use cento::index::{Index, MaxDf, WriterOptions};
 use cento::search::{Query, Searcher};
 use clap::Args;
@@ -178,8 +177,8 @@ fn build(corpus: &Path, bytes_max: usize, segments: usize, path: &Path) -> Resul
     let mut writer = index.writer(options)?;
     for (i, document) in first(corpus, bytes_max)?.enumerate() {
         let Document { id, text } = document?;
-        let document = cento::index::Document::new(id, text, serde_json::Map::new());
-        writer.add(Signed::new(document, index.config())?)?;
+        let document = cento::index::Document::new(id, text);
+        writer.add(document)?;
         if (i + 1) % count.div_ceil(segments) == 0 {
             writer.commit()?;
         }

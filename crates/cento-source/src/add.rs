@@ -144,7 +144,7 @@ pub fn add(
             on_event(Event::Empty(&signed.document.id));
         }
         report.bytes += signed.document.text.len() as u64;
-        match writer.add(signed)? {
+        match writer.add_signed(signed)? {
             Outcome::Added => report.added += 1,
             Outcome::Replaced => report.replaced += 1,
             Outcome::Unchanged => report.unchanged += 1,

@@ -25,7 +25,6 @@ use std::sync::Arc;
 
 use cento::index::Document;
 use cento::{Error, Result};
-use serde_json::Map;
 
 pub use add::{AddOptions, AddReport, Event, add};
 use compressed::{Compression, peek};
@@ -128,7 +127,7 @@ impl Chunk {
 
     fn file(&self, options: &SourceOptions) -> Result<Document> {
         let decoded = charset::decode(&self.bytes, options.encoding.as_deref());
-        let document = Document::new(self.path.to_string(), decoded.text.into_owned(), Map::new());
+        let document = Document::new(self.path.to_string(), decoded.text.into_owned());
         checked(document).map_err(|what| Error::input(&*self.path, what))
     }
 }

@@ -73,7 +73,7 @@ mod tests {
         let others: Vec<(String, String)> =
             (0..).zip(others).map(|(i, text)| (format!("{i}"), (*text).to_owned())).collect();
         let verdict = cut(&Analyzer::default(), text, &others, len_min).unwrap();
-        let document = Document::new("a", text, serde_json::Map::new());
+        let document = Document::new("a", text);
         let kept = Decision { document: &document, verdict: &verdict }.kept_text();
         (verdict, kept)
     }

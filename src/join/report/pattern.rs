@@ -141,7 +141,7 @@ fn is_template(a: &[u64], b: &[u64], passages: &[Aligned]) -> bool {
 mod tests {
     use super::*;
     use crate::index::Document;
-    use crate::index::Signed;
+
     use crate::index::{Config, Index, WriterOptions};
 
     /// The pattern of the first two of these documents.
@@ -151,8 +151,8 @@ mod tests {
         let index = Index::create(dir.path().join("idx"), config).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for (i, text) in texts.iter().enumerate() {
-            let document = Document::new(format!("{i:03}"), text, serde_json::Map::new());
-            writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+            let document = Document::new(format!("{i:03}"), text);
+            writer.add(document).unwrap();
         }
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());

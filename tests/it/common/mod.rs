@@ -11,7 +11,7 @@ pub mod sim;
 use std::collections::BTreeMap;
 
 use cento::hash::mix64;
-use cento::index::{Config, DocAddress, Document, Index, Signed, Snapshot, Writer};
+use cento::index::{Config, DocAddress, Document, Index, Snapshot, Writer};
 
 /// What an index should hold: the text of each document by its id.
 pub type Model = BTreeMap<String, String>;
@@ -29,13 +29,12 @@ pub fn words(seed: u64, count: usize) -> String {
 
 /// A document without meta.
 pub fn document(id: &str, text: &str) -> Document {
-    Document::new(id, text, serde_json::Map::new())
+    Document::new(id, text)
 }
 
 /// Adds a document.
 pub fn add(writer: &mut Writer, id: &str, text: &str) -> cento::Result<()> {
-    let config = config();
-    writer.add(Signed::new(document(id, text), &config)?).map(|_| ())
+    writer.add(document(id, text)).map(|_| ())
 }
 
 /// Asserts that the index holds exactly the documents of the model, and is sound.

@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use cento::Overlap;
-use cento::index::Signed;
 use cento::index::{Config, DocAddress, Index, MaxDf, WriterOptions};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
@@ -83,8 +82,8 @@ impl Collection {
         let index = Index::create(&path, Config::new(scheme, "words", false)?)?;
         let mut writer = index.writer(WriterOptions::default())?;
         for Document { id, text } in documents {
-            let document = cento::index::Document::new(id, text, serde_json::Map::new());
-            writer.add(Signed::new(document, index.config())?)?;
+            let document = cento::index::Document::new(id, text);
+            writer.add(document)?;
         }
         writer.finish()?;
         index.compact(1)?;

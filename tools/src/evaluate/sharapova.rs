@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use cento::index::{Config, Index, Signed, WriterOptions};
+use cento::index::{Config, Index, WriterOptions};
 use cento::search::{Query, Searcher};
 use cento::text::Tokens;
 use clap::Args;
@@ -123,7 +123,7 @@ fn index(path: &Path, config: Config, documents: &[&Document]) -> Result<Searche
     for document in documents {
         let meta = serde_json::Map::new();
         let (id, text) = (document.id.clone(), document.text.clone());
-        writer.add(Signed::new(cento::index::Document::new(id, text, meta), index.config())?)?;
+        writer.add(cento::index::Document::new(id, text).with_meta(meta))?;
     }
     writer.finish()?;
     Ok(Searcher::new(index.snapshot()?))

@@ -97,7 +97,7 @@ fn deep_records_are_refused_and_the_deepest_that_are_not_are_added() {
         let options = WriterOptions { memory_bytes: 0, merge: false };
         let mut writer = index.writer(options).unwrap();
         let signed = Signed::new(document.clone(), index.config()).unwrap();
-        writer.add(signed).unwrap();
+        writer.add_signed(signed).unwrap();
         writer.finish().unwrap();
         let snapshot = index.snapshot().unwrap();
         let address = snapshot.find("a").unwrap().unwrap();
@@ -112,6 +112,6 @@ fn a_deep_meta_object_of_a_library_is_refused() {
         value = json!([value]);
     }
     let meta = Map::from_iter([("a".to_owned(), value)]);
-    let error = Document::new("a", "x", meta).checked().unwrap_err().to_string();
+    let error = Document::new("a", "x").with_meta(meta).checked().unwrap_err().to_string();
     assert!(error.contains("more than 128 objects"), "{error}");
 }

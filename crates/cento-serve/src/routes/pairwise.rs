@@ -57,12 +57,13 @@ pub async fn pairwise(
         let index = Index::in_memory(config)?;
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
         for document in documents {
-            let document = Document::new(document.id, document.text, document.meta).checked()?;
+            let document =
+                Document::new(document.id, document.text).with_meta(document.meta).checked()?;
             if writer.has(&document.id)? {
                 let what = format!("two documents have the id `{}`", document.id);
                 return Err(Error::Query { what });
             }
-            writer.add(Signed::until(document, index.config(), wanted)?)?;
+            writer.add_signed(Signed::until(document, index.config(), wanted)?)?;
         }
         wanted.check()?;
         writer.finish()?;

@@ -86,7 +86,7 @@ impl Kept {
     pub fn make(&mut self, writer: &mut Writer) -> Result<bool> {
         match &self.change {
             Change::Add(Received { signed, .. }) => {
-                let outcome = writer.add(signed)?;
+                let outcome = writer.add_signed(signed)?;
                 self.outcome.get_or_insert(outcome);
                 Ok(outcome != Outcome::Unchanged)
             }
