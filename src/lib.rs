@@ -1,42 +1,86 @@
 //! cento: a persistent on-disk search engine for near-duplicate and reused text.
 //!
-//! Layers, each knowing only those to its right:
-//! `join` -> `search` -> `index` -> `segment` -> `scheme` -> `text`.
+//! An [`Index`] is a directory. One [`Writer`] at a time adds, replaces and removes documents; any number
+//! of [`Searcher`]s, in any number of processes, answer a [`Query`] from the last commit:
 //!
-//! ```no_run
-//! use cento::index::Index;
-//! use cento::search::{Query, Searcher};
+//! ```
+//! use cento::join::pairs::{PairOptions, pairs};
+//! use cento::{Config, Document, Index, Query, Searcher, WriterOptions};
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("corpus.idx");
 //!
-//! let searcher = Searcher::new(Index::open_for_search("corpus.idx")?.snapshot()?);
-//! let text = std::fs::read_to_string("q.txt")?;
-//! let query = Query { min_containment: 0.3, passages: true, ..Query::text(text) };
-//! for hit in searcher.search(&query)?.hits {
-//!     println!("{} {:.3} {:?}", hit.id, hit.containment, hit.passages);
-//! }
+//! // Write: of every 10 runs of 5 words keep one as a fingerprint, and keep the texts too.
+//! let index = Index::create(&path, Config::new("winnow(k=5,w=10)", "words", true)?)?;
+//! let mut writer = index.writer(WriterOptions::default())?;
+//! let oath = "I will support and defend the Constitution of the United States against all \
+//!     enemies, foreign and domestic; I will bear true faith and allegiance to the same";
+//! writer.add(Document::new("oath", oath))?;
+//! let framed = format!("On that cold day in January they all stood up and said: {oath}.");
+//! writer.add(Document::new("copy", framed))?;
+//! writer.add(Document::new("other", "Nothing of it is in this text, which is about the weather."))?;
+//! writer.commit()?;
+//!
+//! // Search: which documents have at least 30 % of a text, and which passages?
+//! let searcher = Searcher::new(index.snapshot()?);
+//! let mut query = Query::text(oath);
+//! (query.min_containment, query.passages) = (0.3, true);
+//! let answer = searcher.search(&query)?;
+//! assert_eq!(answer.hits.len(), 2);
+//! assert_eq!((answer.hits[0].id.as_str(), answer.hits[0].containment), ("oath", 1.0));
+//! let passages = answer.hits[1].passages.as_deref().unwrap_or_default();
+//! assert_eq!(passages[0].query, (0, oath.len() as u32));
+//!
+//! // Join: which documents are alike?
+//! let stop = std::sync::atomic::AtomicBool::new(false);
+//! let mut found = Vec::new();
+//! pairs(&searcher, None, &PairOptions::default(), 0, &stop, &mut |_, pairs| {
+//!     found.extend(pairs);
+//!     Ok(())
+//! })?;
+//! assert_eq!(found.len(), 1);
+//! assert_eq!(found[0].overlap.max_containment(), 1.0);
+//!
+//! // Remove.
+//! assert!(writer.remove("copy")?);
+//! writer.commit()?;
+//! assert_eq!(Searcher::new(index.snapshot()?).search(&query)?.hits.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files and
+//! archives become documents in the package `cento-source`, a service is `cento-serve`.
 
 // What decides signatures and answers must not follow the compiler's Unicode version (clippy.toml);
 // tests may compare with it.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod automaton;
+#[doc(hidden)]
 pub mod budget;
+#[doc(hidden)]
 pub mod error;
 #[doc(hidden)]
 pub mod fault;
+#[doc(hidden)]
 pub mod hash;
+#[doc(hidden)]
 pub mod index;
 pub mod join;
+#[doc(hidden)]
 pub mod measure;
 mod overlap;
 #[doc(hidden)]
 pub mod replace;
 pub mod scheme;
+#[doc(hidden)]
 pub mod search;
+#[doc(hidden)]
 pub mod segment;
+#[doc(hidden)]
 pub mod spec;
+#[doc(hidden)]
 pub mod stop;
+#[doc(hidden)]
 pub mod text;
 
 /// As many threads as there are processors for this process; at least 1.
@@ -45,7 +89,20 @@ pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+pub use budget::ByteBudget;
 pub use error::{Corruption, Error, Result};
+pub use hash::Digest;
+pub use index::{
+    Bytes, CheckReport, Compacting, Compaction, Config, DocAddress, Document, Index, MaxDf,
+    Outcome, Signed, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
+};
+pub use measure::Measure;
 pub use overlap::{Category, Overlap};
-/// The tantivy that cento is built on, for queries that compose with [`search::SimilarTo`].
+pub use search::{
+    Answer, CandidateTexts, Comparison, Hit, Passage, Passages, Query, QueryInfo, Searcher,
+    SimilarTo, Stopped, Subject, Unit, Verified, compare, compare_by,
+};
+pub use stop::Stop;
+/// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].
 pub use tantivy;
+pub use text::{Analyzer, Span, Tokens};

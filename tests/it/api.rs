@@ -1,0 +1,312 @@
+//! The public surface of the library, item by item, as a golden file: what changes shows in a diff.
+//!
+//! `CENTO_BLESS=1 cargo test -p cento --test it api` writes it anew. What is `doc(hidden)` is not of the
+//! surface: the other packages of the workspace use it, and it may change without notice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use quote::ToTokens;
+use syn::{Attribute, Fields, ImplItem, Item, ItemImpl, TraitItem, Type, UseTree, Visibility};
+
+/// A module: its items, and the name of the top-level module that it is in.
+struct Module {
+    items: Vec<Item>,
+    is_hidden: bool,
+}
+
+/// All modules of the library by their paths, such as `index::writer`; the root is the empty path.
+type Modules = BTreeMap<String, Module>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
+
+fn has(attrs: &[Attribute], name: &str, word: &str) -> bool {
+    let is = |attr: &&Attribute| attr.path().is_ident(name);
+    attrs.iter().filter(is).any(|attr| attr.to_token_stream().to_string().contains(word))
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") }
+}
+
+fn read(modules: &mut Modules, path: &str, file: &Path, is_hidden: bool) {
+    let text = fs::read_to_string(file).unwrap();
+    let parsed = syn::parse_file(&text).unwrap();
+    // Modules of `a.rs` and `a/mod.rs` are in `a/`.
+    let stem = file.file_stem().unwrap().to_string_lossy().into_owned();
+    let dir = file.parent().unwrap();
+    let dir = if stem == "mod" || stem == "lib" { dir.to_owned() } else { dir.join(stem) };
+    for item in &parsed.items {
+        let Item::Mod(module) = item else { continue };
+        if module.content.is_some() || has(&module.attrs, "cfg", "test") {
+            continue;
+        }
+        let name = module.ident.to_string();
+        let files = [dir.join(format!("{name}.rs")), dir.join(&name).join("mod.rs")];
+        let file = files.iter().find(|file| file.exists()).expect("a module has a file");
+        let is_shown = is_public(&module.vis) && !has(&module.attrs, "doc", "hidden");
+        read(modules, &join(path, &name), file, is_hidden || !is_shown);
+    }
+    modules.insert(path.to_owned(), Module { items: parsed.items, is_hidden });
+}
+
+/// The names that a `use` brings in, each with the path that it has.
+fn used(tree: &UseTree, path: &str, found: &mut Vec<(String, String)>) {
+    match tree {
+        UseTree::Path(part) => used(&part.tree, &join(path, &part.ident.to_string()), found),
+        UseTree::Name(name) => {
+            found.push((name.ident.to_string(), join(path, &name.ident.to_string())));
+        }
+        UseTree::Rename(name) => {
+            found.push((name.rename.to_string(), join(path, &name.ident.to_string())));
+        }
+        UseTree::Group(group) => group.items.iter().for_each(|tree| used(tree, path, found)),
+        UseTree::Glob(_) => panic!("{path}: a glob hides what is public"),
+    }
+}
+
+/// The module that defines what `path`, seen from module `from`, means; none if another crate does.
+fn resolve(modules: &Modules, from: &str, path: &str) -> Option<(String, String)> {
+    let path = match path.strip_prefix("crate::") {
+        Some(path) => path.to_owned(),
+        None => match path.strip_prefix("super::") {
+            Some(path) => join(from.rsplit_once("::").map_or("", |(parent, _)| parent), path),
+            None => join(from, path.strip_prefix("self::").unwrap_or(path)),
+        },
+    };
+    let (module, name) = path.rsplit_once("::").unwrap_or(("", &path));
+    for item in &modules.get(module)?.items {
+        let Item::Use(import) = item else { continue };
+        let mut found = Vec::new();
+        used(&import.tree, "", &mut found);
+        if let Some((_, target)) = found.into_iter().find(|(as_name, _)| as_name == name) {
+            // `use tantivy;` is of another crate.
+            return (target != name).then(|| resolve(modules, module, &target))?;
+        }
+    }
+    Some((module.to_owned(), name.to_owned()))
+}
+
+/// A line of code without the spaces that `quote` puts everywhere.
+fn tidy(tokens: impl ToTokens) -> String {
+    let mut line = tokens.to_token_stream().to_string();
+    for (spaced, plain) in [
+        (" :: ", "::"),
+        (" < ", "<"),
+        ("< ", "<"),
+        (" <", "<"),
+        (" >", ">"),
+        (" ,", ","),
+        ("& ", "&"),
+        (" :", ":"),
+        (" ;", ";"),
+        ("( ", "("),
+        (" )", ")"),
+        (" (", "("),
+        ("[ ", "["),
+        (" ]", "]"),
+        ("'_ ", "'_ "),
+        ("->", "-> "),
+        (":: ", "::"),
+        (" ::", "::"),
+        ("fn(", "fn ("),
+        ("->  ", "-> "),
+    ] {
+        line = line.replace(spaced, plain);
+    }
+    line.replace("-> ", " -> ").replace("  ", " ")
+}
+
+fn derives(attrs: &[Attribute]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
+        let _ = attr.parse_nested_meta(|meta| {
+            names.insert(meta.path.segments.last().unwrap().ident.to_string());
+            Ok(())
+        });
+    }
+    names
+}
+
+/// What is public of an item of module `module`.
+fn describe(
+    modules: &Modules,
+    module: &str,
+    name: &str,
+    shown: &str,
+    lines: &mut BTreeSet<String>,
+) {
+    let is_named = |item: &&Item| match item {
+        Item::Struct(item) => item.ident == name,
+        Item::Enum(item) => item.ident == name,
+        Item::Trait(item) => item.ident == name,
+        Item::Fn(item) => item.sig.ident == name,
+        Item::Const(item) => item.ident == name,
+        Item::Type(item) => item.ident == name,
+        _ => false,
+    };
+    let found = modules[module].items.iter().find(is_named);
+    let item = found.unwrap_or_else(|| panic!("{module}::{name} is not there"));
+    let exhaustive = |attrs: &[Attribute]| {
+        if has(attrs, "non_exhaustive", "") { "#[non_exhaustive] " } else { "" }
+    };
+    let fields = |fields: &Fields, prefix: &str, all: bool, lines: &mut BTreeSet<String>| {
+        for (at, field) in fields.iter().enumerate() {
+            if (all || is_public(&field.vis)) && !has(&field.attrs, "doc", "hidden") {
+                let name = field.ident.as_ref().map_or(at.to_string(), ToString::to_string);
+                lines.insert(format!("{prefix}.{name}: {}", tidy(&field.ty)));
+            }
+        }
+    };
+    match item {
+        Item::Struct(item) => {
+            lines.insert(format!(
+                "{}struct {shown}{}",
+                exhaustive(&item.attrs),
+                tidy(&item.generics)
+            ));
+            fields(&item.fields, shown, false, lines);
+            traits(shown, &derives(&item.attrs), lines);
+        }
+        Item::Enum(item) => {
+            lines.insert(format!(
+                "{}enum {shown}{}",
+                exhaustive(&item.attrs),
+                tidy(&item.generics)
+            ));
+            for variant in &item.variants {
+                let variant_name = format!("{shown}::{}", variant.ident);
+                lines.insert(variant_name.clone());
+                fields(&variant.fields, &variant_name, true, lines);
+            }
+            traits(shown, &derives(&item.attrs), lines);
+        }
+        Item::Trait(item) => {
+            lines.insert(format!("trait {shown}: {}", tidy(&item.supertraits)));
+            for method in &item.items {
+                if let TraitItem::Fn(method) = method {
+                    lines.insert(format!("{shown}::{}", tidy(&method.sig)));
+                }
+            }
+        }
+        Item::Fn(item) => {
+            lines.insert(format!("{shown}: {}", tidy(&item.sig)));
+        }
+        Item::Const(item) => {
+            lines.insert(format!("const {shown}: {}", tidy(&item.ty)));
+        }
+        Item::Type(item) => {
+            lines.insert(format!("type {shown}{} = {}", tidy(&item.generics), tidy(&item.ty)));
+        }
+        _ => unreachable!("only these are looked for"),
+    }
+    // Implementations stand anywhere in the same top-level module.
+    let top = module.split("::").next().unwrap_or_default();
+    let of_type = |item: &ItemImpl| match &*item.self_ty {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == name),
+        _ => false,
+    };
+    for (_, other) in modules.iter().filter(|(path, _)| path.split("::").next() == Some(top)) {
+        for item in &other.items {
+            let Item::Impl(item) = item else { continue };
+            if !of_type(item) || has(&item.attrs, "cfg", "test") {
+                continue;
+            }
+            if let Some((path, _)) = &item.trait_ {
+                let last = path.segments.last().unwrap();
+                lines.insert(format!("impl {} for {shown}", tidy(last)));
+                continue;
+            }
+            for method in &item.items {
+                if let ImplItem::Fn(method) = method
+                    && is_public(&method.vis)
+                    && !has(&method.attrs, "doc", "hidden")
+                {
+                    let must_use = has(&method.attrs, "must_use", "");
+                    let must_use = if must_use { " #[must_use]" } else { "" };
+                    lines.insert(format!("{shown}::{}{must_use}", tidy(&method.sig)));
+                }
+            }
+        }
+    }
+}
+
+fn traits(shown: &str, derived: &BTreeSet<String>, lines: &mut BTreeSet<String>) {
+    if !derived.is_empty() {
+        let names: Vec<&str> = derived.iter().map(String::as_str).collect();
+        lines.insert(format!("impl {} for {shown}", names.join(", ")));
+    }
+}
+
+/// The public items by the names under which they are seen; the second is that of those that are types,
+/// functions and constants, without fields, variants, methods and implementations.
+fn surface() -> (Vec<String>, usize) {
+    let mut modules = Modules::new();
+    read(&mut modules, "", &root().join("src/lib.rs"), false);
+    let (mut lines, mut count) = (BTreeSet::new(), 0);
+    for (path, module) in modules.iter().filter(|(_, module)| !module.is_hidden) {
+        for item in &module.items {
+            let (vis, attrs, name) = match item {
+                Item::Struct(item) => (&item.vis, &item.attrs, item.ident.to_string()),
+                Item::Enum(item) => (&item.vis, &item.attrs, item.ident.to_string()),
+                Item::Trait(item) => (&item.vis, &item.attrs, item.ident.to_string()),
+                Item::Fn(item) => (&item.vis, &item.attrs, item.sig.ident.to_string()),
+                Item::Const(item) => (&item.vis, &item.attrs, item.ident.to_string()),
+                Item::Type(item) => (&item.vis, &item.attrs, item.ident.to_string()),
+                Item::Use(item) if is_public(&item.vis) && !has(&item.attrs, "doc", "hidden") => {
+                    let mut found = Vec::new();
+                    used(&item.tree, "", &mut found);
+                    for (name, target) in found {
+                        let shown = join(path, &name);
+                        match resolve(&modules, path, &target) {
+                            Some((module, name)) => {
+                                count += 1;
+                                describe(&modules, &module, &name, &shown, &mut lines);
+                            }
+                            None => {
+                                lines.insert(format!("use {target} as {shown}"));
+                            }
+                        }
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            if is_public(vis) && !has(attrs, "doc", "hidden") {
+                count += 1;
+                describe(&modules, path, &name, &join(path, &name), &mut lines);
+            }
+        }
+    }
+    (lines.into_iter().collect(), count)
+}
+
+#[test]
+fn the_public_surface_is_the_one_that_was_agreed_on() {
+    let (lines, count) = surface();
+    let text = format!("{} lines; {count} types, functions and constants\n\n", lines.len())
+        + &lines.join("\n")
+        + "\n";
+    let path = root().join("tests/golden/public-api.txt");
+    if std::env::var_os("CENTO_BLESS").is_some() {
+        fs::write(&path, &text).unwrap();
+    }
+    let golden = fs::read_to_string(&path).unwrap_or_default();
+    let changed = |a: &str, b: &str| {
+        let b: BTreeSet<&str> = b.lines().collect();
+        a.lines().filter(|line| !b.contains(line)).collect::<Vec<_>>().join("\n")
+    };
+    assert!(
+        golden == text,
+        "no longer public:\n{}\n\nnew:\n{}\n\nif that is meant, run with CENTO_BLESS=1, and say it in CHANGELOG.md",
+        changed(&golden, &text),
+        changed(&text, &golden)
+    );
+}
