@@ -99,7 +99,7 @@ pub use index::{
 pub use measure::Measure;
 pub use overlap::{Category, Overlap};
 pub use search::{
-    Answer, CandidateTexts, Comparison, Hit, Passage, Passages, Query, QueryInfo, Searcher,
+    Answer, CandidateTexts, Comparison, Goal, Hit, Passage, Passages, Query, QueryInfo, Searcher,
     SimilarTo, Stopped, Subject, Unit, Verified, compare, compare_by,
 };
 pub use stop::Stop;

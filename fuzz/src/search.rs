@@ -5,7 +5,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use cento::Error;
-use cento::search::{Query, Searcher, Subject};
+use cento::search::{Goal, Query, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
 use cento_client::api::Signature;
 
@@ -80,8 +80,11 @@ pub fn signature(data: &[u8]) {
     let is_set = |bit: usize| options >> bit & 1 == 1;
     let query = Query {
         passages: is_set(0),
-        cover: is_set(1),
-        best: is_set(2) && !is_set(1),
+        goal: match (is_set(1), is_set(2)) {
+            (true, _) => Goal::Cover,
+            (_, true) => Goal::Passage,
+            _ => Goal::Hits,
+        },
         limit: if is_set(3) { 0 } else { 10 },
         min_overlap: if is_set(4) { 2 } else { 1 },
         ..Query::new(subject)

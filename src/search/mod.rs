@@ -35,7 +35,7 @@ pub use crate::index::MaxDf;
 pub use compare::{Comparison, compare, compare_by};
 pub use neighbours::{Neighbour, Texts};
 pub use passages::{Passage, Passages, Unit};
-pub use query::{Query, Subject};
+pub use query::{Goal, Query, Subject};
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
 
@@ -217,7 +217,7 @@ impl Searcher {
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
         let in_query = subject.keys.len() as u32;
-        if query.best {
+        if query.goal == Goal::Passage {
             let (hits, candidates) = self.best(&subject, query, scored)?;
             return Ok(Answer {
                 query: subject.info(&found),
@@ -248,7 +248,7 @@ impl Searcher {
             let passages = passages.map(|passages| passages.found);
             hits.push(Hit { adds, verified, passages, passages_complete, ..self.hit(scored)? });
         }
-        let explained = query.cover.then(|| {
+        let explained = (query.goal == Goal::Cover).then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
             f64::from(added) / f64::from(in_query.max(1))
         });
@@ -329,7 +329,7 @@ impl Searcher {
         query: &Query,
         evidence: Option<&mut Evidence<'_>>,
     ) -> Result<Vec<(Scored, Option<u32>)>> {
-        if !query.cover {
+        if query.goal != Goal::Cover {
             let limit = if query.verify.is_some() { usize::MAX } else { query.limit };
             let best = score::best(&self.snapshot, hits, limit, query.stop())?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
@@ -447,8 +447,7 @@ impl Searcher {
             // A document of the best by overlap may still lack resemblance or fail verification,
             // and one that is not among them add more to a cover or have the best passage.
             best: if query.min_resemblance > 0.0
-                || query.cover
-                || query.best
+                || query.goal != Goal::Hits
                 || query.verify.is_some()
             {
                 usize::MAX

@@ -41,14 +41,25 @@ pub struct Query {
     pub verify: Option<Measure>,
     /// Hits have at least this similarity by [`verify`](Self::verify), 0 to 1.
     pub min_similarity: f64,
-    /// Instead of hits, find the one passage that is most like the query.
-    pub best: bool,
-    /// Instead of the best hits, find the smallest set of documents that explains the query.
-    pub cover: bool,
+    /// What is to be found among the documents that meet the thresholds.
+    pub goal: Goal,
     /// Set by whoever does not want the answer any more: the search then ends soon.
     pub stop: Option<Arc<AtomicBool>>,
     /// What texts that are compared take is taken from here, if it is much.
     pub memory: Option<Arc<ByteBudget>>,
+}
+
+/// What a search is to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Goal {
+    /// The documents that share most with the query, the best first.
+    #[default]
+    Hits,
+    /// The smallest set of documents that explains the query, found greedily, with what each adds.
+    Cover,
+    /// The one passage of all documents that is most like the query (Sun et al. 2013); the limit does
+    /// not matter.
+    Passage,
 }
 
 /// What is searched for.
@@ -97,8 +108,7 @@ impl Query {
             passages: false,
             verify: None,
             min_similarity: 0.0,
-            best: false,
-            cover: false,
+            goal: Goal::Hits,
             stop: None,
             memory: None,
         }

@@ -3,7 +3,7 @@
 use crate::common::words;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::search::{Passage, Query, Searcher, Subject, Unit, compare};
+use cento::search::{Goal, Passage, Query, Searcher, Subject, Unit, compare};
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
 
@@ -183,12 +183,12 @@ fn hits_that_fail_verification_make_room_for_others() {
     let all = Query { limit: 2, ..Query::text(query.as_str()) };
     let hits = searcher.search(&all).unwrap().hits;
     assert_eq!(hits[0].id, "a-fake", "by fingerprints it is the better one");
-    for cover in [false, true] {
+    for goal in [Goal::Hits, Goal::Cover] {
         let verify = Some("containment".parse().unwrap());
-        let one = Query { limit: 1, verify, min_containment: 0.5, cover, ..all.clone() };
+        let one = Query { limit: 1, verify, min_containment: 0.5, goal, ..all.clone() };
         let answer = searcher.search(&one).unwrap();
         assert_eq!(answer.hits[0].id, "true");
-        if cover {
+        if goal == Goal::Cover {
             assert_eq!(answer.hits[0].adds, Some(answer.hits[0].overlap));
         }
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::search::{Hit, MaxDf, Query, Searcher, SimilarTo, Subject};
+use cento::search::{Goal, Hit, MaxDf, Query, Searcher, SimilarTo, Subject};
 use cento::tantivy;
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
@@ -185,7 +185,7 @@ proptest! {
     fn a_cover_is_the_greedy_one(seed in 5000u64..6000, count in 1u64..60, limit in 1usize..8) {
         let query = Query {
             limit,
-            cover: true,
+            goal: Goal::Cover,
             max_df: Some(MaxDf::Documents(u64::MAX)),
             ..Query::text(text(seed, count))
         };

@@ -18,7 +18,8 @@ use cento::Error;
 use cento::index::Index;
 use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Answer, MaxDf, Searcher, Unit};
+use cento::search::{Answer, Goal, MaxDf, Query, Searcher, Subject, Unit};
+use cento::text::kind::no_text_in;
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature};
 use cento_source::Item;
@@ -115,14 +116,34 @@ enum Engine {
 }
 
 impl Engine {
-    fn search(&mut self, mut request: SearchRequest) -> cento::Result<Answer> {
+    /// Searches for what is asked, with the other options of `query`.
+    fn search(&self, asked: Asked, query: &Query) -> cento::Result<Answer> {
         match self {
             Engine::Index { searcher, collection } => {
                 let config = searcher.snapshot().config();
-                searcher.search(&request.wanted(config, collection.as_ref())?.query)
+                let subject = match asked {
+                    Asked::Text(text) => match no_text_in(&text) {
+                        Some(why) => return Err(Error::input("the text", why)),
+                        None => Subject::Text(text),
+                    },
+                    Asked::Id(id) => Subject::Id(id),
+                    Asked::Signature(signature) => signature.subject(config)?,
+                };
+                let mut query = Query { subject, ..query.clone() };
+                if let Some(table) = collection {
+                    let weigh = |measure: Measure| measure.in_collection(table, &config.analyzer);
+                    query.verify = query.verify.map(weigh).transpose()?;
+                }
+                searcher.search(&query)
             }
             Engine::Service { client, boilerplate } => {
+                let mut request = SearchRequest::of(query);
                 request.boilerplate.clone_from(boilerplate);
+                match asked {
+                    Asked::Text(text) => request.text = Some(text),
+                    Asked::Id(id) => request.id = Some(id),
+                    Asked::Signature(signature) => request.signature = Some(signature),
+                }
                 client.search(&request)
             }
         }
@@ -137,7 +158,7 @@ pub fn parse_share(text: &str) -> std::result::Result<f64, String> {
 
 impl Search {
     pub(super) fn run(mut self) -> Result {
-        let mut engine = match self.target.target(&mut self.files)? {
+        let engine = match self.target.target(&mut self.files)? {
             Target::Index(path) => {
                 let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
                 let searcher = without(searcher, &self.boilerplate)?;
@@ -158,8 +179,9 @@ impl Search {
             }
         };
         let mut found = false;
+        let query = self.query();
         self.for_each_query(|id, asked| {
-            let mut answer = engine.search(self.request(asked))?;
+            let mut answer = engine.search(asked, &query)?;
             answer.query.id = answer.query.id.or(id);
             found |= !answer.hits.is_empty();
             match self.format {
@@ -198,30 +220,25 @@ impl Search {
         Ok(texts)
     }
 
-    fn request(&self, asked: Asked) -> SearchRequest {
-        let (mut text, mut id, mut signature) = (None, None, None);
-        match asked {
-            Asked::Text(asked) => text = Some(asked),
-            Asked::Id(asked) => id = Some(asked),
-            Asked::Signature(asked) => signature = Some(asked),
-        }
-        SearchRequest {
-            text,
-            id,
-            signature,
+    /// The options as a query, whose subject is still to come.
+    fn query(&self) -> Query {
+        Query {
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
             min_overlap: self.min_overlap,
             limit: self.limit,
             filter: self.filter.clone(),
-            max_df: self.max_df.map(|limit| limit.to_string()),
+            max_df: self.max_df,
             budget: self.budget,
             passages: self.passages,
-            verify: self.verify.as_ref().map(Measure::to_string),
+            verify: self.verify.clone(),
             min_similarity: self.min_similarity,
-            best: self.best,
-            cover: self.cover,
-            ..SearchRequest::default()
+            goal: match (self.best, self.cover) {
+                (true, _) => Goal::Passage,
+                (_, true) => Goal::Cover,
+                _ => Goal::Hits,
+            },
+            ..Query::text("")
         }
     }
 

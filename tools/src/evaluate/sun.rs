@@ -102,7 +102,8 @@ impl Sun {
             for cases in cases.values() {
                 let mut sums = Sums::default();
                 for case in cases {
-                    let query = Query { best: true, ..Query::text(case.text.as_str()) };
+                    let query =
+                        Query { goal: cento::Goal::Passage, ..Query::text(case.text.as_str()) };
                     let started = Instant::now();
                     let answer = searcher.search(&query)?;
                     times.push(started.elapsed());

@@ -19,7 +19,7 @@ pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Health, Run, StatsResponse,
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
-pub use search::{HITS_MAX, SearchRequest, Wanted};
+pub use search::{HITS_MAX, SearchRequest};
 pub use signature::Signature;
 
 use serde::{Deserialize, Serialize};

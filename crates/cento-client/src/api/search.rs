@@ -8,7 +8,7 @@ use super::Signature;
 use cento::index::{Config, MaxDf};
 use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Query, Subject};
+use cento::search::{Goal, Query, Subject};
 use cento::text::kind::no_text_in;
 use cento::{Error, Result};
 
@@ -78,47 +78,40 @@ pub struct SearchRequest {
 
 impl Default for SearchRequest {
     fn default() -> SearchRequest {
-        let Query { min_overlap, limit, .. } = Query::text("");
+        SearchRequest::of(&Query::text(""))
+    }
+}
+
+impl SearchRequest {
+    /// Asks for what `query` asks for, but for its subject, its filter's and its measure's context:
+    /// texts, ids and signatures are said as they are to be sent.
+    pub fn of(query: &Query) -> SearchRequest {
         SearchRequest {
             text: None,
             id: None,
             signature: None,
-            min_containment: 0.0,
-            min_resemblance: 0.0,
-            min_overlap,
-            limit,
-            filter: None,
-            max_df: None,
-            budget: None,
+            min_containment: query.min_containment,
+            min_resemblance: query.min_resemblance,
+            min_overlap: query.min_overlap,
+            limit: query.limit,
+            filter: query.filter.clone(),
+            max_df: query.max_df.map(|limit| limit.to_string()),
+            budget: query.budget,
             boilerplate: Vec::new(),
-            passages: false,
-            verify: None,
-            min_similarity: 0.0,
-            best: false,
-            cover: false,
+            passages: query.passages,
+            verify: query.verify.as_ref().map(Measure::to_string),
+            min_similarity: query.min_similarity,
+            best: query.goal == Goal::Passage,
+            cover: query.goal == Goal::Cover,
         }
     }
-}
 
-/// A search as the engine takes it.
-pub struct Wanted {
-    /// The query.
-    pub query: Query,
-    /// Texts that do not count.
-    pub boilerplate: Vec<String>,
-}
-
-impl SearchRequest {
     /// The query of an index with this configuration; `collection` weighs the words of measures that
     /// know a collection.
     ///
     /// # Errors
     /// When the request is none that can be answered.
-    pub fn wanted(
-        self,
-        config: &Config,
-        collection: Option<&Arc<FrequencyTable>>,
-    ) -> Result<Wanted> {
+    pub fn query(self, config: &Config, collection: Option<&Arc<FrequencyTable>>) -> Result<Query> {
         let refused = |what: &str| Error::Query { what: what.into() };
         let subject = subject(self.text, self.id, self.signature, config)?;
         for (name, share) in [
@@ -141,7 +134,7 @@ impl SearchRequest {
             let weigh = |measure: Measure| measure.in_collection(table, &config.analyzer);
             verify = verify.map(weigh).transpose()?;
         }
-        let query = Query {
+        Ok(Query {
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
             min_overlap: self.min_overlap,
@@ -152,11 +145,13 @@ impl SearchRequest {
             passages: self.passages,
             verify,
             min_similarity: self.min_similarity,
-            best: self.best,
-            cover: self.cover,
+            goal: match (self.best, self.cover) {
+                (true, _) => Goal::Passage,
+                (_, true) => Goal::Cover,
+                _ => Goal::Hits,
+            },
             ..Query::new(subject)
-        };
-        Ok(Wanted { query, boilerplate: self.boilerplate })
+        })
     }
 }
 

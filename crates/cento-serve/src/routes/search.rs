@@ -97,23 +97,24 @@ fn one(
     if request.limit > HITS_MAX {
         return Err(Error::Query { what: format!("`limit` is at most {HITS_MAX}") });
     }
-    let wanted = request.wanted(config, collection)?;
-    let verify = wanted.query.verify.map(|measure| measure.within(STEPS_MAX));
-    let texts = wanted.boilerplate.iter().map(String::as_str);
-    let texts = texts.chain(match &wanted.query.subject {
+    let boilerplate = request.boilerplate.clone();
+    let wanted = request.query(config, collection)?;
+    let verify = wanted.verify.map(|measure| measure.within(STEPS_MAX));
+    let texts = boilerplate.iter().map(String::as_str);
+    let texts = texts.chain(match &wanted.subject {
         Subject::Text(text) => Some(text.as_str()),
         _ => None,
     });
     let never = AtomicBool::new(false);
     let is_unwanted = stop.as_deref().unwrap_or(&never);
     let _memory = memory::for_searches(&app.memory, config, texts, is_unwanted)?;
-    let query = Query { stop, verify, memory: Some(app.memory.clone()), ..wanted.query };
-    if wanted.boilerplate.is_empty() {
+    let query = Query { stop, verify, memory: Some(app.memory.clone()), ..wanted };
+    if boilerplate.is_empty() {
         return searcher.search(&query);
     }
     let stop = query.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
     let (mut keys, mut tokens) = (Vec::new(), Tokens::default());
-    for text in &wanted.boilerplate {
+    for text in &boilerplate {
         let signature = config.sign_until(text, &mut tokens, stop)?;
         keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
     }
