@@ -1,5 +1,6 @@
 //! What can be put into an index?
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -80,9 +81,53 @@ pub const ID_BYTES_MAX: usize = 1024;
 /// The longest meta object, as JSON.
 pub const META_BYTES_MAX: usize = 64 << 10;
 
+/// The longest meta object as it is written: white space and escapes take some of it. What it takes when it is
+/// parsed may be a hundred times that, so a longer one is not.
+pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
+
 /// A meta object has at most so many objects and lists within one another: it is gone through by
 /// recursion.
 pub const META_DEPTH_MAX: usize = 128;
+
+/// The id that a JSON value is, if it is one: a string, or a whole number, which is taken for its digits.
+pub fn id_of_json(json: &RawValue) -> Option<String> {
+    let json = json.get();
+    if json.starts_with('"') {
+        return serde_json::from_str(json).ok();
+    }
+    // JSON has no whole number that is minus zero: it is a fraction.
+    let is_whole =
+        json.parse::<u64>().is_ok() || json.parse::<i64>().is_ok_and(|number| number != 0);
+    is_whole.then(|| json.to_owned())
+}
+
+/// The meta object that a JSON value is; `null` is an empty one. What is too long for one is not parsed.
+///
+/// # Errors
+/// When it is none, as a clause that names the field.
+pub fn meta_of_json(
+    field: &str,
+    json: &RawValue,
+) -> std::result::Result<Map<String, Value>, String> {
+    let json = json.get();
+    if json.len() > META_WRITTEN_BYTES_MAX {
+        return Err(format!(
+            "a meta object of {} bytes as it is written; the longest has {META_BYTES_MAX}",
+            json.len()
+        ));
+    }
+    if json == "null" {
+        return Ok(Map::new());
+    }
+    if !json.starts_with('{') {
+        return Err(format!("`{field}` is not an object"));
+    }
+    serde_json::from_str(json).map_err(|e| {
+        let what = e.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        format!("{what} in `{field}`, at its column {}", e.column())
+    })
+}
 
 /// How many objects and lists of a meta object are within one another.
 fn depth(meta: &Map<String, Value>) -> usize {

@@ -45,6 +45,7 @@ pub use config::Config;
 pub(crate) use failure::{query_words, words};
 
 pub use document::{Document, ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX};
+pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, meta_of_json};
 pub use frequencies::{Bucket, Frequencies, PASSAGE_TOKENS};
 pub use max_df::MaxDf;
 pub use signed::Signed;

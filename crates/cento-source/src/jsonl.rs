@@ -5,11 +5,13 @@ use std::io::{self, Read};
 use std::mem;
 use std::ops::{ControlFlow, Range};
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::{Document, SourceOptions};
+use cento::index::{id_of_json, meta_of_json};
 
 /// Lines are handed on in chunks of about so many bytes.
 const CHUNK_BYTES: u64 = 256 << 10;
@@ -30,27 +32,20 @@ pub fn parse(
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
-    let id = match record.id {
-        None | Some(Value::Null) if options.requires_id => {
-            return Err(format!("there is no `{}`", options.id_field));
-        }
-        None | Some(Value::Null) => place(),
-        Some(Value::String(id)) => id,
-        Some(Value::Number(id)) if !id.is_f64() => id.to_string(),
-        Some(_) => {
-            return Err(format!("`{}` is neither a string nor a whole number", options.id_field));
-        }
+    let id = match record.id.filter(|id| id.get() != "null") {
+        None if options.requires_id => return Err(format!("there is no `{}`", options.id_field)),
+        None => place(),
+        Some(id) => id_of_json(id).ok_or_else(|| {
+            format!("`{}` is neither a string nor a whole number", options.id_field)
+        })?,
     };
     let text = match record.text {
-        Some(Value::String(text)) => text,
-        Some(_) => return Err(format!("`{}` is not a string", options.text_field)),
+        Some(Text(Some(text))) => text,
+        Some(Text(None)) => return Err(format!("`{}` is not a string", options.text_field)),
         None => return Err(format!("there is no `{}`", options.text_field)),
     };
-    let meta = match record.meta {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(meta)) => meta,
-        Some(_) => return Err(format!("`{}` is not an object", options.meta_field)),
-    };
+    let meta = record.meta.map(|meta| meta_of_json(&options.meta_field, meta));
+    let meta = meta.transpose()?.unwrap_or_default();
     // What was parsed is UTF-8.
     let record = options.keeps_records.then(|| String::from_utf8_lossy(line.trim_ascii()));
     Ok(Document { id, text, meta, record: record.map(|record| record.into_owned().into()) })
@@ -96,33 +91,89 @@ impl<'de> Visitor<'de> for Place<'_> {
     }
 }
 
-/// The values of a line that make a document; of a repeated field the last.
+/// The values of a line that make a document; of a repeated field the last. Any value may be of any size, so
+/// those that are not the text are not parsed yet.
 #[derive(Default)]
-struct Record {
-    id: Option<Value>,
-    text: Option<Value>,
-    meta: Option<Value>,
+struct Record<'de> {
+    id: Option<&'de RawValue>,
+    text: Option<Text>,
+    meta: Option<&'de RawValue>,
+}
+
+/// A string; nothing is kept of a value that is none.
+struct Text(Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+        struct Visit;
+
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(Some(text.to_owned())))
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Text, E> {
+                Ok(Text(Some(text)))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_unit<E>(self) -> Result<Text, E> {
+                Ok(Text(None))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, values: A) -> Result<Text, A::Error> {
+                IgnoredAny.visit_seq(values).map(|_| Text(None))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, values: A) -> Result<Text, A::Error> {
+                IgnoredAny.visit_map(values).map(|_| Text(None))
+            }
+        }
+
+        deserializer.deserialize_any(Visit)
+    }
 }
 
 /// Reads the fields that the options name and passes over all others.
 struct Fields<'a>(&'a SourceOptions);
 
 impl<'de> DeserializeSeed<'de> for Fields<'_> {
-    type Value = Record;
+    type Value = Record<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record<'de>, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for Fields<'_> {
-    type Value = Record;
+    type Value = Record<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
         let mut record = Record::default();
         while let Some(key) = map.next_key::<String>()? {
             if key == self.0.text_field {
@@ -215,9 +266,12 @@ mod tests {
     fn a_line_is_a_document() {
         let document = parsed(r#"{"x":[1,{}],"id":"a","text":"b\u00e9","meta":{"y":2}}"#).unwrap();
         assert_eq!((document.id.as_str(), document.text.as_str()), ("a", "b\u{e9}"));
-        assert_eq!(Value::Object(document.meta), serde_json::json!({"y": 2}));
+        assert_eq!(serde_json::Value::Object(document.meta), serde_json::json!({"y": 2}));
         assert_eq!(parsed("\u{feff}{\"id\":12,\"text\":\"\"}").unwrap().id, "12");
+        assert_eq!(parsed(r#"{"id":-12,"text":""}"#).unwrap().id, "-12");
         assert_eq!(parsed(r#"{"text":"b"}"#).unwrap().id, "f.jsonl:7");
+        let nulls = parsed(r#"{"id":null,"text":[1],"text":"b","meta":null}"#).unwrap();
+        assert_eq!((nulls.id.as_str(), nulls.meta.len()), ("f.jsonl:7", 0));
         assert_eq!(parsed(r#"{"text":"b","text":"c"}"#).unwrap().text, "c");
     }
 
@@ -245,6 +299,8 @@ mod tests {
     #[test]
     fn a_line_that_is_no_document_is_refused_with_the_reason() {
         let deep = "[".repeat(100_000);
+        let nested = format!("{{\"a\":{}{}}}", "[".repeat(1000), "]".repeat(1000));
+        let long = format!("{{\"a\":\"{}\"}}", "a".repeat(4 << 16));
         for (line, reason) in [
             ("{", "EOF while parsing an object at column 1"),
             ("[]", "expected a JSON object"),
@@ -254,7 +310,14 @@ mod tests {
             (r#"{"text":"","meta":[]}"#, "`meta` is not an object"),
             (r#"{"text":"\ud800"}"#, "column"),
             (r#"{"text":""} x"#, "trailing characters"),
-            (&format!("{{\"meta\":{deep}"), "recursion limit"),
+            (r#"{"id":-0,"text":""}"#, "neither a string nor a whole number"),
+            (r#"{"id":18446744073709551616,"text":""}"#, "neither a string nor a whole number"),
+            (r#"{"id":[],"text":""}"#, "neither a string nor a whole number"),
+            (r#"{"text":[{"a":1}]}"#, "`text` is not a string"),
+            (r#"{"text":"","meta":{"a":"\ud800"}}"#, "in `meta`, at its column"),
+            (&format!("{{\"text\":\"\",\"meta\":{nested}}}"), "recursion limit"),
+            (&format!("{{\"text\":\"\",\"meta\":{long}}}"), "262152 bytes as it is written"),
+            (&format!("{{\"meta\":{deep}"), "EOF while parsing"),
             (&format!("{{\"x\":{deep}"), "EOF while parsing"),
         ] {
             let error = parsed(line).unwrap_err();

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cento::index::{Config, Index};
 use cento::search::{Query, Searcher, compare, memory};
 use cento::stop::Stop;
-use cento_source::{AddOptions, AddReport, Event, SourceOptions, add};
+use cento_source::{AddOptions, AddReport, Event, SourceOptions, add, parse_record};
 
 use cento_source::pipeline::{self, Output, PipelineOptions};
 
@@ -165,6 +165,23 @@ fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
                     document may take 32 MiB; give 2 times the memory, with --memory, or split the text";
     assert_eq!(failed, [expected]);
     assert!(peak < 96 << 20, "{peak} bytes");
+}
+
+#[test]
+fn what_is_no_meta_object_is_refused_before_it_is_parsed() {
+    // 14 MB of it took 1,374 MB, as values.
+    let _turn = turn();
+    let many = format!("[{}{{}}]", "{\"\":0},".repeat(MB / 2));
+    let options = SourceOptions::default();
+    for (line, reason) in [
+        (format!(r#"{{"text":"","meta":{{"a":{many}}}}}"#), "bytes as it is written"),
+        (format!(r#"{{"text":"","id":{many}}}"#), "neither a string nor a whole number"),
+        (format!(r#"{{"text":{many}}}"#), "`text` is not a string"),
+    ] {
+        let (peak, parsed) = peak_of(|| parse_record(line.as_bytes(), &options));
+        assert!(parsed.unwrap_err().to_string().contains(reason));
+        assert!(peak < MB, "{peak} bytes");
+    }
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+use cento::index::{id_of_json, meta_of_json};
 
 /// A document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,16 +27,18 @@ pub struct DocumentBody {
     pub meta: Map<String, Value>,
 }
 
+// Neither is parsed before it is known to be what it is to be: a long list in its place would take a hundred
+// times its bytes.
+
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    match Value::deserialize(deserializer)? {
-        Value::String(id) => Ok(id),
-        Value::Number(id) if !id.is_f64() => Ok(id.to_string()),
-        _ => Err(D::Error::custom("`id` is neither a string nor a whole number")),
-    }
+    let json = Box::<RawValue>::deserialize(deserializer)?;
+    let none = || D::Error::custom("`id` is neither a string nor a whole number");
+    id_of_json(&json).ok_or_else(none)
 }
 
 fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+    let json = Box::<RawValue>::deserialize(deserializer)?;
+    meta_of_json("meta", &json).map_err(D::Error::custom)
 }
 
 /// When a change is to be seen.
@@ -148,4 +153,31 @@ pub struct DocumentResponse {
     pub tokens: u32,
     /// Its distinct fingerprints.
     pub fingerprints: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_a_document_or_says_why_it_is_none() {
+        let parsed = |json: &str| serde_json::from_str::<DocumentBody>(json);
+        let body = parsed(r#"{"id":12,"text":"b","meta":null}"#).unwrap();
+        assert_eq!((body.id.as_str(), body.meta.len()), ("12", 0));
+        let body = parsed(r#"{"id":"\u0061","text":"b","meta":{"y":[1,{}]}}"#).unwrap();
+        assert_eq!(
+            serde_json::to_string(&body).unwrap(),
+            r#"{"id":"a","text":"b","meta":{"y":[1,{}]}}"#
+        );
+        let many = "[0],".repeat(1 << 16);
+        for (json, reason) in [
+            (r#"{"id":null,"text":""}"#, "neither a string nor a whole number"),
+            (r#"{"id":"a","text":"","meta":[]}"#, "`meta` is not an object"),
+            (&format!(r#"{{"id":[{many}0],"text":""}}"#), "neither a string nor a whole number"),
+            (&format!(r#"{{"id":"a","text":"","meta":{{"a":[{many}0]}}}}"#), "as it is written"),
+        ] {
+            let error = parsed(json).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
 }
