@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cento::index::{Index, Outcome, Signed, WriterOptions};
+use cento::index::{Index, Outcome, WriterOptions};
 use cento::text::is_white_space;
 use cento::{Error, Result};
 use serde::Serialize;
@@ -103,7 +103,7 @@ pub fn add(
     let memory_bytes = options.memory_bytes / 2;
     let mut writer = index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
     let committed = writer.committed()?.clone();
-    let pipeline = PipelineOptions {
+    let piped = PipelineOptions {
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,
         // In place of what waits for the writer, which is then nothing else.
@@ -112,11 +112,17 @@ pub fn add(
     };
     let is_known = |document: &_, digest| committed.holds(document, digest).unwrap_or(false);
     let config = index.config();
-    pipeline::run(inputs, config, &pipeline, stop, &is_known, &mut |output| {
+    pipeline::run(inputs, config, &piped, stop, &is_known, &mut |output| {
+        let output = match output {
+            // It was there when the run began, and the run itself has changed it since.
+            Output::Known(document, digest) if !writer.holds(&document, digest)? => {
+                pipeline::sign_alone(config, document, piped.document_bytes_max)
+            }
+            output => output,
+        };
         let signed = match output {
             Output::Signed(signed) => signed,
-            // It was there when the run began; the run itself may have changed it since.
-            Output::Known(document, digest) if writer.holds(&document, digest)? => {
+            Output::Known(document, _) => {
                 report.unchanged += 1;
                 report.bytes += document.text.len() as u64;
                 if document.text.chars().all(is_white_space) {
@@ -126,7 +132,6 @@ pub fn add(
                 on_event(Event::Progress(&report));
                 return Ok(());
             }
-            Output::Known(document, _) => Signed::new(document, config)?,
             Output::Skipped { place, why } => {
                 report.skipped += 1;
                 on_event(Event::Skipped(&place, why));

@@ -168,6 +168,37 @@ fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
 }
 
 #[test]
+fn a_large_document_that_was_known_and_has_changed_since_is_refused_and_named() {
+    // It was signed without being asked what that takes.
+    let _turn = turn();
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::new("kgram(k=5)", "words", false).unwrap();
+    let index = Index::create(dir.path().join("x.idx"), config).unwrap();
+    let large = ".".repeat(3 * MB / 2);
+    let path = dir.path().join("a.jsonl");
+    for (texts, memory_bytes, expected) in [
+        (&[&large[..]][..], 512 << 20, (1, 0, 0)),
+        (&["small", &large, "smaller"], 64 << 20, (0, 2, 1)),
+        (&["small", "smaller"], 64 << 20, (0, 2, 0)),
+    ] {
+        let line = |text: &&str| format!("{{\"id\":\"a\",\"text\":\"{text}\"}}\n");
+        std::fs::write(&path, texts.iter().map(line).collect::<String>()).unwrap();
+        let options = AddOptions { threads: 1, memory_bytes, ..AddOptions::default() };
+        let mut failed = Vec::new();
+        let stop = AtomicBool::new(false);
+        let report = add(&index, &[path.clone()], &options, &stop, &mut |event| {
+            if let Event::Failed(error) = event {
+                failed.push(error.to_string());
+            }
+        });
+        let report = report.unwrap();
+        assert_eq!((report.added, report.replaced, report.failed), expected, "{failed:?}");
+        let is_named = |error: &String| error.contains("document `a`: signing its 1500000 bytes");
+        assert!(failed.iter().all(is_named), "{failed:?}");
+    }
+}
+
+#[test]
 fn what_is_no_meta_object_is_refused_before_it_is_parsed() {
     // 14 MB of it took 1,374 MB, as values.
     let _turn = turn();
