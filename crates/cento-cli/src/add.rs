@@ -20,40 +20,40 @@ use cento_client::Client;
 use cento_source::charset;
 use cento_source::{self, AddOptions, AddReport, SourceOptions, check_there};
 
-/// Add documents, in place of those with the same id.
+/// Add documents, replacing those with the same id.
 ///
-/// An index that does not exist is created. With --url the documents are sent to a service.
+/// Creates the index if it does not exist. With --url, sends the documents to a service.
 ///
-/// A .jsonl or .ndjson file holds a document a line; any other file is one document, with its
-/// path as id. All may be compressed as .gz or .zst. A document that is there already, with the
-/// same text and meta, is left as it is: a run that was stopped can simply be repeated.
+/// A .jsonl or .ndjson file holds one document per line; any other file is one document, with its
+/// path as id. Files can be compressed as .gz or .zst. A document that is already stored with the
+/// same text and meta is left unchanged, so you can repeat a run that was interrupted.
 ///
-/// A file that is no text, and a record that is no document, is named and left out. The exit status
-/// is 2 if a file or a part of one could not be read, or if nothing at all was added.
+/// Files that are not text and records that are not documents are reported and left out. The exit
+/// status is 2 if a file could not be read to its end, or if nothing was added.
 #[derive(Debug, Args)]
 pub struct Add {
     #[command(flatten)]
     target: TargetArgs,
-    /// Files, directories, or - for standard input.
+    /// Files or directories, or - for standard input.
     #[arg(value_name = "PATH", required_unless_present = "url")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
     config: NewConfigArgs,
-    /// Memory for what is on its way into the index.
+    /// Memory for documents that are being added.
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
     memory: usize,
-    /// Threads that read and fingerprint; as many as there are processors if not given.
+    /// Number of threads that read and fingerprint. Default: the number of processors.
     #[arg(long, value_name = "N", conflicts_with = "url")]
     threads: Option<usize>,
-    /// Commit after so many documents, not only at the end.
+    /// Commit after every N documents, not only at the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     commit_every: Option<u64>,
-    /// Stop at the first record that is no document.
+    /// Stop at the first record that is not a document.
     #[arg(long)]
     strict: bool,
-    /// The form of the report.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -61,31 +61,34 @@ pub struct Add {
 /// How documents are read.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
-    /// The field of a JSON line with the id.
+    /// JSON field that holds the id.
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// The field of a JSON line with the text.
+    /// JSON field that holds the text.
     #[arg(long, value_name = "FIELD", default_value = "text")]
     text_field: String,
-    /// The field of a JSON line with an object that filters can look at.
+    /// JSON field that holds an object for filters to query.
     #[arg(long, value_name = "FIELD", default_value = "meta")]
     meta_field: String,
-    /// The encoding of text files; found for each file if not given.
+    /// Encoding of text files. Default: detected for each file.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
-    /// Longer lines and files are refused.
+    /// Maximum length of a line or file; longer ones are refused.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
     max_record_bytes: usize,
-    /// In directories, also read hidden files and what .gitignore excludes.
+    /// Also read hidden files, and files that .gitignore excludes.
     #[arg(long)]
     all: bool,
 }
 
-/// The name of an encoding, if there is one of that name.
+/// Checks that an encoding of this name exists.
 pub fn parse_encoding(name: &str) -> Result<String, String> {
     match charset::is_known(name) {
         true => Ok(name.to_owned()),
-        false => Err("there is no encoding of this name; see the WHATWG list of labels".into()),
+        false => Err(
+            "unknown encoding; use a label of the WHATWG Encoding Standard, such as windows-1252"
+                .into(),
+        ),
     }
 }
 
@@ -105,19 +108,19 @@ impl SourceArgs {
     }
 }
 
-/// What an index that does not exist yet is created with.
+/// The configuration of an index that does not exist yet.
 #[derive(Debug, Clone, Args)]
 struct NewConfigArgs {
-    /// If the index is created: how fingerprints are chosen.
+    /// Scheme of a new index: how fingerprints are chosen.
     #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     scheme: Option<String>,
-    /// If the index is created: how text is cut into tokens.
+    /// Analyzer of a new index: how text is split into tokens.
     #[arg(long, value_name = "SPEC", conflicts_with = "url")]
     analyzer: Option<String>,
-    /// If the index is created: keep no text.
+    /// Store no text in a new index.
     #[arg(long, conflicts_with = "url")]
     no_text: bool,
-    /// If the index is created: the table of frequencies for schemes that read one.
+    /// Frequency table of a new index, for schemes that need one.
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     frequencies: Option<PathBuf>,
 }
@@ -132,11 +135,11 @@ struct Report<'a> {
 
 impl Add {
     pub(super) fn run(mut self) -> super::Result {
-        // Before anything is created, so that the first Ctrl-C already ends in good order.
+        // Before anything is created, so that even the first Ctrl-C stops cleanly.
         let stop = stop_flag();
         let target = self.target.target(&mut self.paths)?;
         if self.paths.is_empty() {
-            let what = "give files, directories, or - for standard input";
+            let what = "no input; name files or directories, or - for standard input";
             return Err(Error::Query { what: what.into() }.into());
         }
         check_there(&self.paths)?;
@@ -209,10 +212,10 @@ impl Add {
             || wanted.store_text != config.store_text
             || wanted.frequencies_digest() != config.frequencies_digest()
         {
-            let text = if config.store_text { "text is kept" } else { "no text is kept" };
+            let text = if config.store_text { "with text" } else { "without text" };
             let what = format!(
-                "the index was created with --scheme {own_scheme} --analyzer {own_analyzer} \
-                 ({text}), which cannot be changed; leave the options away, or create another index"
+                "the index was created with --scheme {own_scheme} --analyzer {own_analyzer}, \
+                 {text}, which cannot be changed; omit these options, or create another index"
             );
             return Err(Error::index(path, what));
         }

@@ -12,12 +12,12 @@ use super::{Outcome, Result};
 use cento::index::{CheckReport, Index};
 use cento::{Corruption, Error};
 
-/// Read a whole index and report everything that is damaged.
+/// Read a whole index and report all damage.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The directory of the index.
+    /// Directory of the index.
     index: PathBuf,
-    /// The form of the report.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -47,7 +47,8 @@ impl Check {
                 let verdict = if ok { "no problems" } else { "damaged" };
                 line!(out, "{}: {verdict}", output::counted(segments as u64, "segment"))?;
                 if !ok {
-                    let advice = "add the documents to a new index, or restore a copy of this one";
+                    let advice =
+                        "restore the index from a backup, or add the documents to a new one";
                     line!(out, "{advice}")?;
                 }
             }

@@ -14,28 +14,29 @@ use cento::join::cluster::{Cluster as Found, ClusterOptions, Linkage, Prefer, cl
 
 /// Find the clusters of documents that are versions of one another.
 ///
-/// Every member of a cluster is similar to its representative, not merely to some member: clusters
-/// do not grow into chains. Documents of no cluster are not shown. Without thresholds members have
-/// a resemblance of 0.5 to the representative.
+/// Every member of a cluster resembles its representative, not just some other member, so clusters
+/// do not grow into chains. Documents outside clusters are not shown. Without thresholds, the
+/// minimum resemblance to the representative is 0.5.
 #[derive(Debug, Args)]
 pub struct Cluster {
-    /// The directory of the index.
+    /// Directory of the index.
     index: PathBuf,
     #[command(flatten)]
     thresholds: ThresholdArgs,
-    /// Who represents a cluster: `oldest`, the document that was added first; `longest`; `FIELD`,
-    /// the one with the least value of this field of `meta`, such as a date; `-FIELD`, the greatest.
+    /// Which document represents a cluster: `oldest`, the one added first; `longest`; `FIELD`, the
+    /// one with the least value of this field of `meta`, such as a date; `-FIELD`, the greatest.
     #[arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true)]
     prefer: String,
-    /// Whom a member must be similar to: the representative, or any member, which makes chains.
+    /// What a member must resemble: the representative (`star`), or any member (`single`), which
+    /// makes chains.
     #[arg(long, value_enum, default_value = "star")]
     linkage: LinkageName,
-    /// Only clusters of at least so many documents.
+    /// Minimum number of documents in a cluster.
     #[arg(long, value_name = "N", default_value = "2")]
     min_size: u64,
     #[command(flatten)]
     join: JoinArgs,
-    /// The form of the clusters.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

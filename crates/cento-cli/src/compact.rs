@@ -14,21 +14,21 @@ use cento_client::Client;
 use cento_client::api::CompactRequest;
 use cento_serve::Whereabouts;
 
-/// Merge segments and give back the space of removed documents.
+/// Merge segments and reclaim the space of removed documents.
 ///
-/// If a service has the index, it is asked to do that, and goes on answering meanwhile.
+/// If a service runs on the index, it does the work and continues to answer meanwhile.
 #[derive(Debug, Args)]
 pub struct Compact {
     #[command(flatten)]
     target: TargetArgs,
-    /// Leave at most so many segments.
+    /// Maximum number of segments to leave.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     segments: u32,
-    /// Make a new frequency table of the stored documents and sign them all again with it, before
-    /// segments are merged. Takes the space of a second index meanwhile.
+    /// First make a new frequency table from the stored documents and fingerprint all of them
+    /// again. Needs disk space for a second index meanwhile.
     #[arg(long)]
     retrain: bool,
-    /// The form of the report.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -54,8 +54,8 @@ impl Compact {
         if self.retrain {
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
             if std::env::current_dir().is_ok_and(|here| here.starts_with(&real)) {
-                let what =
-                    "it is replaced by a new directory, and this is a place in it; go elsewhere";
+                let what = "the current directory is inside the index, which will be replaced; \
+                            change to another directory";
                 return Err(Error::index(path, what));
             }
             index = index.retrain()?;
@@ -63,7 +63,7 @@ impl Compact {
         index.compact(self.segments as usize)
     }
 
-    /// Asks the service that has the index, if it is one that has it.
+    /// Asks the service that runs on the index, if one does.
     fn ask_service_of(&self, path: &Path) -> cento::Result<Compaction> {
         let locked = || Error::Locked { path: path.to_owned() };
         let service = Whereabouts::of(path).ok_or_else(locked)?;
@@ -81,7 +81,7 @@ impl Compact {
 
     fn ask(&self, client: &Client) -> cento::Result<Compaction> {
         if self.retrain {
-            let what = "a service does not make a new index; stop it, and give the index";
+            let what = "a service cannot retrain; stop it, and name the index instead of --url";
             return Err(Error::Query { what: what.into() });
         }
         let request = CompactRequest { segments: self.segments, wait: true };
@@ -90,16 +90,16 @@ impl Compact {
     }
 }
 
-/// What was done, as a sentence.
+/// Describes what was done.
 fn sentence(done: &Compaction) -> String {
     let Compaction { segments_before, segments_after, purged, .. } = *done;
     let before = counted(segments_before as u64, "segment");
-    let space = format!("the space of {} came back", counted(purged, "removed document"));
+    let space = format!("reclaimed {}", counted(purged, "removed document"));
     match (segments_before == segments_after, purged) {
-        (true, 0) => format!("nothing was to be done: the index has {before}"),
+        (true, 0) => format!("nothing to do: the index has {before}"),
         (true, _) => space,
-        (false, 0) => format!("{before} became {segments_after}"),
-        (false, _) => format!("{before} became {segments_after}; {space}"),
+        (false, 0) => format!("merged {before} into {segments_after}"),
+        (false, _) => format!("merged {before} into {segments_after}; {space}"),
     }
 }
 
@@ -108,16 +108,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_done_is_said_as_it_is() {
+    fn the_sentence_names_only_what_was_done() {
         let check = |segments_before, segments_after, purged, expected: &str| {
             let done = Compaction { segments_before, segments_after, purged };
             assert_eq!(sentence(&done), expected);
         };
-        check(0, 0, 0, "nothing was to be done: the index has 0 segments");
-        check(1, 1, 0, "nothing was to be done: the index has 1 segment");
-        check(1, 1, 1, "the space of 1 removed document came back");
-        check(3, 1, 0, "3 segments became 1");
-        check(3, 1, 2000, "3 segments became 1; the space of 2,000 removed documents came back");
-        check(1, 0, 2, "1 segment became 0; the space of 2 removed documents came back");
+        check(0, 0, 0, "nothing to do: the index has 0 segments");
+        check(1, 1, 0, "nothing to do: the index has 1 segment");
+        check(1, 1, 1, "reclaimed 1 removed document");
+        check(3, 1, 0, "merged 3 segments into 1");
+        check(3, 1, 2000, "merged 3 segments into 1; reclaimed 2,000 removed documents");
+        check(1, 0, 2, "merged 1 segment into 0; reclaimed 2 removed documents");
     }
 }

@@ -24,29 +24,30 @@ use cento_source::read_text;
 
 /// Show the passages that two files have in common, side by side.
 ///
-/// A file that is no text, or an empty one, is refused: it would seem to have nothing in common.
+/// Refuses files that are empty or not text: they would seem to have nothing in common.
 ///
-/// With --url the texts are compared as the service's index has it. Words that only one of the files has are coloured on a terminal, unless NO_COLOR is set.
+/// With --url, compares with the scheme and analyzer of the service's index. On a terminal, words
+/// that only one of the files has are coloured, unless NO_COLOR is set.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The first file, or - for standard input.
+    /// First file, or - for standard input.
     a: PathBuf,
-    /// The second file, or - for standard input.
+    /// Second file, or - for standard input.
     b: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
     service: ServiceArgs,
-    /// Measure the similarity in other ways too; `all` for every one. May be given several times.
+    /// Also compute this measure of similarity; `all` for every measure. Can be repeated.
     #[arg(long = "measure", value_name = "MEASURE")]
     measures: Vec<String>,
-    /// A table by `cento train -q 1` of a collection: cosine then weighs words by TF-IDF.
+    /// Table made by `cento train -q 1` from a collection, so that cosine weights words by TF-IDF.
     #[arg(long, value_name = "FILE", requires = "measures", conflicts_with = "url")]
     collection: Option<PathBuf>,
-    /// The encoding of the files; found if not given.
+    /// Encoding of the files. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
-    /// The form of the answer.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -84,11 +85,11 @@ impl Compare {
 }
 
 impl Compare {
-    /// The text of a file. One without any would be found to have nothing in common with the other.
+    /// Reads the text of a file. An empty one would seem to have nothing in common with the other.
     fn text(&self, path: &Path) -> cento::Result<String> {
         let text = read_text(path, self.encoding.as_deref())?;
         match text.trim().is_empty() {
-            true => Err(Error::input(path.to_string_lossy(), "it is empty; give a text")),
+            true => Err(Error::input(path.to_string_lossy(), "it is empty")),
             false => Ok(text),
         }
     }

@@ -13,17 +13,17 @@ use cento::scheme::frequency::FrequencyTable;
 /// Create an empty index.
 #[derive(Debug, Args)]
 pub struct Create {
-    /// The directory of the index; it does not exist or is empty.
+    /// Directory of the index; must not exist, or be empty.
     index: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Keep no text: smaller, and nobody can read the documents out of the index; passages are
-    /// then ranges of tokens.
+    /// Store no text. The index is smaller and does not reveal the documents; passages are then
+    /// ranges of tokens.
     #[arg(long)]
     no_text: bool,
-    /// Fingerprints in more documents than this find nothing by themselves, unless a search says
-    /// otherwise: a number of documents, a share of them such as 0.01, or `default`, the larger of
-    /// 10000 and a thousandth of all.
+    /// Ignore fingerprints in more documents than this when looking for candidates, unless a search
+    /// overrides it: a number of documents, a share of them such as 0.01, or `default` (10000 or a
+    /// thousandth of all documents, whichever is larger).
     #[arg(long, value_name = "N|F", default_value = "default")]
     max_df: MaxDf,
 }
@@ -31,26 +31,28 @@ pub struct Create {
 /// How documents are signed.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
-    /// How fingerprints are chosen: winnow(k,w), kgram(k), mod(k,p), breaking(p), dct(p), se(c),
-    /// minhash(k,b,r), simhash(k,d) and more; a wrong one is answered with the list.
+    /// Scheme: how fingerprints are chosen. For example winnow(k,w), kgram(k), mod(k,p),
+    /// breaking(p), dct(p), se(c), minhash(k,b,r), simhash(k,d); an unknown name prints all of
+    /// them.
     #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
     pub scheme: String,
-    /// How text is cut into tokens: words(nfkc,fold,cjk), avtor(language) for
-    /// stems without stop words, code(language) for programs, prefixes(n), chars, consonants, bytes.
+    /// Analyzer: how text is split into tokens. One of words(nfkc,fold,cjk), avtor(language) for
+    /// stems without stop words, code(language) for programs, prefixes(n), chars, consonants,
+    /// bytes.
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
-    /// The table of frequencies for schemes that read one, made by `cento train`.
+    /// Frequency table for schemes that need one, made by `cento train`.
     #[arg(long, value_name = "FILE")]
     pub frequencies: Option<PathBuf>,
 }
 
-/// The table that is named, if one is.
+/// Opens the table, if one is named.
 pub fn open_frequencies(path: Option<&Path>) -> cento::Result<Option<Arc<FrequencyTable>>> {
     Ok(path.map(FrequencyTable::open).transpose()?.map(Arc::new))
 }
 
 impl ConfigArgs {
-    /// The configuration of an index that keeps texts or does not.
+    /// Makes the configuration of an index, with or without stored text.
     pub fn config(&self, store_text: bool) -> cento::Result<Config> {
         let table = open_frequencies(self.frequencies.as_deref())?;
         Config::with_frequencies(&self.scheme, &self.analyzer, store_text, table)

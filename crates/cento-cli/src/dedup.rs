@@ -27,101 +27,99 @@ use cento::join::dedup::{Decision, DedupOptions, Event, Progress, Verdict};
 use cento::search::Searcher;
 use cento_source::{SourceOptions, check_there, dedup};
 
-/// Write the documents that say something new, and report the others.
+/// Write the documents that are not duplicates, and report the others.
 ///
-/// Documents are compared with all before them, in one pass, and with other indexes. Of a document
-/// and its duplicates the first is kept. Nothing goes silently: a report names every document that
-/// was dropped, why, and for which other.
+/// Compares every document with those before it, in one pass, and with other indexes. The first of
+/// several duplicates is kept. A report lists every dropped document, the reason, and the document
+/// that it duplicates.
 #[derive(Debug, Args)]
 pub struct Dedup {
-    /// Files, directories, or - for standard input.
+    /// Files or directories, or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Keep the documents that are kept in this index too, and compare with those that are in it:
-    /// tomorrow's batch runs against today's. It is created if there is none.
+    /// Index to compare with and to add the kept documents to, so that tomorrow's batch is compared
+    /// with today's. Created if it does not exist.
     #[arg(long, value_name = "INDEX")]
     index: Option<PathBuf>,
-    /// Also compare with the documents of this index, which is left as it is. May be given several
-    /// times.
+    /// Index to compare with, which is not changed. Can be repeated.
     #[arg(long, value_name = "INDEX")]
     against: Vec<PathBuf>,
-    /// A document with at least this resemblance to one before it is a duplicate, 0 to 1.
+    /// Minimum resemblance of a duplicate to an earlier document, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = parse_share)]
     min_resemblance: f64,
-    /// A document of which at least this share stands in one before it is a duplicate too, 0 to 1.
+    /// Also drop a document if an earlier one contains at least this share of it, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_containment: Option<f64>,
-    /// Only documents with the same text are duplicates.
+    /// Drop only documents with identical text.
     #[arg(long, conflicts_with_all = ["min_resemblance", "min_containment"])]
     exact: bool,
-    /// Cut runs of at least so many words that a document before has too out of those that are
-    /// kept. Takes a text index.
+    /// Remove runs of at least this many words that an earlier document contains from the kept
+    /// documents. Needs an index that stores text.
     #[arg(long, value_name = "WORDS", value_parser = clap::value_parser!(u32).range(5..))]
     cut_passages: Option<u32>,
-    /// Text that does not count, such as templates: files, directories, or an index. May be given
-    /// several times.
+    /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
-    /// Write all documents, each with a member `dedup` that says what it is, instead of dropping any.
+    /// Drop nothing; write all documents, each with its verdict in a member `dedup`.
     #[arg(long, conflicts_with = "cut_passages")]
     annotate: bool,
     /// Write to this file instead of standard output. With --index, an interrupted run can then be
     /// resumed.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the report to this file, a JSON line a document, instead of to standard error.
+    /// Write the report to this file instead of standard error, one JSON line per document.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Go on with the interrupted run that wrote to --out and --report, with the same documents and
+    /// Resume the interrupted run that wrote to --out and --report; use the same documents and
     /// options.
     #[arg(long, requires_all = ["index", "out"])]
     resume: bool,
-    /// Begin anew although a run was interrupted: what it has kept stays in the index.
+    /// Start again although a run was interrupted. The documents that it kept stay in the index.
     #[arg(long, requires = "index", conflicts_with = "resume")]
     give_up: bool,
     #[command(flatten)]
     config: DedupConfigArgs,
     #[command(flatten)]
     source: SourceArgs,
-    /// Memory for what is on its way and not committed yet.
+    /// Memory for documents that are not committed yet.
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
     memory: usize,
-    /// Threads; as many as there are processors if not given.
+    /// Number of threads. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Stop at the first record that is no document.
+    /// Stop at the first record that is not a document.
     #[arg(long)]
     strict: bool,
-    /// The form of the summary.
+    /// Format of the summary.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
-/// What a new index is created with.
+/// The configuration of a new index.
 #[derive(Debug, Args)]
 struct DedupConfigArgs {
-    /// If the index is created: how fingerprints are chosen. Default: as in --against, or winnow.
+    /// Scheme of a new index: how fingerprints are chosen. Default: as in --against, or winnow.
     #[arg(long, value_name = "SPEC")]
     scheme: Option<String>,
-    /// If the index is created: how text is cut into tokens.
+    /// Analyzer of a new index: how text is split into tokens.
     #[arg(long, value_name = "SPEC")]
     analyzer: Option<String>,
-    /// If the index is created: the table of frequencies for schemes that read one.
+    /// Frequency table of a new index, for schemes that need one.
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
-    /// If the index is created: keep no text.
+    /// Store no text in a new index.
     #[arg(long, conflicts_with = "cut_passages")]
     no_text: bool,
 }
 
-/// What became of how many documents.
+/// How many documents had which result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Summary {
     kept: u64,
     exact: u64,
     near: u64,
     contained: u64,
-    /// Dropped because all of it stands in passages of others.
+    /// Dropped because passages of other documents contain all of it.
     passages: u64,
     /// Kept without some passages.
     cut: u64,
@@ -216,7 +214,7 @@ impl Dedup {
         spinner.finish();
         if let Err(error) = end {
             if matches!(error, Error::Cancelled) && self.index.is_some() && self.out.is_some() {
-                tell!("cento: `--resume` goes on from the last commit");
+                tell!("cento: repeat the command with --resume to continue from the last commit");
             }
             return Err(error.into());
         }
@@ -275,7 +273,7 @@ impl Dedup {
         Index::create(path, config)
     }
 
-    /// Refuses to write into what is read, and two things into one file.
+    /// Refuses to write into an input, or two outputs into one file.
     fn check_apart(&self) -> cento::Result<()> {
         // What is not there yet will be in a directory that is.
         let place = |path: &Path| {
@@ -294,20 +292,21 @@ impl Dedup {
                 input.canonicalize().is_ok_and(|input| written_at.starts_with(input))
             };
             if let Some(input) = self.paths.iter().find(is_read) {
-                let what = format!("it would be read as a part of {}", input.display());
+                let what =
+                    format!("it is inside the input {}; write it elsewhere", input.display());
                 return Err(Error::input(path.display().to_string(), what));
             }
             let is_same =
                 |other: &(&PathBuf, Option<PathBuf>)| other.1.as_ref() == Some(written_at);
             if written[..i].iter().any(is_same) {
-                let what = "two things would be written there";
+                let what = "two outputs have this name; give each its own";
                 return Err(Error::input(path.display().to_string(), what));
             }
         }
         Ok(())
     }
 
-    /// A number for what will be written.
+    /// Returns a number that identifies what will be written.
     fn identify(&self, index: &Index, against: &[Searcher], options: &DedupOptions) -> u64 {
         // Threads and memory change nothing, nor does whether it stops at a bad record.
         let DedupOptions {
@@ -356,7 +355,7 @@ impl Dedup {
         ]))
     }
 
-    /// Where the run begins.
+    /// Returns where the run begins.
     fn start(&self, index: &Index, run: u64) -> cento::Result<Progress> {
         let is_of_interest =
             |progress: &Progress| !progress.done || (self.resume && progress.run == run);
@@ -365,14 +364,14 @@ impl Dedup {
         match (before, self.resume) {
             (Some(before), true) if before.run == run => Ok(before),
             (Some(_), true) => refused(
-                "the run that was interrupted had other documents or options; go on with those",
+                "the interrupted run had other inputs or options; repeat the command with those",
             ),
             (Some(_), false) if !self.give_up => refused(
-                "a run was interrupted; `--resume` goes on with it, with the same documents and \
-                 options; `--give-up` begins another, for which what it has kept is known",
+                "an earlier run was interrupted; continue it with --resume and the same inputs and \
+                 options, or start another with --give-up, which compares with what it kept",
             ),
             (None, true) if self.out.as_ref().is_some_and(|out| is_taken(out)) => {
-                refused("no run of this index was interrupted")
+                refused("there is no interrupted run to resume; omit --resume")
             }
             // Or a run was interrupted before it had begun.
             _ => Ok(Progress { run, ..Progress::default() }),
@@ -380,7 +379,7 @@ impl Dedup {
     }
 }
 
-/// Where documents and the report go, and what became of them.
+/// The outputs, and what has been written to them.
 struct Files {
     out: OutFile,
     /// None for standard error.
@@ -401,12 +400,12 @@ struct Note {
 }
 
 impl Files {
-    /// Opens what is written: from where the note of the last commit says on, if there was one.
+    /// Opens the outputs, at the positions in the note of the last commit if there is one.
     fn open(args: &Dedup, note: &Value) -> cento::Result<Files> {
         let note: Option<Note> = serde_json::from_value(note.clone()).ok();
         let open = |path: &Path, length: Option<u64>| match length {
             None if is_taken(path) => {
-                let what = "there is a file already; name another, or remove it";
+                let what = "the file exists already; choose another name, or remove it";
                 Err(Error::input(path.display().to_string(), what))
             }
             None | Some(0) if !path.exists() => OutFile::create(path),
@@ -559,7 +558,7 @@ fn annotated(document: &Document, verdict: &Verdict) -> String {
 }
 
 impl Summary {
-    /// One line of what became of them.
+    /// Summarises the results in a line.
     fn line(&self) -> String {
         let mut parts = vec![format!("{} kept", count(self.kept))];
         for (number, what) in [

@@ -19,15 +19,15 @@ use cento::scheme::DEFAULT_SPEC;
 use cento::search::{self, Query, Searcher};
 use cento_source::AddOptions;
 
-/// Show on text that is already there what cento does.
+/// Demonstrate cento on text that is already on this machine.
 ///
-/// Without a directory it takes the sources that Cargo has downloaded: READMEs, licences,
-/// changelogs and code. The index is temporary.
+/// Without a directory, uses the sources that Cargo has downloaded: READMEs, licences, changelogs
+/// and code. The index is temporary.
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// A directory with text.
+    /// Directory with text.
     dir: Option<PathBuf>,
-    /// Take so much of it.
+    /// Maximum amount of text to use.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
     bytes: usize,
 }
@@ -51,8 +51,8 @@ impl Demo {
     pub(super) fn run(self) -> Result {
         let Some(root) = self.dir.clone().or_else(cargo_sources) else {
             tell!(
-                "cento: Cargo has downloaded no sources on this machine; name a directory with \
-                 text, as in `cento demo ~/Documents`"
+                "cento: Cargo has not downloaded any sources on this machine; name a directory \
+                 with text, as in `cento demo ~/Documents`"
             );
             return Ok(Outcome::Bad);
         };
@@ -87,7 +87,7 @@ impl Demo {
         let searcher = Searcher::new(snapshot);
         let pairs = striking_pairs(&searcher, &root)?;
         if pairs.is_empty() {
-            line!(out, "No two of them are near-duplicates.")?;
+            line!(out, "There are no near-duplicates among them.")?;
             return Ok(Outcome::Nothing);
         }
         line!(out, "Near-duplicates in different directories, not identical:")?;
@@ -240,7 +240,7 @@ fn show_edited_passage(
     line!(out)?;
     line!(
         out,
-        "A passage of two of them, {} tokens, similarity {:.2}:",
+        "A passage that two of them share, {} tokens, similarity {:.2}:",
         passage.tokens,
         passage.similarity
     )?;
@@ -262,7 +262,7 @@ fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Wri
     let start: String = passage.chars().take(70).collect();
     let answer = searcher.search(&Query { limit: 5, passages: true, ..Query::text(&passage) })?;
     line!(out)?;
-    line!(out, "Who has this passage of {PASSAGE_WORDS} words, \"{start}...\"?")?;
+    line!(out, "Documents with this passage of {PASSAGE_WORDS} words, \"{start}...\":")?;
     line!(out)?;
     line!(out, "  containment")?;
     for hit in &answer.hits {

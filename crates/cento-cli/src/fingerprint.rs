@@ -18,26 +18,26 @@ use cento_source::read_text;
 
 /// Show the signature of a document.
 ///
-/// The JSON form can be searched for with `cento search --signature`, on a machine that never
-/// sees the text.
+/// `cento search --signature` accepts the JSON output as a query, on a machine that never sees the
+/// text.
 #[derive(Debug, Args)]
 pub struct Fingerprint {
-    /// The file, or - for standard input.
+    /// File, or - for standard input.
     file: PathBuf,
-    /// Sign as the documents of this index were.
+    /// Use the scheme and analyzer of this index.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scheme", "analyzer", "frequencies"])]
     index: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
-    /// The encoding of the file; found if not given.
+    /// Encoding of the file. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
-    /// The form of the signature.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
-/// The bytes of a file, or of standard input if it is named `-`.
+/// Reads the bytes of a file, or of standard input if it is named `-`.
 fn read_bytes(path: &Path) -> cento::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = match path.to_str() {
@@ -48,10 +48,14 @@ fn read_bytes(path: &Path) -> cento::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The signature in the file `path`.
+/// Reads the signature in the file `path`.
 pub fn read(path: &Path) -> cento::Result<Signature> {
-    let refused =
-        |e| Error::input(path.display().to_string(), format!("this is no signature: {e}"));
+    let refused = |e| {
+        Error::input(
+            path.display().to_string(),
+            format!("not a signature made by `cento fingerprint --format json`: {e}"),
+        )
+    };
     serde_json::from_slice(&read_bytes(path)?).map_err(refused)
 }
 

@@ -8,10 +8,10 @@ use clap_complete::Shell;
 use super::terminal::tell;
 use super::{Cento, Outcome, Result};
 
-/// Print the completions of a shell.
+/// Print the completion script for a shell.
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// The shell.
+    /// Shell.
     shell: Shell,
 }
 
@@ -24,10 +24,10 @@ impl Completions {
     }
 }
 
-/// Print the manual page, of cento or of one of its verbs.
+/// Print the manual page of cento or of one of its commands.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The verb.
+    /// Command.
     verb: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Man {
             None => command,
             Some(verb) => {
                 let Some(found) = command.find_subcommand(verb) else {
-                    tell!("cento: there is no verb `{verb}`");
+                    tell!("cento: unknown command `{verb}`; `cento help` lists all commands");
                     return Ok(Outcome::Bad);
                 };
                 found.clone()

@@ -1,4 +1,4 @@
-//! What the verbs that join documents have in common.
+//! What do the verbs that join documents have in common?
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +11,16 @@ use cento::join::Thresholds;
 use cento::search::Searcher;
 use cento_source::SourceOptions;
 
-/// What a pair of documents must have.
+/// The thresholds of a pair.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ThresholdArgs {
-    /// Only pairs of which one document holds at least this share of the other, 0 to 1.
+    /// Minimum share of one document that the other contains, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_containment: Option<f64>,
-    /// Only pairs with at least this resemblance, 0 to 1.
+    /// Minimum resemblance of a pair, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_resemblance: Option<f64>,
-    /// Only pairs with at least so many fingerprints in common; one, if not given.
+    /// Minimum number of fingerprints in common. Default: 1.
     #[arg(long, value_name = "N")]
     min_overlap: Option<u32>,
 }
@@ -43,33 +43,32 @@ impl ThresholdArgs {
 /// How an index is joined.
 #[derive(Debug, Clone, Args)]
 pub struct JoinArgs {
-    /// Fingerprints in more documents than this bring up nothing by themselves: a number of
-    /// documents, or a share of them such as 0.01. Default: what the index was created with.
+    /// Ignore fingerprints in more documents than this when looking for candidates: a number of
+    /// documents, or a share of them such as 0.01. Default: the setting of the index.
     #[arg(long, value_name = "N|F")]
     pub max_df: Option<MaxDf>,
-    /// Text that does not count, such as templates: files, directories, or an index. May be given
-    /// several times.
+    /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH")]
     pub boilerplate: Vec<PathBuf>,
-    /// Threads that search; as many as there are processors if not given.
+    /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
 }
 
 impl JoinArgs {
-    /// The number of threads.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.threads.unwrap_or_else(cento::available_threads)
     }
 
-    /// A searcher over the index at `path`, for which boilerplate does not count.
+    /// Returns a searcher over the index at `path` that ignores the boilerplate.
     pub fn searcher(&self, path: &Path) -> cento::Result<Searcher> {
         let searcher = Searcher::new(Index::open(path)?.snapshot()?);
         without(searcher, &self.boilerplate)
     }
 }
 
-/// The same searcher, for which the text at these paths does not count.
+/// Makes a searcher ignore the text at these paths.
 pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
     if boilerplate.is_empty() {
         return Ok(searcher);
@@ -78,7 +77,7 @@ pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Sea
     searcher.without(keys)
 }
 
-/// The fingerprints of the text at these paths.
+/// Returns the fingerprints of the text at these paths.
 pub fn keys_of(boilerplate: &[PathBuf], config: &Config) -> cento::Result<Vec<u64>> {
     let mut keys = Vec::new();
     for path in boilerplate {

@@ -1,6 +1,6 @@
 //! The command `cento`: what does the user ask for, and how is the answer shown?
 //!
-//! One file a verb. Data goes to standard output, progress and messages to standard error. The
+//! Each verb has a file. Data goes to standard output, progress and messages to standard error. The
 //! exit status is that of grep: 0 found, 1 nothing found, 2 error.
 
 mod add;
@@ -42,8 +42,8 @@ use terminal::tell;
 
 /// Find near-duplicate and reused text.
 ///
-/// cento keeps an index of documents on disk and tells which of them are near-duplicates of a
-/// given document, or share passages with it.
+/// cento keeps an index of documents on disk and finds those that are near-duplicates of a given
+/// document or share passages with it.
 #[derive(Debug, Parser)]
 #[command(name = "cento", version, max_term_width = 100)]
 pub struct Cento {
@@ -75,10 +75,10 @@ enum Verb {
     Man(generate::Man),
 }
 
-/// What a verb came to.
+/// The result of a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// What was asked for was found or done.
+    /// Something was found, or the work was done.
     Found,
     /// Nothing was found.
     Nothing,
@@ -86,11 +86,11 @@ enum Outcome {
     Bad,
 }
 
-/// What keeps a verb from its end.
+/// The reason why a verb failed.
 #[derive(Debug)]
 enum Failure {
     Cento(Error),
-    /// Nobody reads the output any more, or it cannot be written.
+    /// The output cannot be written, perhaps because its reader has ended.
     Output(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! Where does a run write to, and where does it go on after it was interrupted?
+//! Where does a run write, and where does it continue after an interruption?
 
 use std::fmt::Display;
 use std::fs::File;
@@ -56,7 +56,8 @@ impl OutFile {
         let failed = |action| move |e| Error::io(action, path, e);
         let file = File::options().write(true).open(path).map_err(failed("open"))?;
         if file.metadata().map_err(failed("read"))?.len() < length {
-            let what = "it is shorter than when the run was interrupted; start again";
+            let what =
+                "the file is shorter than when the run was interrupted; remove it and start again";
             return Err(Error::input(path.display().to_string(), what));
         }
         file.set_len(length).map_err(failed("shorten"))?;

@@ -7,25 +7,25 @@ use serde::Serialize;
 
 use super::terminal;
 
-/// The form of the output.
+/// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     Human,
-    /// For programs: one JSON object a line.
+    /// JSON lines for programs.
     Json,
 }
 
-/// What is said where not all passages were looked for.
+/// The message if the search for passages was cut short.
 pub const MORE_PASSAGES: &str =
-    "looking for all passages would have taken too many steps: there may be more";
+    "the search for passages reached its limit of steps: there may be more";
 
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{}", terminal::json(value)?)
 }
 
-/// A whole number with a comma between thousands.
+/// Formats a number with a comma between thousands.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -38,7 +38,7 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// So many things, of which one has this name.
+/// Formats a number of things; `one` is the singular.
 pub fn counted(number: u64, one: &str) -> String {
     match number {
         1 => format!("1 {one}"),
@@ -46,12 +46,12 @@ pub fn counted(number: u64, one: &str) -> String {
     }
 }
 
-/// A number of bytes in the unit that fits.
+/// Formats a number of bytes in the unit that fits.
 pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()
 }
 
-/// The number of bytes that a text such as `512MiB`, `1GB` or `4096` names.
+/// Parses a number of bytes such as `512MiB`, `1GB` or `4096` names.
 pub fn parse_bytes(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
     let unit = text[digits.len()..].trim().to_ascii_lowercase();
@@ -63,10 +63,10 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
         "kb" => 1_000,
         "mb" => 1_000_000,
         "gb" => 1_000_000_000,
-        _ => return Err("give a number of bytes, such as 512MiB or 1GB".into()),
+        _ => return Err("expected a number of bytes, such as 512MiB or 1GB".into()),
     };
-    let number: usize = digits.parse().map_err(|_| "give a number of bytes, such as 512MiB")?;
-    number.checked_mul(shift).ok_or_else(|| "more bytes than there can be".into())
+    let number: usize = digits.parse().map_err(|_| "expected a number of bytes, such as 512MiB")?;
+    number.checked_mul(shift).ok_or_else(|| "the number is too large".into())
 }
 
 #[cfg(test)]

@@ -25,14 +25,15 @@ use cento::replace;
 
 /// Find all pairs of documents that share text.
 ///
-/// Every document of the index is compared with all others, or with those of another index. Pairs
-/// are written as they are found, in the order in which the index stores the documents. Without
-/// thresholds pairs are shown of which one document holds a tenth of the other.
+/// Compares every document of the index with all others, or with those of another index. Writes
+/// pairs as they are found, in the order in which the index stores the documents. Without
+/// thresholds, shows pairs of which one document contains a tenth of the other.
 #[derive(Debug, Args)]
 pub struct Pairs {
-    /// The directory of the index.
+    /// Directory of the index.
     index: PathBuf,
-    /// Pairs of a document of INDEX and one of this index, which has the same scheme and analyser.
+    /// Only pairs of a document of INDEX and one of this other index, which must have the same
+    /// scheme and analyzer.
     #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
     against: Option<PathBuf>,
     #[command(flatten)]
@@ -40,21 +41,21 @@ pub struct Pairs {
     /// Only pairs of documents with the same value of this field of `meta`.
     #[arg(long, value_name = "FIELD", conflicts_with = "across")]
     within: Option<String>,
-    /// No pairs of documents with the same value of this field of `meta`.
+    /// Only pairs of documents with different values of this field of `meta`.
     #[arg(long, value_name = "FIELD")]
     across: Option<String>,
-    /// Show the passages that both documents have.
+    /// Show the passages that both documents share.
     #[arg(long)]
     passages: bool,
     #[command(flatten)]
     join: JoinArgs,
-    /// Write to this file instead of standard output. An interrupted run can then be resumed.
+    /// Write to this file instead of standard output, so that an interrupted run can be resumed.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Go on with the interrupted run that wrote to --out, with the same index and options.
+    /// Resume the interrupted run that wrote to --out; use the same index and options.
     #[arg(long, requires = "out")]
     resume: bool,
-    /// The form of the pairs.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -121,7 +122,7 @@ impl Pairs {
         if let Err(error) = found {
             out.save()?;
             if matches!(error, Error::Cancelled) && self.out.is_some() {
-                tell!("cento: `--resume` goes on from here");
+                tell!("cento: repeat the command with --resume to continue from here");
             }
             return Err(error.into());
         }
@@ -184,15 +185,15 @@ impl Output {
             let json = std::fs::read(&beside).map_err(|e| Error::io("read", &beside, e))?;
             let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
             checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
-                let what = "it is not the checkpoint of a run with this index, as it is now, and \
-                            these options; start again without --resume";
+                let what = "the checkpoint belongs to a run with other options, or to another state of \
+                            the index; remove it and the output, and start again without --resume";
                 Error::input(beside.display().to_string(), what)
             })?;
             OutFile::resume(path, checkpoint.bytes)?
         } else {
             if beside.exists() {
-                let what = "an interrupted run wrote here; --resume goes on with it, or remove this \
-                            file to start again";
+                let what = "an interrupted run wrote here; continue it with --resume, or remove this \
+                            file and the output to start again";
                 return Err(Error::input(beside.display().to_string(), what).into());
             }
             match path.exists() && !is_taken(path) {

@@ -18,28 +18,29 @@ use cento::join::pairwise::{SymmetricPair, most_similar};
 use cento::search::Searcher;
 use cento_source::{AddOptions, check_there};
 
-/// Show the most similar pairs of a handful of files.
+/// Show the most similar pairs of a few files.
 ///
-/// The pairwise test of Finkel et al. (2002), section 2.6: all files of a directory or a tar or zip
-/// archive are compared with each other; similarity is symmetric, twice what both have over what each
-/// has. Nothing is left behind. Files that cannot be compared, because they are no text or empty, are
-/// named, and the exit status is then 2.
+/// The pairwise test of Finkel et al. (2002), section 2.6: compares all files of a directory, or of
+/// a tar or zip archive, with each other. The similarity is symmetric: twice the number of common
+/// fingerprints, divided by the sum of both numbers. Keeps no index. Files that cannot be compared,
+/// because they are empty or not text, are reported, and the exit status is then 2.
 #[derive(Debug, Args)]
 pub struct Pairwise {
-    /// A directory, a .tar, .tar.gz, .tgz, .tar.zst or .zip archive, or files.
+    /// A directory, an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), or files.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Show so many pairs.
+    /// Maximum number of pairs to show.
     #[arg(long, short = 'n', value_name = "N", default_value = "20")]
     limit: usize,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Text that does not count, such as what was handed out: files, directories, or an index.
+    /// Boilerplate to ignore, such as a template that was handed out: files, directories or an
+    /// index.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
     #[command(flatten)]
     source: SourceArgs,
-    /// The form of the pairs.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -59,7 +60,10 @@ impl Pairwise {
         progress.finish();
         let report = added?;
         if report.added < 2 {
-            let what = format!("{}; a pair takes two", counted(report.added, "document"));
+            let what = format!(
+                "{} to compare; at least two are needed",
+                counted(report.added, "document")
+            );
             return Err(Error::Query { what }.into());
         }
         let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;

@@ -1,4 +1,4 @@
-//! How far is it, and does the user want to stop?
+//! How far has a run come, and does the user want to stop it?
 
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
@@ -13,12 +13,13 @@ use super::output;
 use super::terminal::tell;
 use cento_source::{AddReport, Event};
 
-/// Set once the user or the system asks the process to stop; a second time ends it at once.
+/// Returns a flag that is set when the user or the system asks the process to stop; a second
+/// request ends it immediately.
 pub fn stop_flag() -> Arc<AtomicBool> {
-    stop_flag_saying("stopping; what has been committed stays")
+    stop_flag_saying("stopping; committed documents are kept")
 }
 
-/// The same, with another word for who asks.
+/// Returns such a flag, with another message for the user.
 pub fn stop_flag_saying(word: &'static str) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
@@ -29,7 +30,7 @@ pub fn stop_flag_saying(word: &'static str) -> Arc<AtomicBool> {
         tell!("cento: {word}");
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        log::warn!("Ctrl-C ends the process at once: {error}");
+        log::warn!("Ctrl-C will end the process immediately: {error}");
     }
     stop
 }
@@ -41,8 +42,8 @@ pub struct LeftOut {
     reason: &'static str,
 }
 
-/// Says which files were left out and which texts are empty: the first ones each on a line, of the
-/// others how many.
+/// Reports files that were left out and texts that are empty: the first ones on a line each, of the
+/// others their number.
 pub struct Omissions {
     is_listed: bool,
     left_out: RefCell<Vec<LeftOut>>,
@@ -50,17 +51,17 @@ pub struct Omissions {
     untold: Cell<u64>,
 }
 
-/// So many are told of.
+/// The number of omissions that are reported one by one.
 const TOLD_MAX: u64 = 20;
 
 impl Omissions {
-    /// None so far; all of them are kept for a list if `is_listed`.
+    /// Starts without omissions; keeps all of them for a list if `is_listed`.
     pub fn new(is_listed: bool) -> Omissions {
         let (told, untold) = (Cell::new(0), Cell::new(0));
         Omissions { is_listed, left_out: RefCell::default(), told, untold }
     }
 
-    /// A file was left out; what is to be said of it, if anything.
+    /// Notes a file that was left out; returns the message to show, if any.
     pub fn left_out(&self, path: &str, reason: &'static str) -> Option<String> {
         if self.is_listed {
             self.left_out.borrow_mut().push(LeftOut { path: path.into(), reason });
@@ -68,9 +69,9 @@ impl Omissions {
         self.say(|| format!("cento: {path}: left out: {reason}"))
     }
 
-    /// The text of a document is empty; what is to be said of it, if anything.
+    /// Notes a document without text; returns the message to show, if any.
     pub fn empty(&self, id: &str) -> Option<String> {
-        self.say(|| format!("cento: {id}: its text is empty: nothing is found of it"))
+        self.say(|| format!("cento: {id}: the text is empty; no search will find it"))
     }
 
     fn say(&self, what: impl Fn() -> String) -> Option<String> {
@@ -82,11 +83,11 @@ impl Omissions {
         Some(what())
     }
 
-    /// Says how many there are of which nothing was said.
+    /// Reports the number of omissions that were not shown.
     pub fn finish(&self) {
         if self.untold.get() > 0 {
             let more = output::counted(self.untold.get(), "more file");
-            tell!("cento: {more} left out or empty; --format json lists what is left out");
+            tell!("cento: {more} left out or empty; --format json lists all that were left out");
         }
     }
 
@@ -96,25 +97,26 @@ impl Omissions {
     }
 }
 
-/// Tells on standard error how documents are added: a line that moves on a terminal, and one line
-/// for each record that is no document and each file that is left out.
+/// Reports on standard error how documents are added: a progress line on a terminal, and a line for
+/// each bad record and each file that is left out.
 pub struct AddProgress {
     bar: ProgressBar,
     omissions: Option<Omissions>,
 }
 
 impl AddProgress {
-    /// Nothing told so far; files that are left out are listed if `is_listed`.
+    /// Starts the progress line; lists files that are left out if `is_listed`.
     pub fn new(is_listed: bool) -> AddProgress {
         AddProgress { bar: spinner(), omissions: Some(Omissions::new(is_listed)) }
     }
 
-    /// The same for files that nobody has named: those that are left out are not told of.
+    /// Starts the progress line without reporting files that are left out, for files that the user
+    /// has not named.
     pub fn quiet() -> AddProgress {
         AddProgress { bar: spinner(), omissions: None }
     }
 
-    /// Tells what has happened.
+    /// Reports an event.
     pub fn tell(&self, event: Event<'_>) {
         let said = match (&event, &self.omissions) {
             (Event::Skipped(place, why), Some(omissions)) => omissions.left_out(place, why),
@@ -136,7 +138,7 @@ impl AddProgress {
         }
     }
 
-    /// Takes the moving line away, and gives the list of what was left out.
+    /// Removes the progress line and returns the list of what was left out.
     pub fn finish(self) -> Vec<LeftOut> {
         self.bar.finish_and_clear();
         let Some(omissions) = self.omissions else { return Vec::new() };
@@ -145,7 +147,7 @@ impl AddProgress {
     }
 }
 
-/// A moving line without an end in sight, on a terminal.
+/// Makes a progress line for an unknown amount of work; hidden if there is no terminal.
 fn spinner() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -157,19 +159,19 @@ fn spinner() -> ProgressBar {
     bar
 }
 
-/// Tells now and then what has been done.
+/// Reports now and then what has been done.
 pub struct Spinner {
     bar: ProgressBar,
     told: Cell<u64>,
 }
 
 impl Spinner {
-    /// Nothing told so far.
+    /// Starts the progress line.
     pub fn new() -> Spinner {
         Spinner { bar: spinner(), told: Cell::new(0) }
     }
 
-    /// Something more has been done; `message` says what there is by now.
+    /// Notes that something has been done; `message` describes the state.
     pub fn tell(&self, message: &dyn Fn() -> String) {
         self.told.set(self.told.get() + 1);
         if self.told.get().is_multiple_of(256) && !self.bar.is_hidden() {
@@ -177,42 +179,42 @@ impl Spinner {
         }
     }
 
-    /// Takes the moving line away.
+    /// Removes the progress line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// How far through a known number of things it is, in a moving line on a terminal.
+/// A progress line for a known amount of work, on a terminal.
 pub struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// Of so many things with this name.
+    /// Starts a progress line for `of` things of this name.
     pub fn new(of: u64, name: &str) -> Progress {
         let bar = match std::io::stderr().is_terminal() {
             true => ProgressBar::new(of),
             false => ProgressBar::hidden(),
         };
-        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {name}, {{eta}} to go");
+        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {name}, {{eta}} left");
         let style = ProgressStyle::with_template(&template);
         bar.set_style(style.expect("the template is well formed"));
         Progress { bar }
     }
 
-    /// So many are done.
+    /// Notes how many things are done.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }
 
-    /// Takes the moving line away.
+    /// Removes the progress line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// One line of what has been added.
+/// Summarises what has been added, in a line.
 pub fn summary(report: &AddReport) -> String {
     let AddReport { added, replaced, unchanged, skipped, failed, empty, bytes, .. } = report;
     let mut parts = vec![format!("{} added", output::count(*added))];

@@ -15,23 +15,23 @@ use cento_client::api::{Commit, RemoveResponse};
 
 /// Remove documents.
 ///
-/// Their space comes back when their segments are merged, at the latest by `cento compact`.
+/// Their space is reclaimed when their segments are merged, at the latest by `cento compact`.
 #[derive(Debug, Args)]
 pub struct Remove {
     #[command(flatten)]
     target: TargetArgs,
-    /// The ids of the documents.
+    /// Ids of the documents.
     #[arg(value_name = "ID", required_unless_present_any = ["from_file", "url"])]
     ids: Vec<Id>,
-    /// Read ids from this file, one a line; - for standard input.
+    /// Read ids from this file, one per line; - for standard input.
     #[arg(long, value_name = "FILE")]
     from_file: Option<PathBuf>,
-    /// The form of the report.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
-/// An id that was typed.
+/// An id from the command line.
 #[derive(Debug, Clone)]
 struct Id(String);
 
@@ -42,7 +42,7 @@ impl From<&str> for Id {
 }
 
 impl From<PathBuf> for Id {
-    /// What was taken for a directory at first.
+    /// Converts an argument that was parsed as the directory of an index.
     fn from(id: PathBuf) -> Id {
         Id(id.to_string_lossy().into_owned())
     }
@@ -82,7 +82,9 @@ impl Remove {
         let report = match target {
             Target::Index(path) => remove(&path, ids)?,
             Target::Service(_) if ids.is_empty() => {
-                return Err(Error::Query { what: "give the ids of the documents".into() }.into());
+                return Err(
+                    Error::Query { what: "no ids; name the documents to remove".into() }.into()
+                );
             }
             Target::Service(client) => {
                 let RemoveResponse { removed, missing, .. } = client.remove(ids, Commit::Wait)?;

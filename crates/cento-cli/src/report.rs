@@ -13,18 +13,19 @@ use cento::join::report::{CategoryReport, Pattern, Report as Analysis, ReportOpt
 
 /// Analyse how much of a collection is reused text, and of what kind.
 ///
-/// Counts the documents that share text by the six categories of Seo and Croft (2008), and tells on a
-/// sample of each what it is: reused text, templates, frames, common phrases, or the same document.
+/// Counts the documents that share text by the six categories of Seo and Croft (2008), and
+/// determines from a sample of each category what they share: reused text, templates, frames,
+/// common phrases, or the whole document.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The directory of the index.
+    /// Directory of the index.
     index: PathBuf,
-    /// Look at so many pairs of each category closely.
+    /// Number of pairs of each category to examine.
     #[arg(long, value_name = "N", default_value = "50")]
     sample: usize,
     #[command(flatten)]
     join: JoinArgs,
-    /// The form of the report.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

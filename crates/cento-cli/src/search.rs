@@ -24,92 +24,93 @@ use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature};
 use cento_source::Item;
 
-/// Find the documents that share text with a given one.
+/// Find the documents that share text with a query.
 ///
-/// The best hits come first: those with the most fingerprints in common. `containment` is how
-/// much of the query is in the hit, `in query` how much of the hit is in the query.
+/// Shows the hits with the most fingerprints in common first. `containment` is the share of the
+/// query that is in the hit, `in query` the share of the hit that is in the query.
 #[derive(Debug, Args)]
 pub struct Search {
     #[command(flatten)]
     target: TargetArgs,
-    /// Files to search for, or - for standard input; of a .jsonl or .ndjson file, each line.
+    /// Query files, or - for standard input. Each line of a .jsonl or .ndjson file is a query.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Search for this text.
+    /// Use this text as the query.
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["files", "id", "signature"])]
     text: Option<String>,
-    /// Search for documents like the stored one with this id.
+    /// Use the stored document with this id as the query.
     #[arg(long, conflicts_with_all = ["files", "signature"])]
     id: Option<String>,
-    /// Search for a signature made by `cento fingerprint --format json`.
+    /// Use a signature made by `cento fingerprint --format json` as the query.
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     signature: Option<PathBuf>,
-    /// Only hits that hold at least this share of the query, 0 to 1.
+    /// Minimum share of the query that a hit contains, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_containment: f64,
-    /// Only hits with at least this resemblance, 0 to 1.
+    /// Minimum resemblance of a hit, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_resemblance: f64,
-    /// Only hits with at least so many fingerprints in common.
+    /// Minimum number of fingerprints in common.
     #[arg(long, value_name = "N", default_value = "1")]
     min_overlap: u32,
-    /// At most so many hits.
+    /// Maximum number of hits.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
-    /// Only documents that match, such as 'lang:de AND year:[2019 TO *]', 'id:2024/*' or
-    /// 'added:[2026-01-31T00:00:00Z TO *]'.
+    /// Only documents whose meta, id or time of addition match, such as 'lang:de AND year:[2019 TO
+    /// *]', 'id:2024/*' or 'added:[2026-01-31T00:00:00Z TO *]'.
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     filter: Option<String>,
-    /// Fingerprints in more documents than this find nothing by themselves: a number of
-    /// documents, or a share of them such as 0.01. Default: what the index was created with.
+    /// Ignore fingerprints in more documents than this when looking for candidates: a number of
+    /// documents, or a share of them such as 0.01. Default: the setting of the index.
     #[arg(long, value_name = "N|F")]
     max_df: Option<MaxDf>,
-    /// Read at most so many postings, those of the rarest fingerprints first. The answer may then
-    /// lack hits, and says so; the numbers of those it has are exact.
+    /// Maximum number of postings to read, those of the rarest fingerprints first. If the answer
+    /// may lack hits, it says so; the numbers of the hits it has are exact.
     #[arg(long, value_name = "POSTINGS")]
     budget: Option<u64>,
-    /// Text that does not count, such as templates: files, directories, or an index. May be given
-    /// several times. Passages and --verify, which are of whole texts, still show it.
+    /// Boilerplate to ignore, such as templates: files, directories or an index. Can be repeated.
+    /// --passages and --verify use the whole texts and still include it.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
     /// Show the passages that the query shares with each hit.
     #[arg(long)]
     passages: bool,
-    /// Measure hits over both texts too: resemblance, containment, levenshtein and more; a wrong
-    /// one is answered with the list. Hits that then miss a threshold are left out.
+    /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more; an
+    /// unknown name prints all of them. Hits that then miss a threshold are dropped.
     #[arg(long, value_name = "MEASURE")]
     verify: Option<Measure>,
-    /// A table by `cento train -q 1` of a collection: `--verify cosine` then weighs words by TF-IDF.
+    /// Table made by `cento train -q 1` from a collection, so that `--verify cosine` weights words
+    /// by TF-IDF.
     #[arg(long, value_name = "FILE", requires = "verify")]
     collection: Option<PathBuf>,
-    /// Only hits that --verify finds at least this similar, 0 to 1.
+    /// Minimum similarity according to --verify, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share, requires = "verify")]
     min_similarity: f64,
-    /// Find the one passage of all documents that has most of the query's runs of words, however
-    /// they are ordered (Sun et al. 2013).
+    /// Find the single passage, in any document, that has most of the query's runs of words in any
+    /// order (Sun et al. 2013).
     #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "boilerplate"])]
     best: bool,
-    /// Find the smallest set of documents that explains the query, with what each one adds.
+    /// Find the fewest documents that together explain the query, and what each one adds.
     #[arg(long)]
     cover: bool,
-    /// Standard input holds a document a line, as a .jsonl file does.
+    /// Read standard input as JSON lines, one query per line.
     #[arg(long)]
     jsonl: bool,
     #[command(flatten)]
     source: SourceArgs,
-    /// The form of the answer.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
-/// What is searched for.
+/// A query of the user.
 enum Asked {
     Text(String),
     Id(String),
     Signature(Signature),
 }
 
-/// Who answers.
+/// What answers the queries.
 enum Engine {
     Index { searcher: Searcher, collection: Option<Arc<FrequencyTable>> },
     Service { client: Client, boilerplate: Vec<String> },
@@ -150,10 +151,10 @@ impl Engine {
     }
 }
 
-/// A share that was typed.
+/// Parses a share.
 pub fn parse_share(text: &str) -> std::result::Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "give a number from 0 to 1".into())
+    share.ok_or_else(|| "expected a number from 0 to 1".into())
 }
 
 impl Search {
@@ -167,12 +168,11 @@ impl Search {
             }
             Target::Service(client) => {
                 if self.asks_once() && !self.files.is_empty() {
-                    let what = "give an index or --url, not both";
+                    let what = "give either an index or --url, not both";
                     return Err(Error::input(self.files[0].display().to_string(), what).into());
                 }
                 if self.collection.is_some() {
-                    let what =
-                        "--collection is an option of `cento serve`, when a service is asked";
+                    let what = "--collection cannot be used with --url; give it to `cento serve`";
                     return Err(Error::Query { what: what.into() }.into());
                 }
                 Engine::Service { client, boilerplate: self.boilerplate_texts()? }
@@ -193,17 +193,17 @@ impl Search {
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 
-    /// Whether what is searched for is said by an option.
+    /// Whether an option, and not a file, holds the query.
     fn asks_once(&self) -> bool {
         self.text.is_some() || self.id.is_some() || self.signature.is_some()
     }
 
-    /// The texts that do not count, for a service to be told.
+    /// Reads the boilerplate as texts, for a service.
     fn boilerplate_texts(&self) -> cento::Result<Vec<String>> {
         let mut texts = Vec::new();
         cento_source::check_there(&self.boilerplate)?;
         if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
-            let what = "a service takes texts for boilerplate, and no index";
+            let what = "this is an index, but with --url boilerplate must be text files";
             return Err(Error::index(index, what));
         }
         let mut add = |text: &str| {
@@ -242,7 +242,7 @@ impl Search {
         }
     }
 
-    /// Calls `each` with all that is to be searched for, and its id if it has one.
+    /// Calls `each` with every query, and its id if it has one.
     fn for_each_query(
         &self,
         mut each: impl FnMut(Option<String>, Asked) -> Result<()>,
@@ -281,7 +281,7 @@ impl Search {
             let chunk = match item {
                 Item::Chunk(chunk) => chunk,
                 Item::Skipped { place, why } => {
-                    failure = Some(Error::input(place, format!("{why}; give a text")).into());
+                    failure = Some(Error::input(place, format!("{why}; it must be text")).into());
                     return ControlFlow::Break(());
                 }
                 Item::Failed(error) => {
@@ -321,10 +321,10 @@ fn print_human(answer: &Answer) -> io::Result<()> {
         answer.took_us,
     )?;
     if !answer.complete {
-        line!(out, "the budget was used up: there may be more hits, and better ones")?;
+        line!(out, "the budget was used up: there may be more or better hits")?;
     }
     if let Some(explained) = answer.explained {
-        line!(out, "together they have {:.1} % of the query", 100.0 * explained)?;
+        line!(out, "together they contain {:.1} % of the query", 100.0 * explained)?;
     }
     if answer.hits.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How do whole sources get to a service?
+//! How are whole sources sent to a service?
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use cento_client::Client;
 use cento_client::api::{self, AddResponse, Commit, DocumentBody, Run};
 use cento_source::{AddReport, Event, Item, SourceOptions};
 
-/// A request has about so many bytes, or one document.
+/// The approximate size of a request, unless a single document is larger.
 const REQUEST_BYTES: usize = 4 << 20;
 
 /// How documents are sent.
@@ -19,17 +19,17 @@ const REQUEST_BYTES: usize = 4 << 20;
 pub struct SendOptions {
     /// How sources are read.
     pub source: SourceOptions,
-    /// Let the service commit after so many documents, and at the end; at the end only if `None`.
+    /// Ask the service to commit after this many documents, and at the end; at the end only if
+    /// `None`.
     pub commit_every: Option<u64>,
-    /// Stop at the first record that is no document.
+    /// Stop at the first record that is not a document.
     pub strict: bool,
 }
 
-/// Sends all documents of `inputs` to a service, in order, and lets it commit.
+/// Sends all documents of `inputs` to a service, in order, and asks it to commit.
 ///
-/// # Errors
-/// When the service cannot be asked, `stop` is set, or, if `strict`, at the first record that is no
-/// document. What was sent before may then be in the index.
+/// # Errors When the service cannot be reached, `stop` is set, or, if `strict`, at the first record
+/// that is not a document. What was sent before may then be in the index.
 pub fn send(
     client: &Client,
     inputs: &[PathBuf],
@@ -145,8 +145,9 @@ impl Sending<'_> {
     fn commit(&mut self) -> Result<()> {
         let run = self.client.commit()?.run;
         if run != self.run {
-            let what = "the service was started anew or could not write, and may have lost documents \
-                        that it had taken; add all of them again, which leaves alone what is there";
+            let what = "the service was restarted or could not write, and may have lost documents \
+                        that it had acknowledged; add all of them again: those that are stored are \
+                        left unchanged";
             return Err(Error::input(self.client.url(), what));
         }
         self.uncommitted = 0;

@@ -18,83 +18,84 @@ use cento::Error;
 use cento::scheme::frequency::FrequencyTable;
 use cento_serve::{DEFAULT_PORT, Service, Settings, Tokens};
 
-/// Answer queries and take documents over HTTP.
+/// Serve an index over HTTP.
 ///
-/// The API is documented at /openapi.json, and / is a page for people. SIGTERM or Ctrl-C finish what
-/// has been begun and commit what has been acknowledged; a second time ends at once.
+/// /openapi.json describes the API, and / is a web page. SIGTERM or Ctrl-C finishes the requests in
+/// progress and commits all acknowledged documents; a second one stops immediately.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// The directory of the index.
+    /// Directory of the index.
     index: PathBuf,
-    /// Where to listen; beyond the loopback address only with --tokens.
+    /// Address to listen on; one other than loopback needs --tokens or --no-tokens.
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)))]
     listen: SocketAddr,
-    /// A file with a line `read TOKEN` or `write TOKEN` for each who may: send it as `Authorization:
-    /// Bearer TOKEN`.
+    /// File of access tokens, one `read TOKEN` or `write TOKEN` per line. Clients send a header
+    /// `Authorization: Bearer TOKEN`.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// Let everybody who reaches the address read and write.
+    /// Disable authentication: everybody who can reach the address can read and write.
     #[arg(long, conflicts_with = "tokens")]
     no_tokens: bool,
-    /// Commit what has been acknowledged within this time, such as 500ms, 5s or 10m.
+    /// Maximum time before acknowledged documents are committed, such as 500ms, 5s or 10m.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     commit_interval: Duration,
-    /// Compact every day at this time, by the local clock, such as 03:00.
+    /// Compact the index every day at this local time, such as 03:00.
     #[arg(long, value_name = "HH:MM", value_parser = parse_time)]
     compact_at: Option<Time>,
-    /// Refuse larger bodies.
+    /// Maximum size of a request body.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_bytes)]
     max_body: usize,
-    /// Refuse batches of more searches.
+    /// Maximum number of searches in a batch.
     #[arg(long, value_name = "N", default_value = "1000")]
     max_batch: usize,
-    /// Answer at most so many requests at a time; others are told to come back.
+    /// Maximum number of concurrent requests; others get 429 with Retry-After.
     #[arg(long, value_name = "N", default_value = "256")]
     max_requests: usize,
-    /// Keep at most so many connections open.
+    /// Maximum number of open connections.
     #[arg(long, value_name = "N", default_value = "1024")]
     max_connections: usize,
-    /// Give up a request after this time.
+    /// Abort requests that take longer than this.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
-    /// When told to stop, finish requests that have been begun within this time, and then merges; what has
-    /// been acknowledged is committed however long that takes.
+    /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
+    /// documents are committed however long it takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     grace: Duration,
-    /// Memory for requests and for documents on their way into the index.
+    /// Memory for requests and for documents that are being added.
     #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
     memory: usize,
-    /// Threads that search; as many as there are processors if not given.
+    /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// A table by `cento train -q 1` of a collection: the measure cosine then weighs words by TF-IDF.
+    /// Table made by `cento train -q 1` from a collection, so that the measure cosine weights words
+    /// by TF-IDF.
     #[arg(long, value_name = "FILE")]
     collection: Option<PathBuf>,
-    /// Log every request, not only what goes wrong.
+    /// Log every request, not only failures.
     #[arg(long)]
     log_requests: bool,
-    /// The form of the log, which goes to standard error.
+    /// Format of the log, which goes to standard error.
     #[arg(long, value_enum, default_value = "human")]
     log: LogFormat,
 }
 
-/// The form of the log.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LogFormat {
-    /// For people.
+    /// Text for people.
     Human,
-    /// For programs: one JSON object a line.
+    /// JSON lines for programs.
     Json,
 }
 
-/// A time of the day that was typed.
+/// Parses a time of day.
 fn parse_time(text: &str) -> std::result::Result<Time, String> {
-    Time::strptime("%H:%M", text).map_err(|_| "give a time of the day, such as 03:00".into())
+    Time::strptime("%H:%M", text).map_err(|_| "expected a time of day, such as 03:00".into())
 }
 
-/// A time that was typed.
+/// Parses a duration.
 fn parse_duration(text: &str) -> std::result::Result<Duration, String> {
-    let refused = "give a time, such as 500ms, 5s or 10m";
+    let refused = "expected a duration above zero, such as 500ms, 5s or 10m";
     let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;
     match Duration::try_from(span) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
@@ -104,7 +105,7 @@ fn parse_duration(text: &str) -> std::result::Result<Duration, String> {
 
 impl Serve {
     pub(super) fn run(self) -> Result {
-        let stop = stop_flag_saying("stopping; what has been acknowledged is committed");
+        let stop = stop_flag_saying("stopping; acknowledged documents are being committed");
         log_to_stderr(self.log);
         let settings = self.settings()?;
         let service = Service::bind(&self.index, settings)?;
@@ -126,8 +127,8 @@ impl Serve {
         };
         if !self.listen.ip().is_loopback() && tokens.is_empty() && !self.no_tokens {
             let what = format!(
-                "everybody who reaches {} could read and write; say with --tokens who may, or \
-                 --no-tokens if that is meant",
+                "without tokens, everybody who can reach {} could read and write; give \
+                 --tokens FILE, or --no-tokens if that is intended",
                 self.listen
             );
             return Err(Error::Query { what });
@@ -154,7 +155,8 @@ impl Serve {
     }
 }
 
-/// What is told of is what `CENTO_LOG` says, by default `info` of cento and `warn` of what it uses.
+/// Starts the log. Its filter comes from `CENTO_LOG`; the default is `info` for cento and `warn`
+/// for its dependencies.
 fn log_to_stderr(format: LogFormat) {
     let filter = EnvFilter::try_from_env("CENTO_LOG");
     let filter = filter.unwrap_or_else(|_| EnvFilter::new("warn,cento=info"));
@@ -167,6 +169,6 @@ fn log_to_stderr(format: LogFormat) {
         LogFormat::Json => log.json().flatten_event(true).try_init(),
     };
     if let Err(error) = set {
-        tell!("cento: no log: {error}");
+        tell!("cento: cannot start the log: {error}");
     }
 }

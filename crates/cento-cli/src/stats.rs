@@ -13,19 +13,19 @@ use cento::Error;
 use cento::index::{self, Frequencies, Index, PASSAGE_TOKENS};
 use cento::join::repeated::{Repeated, repeated};
 
-/// Show how large an index is and what is in it.
+/// Show the size and contents of an index.
 #[derive(Debug, Args)]
 pub struct Stats {
     #[command(flatten)]
     target: TargetArgs,
-    /// Leave out the distribution of document frequencies, for which all dictionaries are read; a service
-    /// leaves it out.
+    /// Omit the distribution of document frequencies, which takes a pass over all dictionaries.
+    /// Services always omit it.
     #[arg(long)]
     quick: bool,
-    /// Show the N passages that most documents have too: 10 if no number is given.
+    /// Also show the N passages that most documents repeat; 10 if no number is given.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10")]
     boilerplate: Option<usize>,
-    /// The form of the report.
+    /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -52,7 +52,7 @@ impl Stats {
                 Report { stats: snapshot.stats()?, frequencies, boilerplate }
             }
             Target::Service(_) if self.boilerplate.is_some() => {
-                let what = "a service does not look for boilerplate; ask an index on disk";
+                let what = "a service cannot look for boilerplate; name the index instead of --url";
                 return Err(Error::Query { what: what.into() }.into());
             }
             Target::Service(client) => {
@@ -101,7 +101,7 @@ fn print_passage(out: &mut impl Write, passage: &Repeated) -> io::Result<()> {
     let Repeated { documents, tokens, id, text, .. } = passage;
     line!(out)?;
     line!(out, "in {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
-    let text = text.as_deref().unwrap_or("(the index keeps no texts)");
+    let text = text.as_deref().unwrap_or("(the index stores no text)");
     text.lines().try_for_each(|line| line!(out, "    {line}"))
 }
 
@@ -123,9 +123,9 @@ fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Res
     let Frequencies { max_df, stopped, .. } = frequencies;
     writeln!(
         out,
-        "\nmax-df {}: {} fingerprints are stopped, {:.1} % of the postings. Of {} documents sampled \
-         {:.2} %,\nand of their passages of {PASSAGE_TOKENS} tokens {:.2} %, have no other: copies \
-         of them are not found.",
+        "\nmax-df {}: {} stop-fingerprints, {:.1} % of the postings. Of {} sampled documents, {:.2} %\n\
+         contain only stop-fingerprints, as do {:.2} % of their passages of {PASSAGE_TOKENS} tokens: \
+         copies of these are missed.",
         count(*max_df),
         count(stopped.terms),
         share(stopped.postings),

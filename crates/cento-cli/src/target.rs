@@ -1,4 +1,4 @@
-//! Which index is meant, one on disk or that of a service?
+//! Which index does the user mean: one on disk, or that of a service?
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use cento_client::Client;
 /// An index, or a service.
 #[derive(Debug, Args)]
 pub struct TargetArgs {
-    /// The directory of the index; left away with --url.
+    /// Directory of the index; omit with --url.
     #[arg(required_unless_present = "url")]
     index: Option<PathBuf>,
     #[command(flatten)]
@@ -20,10 +20,10 @@ pub struct TargetArgs {
 /// A service.
 #[derive(Debug, Args)]
 pub struct ServiceArgs {
-    /// Ask the service at this address, such as http://127.0.0.1:7227, instead of an index on disk.
+    /// Use the service at this address, such as http://127.0.0.1:7227, instead of an index on disk.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The token for the service. Better said in the environment, where nobody else sees it.
+    /// Token for the service. Prefer the environment variable: other users can see arguments.
     #[arg(long, value_name = "TOKEN", env = "CENTO_TOKEN", hide_env_values = true)]
     token: Option<String>,
 }
@@ -32,15 +32,15 @@ pub struct ServiceArgs {
 pub enum Target {
     /// In an index in this directory.
     Index(PathBuf),
-    /// With a service.
+    /// Behind a service.
     Service(Client),
 }
 
 impl TargetArgs {
-    /// What is meant. With `--url` what was taken for the index is the first of `others`.
+    /// Returns the target. With `--url`, the first positional argument is not the index but the
+    /// first of `others`.
     ///
-    /// # Errors
-    /// When the URL is none.
+    /// # Errors When the URL is invalid.
     pub fn target<T: From<PathBuf>>(&mut self, others: &mut Vec<T>) -> Result<Target> {
         let index = self.index.take();
         match self.service.client()? {
@@ -54,25 +54,23 @@ impl TargetArgs {
         }
     }
 
-    /// The service at an address that was found otherwise, with the token that was given.
+    /// Connects to a service at an address from elsewhere, with the token of the command line.
     ///
-    /// # Errors
-    /// When the address is none.
+    /// # Errors When the address is invalid.
     pub fn client_at(&self, url: &str) -> Result<Client> {
         self.service.client_at(url)
     }
 
-    /// The same for who takes nothing else.
+    /// Returns the target of a verb that takes no other positional arguments.
     ///
-    /// # Errors
-    /// When there is an index beside the URL, or this is none.
+    /// # Errors When both an index and a URL are given, or the URL is invalid.
     pub fn only_target(&mut self) -> Result<Target> {
         let mut others: Vec<PathBuf> = Vec::new();
         let target = self.target(&mut others)?;
         match others.first() {
             None => Ok(target),
             Some(other) => {
-                let what = "give an index or --url, not both";
+                let what = "give either an index or --url, not both";
                 Err(Error::input(other.display().to_string(), what))
             }
         }
@@ -80,18 +78,16 @@ impl TargetArgs {
 }
 
 impl ServiceArgs {
-    /// The service, if one is named.
+    /// Connects to the service, if one is named.
     ///
-    /// # Errors
-    /// When the URL is none.
+    /// # Errors When the URL is invalid.
     pub fn client(&self) -> Result<Option<Client>> {
         self.url.as_deref().map(|url| self.client_at(url)).transpose()
     }
 
-    /// The service at this address.
+    /// Connects to the service at this address.
     ///
-    /// # Errors
-    /// When the URL is none.
+    /// # Errors When the URL is invalid.
     pub fn client_at(&self, url: &str) -> Result<Client> {
         Client::new(url, self.token.as_deref())
     }

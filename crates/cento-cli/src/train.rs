@@ -10,28 +10,28 @@ use super::terminal::tell;
 use super::{Outcome, Result};
 use cento::index::Training;
 
-/// Count how often each run of tokens occurs in a collection.
+/// Count the runs of tokens of a collection, and write a frequency table.
 ///
-/// Schemes such as fbw(q,w) keep what is rare in a collection, and read that from the table that
-/// this writes: `cento create INDEX --scheme 'fbw(q=4)' --analyzer chars --frequencies FILE`. An
-/// index keeps its own copy; `cento compact --retrain` makes a new one.
+/// Schemes such as fbw(q,w) keep what is rare in a collection and need the table that this command
+/// writes: `cento create INDEX --scheme 'fbw(q=4)' --analyzer chars --frequencies FILE`. An index
+/// keeps its own copy; `cento compact --retrain` makes a new one.
 #[derive(Debug, Args)]
 pub struct Train {
-    /// Files and directories as for `cento add`, or one index that keeps texts.
+    /// Files and directories as for `cento add`, or one index that stores text.
     #[arg(required = true, value_name = "PATH")]
     inputs: Vec<PathBuf>,
-    /// The table to be written.
+    /// Table to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// The tokens of a run.
+    /// Number of tokens in a run.
     #[arg(short, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=64))]
     q: u32,
-    /// How text is cut into tokens.
+    /// Analyzer: how text is split into tokens.
     #[arg(long, value_name = "SPEC", default_value = "chars")]
     analyzer: String,
-    /// Count only runs that occur twice or more, for `--scheme spex`: a much smaller table. They are
-    /// found by the passes of SPEX, which read the documents `-q` times and take 256 MiB for
-    /// counters; counting all takes up to 512 MiB.
+    /// Count only runs that occur at least twice, for `--scheme spex`, which makes a much smaller
+    /// table. SPEX reads the documents once for each of the `-q` tokens and uses 256 MiB for
+    /// counters; counting all runs uses up to 512 MiB.
     #[arg(long)]
     spex: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ impl Train {
         )?;
         let header = table.header();
         tell!(
-            "{} documents, {} runs of {} tokens; {}",
+            "counted {} documents, {} different runs of {} tokens; wrote {}",
             count(header.documents),
             count(header.grams),
             header.q,

@@ -337,5 +337,5 @@ fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
     assert!(run.status == 0 && run.err.contains("1 cluster of 2 of 2 documents"), "{}", run.err);
     assert_eq!(dir.run(&["pairs", "idx", "--min-overlap", "100"]).status, 1);
     let run = dir.run(&["compact", "idx"]);
-    assert!(run.err.contains("nothing was to be done: the index has 1 segment\n"), "{}", run.err);
+    assert!(run.err.contains("nothing to do: the index has 1 segment\n"), "{}", run.err);
 }

@@ -57,7 +57,7 @@ fn a_cover_leaves_out_what_adds_nothing() {
     let explained = adds as f64 / cover["query"]["fingerprints"].as_f64().unwrap();
     assert_eq!(cover["explained"].as_f64().unwrap(), explained);
     let human = dir.run(&["search", "idx", "--text", &query, "--cover"]).out;
-    assert!(human.contains("together they have") && human.contains("adds"), "{human}");
+    assert!(human.contains("together they contain") && human.contains("adds"), "{human}");
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn a_run_that_was_killed_goes_on_to_the_same_end() {
     // What has ended is not gone on with, and what was written is not overwritten.
     let again = dir.run(&args);
     assert_eq!(again.status, 2);
-    assert!(again.err.contains("there is a file already"), "{}", again.err);
+    assert!(again.err.contains("the file exists already"), "{}", again.err);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn an_interrupted_run_is_not_forgotten() {
     };
     check(&args, "--resume");
     let other = ["dedup", "in.jsonl", "--out", "out", "--index", "a", "--resume"];
-    check(&[&other[..], &["--exact"]].concat(), "other documents or options");
+    check(&[&other[..], &["--exact"]].concat(), "other inputs or options");
     assert_eq!(dir.run(&[&args[..], &["--resume"]].concat()).status, 0);
 }
 
@@ -230,10 +230,10 @@ fn nothing_is_written_into_what_is_read() {
         let run = dir.run(&[&["dedup"], args].concat());
         assert!(run.status == 2 && run.err.contains(what), "{}", run.err);
     };
-    check(&["in", "--out", "in/out"], "read as a part");
-    check(&["in", "--index", "in/idx"], "read as a part");
-    check(&["in/a.jsonl", "--out", "in/a.jsonl"], "read as a part");
-    check(&["in", "--out", "x", "--report", "./x"], "two things");
+    check(&["in", "--out", "in/out"], "inside the input");
+    check(&["in", "--index", "in/idx"], "inside the input");
+    check(&["in/a.jsonl", "--out", "in/a.jsonl"], "inside the input");
+    check(&["in", "--out", "x", "--report", "./x"], "two outputs");
     assert_eq!(dir.run(&["dedup", "in", "--out", "x", "--report", "y"]).status, 0);
 }
 

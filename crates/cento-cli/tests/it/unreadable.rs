@@ -258,8 +258,8 @@ fn empty_texts_are_counted_and_said() {
     for _ in 0..2 {
         let run = dir.run(&["add", "idx", "in.jsonl", "--format", "json"]);
         assert_eq!((run.status, &run.json()["empty"]), (0, &json!(2)));
-        assert!(run.err.contains("none: its text is empty"), "{}", run.err);
-        assert!(run.err.contains("space: its text is empty"), "{}", run.err);
+        assert!(run.err.contains("none: the text is empty"), "{}", run.err);
+        assert!(run.err.contains("space: the text is empty"), "{}", run.err);
     }
     assert!(dir.run(&["add", "idx", "in.jsonl"]).err.contains("2 empty"));
     let run = dir.run(&["dedup", "in.jsonl", "--format", "json", "--out", "out"]);
