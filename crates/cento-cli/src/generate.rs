@@ -1,7 +1,9 @@
 //! `cento completions` and `cento man`
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
+use cento::Error;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
@@ -29,10 +31,17 @@ impl Completions {
 pub struct Man {
     /// Command.
     verb: Option<String>,
+    /// Write all the pages into this directory, which is created: cento.1, cento-search.1 and so on.
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "verb")]
+    out: Option<PathBuf>,
 }
 
 impl Man {
     pub(super) fn run(self) -> Result {
+        if let Some(out) = &self.out {
+            write_pages(out)?;
+            return Ok(Outcome::Found);
+        }
         let mut command = Cento::command();
         command.build();
         let page = match &self.verb {
@@ -50,4 +59,11 @@ impl Man {
         io::stdout().lock().write_all(&text)?;
         Ok(Outcome::Found)
     }
+}
+
+/// Writes the page of cento and that of each verb.
+fn write_pages(out: &Path) -> cento::Result<()> {
+    let written =
+        std::fs::create_dir_all(out).and_then(|()| clap_mangen::generate_to(Cento::command(), out));
+    written.map_err(|e| Error::io("write manual pages into", out, e))
 }

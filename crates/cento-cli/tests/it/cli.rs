@@ -292,6 +292,33 @@ fn completions_and_manual_pages_are_printed() {
 }
 
 #[test]
+fn all_manual_pages_are_written_at_once() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["man", "--out", "share/man1"]).status, 0);
+    let help = dir.run(&["--help"]).out;
+    let (_, verbs) = help.split_once("Commands:\n").unwrap();
+    let (verbs, _) = verbs.split_once("\n\n").unwrap();
+    let verbs: Vec<&str> = verbs
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|verb| *verb != "help")
+        .collect();
+    assert!(verbs.contains(&"search") && verbs.contains(&"health"), "{verbs:?}");
+    for verb in &verbs {
+        let page =
+            std::fs::read_to_string(dir.path(&format!("share/man1/cento-{verb}.1"))).unwrap();
+        assert!(page.contains("SYNOPSIS"), "{verb}");
+    }
+    let pages = std::fs::read_dir(dir.path("share/man1")).unwrap().count();
+    assert_eq!(pages, verbs.len() + 1);
+    dir.write("file", "");
+    let run = dir.run(&["man", "--out", "file"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("file"), "{}", run.err);
+}
+
+#[test]
 fn the_demo_needs_no_more_than_a_directory() {
     let dir = Dir::new();
     for (i, package) in ["alpha-1.0.0", "beta-2.1.0"].iter().enumerate() {
