@@ -13,6 +13,7 @@ mod dedup;
 mod demo;
 mod fingerprint;
 mod generate;
+mod health;
 mod join;
 mod outfile;
 mod output;
@@ -70,6 +71,7 @@ enum Verb {
     Train(train::Train),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
+    Health(health::Health),
     Demo(demo::Demo),
     Completions(generate::Completions),
     Man(generate::Man),
@@ -128,6 +130,7 @@ fn main() -> ExitCode {
         Verb::Train(verb) => verb.run(),
         #[cfg(feature = "serve")]
         Verb::Serve(verb) => verb.run(),
+        Verb::Health(verb) => verb.run(),
         Verb::Demo(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),

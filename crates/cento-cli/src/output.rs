@@ -1,6 +1,7 @@
 //! How are numbers and tables shown?
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -67,6 +68,16 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
     };
     let number: usize = digits.parse().map_err(|_| "expected a number of bytes, such as 512MiB")?;
     number.checked_mul(shift).ok_or_else(|| "the number is too large".into())
+}
+
+/// The time that a text such as `500ms`, `5s` or `10m` names.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let refused = "give a time, such as 500ms, 5s or 10m";
+    let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;
+    match Duration::try_from(span) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err(refused.into()),
+    }
 }
 
 #[cfg(test)]

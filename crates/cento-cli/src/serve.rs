@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
-use super::output::parse_bytes;
+use super::output::{parse_bytes, parse_duration};
 use super::progress::stop_flag_saying;
 use super::terminal::{printable, tell};
 use super::{Outcome, Result};
@@ -91,16 +91,6 @@ enum LogFormat {
 /// Parses a time of day.
 fn parse_time(text: &str) -> std::result::Result<Time, String> {
     Time::strptime("%H:%M", text).map_err(|_| "expected a time of day, such as 03:00".into())
-}
-
-/// Parses a duration.
-fn parse_duration(text: &str) -> std::result::Result<Duration, String> {
-    let refused = "expected a duration above zero, such as 500ms, 5s or 10m";
-    let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;
-    match Duration::try_from(span) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err(refused.into()),
-    }
 }
 
 impl Serve {

@@ -61,6 +61,15 @@ pub struct Client {
     authorization: Option<String>,
 }
 
+/// What a supervisor asks a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    /// Is it there? One that cannot write, because its disk is full, is.
+    Alive,
+    /// Does it take requests, and can it write?
+    Ready,
+}
+
 /// What a request carries.
 enum Load<'a> {
     Nothing,
@@ -220,6 +229,23 @@ impl Client {
         self.parse(&self.ask("GET", "/healthz", &Load::Nothing)?)
     }
 
+    /// Asks once, and waits no longer than `timeout` for the answer.
+    ///
+    /// # Errors
+    /// When there is no answer within that time, or it is no.
+    pub fn probe(&self, probe: Probe, timeout: Duration) -> Result<Health> {
+        let path = match probe {
+            Probe::Alive => "/healthz",
+            Probe::Ready => "/readyz",
+        };
+        let request = self.agent.get(format!("{}{path}", self.url));
+        let sent = request.config().timeout_global(Some(timeout)).build().call();
+        let mut response = sent.map_err(|e| self.unreachable(e))?;
+        let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        let body = body.map_err(|e| self.unreachable(e))?;
+        if response.status().is_success() { self.parse(&body) } else { Err(self.refusal(&body)) }
+    }
+
     fn post<T: DeserializeOwned>(&self, path: &str, load: Load<'_>) -> Result<T> {
         self.parse(&self.ask("POST", path, &load)?)
     }
@@ -245,10 +271,7 @@ impl Client {
                 Some(pause) if pause < until.saturating_duration_since(Instant::now()) => {
                     std::thread::sleep(pause);
                 }
-                _ => {
-                    let refusal = serde_json::from_slice(&body);
-                    return Err(refusal.map_or_else(|_| self.unexpected(), |b| self.refused(b)));
-                }
+                _ => return Err(self.refusal(&body)),
             }
         }
     }
@@ -289,6 +312,12 @@ impl Client {
             other => io::Error::other(other),
         };
         Error::io("ask", &self.url, source)
+    }
+
+    /// The error in the body of an answer.
+    fn refusal(&self, body: &[u8]) -> Error {
+        let refusal = serde_json::from_slice(body);
+        refusal.map_or_else(|_| self.unexpected(), |body| self.refused(body))
     }
 
     fn refused(&self, body: ErrorBody) -> Error {

@@ -9,3 +9,6 @@ pub mod client;
 
 #[cfg(feature = "client")]
 pub use client::Client;
+
+/// The port at which a service listens unless it is given another.
+pub const DEFAULT_PORT: u16 = 7227;

@@ -32,6 +32,7 @@ use std::time::{Duration, SystemTime};
 use crossbeam::channel::Sender;
 use jiff::civil::Time;
 
+pub use cento_client::DEFAULT_PORT;
 pub use tokens::{Role, Tokens};
 pub use whereabouts::Whereabouts;
 
@@ -50,9 +51,6 @@ use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
 /// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
 /// not end within the time limit that is the default.
 const STEPS_MAX: u64 = 1_000_000_000;
-
-/// The port of a service that is told none.
-pub const DEFAULT_PORT: u16 = 7227;
 
 /// How a service works.
 #[derive(Clone)]

@@ -3,6 +3,9 @@
 use crate::common::run::{Dir, corpus, indexed};
 use crate::common::service::{JSON, LINES, Service};
 use crate::common::words;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use cento::Error;
 use cento_client::Client;
 use cento_client::api::{
@@ -291,4 +294,50 @@ fn what_cannot_be_answered_is_refused_with_its_status() {
     // After all of this it is well.
     assert_eq!(service.ask("GET", "/readyz", "", "").status, 200);
     assert!(service.stop());
+}
+
+#[test]
+fn a_probe_asks_once_and_says_whether_the_service_is_there() {
+    let dir = indexed();
+    dir.write("tokens", "read reader-of-this-test-0001\n");
+    let service = Service::start(&dir, &["--tokens", "tokens"]);
+    let url = service.url.clone();
+    let alive = dir.run(&["health", &url]);
+    assert_eq!((alive.status, alive.out.as_str()), (0, "ok\n"), "{}", alive.err);
+    assert_eq!(dir.run(&["health", &url, "--ready"]).status, 0);
+    assert!(service.stop());
+    let gone = dir.run(&["health", &url]);
+    assert_eq!(gone.status, 1);
+    assert!(gone.err.contains(&url), "{}", gone.err);
+    assert_eq!(dir.run(&["health", "nowhere"]).status, 2);
+    // It takes connections and answers none.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    assert_eq!(dir.run(&["health", &url, "--timeout", "50ms"]).status, 1);
+}
+
+#[test]
+fn a_service_that_is_not_ready_is_not_asked_again() {
+    let dir = Dir::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let service = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // Closed, so that a second try would be refused, and not wait.
+        drop(listener);
+        let mut head = [0; 1024];
+        let read = stream.read(&mut head).unwrap();
+        let body = r#"{"error":{"code":"unavailable","message":"the last write failed"}}"#;
+        let length = body.len();
+        let answer = format!(
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&head[..read]).into_owned()
+    });
+    let run = dir.run(&["health", "--ready", &url]);
+    assert_eq!(run.status, 1);
+    assert!(run.err.contains("the last write failed"), "{}", run.err);
+    assert!(service.join().unwrap().starts_with("GET /readyz "));
 }

@@ -1,0 +1,47 @@
+//! `cento health`
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::Args;
+
+use super::output::parse_duration;
+use super::terminal::tell;
+use super::{Outcome, Result};
+use cento_client::DEFAULT_PORT;
+use cento_client::client::{Client, Probe};
+
+/// Ask a service whether it is alive.
+///
+/// This is the health check of a container, and needs neither a token nor another program. The exit
+/// status is 0 if the service is alive and 1 if it is not.
+#[derive(Debug, Args)]
+pub struct Health {
+    /// The address of the service.
+    #[arg(default_value_t = format!("http://127.0.0.1:{DEFAULT_PORT}"))]
+    url: String,
+    /// Ask whether the service can also write, which it cannot while its disk is full.
+    #[arg(long)]
+    ready: bool,
+    /// Wait no longer than this for the answer, such as 500ms or 5s.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
+    timeout: Duration,
+}
+
+impl Health {
+    pub(super) fn run(self) -> Result {
+        let client = Client::new(&self.url, None)?;
+        let probe = if self.ready { Probe::Ready } else { Probe::Alive };
+        match client.probe(probe, self.timeout) {
+            Ok(health) => {
+                writeln!(io::stdout().lock(), "{}", health.status)?;
+                Ok(Outcome::Found)
+            }
+            // The answer to the question, and no misuse of this command.
+            Err(error) => {
+                tell!("cento: {error}");
+                Ok(Outcome::Nothing)
+            }
+        }
+    }
+}
