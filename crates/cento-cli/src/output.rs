@@ -72,7 +72,7 @@ pub fn parse_bytes(text: &str) -> Result<usize, String> {
 
 /// The time that a text such as `500ms`, `5s` or `10m` names.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let refused = "give a time, such as 500ms, 5s or 10m";
+    let refused = "expected a duration above zero, such as 500ms, 5s or 10m";
     let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;
     match Duration::try_from(span) {
         Ok(duration) if !duration.is_zero() => Ok(duration),

@@ -307,10 +307,10 @@ fn all_manual_pages_are_written_at_once() {
     assert!(verbs.contains(&"search") && verbs.contains(&"health"), "{verbs:?}");
     for verb in &verbs {
         let page =
-            std::fs::read_to_string(dir.path(&format!("share/man1/cento-{verb}.1"))).unwrap();
+            fs::read_to_string(dir.path(&format!("share/man1/cento-{verb}.1"))).unwrap();
         assert!(page.contains("SYNOPSIS"), "{verb}");
     }
-    let pages = std::fs::read_dir(dir.path("share/man1")).unwrap().count();
+    let pages = fs::read_dir(dir.path("share/man1")).unwrap().count();
     assert_eq!(pages, verbs.len() + 1);
     dir.write("file", "");
     let run = dir.run(&["man", "--out", "file"]);
