@@ -46,7 +46,7 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 # Paths of this machine are of no use in the messages of a panic elsewhere, and make the bytes depend on it.
 export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$cargo_home=cargo --remap-path-prefix=$PWD=cento"
 export SOURCE_DATE_EPOCH=$epoch
-cargo build --locked --profile dist --target "$target" -p cento-cli --bin cento
+cargo build --locked --profile dist --target "$target" -p cento-cli --all-features --bin cento
 
 suffix=
 if [[ $target == *-windows-* ]]; then

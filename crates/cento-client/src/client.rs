@@ -89,6 +89,9 @@ impl Client {
         if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.host().is_none() {
             return Err(refused("give the URL of a service, such as http://127.0.0.1:7227"));
         }
+        if parsed.scheme_str() == Some("https") && !cfg!(feature = "tls") {
+            return Err(refused("this build of cento has no TLS: its feature `tls` is off"));
+        }
         if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
             return Err(refused("the token has characters that no token has"));
         }
