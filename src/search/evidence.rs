@@ -64,7 +64,8 @@ impl<'a> Evidence<'a> {
         let mut tokens = Tokens::default();
         let mut room = None;
         if let Some(text) = &text {
-            room = memory::reserve(query.memory.as_ref(), subject.tokens)?;
+            let bytes = memory::of_query(subject.tokens);
+            room = memory::reserve(query.memory.as_ref(), bytes, subject.tokens)?;
             config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
         } else if query.verify.is_some() {
             let what = "hits are verified by comparing texts, and the index keeps none or the \
@@ -109,7 +110,8 @@ impl<'a> Evidence<'a> {
         // Its memory is free for the next one.
         self.last = None;
         let segment = &self.snapshot.segments()[address.segment as usize].signatures;
-        let room = memory::reserve(self.memory.as_ref(), segment.document(address.doc)?.tokens)?;
+        let tokens = segment.document(address.doc)?.tokens;
+        let room = memory::reserve(self.memory.as_ref(), memory::of_tokens(tokens), tokens)?;
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
         let mut document = Analyzed { text, _room: room, ..Analyzed::default() };
         let analyzer = &self.snapshot.config().analyzer;

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::align::runs_bytes;
 use crate::budget::{ByteBudget, Permit};
 use crate::error::{Error, Result};
 use crate::index::Signature;
@@ -27,24 +28,33 @@ pub fn of_search(text: &Signature) -> usize {
     text.bytes.saturating_add(text.count.saturating_mul(FINGERPRINT_BYTES))
 }
 
-/// The memory, in bytes, that one of two texts takes that are compared with each other.
-pub fn of_comparison(text: &Signature) -> usize {
-    of_search(text).saturating_add(of_tokens(text.tokens))
+/// The memory, in bytes, that two texts take that are compared with each other.
+pub fn of_comparison(query: &Signature, document: &Signature) -> usize {
+    let texts = of_search(query).saturating_add(of_search(document));
+    texts.saturating_add(of_query(query.tokens)).saturating_add(of_tokens(document.tokens))
 }
 
-/// That of the tokens alone.
-fn of_tokens(tokens: u32) -> usize {
+/// That of the tokens of the first of them, and of what is looked for from there.
+pub(super) fn of_query(tokens: u32) -> usize {
+    of_tokens(tokens).saturating_add(runs_bytes(tokens as usize))
+}
+
+/// That of the tokens of the second.
+pub(super) fn of_tokens(tokens: u32) -> usize {
     (tokens as usize).saturating_mul(TOKEN_BYTES)
 }
 
-/// Takes what comparing a text of so many tokens takes, if there is a budget and the text is not small.
+/// Takes the `bytes` that comparing a text of so many tokens takes, if there is a budget and they are not few.
 ///
 /// It does not wait: the query has memory already, and others who have some may wait for it.
 ///
 /// # Errors
 /// [`Error::Memory`] when so much is not left, or never is.
-pub(super) fn reserve(budget: Option<&Arc<ByteBudget>>, tokens: u32) -> Result<Option<Permit>> {
-    let bytes = of_tokens(tokens);
+pub(super) fn reserve(
+    budget: Option<&Arc<ByteBudget>>,
+    bytes: usize,
+    tokens: u32,
+) -> Result<Option<Permit>> {
     let Some(budget) = budget.filter(|_| bytes > RESERVED_BYTES_MIN) else { return Ok(None) };
     if let Some(permit) = budget.try_enter(bytes) {
         return Ok(Some(permit));

@@ -373,7 +373,8 @@ impl Searcher {
             ));
         };
         let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
-        let _room = memory::reserve(query.memory.as_ref(), subject.tokens)?;
+        let bytes = memory::of_tokens(subject.tokens);
+        let _room = memory::reserve(query.memory.as_ref(), bytes, subject.tokens)?;
         let stop = query.stop();
         config.analyzer.analyze_until(&text, &mut tokens, stop)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
@@ -392,7 +393,8 @@ impl Searcher {
         let mut tokens_of = |at: usize| -> Result<Vec<u64>> {
             let DocAddress { segment, doc } = documents[at].address;
             let signed = self.snapshot.segments()[segment as usize].signatures.document(doc)?;
-            let _room = memory::reserve(query.memory.as_ref(), signed.tokens)?;
+            let bytes = memory::of_tokens(signed.tokens);
+            let _room = memory::reserve(query.memory.as_ref(), bytes, signed.tokens)?;
             let text = self.snapshot.document(documents[at].address)?.text.unwrap_or_default();
             config.analyzer.analyze_until(&text, &mut other, stop)?;
             Ok(std::mem::take(&mut other.hashes))

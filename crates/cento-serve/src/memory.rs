@@ -14,7 +14,7 @@ use cento::stop::Stop;
 use cento::{Error, Result};
 
 /// Shorter texts take at most what is not reserved.
-const TEXT_BYTES_MIN: usize = 32 << 10;
+const TEXT_BYTES_MIN: usize = 8 << 10;
 
 /// Takes what it takes to search for these texts, waiting for as long as the request is wanted.
 ///
@@ -26,43 +26,52 @@ pub fn for_searches<'a>(
     texts: impl IntoIterator<Item = &'a str>,
     stop: &AtomicBool,
 ) -> Result<Option<Permit>> {
-    reserve(budget, config, texts, stop, of_search)
-}
-
-/// The same, to compare them with each other.
-///
-/// # Errors
-/// As [`for_searches`].
-pub fn for_comparison<'a>(
-    budget: &Arc<ByteBudget>,
-    config: &Config,
-    texts: impl IntoIterator<Item = &'a str>,
-    stop: &AtomicBool,
-) -> Result<Option<Permit>> {
-    reserve(budget, config, texts, stop, of_comparison)
-}
-
-fn reserve<'a>(
-    budget: &Arc<ByteBudget>,
-    config: &Config,
-    texts: impl IntoIterator<Item = &'a str>,
-    stop: &AtomicBool,
-    cost: impl Fn(&Signature) -> usize,
-) -> Result<Option<Permit>> {
-    let is_wanted = || !stop.load(Ordering::Relaxed);
     let (mut bytes, mut text_bytes, mut part) = (0usize, 0, Vec::new());
     for text in texts {
         text_bytes += text.len();
         if text_bytes <= TEXT_BYTES_MIN {
             continue;
         }
-        if !is_wanted() {
-            return Err(Error::Cancelled);
-        }
-        bytes =
-            bytes.saturating_add(cost(&config.cost_of_signing(text, &mut part, Stop::on(stop))?));
-        bytes = bytes.saturating_add(config.analyzer.scratch_bytes(text.len()));
+        let (cost, scratch) = cost_of(config, text, &mut part, stop)?;
+        bytes = bytes.saturating_add(of_search(&cost)).saturating_add(scratch);
     }
+    reserve(budget, bytes, stop)
+}
+
+/// The same, to compare two texts with each other.
+///
+/// # Errors
+/// As [`for_searches`].
+pub fn for_comparison(
+    budget: &Arc<ByteBudget>,
+    config: &Config,
+    [query, document]: [&str; 2],
+    stop: &AtomicBool,
+) -> Result<Option<Permit>> {
+    if query.len() + document.len() <= TEXT_BYTES_MIN {
+        return Ok(None);
+    }
+    let mut part = Vec::new();
+    let (query, query_scratch) = cost_of(config, query, &mut part, stop)?;
+    let (document, document_scratch) = cost_of(config, document, &mut part, stop)?;
+    let scratch = query_scratch.saturating_add(document_scratch);
+    reserve(budget, of_comparison(&query, &document).saturating_add(scratch), stop)
+}
+
+/// What it takes to sign a text, and to analyse it.
+fn cost_of(
+    config: &Config,
+    text: &str,
+    part: &mut Vec<u64>,
+    stop: &AtomicBool,
+) -> Result<(Signature, usize)> {
+    let stop = Stop::on(stop);
+    stop.check()?;
+    Ok((config.cost_of_signing(text, part, stop)?, config.analyzer.scratch_bytes(text.len())))
+}
+
+fn reserve(budget: &Arc<ByteBudget>, bytes: usize, stop: &AtomicBool) -> Result<Option<Permit>> {
+    let is_wanted = || !stop.load(Ordering::Relaxed);
     if bytes <= RESERVED_BYTES_MIN {
         return Ok(None);
     }

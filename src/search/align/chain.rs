@@ -50,6 +50,19 @@ const OPEN_MAX: usize = 64;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
 pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
+    chains_where(matches, gap_max, &|_| true, steps)
+}
+
+/// The same, of which those are kept that `is_kept` says: there may be as many others as there are matches.
+///
+/// # Errors
+/// As [`chains`].
+pub fn chains_where(
+    matches: &[Match],
+    gap_max: usize,
+    is_kept: &dyn Fn(&Chain) -> bool,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Chain>> {
     let mut open: Vec<Chain> = Vec::new();
     let mut done = Vec::new();
     for found in matches {
@@ -59,7 +72,7 @@ pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Resul
         // What ended too far before can grow no more.
         open.retain(|chain| {
             let grows = chain.query.end + gap_max >= found.query;
-            if !grows {
+            if !grows && is_kept(chain) {
                 done.push(chain.clone());
             }
             grows
@@ -85,7 +98,10 @@ pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Resul
         if open.len() == OPEN_MAX {
             let ends = |(_, chain): &(usize, &Chain)| (chain.query.end, chain.matched);
             let oldest = open.iter().enumerate().min_by_key(ends).map_or(0, |(i, _)| i);
-            done.push(open.swap_remove(oldest));
+            let oldest = open.swap_remove(oldest);
+            if is_kept(&oldest) {
+                done.push(oldest);
+            }
         }
         open.push(Chain {
             query: found.query..found.query + found.len,
@@ -93,6 +109,7 @@ pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Resul
             matched: found.len,
         });
     }
+    open.retain(is_kept);
     done.append(&mut open);
     Ok(done)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::PASSAGE_TOKENS_MIN;
-use super::chain::{Chain, Match, chains, distinct};
+use super::chain::{Chain, Match, chains_where, distinct};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::Steps;
@@ -21,9 +21,22 @@ const GAP_TOKENS_MAX: usize = 20;
 /// At least so much of a passage is unchanged.
 const DENSITY_MIN: f64 = 0.4;
 
-/// So many runs are chained, and one more for each token of the query; they take 24 bytes each. Two
-/// volumes of RFCs of 8 MB, 1.2 million tokens each, have 0.75 million.
-const RUNS_MAX: usize = 4 << 20;
+/// So many runs are chained, and one more for each token of the query. Two volumes of RFCs of 8 MB, 1.2 million
+/// tokens each, have 0.75 million.
+const RUNS_MAX: usize = 1 << 20;
+
+/// The memory for runs grows by this part of what there is, so that it is no more than that much too large.
+const GROWTH: usize = 8;
+
+/// The memory, in bytes, that the runs of a query of so many tokens take at most.
+pub fn runs_bytes(query_tokens: usize) -> usize {
+    let runs = runs_max(query_tokens).min((SEED_OCCURRENCES_MAX + 1).saturating_mul(query_tokens));
+    (runs + runs / GROWTH).saturating_mul(size_of::<Match>())
+}
+
+fn runs_max(query_tokens: usize) -> usize {
+    RUNS_MAX.saturating_add(query_tokens)
+}
 
 /// A look-up in a map too large for a cache.
 const LOOKUP_STEPS: u64 = 8;
@@ -36,11 +49,11 @@ const TOKENS_A_STEP: usize = 8;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
 pub fn passages(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
-    let runs_max = RUNS_MAX + query.len();
-    let matches = matches(query, document, runs_max, steps)?;
-    let mut found = chains(&matches, GAP_TOKENS_MAX, steps)?;
+    let matches = matches(query, document, runs_max(query.len()), steps)?;
+    let is_passage =
+        |chain: &Chain| chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN;
+    let found = chains_where(&matches, GAP_TOKENS_MAX, &is_passage, steps)?;
     drop(matches);
-    found.retain(|chain| chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN);
     distinct(found, steps)
 }
 
@@ -137,6 +150,10 @@ impl Runs<'_> {
         *end = at + after;
         self.end = self.end.max(*end);
         let (query, hit) = (at - before, hit - before);
+        if self.found.len() == self.found.capacity() {
+            // Not twice as much as there is, which is what a vector would take.
+            self.found.reserve_exact((self.found.len() / GROWTH).max(1 << 10));
+        }
         self.found.push(Match { query, hit, len: before + after });
         2 * LOOKUP_STEPS + ((before + after) / TOKENS_A_STEP) as u64
     }
@@ -152,7 +169,7 @@ impl Runs<'_> {
 }
 
 /// So many ends of runs are kept whether or not they are behind.
-const ENDS_KEPT: usize = 1 << 20;
+const ENDS_KEPT: usize = 1 << 16;
 
 /// Where the document has a seed.
 #[derive(Clone, Copy)]

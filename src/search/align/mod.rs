@@ -25,6 +25,7 @@ pub use crate::text::Side;
 
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
+pub use copied::runs_bytes;
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]
