@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
-use crate::text::Tokens;
 
 /// A document with its signature.
 #[derive(Debug, Clone)]
@@ -36,9 +35,10 @@ impl Signed {
     /// # Errors
     /// As [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<Signed> {
-        let mut tokens = Tokens::default();
-        let signature = config.sign_until(&document.text, &mut tokens, stop)?;
-        Ok(Signed::of(document, tokens.hashes.len() as u32, signature))
+        // The tokens are not held.
+        let signed = config.sign_within(&document.text, usize::MAX, &mut Vec::new(), stop)?;
+        let signature = signed.fingerprints.expect("nothing is too large");
+        Ok(Signed::of(document, signed.tokens, signature))
     }
 
     /// A document with this signature of so many tokens.

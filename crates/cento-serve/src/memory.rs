@@ -58,6 +58,20 @@ pub fn for_comparison(
     reserve(budget, of_comparison(&query, &document).saturating_add(scratch), stop)
 }
 
+/// The keys of these texts, whose tokens are not held.
+///
+/// # Errors
+/// When a text is too large to be analysed; [`Error::Cancelled`] after `stop`.
+pub fn keys_of(config: &Config, texts: &[String], stop: Stop<'_>) -> Result<Vec<u64>> {
+    let (mut keys, mut part) = (Vec::new(), Vec::new());
+    for text in texts {
+        let signed = config.sign_within(text, usize::MAX, &mut part, stop)?;
+        let signature = signed.fingerprints.expect("nothing is too large");
+        keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
+    }
+    Ok(keys)
+}
+
 /// What it takes to sign a text, and to analyse it.
 fn cost_of(
     config: &Config,

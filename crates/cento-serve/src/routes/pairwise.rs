@@ -15,7 +15,6 @@ use cento::index::{Index, WriterOptions};
 use cento::join::pairwise::most_similar;
 use cento::search::Searcher;
 use cento::stop::Stop;
-use cento::text::Tokens;
 use cento::{Error, Result};
 use cento_client::api::{PairwiseRequest, PairwiseResponse};
 
@@ -49,11 +48,7 @@ pub async fn pairwise(
         let config = searcher.snapshot().config().with_text(false)?;
         let texts = documents.iter().map(|document| &document.text).chain(&boilerplate);
         let _memory = memory::for_searches(&budget, &config, texts.map(String::as_str), &stop)?;
-        let (mut keys, mut tokens) = (Vec::new(), Tokens::default());
-        for text in &boilerplate {
-            let signature = config.sign_until(text, &mut tokens, wanted)?;
-            keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
-        }
+        let keys = memory::keys_of(&config, &boilerplate, wanted)?;
         let index = Index::in_memory(config)?;
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
         for document in documents {

@@ -16,7 +16,6 @@ use crate::memory;
 use cento::index::{Config, MaxDf};
 use cento::search::{Answer, Query, Searcher, Subject};
 use cento::stop::Stop;
-use cento::text::Tokens;
 use cento::{Error, Result};
 use cento_client::api::{HITS_MAX, SearchRequest};
 
@@ -113,11 +112,7 @@ fn one(
         return searcher.search(&query);
     }
     let stop = query.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
-    let (mut keys, mut tokens) = (Vec::new(), Tokens::default());
-    for text in &boilerplate {
-        let signature = config.sign_until(text, &mut tokens, stop)?;
-        keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
-    }
+    let keys = memory::keys_of(config, &boilerplate, stop)?;
     searcher.clone().without_until(keys, stop)?.search(&query)
 }
 
