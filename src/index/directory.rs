@@ -49,6 +49,9 @@ struct State {
     root: Option<PathBuf>,
     /// What the last list of segments says of its files; their names are never used again.
     listed: Mutex<Components>,
+    /// Held from reading or writing the list until `listed` is set: who read it before another wrote it must not
+    /// set what it read afterwards.
+    list: Mutex<()>,
     /// Components whose checksum has been found right.
     verified: Mutex<HashSet<PathBuf>>,
     stores: Stores,
@@ -319,10 +322,11 @@ impl Directory for IndexDirectory {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        let bytes = self.inner.atomic_read(path)?;
         if path != Path::new(META) {
-            return Ok(bytes);
+            return self.inner.atomic_read(path);
         }
+        let _list = locked(&self.state.list);
+        let bytes = self.inner.atomic_read(path)?;
         let (list, components) = seal::unseal(&bytes)
             .map_err(|e| OpenReadError::wrap_io_error(io::Error::other(e), path.to_owned()))?;
         *locked(&self.state.listed) = components;
@@ -331,6 +335,7 @@ impl Directory for IndexDirectory {
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         if path == Path::new(META) {
+            let _list = locked(&self.state.list);
             let (sealed, components) = seal::seal(data, |name| self.component(name))?;
             self.replace(path, &sealed)?;
             *locked(&self.state.listed) = components;
@@ -357,5 +362,44 @@ impl Directory for IndexDirectory {
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         self.inner.watch(callback)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use serde_json::Map;
+
+    use crate::index::{Config, Document, Index, Signed, WriterOptions};
+
+    #[test]
+    fn what_is_listed_is_never_older_than_the_last_commit() {
+        // Who read the list before a commit, and set it afterwards, had the files of the commit taken for
+        // unfinished ones.
+        let config = Config::new("kgram(k=1)", "words", false).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !is_done.load(Ordering::Relaxed) {
+                        index.tantivy().load_metas().unwrap();
+                    }
+                });
+            }
+            let mut stale = 0;
+            for i in 0..100 {
+                let document = Document::new(i.to_string(), "a text", Map::new());
+                writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+                writer.commit().unwrap();
+                let listed = index.directory().listed();
+                index.tantivy().load_metas().unwrap();
+                stale += usize::from(listed.len() != index.directory().listed().len());
+            }
+            is_done.store(true, Ordering::Relaxed);
+            assert_eq!(stale, 0);
+        });
     }
 }
