@@ -208,10 +208,7 @@ impl Writer {
         added: DateTime,
     ) -> Result<Outcome> {
         self.check_usable()?;
-        if self.unseen.len() >= UNCOMMITTED_MAX {
-            // They take as much memory, and no commit frees it.
-            self.catch_up()?;
-        }
+        self.make_room()?;
         let own: &Signed = signed.borrow();
         let of_id = id_digest(&own.document.id);
         let meta = canonical_json(&own.document.meta);
@@ -243,9 +240,7 @@ impl Writer {
         added.map_err(|e| self.failure("add a document to", e))?;
         self.changed.insert(of_id, Change::Added(content));
         self.failed = false;
-        if self.changed.len() >= UNCOMMITTED_MAX {
-            self.commit()?;
-        }
+        self.commit_if_many()?;
         Ok(if before.is_some() { Outcome::Replaced } else { Outcome::Added })
     }
 
@@ -255,6 +250,7 @@ impl Writer {
     /// When the index cannot be read.
     pub fn remove(&mut self, id: &str) -> Result<bool> {
         self.check_usable()?;
+        self.make_room()?;
         let of_id = id_digest(id);
         if self.content_of(of_id, id)?.is_none() {
             return Ok(false);
@@ -264,7 +260,17 @@ impl Writer {
         self.tantivy_writer().delete_term(term);
         self.changed.insert(of_id, Change::Removed);
         self.failed = false;
+        self.commit_if_many()?;
         Ok(true)
+    }
+
+    /// Changes of commits that could not be opened take as much memory, and no commit frees it.
+    fn make_room(&mut self) -> Result<()> {
+        if self.unseen.len() >= UNCOMMITTED_MAX { self.catch_up() } else { Ok(()) }
+    }
+
+    fn commit_if_many(&mut self) -> Result<()> {
+        if self.changed.len() >= UNCOMMITTED_MAX { self.commit() } else { Ok(()) }
     }
 
     /// Makes all changes visible and durable, or none.
