@@ -181,13 +181,13 @@ impl Error {
         let is_for_now = bytes <= bytes_max;
         let what = if is_for_now {
             format!(
-                "{subject} takes {needed} MiB of memory, and of {max} MiB not so much is left; \
-                     try again"
+                "{subject} needs {needed} MiB of memory, and less than that is free of the {max} MiB \
+                 allowed; try again later"
             )
         } else {
             format!(
-                "{subject} takes {needed} MiB of memory, and there are {max} MiB; give less text \
-                     at a time, or the service more --memory"
+                "{subject} needs {needed} MiB of memory, but at most {max} MiB are allowed; use less \
+                 text at a time"
             )
         };
         Error::Memory { what, is_for_now }
@@ -211,15 +211,12 @@ impl fmt::Display for Error {
             Error::Io { action, path, source } => {
                 write!(f, "cannot {action} {}: {source}", path.display())
             }
-            Error::Corrupt(corruption) => {
-                write!(f, "{corruption}; run `cento check` on the index")
-            }
+            Error::Corrupt(corruption) => corruption.fmt(f),
             Error::Spec { spec, what } => write!(f, "`{spec}`: {what}"),
             Error::Index { path, what } => write!(f, "{}: {what}", path.display()),
             Error::Locked { path } => write!(
                 f,
-                "{}: another process is writing to this index; wait for it to finish, or stop it; a \
-                 service that runs on the index is asked with --url",
+                "{}: another process is writing to this index; wait until it has finished, or stop it",
                 path.display()
             ),
             Error::Store { action, path, source } => {
@@ -230,9 +227,11 @@ impl fmt::Display for Error {
             Error::Service { url, message, .. } => write!(f, "{url}: {message}"),
             Error::UnknownId { id } => write!(f, "no document has the id `{id}`"),
             Error::Conflict { what } => write!(f, "{what}; try again"),
-            Error::Cancelled => f.write_str("cancelled; the index is as the last commit left it"),
+            Error::Cancelled => {
+                f.write_str("cancelled; the index is in the state of its last commit")
+            }
             Error::Internal { place, what } => {
-                write!(f, "{place}: {what}; this is a defect of cento, please report it")
+                write!(f, "{place}: {what}; this is a defect in cento, please report it")
             }
         }
     }

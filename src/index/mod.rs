@@ -103,13 +103,13 @@ impl Index {
         for entry in entries {
             let name = entry.map_err(|e| Error::io("read", path, e))?.file_name();
             if name == "meta.json" {
-                return Err(Error::index(path, "there is an index already"));
+                return Err(Error::index(path, "an index exists here already"));
             }
             // A creation that was cut off leaves hidden files, which do no harm, and its table.
             if name == config::FREQUENCIES_FILE {
                 check_resumable(&path.join(name), &config)?;
             } else if !name.to_string_lossy().starts_with('.') {
-                let what = "it is not empty, and there is no index in it; name another directory";
+                let what = "the directory is not empty, and not an index; choose another directory";
                 return Err(Error::index(path, what));
             }
         }
@@ -306,7 +306,7 @@ impl Index {
         if schema::params(&metas.schema) == schema::params(&self.tantivy().schema()) {
             return Ok(());
         }
-        let what = "the index was made anew since it was opened; open it again";
+        let what = "the index was replaced after it was opened; open it again";
         Err(Error::index(self.path(), what))
     }
 
@@ -323,8 +323,8 @@ fn check_resumable(table: &Path, config: &Config) -> Result<()> {
     if config.frequencies.as_ref().is_some_and(|table| table.bytes()[..] == found[..]) {
         return Ok(());
     }
-    let what = "there is a frequency table but no index, and it is not the table of the index to \
-                be created; delete it, or name another directory";
+    let what = "a frequency table exists here without an index, and it differs from the table of \
+                the new index; delete it, or choose another directory";
     Err(Error::index(table, what))
 }
 
@@ -332,7 +332,7 @@ fn check_exists(path: &Path) -> Result<()> {
     if Index::exists(path) {
         return Ok(());
     }
-    let what = "there is no index here; `cento create` or `cento add` makes one";
+    let what = "there is no index here";
     Err(Error::index(path, what))
 }
 

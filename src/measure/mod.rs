@@ -157,8 +157,8 @@ impl Measure {
         let header = table.header();
         if header.q != 1 || header.analyzer != analyzer.to_string() {
             let what = format!(
-                "TF-IDF needs a table of single words by {analyzer} (`cento train -q 1`); this one \
-                 counts runs of {} by {}",
+                "TF-IDF needs a frequency table of single tokens by {analyzer}; this one counts runs of \
+                 {} tokens by {}",
                 header.q, header.analyzer
             );
             return Err(Error::spec(self.to_string(), what));

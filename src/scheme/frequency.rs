@@ -119,7 +119,7 @@ impl FrequencyTable {
     /// When they are no table.
     pub fn new(place: &str, bytes: Vec<u8>) -> Result<FrequencyTable> {
         let refused = |why: &str| {
-            let what = format!("this is no frequency table ({why}); `cento train` makes one");
+            let what = format!("it is not a frequency table ({why})");
             Error::input(place, what)
         };
         let digest = hash_bytes(&bytes);

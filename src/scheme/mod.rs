@@ -338,8 +338,7 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Box
     let refused = |what: &str| Err(crate::Error::spec(text, what));
     if let Some(q) = counted_grams(&spec) {
         let Some(table) = table.cloned() else {
-            let what = "it needs a frequency table; `cento train` makes one, and `--frequencies` \
-                        names it";
+            let what = "it needs a frequency table";
             return refused(what);
         };
         if table.header().q != q {

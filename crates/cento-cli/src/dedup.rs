@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::add::SourceArgs;
+use super::advice::Explained;
 use super::create::ConfigArgs;
 use super::join::{keys_of, without};
 use super::outfile::{OutFile, is_taken, listed, path_name};
@@ -433,7 +434,7 @@ impl Files {
             Event::Failed(error) => {
                 self.summary.failed += 1;
                 self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
-                tell!("cento: {error}");
+                tell!("cento: {}", Explained(error));
             }
             Event::Empty(id) => {
                 self.summary.empty += 1;

@@ -4,6 +4,7 @@
 //! exit status is that of grep: 0 found, 1 nothing found, 2 error.
 
 mod add;
+mod advice;
 mod check;
 mod cluster;
 mod compact;
@@ -38,6 +39,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use advice::Explained;
 use cento::Error;
 use terminal::tell;
 
@@ -148,7 +150,7 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
         Err(Failure::Cento(error)) => {
-            tell!("cento: {error}");
+            tell!("cento: {}", Explained(&error));
             ExitCode::from(2)
         }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
+use super::advice::Explained;
 use super::output;
 use super::terminal::tell;
 use cento_source::{AddReport, Event};
@@ -128,7 +129,9 @@ impl AddProgress {
         }
         match event {
             Event::Skipped(..) | Event::Empty(_) => {}
-            Event::Failed(error) => self.bar.suspend(|| tell!("cento: {error}; skipped")),
+            Event::Failed(error) => {
+                self.bar.suspend(|| tell!("cento: {}; skipped", Explained(error)))
+            }
             Event::Progress(report) => {
                 let documents = report.added + report.replaced + report.unchanged;
                 if documents.is_multiple_of(64) {

@@ -82,12 +82,12 @@ fn fault(file: File) -> Option<String> {
         }
         if bytes > BYTES_MAX {
             return Some(format!(
-                "it has more than {BYTES_MAX} bytes; make it shorter, or give --all"
+                "it has more than {BYTES_MAX} bytes of rules for ignored files; shorten it"
             ));
         }
         if line.iter().filter(|&&byte| byte == b'{').count() > BRACES_MAX {
             return Some(format!(
-                "a line in it has more than {BRACES_MAX} braces; remove it, or give --all"
+                "a line of its rules for ignored files has more than {BRACES_MAX} braces; remove the line"
             ));
         }
     }

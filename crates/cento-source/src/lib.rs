@@ -240,5 +240,5 @@ const PEEK_BYTES: usize = 8 << 10;
 
 fn too_long(options: &SourceOptions) -> String {
     let max = options.record_bytes_max;
-    format!("longer than {max} bytes; --max-record-bytes sets the limit")
+    format!("longer than {max} bytes, the limit for a record")
 }

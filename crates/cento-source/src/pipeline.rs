@@ -281,8 +281,8 @@ impl Large<'_> {
         let bytes = cost.bytes.saturating_add(cost.count * BUILDER_BYTES).saturating_add(text);
         if bytes > self.bytes_max {
             let what = format!(
-                "signing its {text} bytes of text, of {} tokens, takes {} MiB of memory, and one \
-                 document may take {} MiB; give {} times the memory, with --memory, or split the text",
+                "fingerprinting its {text} bytes of text, of {} tokens, needs {} MiB of memory, but a \
+                 document may use at most {} MiB; split the text, or allow {} times the memory",
                 cost.tokens,
                 bytes.div_ceil(1 << 20),
                 self.bytes_max >> 20,

@@ -26,7 +26,8 @@ pub fn train(
         std::fs::metadata(input).is_ok_and(|found| found.is_file() || found.is_dir())
     };
     if let Some(input) = inputs.iter().find(|input| passes > 1 && !is_readable_again(input)) {
-        let what = "the passes of SPEX read everything several times; name a file or directory";
+        let what = "SPEX reads the input several times, but this can be read only once; name a \
+                    file or directory";
         return Err(Error::input(input.display().to_string(), what));
     }
     if let [index] = inputs

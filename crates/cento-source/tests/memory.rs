@@ -161,8 +161,9 @@ fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
     let config = Config::new("kgram(k=5)", "words", false).unwrap();
     let (peak, report, failed) = added(&path, config, 64 << 20);
     assert_eq!((report.added, report.failed), (2, 1));
-    let expected = "document `1`: signing its 1500000 bytes of text, of 1500000 tokens, takes 42 MiB of memory, and one \
-                    document may take 32 MiB; give 2 times the memory, with --memory, or split the text";
+    let expected = "document `1`: fingerprinting its 1500000 bytes of text, of 1500000 tokens, needs 42 MiB \
+                    of memory, but a document may use at most 32 MiB; split the text, or allow 2 times \
+                    the memory";
     assert_eq!(failed, [expected]);
     assert!(peak < 96 << 20, "{peak} bytes");
 }

@@ -106,7 +106,7 @@ fn a_collection_weighs_words() {
     };
     assert_ne!(similarity(&[]), similarity(&["--collection", "words"]));
     let refused = dir.run(&[&search[..], &["--collection", "pairs"]].concat());
-    assert!(refused.status == 2 && refused.err.contains("single words"), "{}", refused.err);
+    assert!(refused.status == 2 && refused.err.contains("single tokens"), "{}", refused.err);
     dir.write("a.txt", words(1, 30));
     dir.write("b.txt", words(1, 20));
     let compare = ["compare", "a.txt", "b.txt", "--measure", "cosine"];
@@ -207,7 +207,7 @@ fn a_table_that_does_not_fit_is_refused_with_advice() {
     check(&["add", "idx", "corpus.jsonl", "--frequencies", "missing"], "missing");
     assert!(!dir.path("a").join("meta.json").exists());
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
-    check(&["train", "bare", "--out", "x"], "keeps no texts");
+    check(&["train", "bare", "--out", "x"], "stores no text");
     let mut table = fs::read(dir.path("idx/frequencies.cento")).unwrap();
     let last = table.len() - 1;
     table[last] ^= 1;

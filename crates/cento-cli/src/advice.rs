@@ -1,0 +1,148 @@
+//! What can the user of the command do about an error?
+//!
+//! The library's errors say what is wrong, for programs as well; options and verbs of the command
+//! are named here.
+
+use std::fmt;
+
+use cento::Error;
+use cento::index::Index;
+
+/// An error with the advice for it, if there is any, as one line.
+pub struct Explained<'a>(pub &'a Error);
+
+impl fmt::Display for Explained<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        match advice(self.0) {
+            Some(advice) => write!(f, "; {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns what to do about an error with an option or a verb, as a clause.
+///
+/// Errors of one kind are told apart by words of their messages; the tests provoke each of them.
+pub fn advice(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Corrupt(_) => Some("run `cento check` on the index"),
+        Error::Locked { .. } => Some("if a service runs on the index, use --url"),
+        Error::Memory { is_for_now: false, .. } => Some("raise --memory"),
+        Error::Index { path, what } if what.contains("no index") && !Index::exists(path) => {
+            Some("`cento create` or `cento add` creates one")
+        }
+        Error::Spec { what, .. } if what.contains("needs a frequency table") => {
+            Some("`cento train` makes one, and --frequencies names it")
+        }
+        Error::Spec { what, .. } if what.contains("frequency table of single") => {
+            Some("`cento train -q 1` makes one")
+        }
+        Error::Input { what, .. } if what.contains("not a frequency table") => {
+            Some("`cento train` makes one")
+        }
+        Error::Input { what, .. } if what.contains("limit for a record") => {
+            Some("--max-record-bytes sets the limit")
+        }
+        Error::Input { what, .. } if what.contains("times the memory") => Some("--memory sets it"),
+        Error::Input { what, .. } if what.contains("rules for ignored files") => {
+            Some("or read all files with --all")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::ops::ControlFlow;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use cento::Corruption;
+    use cento::index::{Config, Training};
+    use cento::measure::Measure;
+    use cento::scheme::frequency::FrequencyTable;
+    use cento_source::{AddOptions, Event, Item, SourceOptions};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(error: Error, expected: &str) {
+        let shown = Explained(&error).to_string();
+        assert!(!error.to_string().contains(expected), "the library says it: {error}");
+        assert!(shown.contains(expected), "{shown}");
+    }
+
+    /// Returns the first failure to read what is at `path`.
+    fn failure(path: &Path, record_bytes_max: usize) -> Error {
+        let options = SourceOptions { record_bytes_max, ..SourceOptions::default() };
+        let mut failed = None;
+        cento_source::read(&[path.to_owned()], &options, &mut |item| {
+            if let Item::Failed(error) = item {
+                failed = Some(error);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        failed.expect("it cannot be read")
+    }
+
+    #[test]
+    fn an_error_names_the_option_that_helps() {
+        let path = || Path::new("idx").to_owned();
+        check(Corruption::new("a.sig", "terms", 0, "cut short").into(), "cento check");
+        check(Error::Locked { path: path() }, "--url");
+        check(Error::memory("a text", 2 << 20, 1 << 20), "--memory");
+        let dir = tempfile::tempdir().unwrap();
+        check(Index::open(dir.path().join("none")).err().unwrap(), "cento create");
+        check(Config::new("fbw(q=4)", "chars", true).unwrap_err(), "cento train");
+        check(FrequencyTable::new("t", b"text".to_vec()).unwrap_err(), "cento train");
+    }
+
+    #[test]
+    fn an_index_that_is_there_needs_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = || Config::new("winnow", "words", true).unwrap();
+        Index::create(dir.path().join("idx"), config()).unwrap();
+        let error = Index::create(dir.path().join("idx"), config()).err().unwrap();
+        assert_eq!(advice(&error), None, "{error}");
+    }
+
+    #[test]
+    fn an_input_that_is_too_large_names_the_option() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.txt");
+        fs::write(&file, "a ".repeat(1 << 20)).unwrap();
+        check(failure(&file, 100), "--max-record-bytes");
+        let index =
+            Index::create(dir.path().join("idx"), Config::new("kgram", "words", true).unwrap());
+        let options = AddOptions { memory_bytes: 1 << 20, ..AddOptions::default() };
+        let mut shown = Vec::new();
+        let stop = AtomicBool::new(false);
+        cento_source::add(&index.unwrap(), &[file], &options, &stop, &mut |event| {
+            if let Event::Failed(error) = event {
+                shown.push(Explained(error).to_string());
+            }
+        })
+        .unwrap();
+        assert!(shown.len() == 1 && shown[0].contains("--memory"), "{shown:?}");
+        fs::write(dir.path().join(".gitignore"), "{".repeat(1000)).unwrap();
+        check(failure(dir.path(), 1 << 20), "--all");
+    }
+
+    #[test]
+    fn a_table_of_longer_runs_names_the_option_of_shorter_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, out) = (dir.path().join("a.txt"), dir.path().join("table"));
+        fs::write(&file, "one two three four").unwrap();
+        let analyzer = Config::new("winnow", "words", true).unwrap().analyzer;
+        let training = Training { analyzer: "words".parse().unwrap(), q: 2, spex: false };
+        let options = SourceOptions::default();
+        let table = cento_source::train(&[file], &options, &training, &out, &mut |_| {}).unwrap();
+        let measures = ["cosine".to_owned()];
+        let error = Measure::parse_all(&measures, Some(&Arc::new(table)), &analyzer).unwrap_err();
+        check(error, "cento train -q 1");
+    }
+}
