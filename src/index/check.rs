@@ -45,7 +45,9 @@ impl Index {
             let checked = file.map_err(|e| match e {
                 OpenReadError::FileDoesNotExist(_) => "it is missing".to_owned(),
                 OpenReadError::IoError { io_error, .. } => io_error.to_string(),
-                OpenReadError::IncompatibleIndex(_) => "it is of another version of tantivy".into(),
+                OpenReadError::IncompatibleIndex(_) => {
+                    "it was written by another version of tantivy".into()
+                }
             });
             let checked = checked.and_then(|file| {
                 verify_whole(&name, file, component).map_err(|e| {

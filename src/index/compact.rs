@@ -102,7 +102,7 @@ impl Compacting {
             return Err(index.store_damage().unwrap_or(error));
         }
         if outrun {
-            return Err(Error::conflict("segments were taken away while they were being merged"));
+            return Err(Error::conflict("another merge removed segments that were being merged"));
         }
         let left = index.tantivy().searchable_segment_ids();
         let segments_after = left.map_err(|e| index.error("compact", e))?.len();

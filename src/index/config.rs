@@ -62,7 +62,7 @@ impl Config {
             .map(|table| &table.header().analyzer)
             .filter(|other| **other != analyzer.to_string())
         {
-            let what = format!("the frequency table was made with the analyser {other}");
+            let what = format!("the frequency table was made with another analyzer, {other}");
             return Err(Error::spec(analyzer.to_string(), what));
         }
         Ok(Config {
@@ -140,7 +140,7 @@ impl Config {
             return Ok(());
         }
         let what = format!(
-            "it is signed by {others}, the other index by {own}; their fingerprints cannot be compared"
+            "it uses {others}, but the other index uses {own}: their fingerprints cannot be compared"
         );
         Err(Error::index(path, what))
     }
@@ -188,8 +188,8 @@ impl Config {
         let format = params["format"].as_u64();
         if format != Some(u64::from(FORMAT_VERSION)) {
             let what = format!(
-                "format version {}, but this cento reads version {FORMAT_VERSION}; use the cento \
-                 that wrote the index, or build the index again",
+                "the index has format version {}, but this version of cento reads {FORMAT_VERSION}; use the \
+                 version that wrote it, or create the index again",
                 params["format"]
             );
             return Err(Error::index(path, what));
@@ -199,7 +199,7 @@ impl Config {
             digest => {
                 let table = FrequencyTable::new(FREQUENCIES_FILE, frequencies()?)?;
                 if *digest != format!("{:016x}", table.digest()) {
-                    let what = "it is not the table that the index was built with";
+                    let what = "it is not the frequency table that the index was created with";
                     return Err(Corruption::new(FREQUENCIES_FILE, "digest", 0, what).into());
                 }
                 Some(Arc::new(table))
@@ -216,9 +216,9 @@ impl Config {
             .find(|&name| now[name] != params[name]);
         if let Some(name) = differs {
             let what = format!(
-                "it was built with {name} {}, but this cento has {}, so that its fingerprints \
-                 would not be found; use the cento that built it, or create a new index and add \
-                 the documents again",
+                "the index was created with {name} {}, but this version of cento has {}, so its \
+                 fingerprints would not be found; use the version that created it, or create a new \
+                 index and add the documents again",
                 params[name], now[name]
             );
             return Err(Error::index(path, what));

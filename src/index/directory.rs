@@ -107,7 +107,12 @@ impl IndexDirectory {
         // Whoever opens the files of a commit before the last one holds this.
         let _held = match self.hold_list() {
             Ok(held) => held,
-            Err(error) => return log::warn!("cannot hold the list of {}: {error}", root.display()),
+            Err(error) => {
+                return log::warn!(
+                    "cannot lock the list of segments of {}: {error}",
+                    root.display()
+                );
+            }
         };
         let entries = match std::fs::read_dir(root) {
             Ok(entries) => entries,
@@ -241,7 +246,7 @@ fn damage(name: &str, what: impl Into<String>) -> io::Error {
 pub(super) fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
     // tantivy's own reader panics on less.
     if file.len() < FOOTER_END_BYTES {
-        return Err(damage(name, format!("it has {} bytes only", file.len())));
+        return Err(damage(name, format!("it has only {} bytes", file.len())));
     }
     Footer::extract_footer(file).map_err(|e| damage(name, e.to_string()))
 }
@@ -255,7 +260,7 @@ fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result<()>
     let found = footer(name, file.clone())?.0.crc;
     if found != listed.crc {
         let what = format!(
-            "it holds something else than was written: checksum {found:08x}, not {:08x}",
+            "its content is not what was written: the checksum is {found:08x} instead of {:08x}",
             listed.crc
         );
         return Err(damage(name, what));
@@ -271,7 +276,7 @@ pub(super) fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
     let (footer, body) = footer(name, file)?;
     let found = crc32fast::hash(&body.read_bytes()?);
     if found != footer.crc {
-        let what = format!("checksum {found:08x}, but {:08x} was written", footer.crc);
+        let what = format!("the checksum is {found:08x}, but {:08x} was written", footer.crc);
         return Err(damage(name, what));
     }
     Ok(())

@@ -50,24 +50,24 @@ impl Document {
             return Some("the id is empty".into());
         }
         if id.len() > ID_BYTES_MAX {
-            return Some(format!("an id of {} bytes; the longest has {ID_BYTES_MAX}", id.len()));
+            return Some(format!("the id has {} bytes; the maximum is {ID_BYTES_MAX}", id.len()));
         }
         if id.chars().any(char::is_control) {
-            return Some(format!("the id {id:?} has a control character"));
+            return Some(format!("the id {id:?} contains a control character"));
         }
         if let Some(why) = no_text_in(&self.text) {
-            return Some(format!("its text is none: {why}"));
+            return Some(format!("its text is not text: {why}"));
         }
         if depth(meta) > META_DEPTH_MAX {
             return Some(format!(
-                "a meta object of more than {META_DEPTH_MAX} objects in one another"
+                "the meta object is nested more than {META_DEPTH_MAX} levels deep"
             ));
         }
         if !meta.is_empty() {
             let len = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());
             if len > META_BYTES_MAX {
                 return Some(format!(
-                    "a meta object of {len} bytes; the longest has {META_BYTES_MAX}"
+                    "the meta object has {len} bytes; the maximum is {META_BYTES_MAX}"
                 ));
             }
         }

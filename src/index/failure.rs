@@ -54,10 +54,12 @@ pub fn words(error: &TantivyError) -> String {
         TantivyError::OpenDirectoryError(error) => open_directory(error),
         TantivyError::OpenReadError(error) => open_read(error),
         TantivyError::OpenWriteError(error) => open_write(error),
-        TantivyError::IndexAlreadyExists => "there is an index already".into(),
-        TantivyError::LockFailure(LockError::LockBusy, _) => "another process writes to it".into(),
+        TantivyError::IndexAlreadyExists => "an index exists here already".into(),
+        TantivyError::LockFailure(LockError::LockBusy, _) => {
+            "another process is writing to it".into()
+        }
         TantivyError::LockFailure(LockError::IoError(cause), _) => {
-            format!("its lock cannot be taken: {cause}")
+            format!("it cannot be locked: {cause}")
         }
         TantivyError::IoError(cause) => cause.to_string(),
         // That is all it shows of itself, with the path in its debug form.
@@ -65,7 +67,7 @@ pub fn words(error: &TantivyError) -> String {
             format!("{damage:?}").replace("`\"", "`").replace("\"`", "`")
         }
         TantivyError::Poisoned => "a thread panicked while it held a lock".into(),
-        TantivyError::FieldNotFound(field) => format!("it has no field `{field}`"),
+        TantivyError::FieldNotFound(field) => format!("it does not have a field `{field}`"),
         TantivyError::ErrorInThread(what) if what.starts_with("Any") => "a thread panicked".into(),
         TantivyError::IndexBuilderMissingArgument(what) => format!("{what} is missing"),
         TantivyError::IncompatibleIndex(other) => incompatible(other),
@@ -84,8 +86,8 @@ pub fn words(error: &TantivyError) -> String {
 
 fn open_directory(error: &OpenDirectoryError) -> String {
     match error {
-        OpenDirectoryError::DoesNotExist(path) => format!("{} is not there", path.display()),
-        OpenDirectoryError::NotADirectory(path) => format!("{} is no directory", path.display()),
+        OpenDirectoryError::DoesNotExist(path) => format!("{} does not exist", path.display()),
+        OpenDirectoryError::NotADirectory(path) => format!("{} is not a directory", path.display()),
         OpenDirectoryError::FailedToCreateTempDir(cause) => {
             format!("a temporary directory cannot be created: {cause}")
         }
@@ -108,7 +110,7 @@ fn open_read(error: &OpenReadError) -> String {
 
 fn open_write(error: &OpenWriteError) -> String {
     match error {
-        OpenWriteError::FileAlreadyExists(path) => format!("{} is there already", path.display()),
+        OpenWriteError::FileAlreadyExists(path) => format!("{} exists already", path.display()),
         OpenWriteError::IoError { io_error, filepath } => {
             format!("{}: {io_error}", filepath.display())
         }
@@ -121,7 +123,7 @@ fn incompatible(other: &Incompatibility) -> String {
             library_compression_format,
             index_compression_format,
         } => format!(
-            "it is compressed with {index_compression_format}, and this build reads \
+            "it is compressed with {index_compression_format}, but this build reads only \
              {library_compression_format}"
         ),
         // A sentence, in spite of its name.
@@ -133,7 +135,7 @@ fn deserialize(error: &DeserializeError) -> String {
     match error {
         DeserializeError::CorruptedValue(cause) => format!("a value cannot be read: {cause}"),
         DeserializeError::UnsupportedType(_) | DeserializeError::TypeMismatch { .. } => {
-            "a value is of another type than its field".into()
+            "a value has another type than its field".into()
         }
         other => other.to_string(),
     }
@@ -142,12 +144,12 @@ fn deserialize(error: &DeserializeError) -> String {
 /// What is wrong with a query, as a clause.
 pub fn query_words(error: &QueryParserError) -> String {
     match error {
-        QueryParserError::ExpectedInt(cause) => format!("a whole number is expected: {cause}"),
-        QueryParserError::ExpectedBase64(cause) => format!("base64 is expected: {cause}"),
-        QueryParserError::ExpectedFloat(cause) => format!("a number is expected: {cause}"),
-        QueryParserError::ExpectedBool(cause) => format!("true or false is expected: {cause}"),
+        QueryParserError::ExpectedInt(cause) => format!("expected a whole number: {cause}"),
+        QueryParserError::ExpectedBase64(cause) => format!("expected base64: {cause}"),
+        QueryParserError::ExpectedFloat(cause) => format!("expected a number: {cause}"),
+        QueryParserError::ExpectedBool(cause) => format!("expected true or false: {cause}"),
         QueryParserError::PhrasePrefixRequiresAtLeastTwoTerms { phrase, .. } => {
-            format!("the phrase `{phrase}` before the star has less than two words")
+            format!("the phrase `{phrase}` before the star has fewer than two words")
         }
         QueryParserError::UnknownTokenizer { field, .. } => {
             format!("the field `{field}` cannot be searched")

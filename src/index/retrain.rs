@@ -35,10 +35,10 @@ impl Index {
         let config = self.config();
         let refused = |what: &str| Err(Error::index(self.path(), what));
         let Some(table) = &config.frequencies else {
-            return refused("its scheme reads no frequency table, so there is none to be made");
+            return refused("its scheme uses no frequency table, so there is nothing to retrain");
         };
         if !config.store_text {
-            return refused("it keeps no texts to be counted and signed again");
+            return refused("the index stores no text to count and fingerprint again");
         }
         let lock = self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK);
         let _lock = lock.map_err(|e| self.error("write to", e.into()))?;
@@ -127,7 +127,9 @@ fn check_all_own(path: &Path) -> Result<()> {
         };
         let is_own = name.starts_with('.') || name == "meta.json" || name == FREQUENCIES_FILE;
         if !is_own && !is_segment(&name) {
-            let what = format!("`{name}` is none of its files, and would be lost; move it away");
+            let what = format!(
+                "`{name}` does not belong to the index and would be deleted; move it elsewhere"
+            );
             return Err(Error::index(path, what));
         }
     }

@@ -95,12 +95,12 @@ impl List {
     fn check(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
         if let Some(field) = self.schema.iter().find(|field| !names.insert(&field.name)) {
-            return Err(format!("its schema has the field {:?} twice", field.name));
+            return Err(format!("its schema contains the field {:?} twice", field.name));
         }
         match &self.index_settings.docstore_compression {
-            Some(name) if !is_compression(name) => {
-                Err(format!("its texts are compressed as {name:?}, which is no compression"))
-            }
+            Some(name) if !is_compression(name) => Err(format!(
+                "its texts are compressed as {name:?}, which is not a known compression"
+            )),
             _ => Ok(()),
         }
     }
@@ -154,14 +154,14 @@ pub fn unseal(sealed: &[u8]) -> Result<(Vec<u8>, Components), Corruption> {
     // A string inside JSON holds no bare quotes, so that the last match is the member itself.
     let at = rfind(&checked, FILES_MEMBER).ok_or_else(|| damage("it lists no files".into()))?;
     let files = &checked[at + FILES_MEMBER.len()..checked.len() - 1];
-    let files: Components =
-        serde_json::from_slice(files).map_err(|e| damage(format!("its list of files: {e}")))?;
+    let files: Components = serde_json::from_slice(files)
+        .map_err(|e| damage(format!("its list of files is invalid: {e}")))?;
     checked.truncate(at);
     checked.push(b'}');
     let list: List = serde_json::from_slice(&checked).map_err(|e| damage(e.to_string()))?;
     list.check().map_err(damage)?;
     if let Some(name) = list.file_names().iter().find(|name| !files.contains_key(*name)) {
-        return Err(damage(format!("it does not say what {name} holds")));
+        return Err(damage(format!("it lists no checksum for {name}")));
     }
     Ok((checked, files))
 }
@@ -227,7 +227,7 @@ mod tests {
                 r#"{{"segments":[],"index_settings":{{"docstore_compression":"{name}"}}}}"#
             );
             let error = refusal(list.as_bytes(), b"{}");
-            assert!(error.contains("no compression"), "{name}: {error}");
+            assert!(error.contains("not a known compression"), "{name}: {error}");
         }
         assert!(is_compression("zstd(compression_level=1)") && is_compression("none"));
     }

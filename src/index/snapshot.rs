@@ -133,7 +133,7 @@ impl Index {
         let store =
             Store::open(file.read_bytes().map_err(|e| failed(e.into()))?).map_err(damage)?;
         if store.documents() != segment.max_doc() {
-            return Err(damage((0, "it has not as many documents as its segment")).into());
+            return Err(damage((0, "it has another number of documents than its segment")).into());
         }
         Ok(store)
     }
@@ -261,7 +261,7 @@ impl Snapshot {
     pub fn id(&self, address: DocAddress) -> Result<String> {
         let id = self.segments[address.segment as usize].ids.get(address.doc).ok().flatten();
         id.and_then(|id| String::from_utf8(id).ok())
-            .ok_or_else(|| self.damaged(address, "fast", "a document without an id"))
+            .ok_or_else(|| self.damaged(address, "fast", "the document has no id"))
     }
 
     /// The document with this id, if it is in the index.
@@ -349,7 +349,7 @@ impl Snapshot {
         let bytes = store.document(address.doc);
         let bytes = bytes.map_err(|(at, what)| damaged(&format!("{what}, at byte {at}")))?;
         let texts = stored::texts(&bytes);
-        let texts = texts.ok_or_else(|| damaged("a document that cannot be decoded"))?;
+        let texts = texts.ok_or_else(|| damaged("the document cannot be decoded"))?;
         let text_of = |field| {
             let found = texts.iter().find(|(other, _)| *other == field);
             found.map_or(String::new(), |(_, text)| (*text).to_owned())
@@ -359,7 +359,7 @@ impl Snapshot {
         let digest = self.segments[address.segment as usize].digest(address.doc);
         let text_fits = text.as_ref().is_none_or(|text| Digest::of(text.as_bytes()) == digest);
         if !text_fits || id != self.id(address)? {
-            return Err(damaged("a document that does not fit its digest"));
+            return Err(damaged("the document does not match its digest"));
         }
         Ok(StoredDocument { id, text, meta: self.meta(address)? })
     }
@@ -374,7 +374,7 @@ impl Snapshot {
             return Ok(Map::new());
         }
         serde_json::from_slice(&json)
-            .map_err(|_| self.damaged(address, "fast", "a meta object that is no JSON"))
+            .map_err(|_| self.damaged(address, "fast", "the meta object is not JSON"))
     }
 
     /// The JSON of a document's meta object, keys sorted; empty if it has none.
@@ -382,7 +382,7 @@ impl Snapshot {
         let column = &self.segments[address.segment as usize].meta_json;
         let json = column.as_ref().map_or(Ok(None), |column| column.get(address.doc));
         json.map(Option::unwrap_or_default)
-            .map_err(|_| self.damaged(address, "fast", "a meta object that cannot be read"))
+            .map_err(|_| self.damaged(address, "fast", "the meta object cannot be read"))
     }
 
     fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {

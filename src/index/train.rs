@@ -79,7 +79,7 @@ impl Training {
                     for doc in documents.filter(|&doc| view.is_alive(doc)) {
                         let stored = snapshot.document(DocAddress { segment, doc })?;
                         let Some(text) = stored.text else {
-                            let what = "it keeps no texts to be counted; name the files";
+                            let what = "the index stores no text to count; name the files instead";
                             return Err(Error::index(index.path(), what));
                         };
                         add(&text)?;

@@ -339,7 +339,7 @@ impl Writer {
 
     fn try_to_catch_up(&mut self) {
         if let Err(error) = self.catch_up() {
-            log::error!("what was committed cannot be opened yet: {error}");
+            log::error!("the commit is durable but cannot be opened yet: {error}");
         }
     }
 
@@ -372,8 +372,8 @@ impl Writer {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            let what = "an earlier write failed; open the index again, it is as its last commit \
-                        left it";
+            let what = "an earlier write failed; open the index again, which is in the state of its \
+                        last commit";
             return Err(Error::index(self.index.path(), what));
         }
         Ok(())

@@ -22,7 +22,7 @@ impl SegmentReader {
         let mut problems: Vec<Corruption> = Vec::new();
         for offset in self.file().damaged_pages() {
             let section = self.file().section_at(offset as u64);
-            let what = "the page that begins here does not fit its checksum";
+            let what = "the page that begins here does not match its checksum";
             problems.push(Corruption::new(self.file().name(), section, offset as u64, what));
         }
         if problems.is_empty() {
@@ -67,7 +67,7 @@ impl Checker<'_> {
         let told = self.terms()?;
         let shown = self.documents()?;
         if told != shown {
-            let what = "the signatures hold other fingerprints than the posting lists say";
+            let what = "the signatures contain other fingerprints than the posting lists";
             self.problem(Section::Forward, what.into());
         }
         Ok(())
@@ -108,12 +108,12 @@ impl Checker<'_> {
                 if last_key.is_some_and(|last| last >= key) || key > key_max {
                     self.problem(Section::Terms, format!("key {key} is out of order"));
                 } else if index.block_of(key) != Some(block_at) {
-                    let what = format!("key {key} is not in the block that it gives");
+                    let what = format!("a look-up of key {key} leads to another block");
                     self.problem(Section::TermIndex, what);
                 }
                 let ascend = docs.windows(2).all(|pair| pair[0] < pair[1]);
                 if !ascend || docs[docs.len() - 1] >= file.header.documents {
-                    self.problem(section, format!("the list of key {key} is no list"));
+                    self.problem(section, format!("the list of key {key} cannot be read"));
                 }
                 if docs.len() >= HEAVY_DF_MIN as usize
                     && heavy.next() != Some((key, docs.len() as u32))
@@ -129,11 +129,14 @@ impl Checker<'_> {
             self.problem(Section::Postings, "bytes after the last list".into());
         }
         if heavy.next().is_some() {
-            self.problem(Section::Heavy, "more keys than there are long lists".into());
+            self.problem(Section::Heavy, "there are more keys than long lists".into());
         }
         let Counts { terms, postings, .. } = *self.reader.counts();
         if (u64::from(ordinal), story.postings) != (terms, postings) {
-            self.problem(Section::Terms, "not as many terms and postings as counted".into());
+            self.problem(
+                Section::Terms,
+                "the numbers of terms and postings differ from those of the header".into(),
+            );
         }
         Ok(story)
     }
@@ -194,7 +197,7 @@ impl Checker<'_> {
         if (occurrences, tokens) != (counts.occurrences, counts.tokens) {
             self.problem(
                 Section::Documents,
-                "not as many fingerprints and tokens as counted".into(),
+                "the numbers of fingerprints and tokens differ from those of the header".into(),
             );
         }
         Ok(story)

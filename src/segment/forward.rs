@@ -68,7 +68,7 @@ impl<'a> ForwardList<'a> {
         let before = head.len();
         let len = take_varint(&mut head)
             .filter(|&len| len <= file.footer.counts.occurrences)
-            .ok_or_else(|| damage("a list longer than all lists together"))?
+            .ok_or_else(|| damage("a list is longer than all lists together"))?
             as usize;
         let ordinal_bits = u32::from(file.footer.widths.ordinal);
         if len == 0 {
@@ -82,10 +82,10 @@ impl<'a> ForwardList<'a> {
             });
         }
         let delta_bits = head.first().copied().map(u32::from).filter(|&bits| bits <= 32);
-        let delta_bits = delta_bits.ok_or_else(|| damage("positions wider than 32 bits"))?;
+        let delta_bits = delta_bits.ok_or_else(|| damage("positions are wider than 32 bits"))?;
         // Columns without a bit take no bytes, so nothing else bounds what decoding them takes.
         if ordinal_bits + delta_bits == 0 && len > EMPTY_OCCURRENCES_MAX {
-            return Err(damage("a list of too many equal fingerprints at position 0"));
+            return Err(damage("a list has too many equal fingerprints at position 0"));
         }
         let start = at + (before - head.len()) + 1;
         let ordinals_len = column_bytes(len, ordinal_bits);
@@ -125,12 +125,12 @@ impl<'a> ForwardList<'a> {
         }));
         // A merge writes differences of positions, which must not descend.
         if is_beyond {
-            let what = "a position of more than 32 bits";
+            let what = "a position exceeds 32 bits";
             return Err(file.corruption(Section::Forward, self.at, what));
         }
         let terms = file.footer.counts.terms;
         if ordinals.iter().any(|&ordinal| u64::from(ordinal) >= terms) {
-            let what = "a term ordinal beyond the last term";
+            let what = "a term ordinal is beyond the last term";
             return Err(file.corruption(Section::Forward, self.at, what));
         }
         Ok(())

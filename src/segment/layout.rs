@@ -107,22 +107,22 @@ impl Header {
     fn decode(file: &str, bytes: &[u8]) -> Result<Header, Corruption> {
         let damage = |offset, what: String| Corruption::new(file, "header", offset, what);
         if bytes.len() < HEADER_BYTES || bytes[..8] != MAGIC {
-            return Err(damage(0, "this is not a .sig file".into()));
+            return Err(damage(0, "it is not a .sig file".into()));
         }
         let version = uint_le(&bytes[8..10]) as u16;
         if version != FORMAT_VERSION {
             let what = format!(
-                "format version {version}, but this cento reads version {FORMAT_VERSION}; \
-                 use the cento that wrote the index, or build the index again"
+                "the file has format version {version}, but this version of cento reads {FORMAT_VERSION}; \
+                 use the version that wrote it, or create the index again"
             );
             return Err(damage(8, what));
         }
         let key_bits = bytes[10];
         if !(1..=64).contains(&key_bits) {
-            return Err(damage(10, format!("keys of {key_bits} bits; 1 to 64 are possible")));
+            return Err(damage(10, format!("keys have {key_bits} bits; 1 to 64 are possible")));
         }
         if bytes[11] != 0 || bytes[32..HEADER_BYTES].iter().any(|&byte| byte != 0) {
-            return Err(damage(11, "reserved bytes that are not zero".into()));
+            return Err(damage(11, "reserved bytes are not zero".into()));
         }
         Ok(Header {
             key_bits,
@@ -207,7 +207,7 @@ impl Footer {
         }
         let (fields, crc) = bytes.split_at(FOOTER_BYTES - 16);
         if uint_le(&crc[..4]) != u64::from(crc32fast::hash(fields)) || uint_le(&crc[4..8]) != 0 {
-            return Err(damage("its checksum does not fit"));
+            return Err(damage("it does not match its checksum"));
         }
         let mut rest = fields;
         let mut number = || take_array(&mut rest).map(u64::from_le_bytes).ok_or_else(cut);
@@ -229,10 +229,10 @@ impl Footer {
             || u64::from(u16::from_le_bytes([a, b])) != super::postings::VARINT_DF_MAX as u64
             || u32::from_le_bytes([c, d, e, f]) != super::HEAVY_DF_MIN
         {
-            return Err(damage("thresholds that this version of the format does not have"));
+            return Err(damage("the thresholds are not those of this version of the format"));
         }
         if [ordinal, distinct, tokens, forward].iter().any(|&width| width > 64) {
-            return Err(damage("a column wider than 64 bits"));
+            return Err(damage("a column is wider than 64 bits"));
         }
         let checksums_crc = take_array(&mut rest).map(u32::from_le_bytes).ok_or_else(cut)?;
         let widths = Widths { ordinal, distinct, tokens, forward };
@@ -268,7 +268,7 @@ impl SigFile {
         for (section, (offset, len)) in Section::ALL.iter().zip(footer.sections) {
             // A file shorter than header and footer together has no room for any section.
             if offset != end || len > (footer_at as u64).saturating_sub(end) {
-                let what = "it does not follow the section before it";
+                let what = "it does not follow the previous section";
                 return Err(Corruption::new(file, section.name(), offset, what));
             }
             end += len;
@@ -304,7 +304,7 @@ impl SigFile {
         let (offset, section_len) = self.footer.sections[section as usize];
         let offset = offset as usize;
         if start.checked_add(len).is_none_or(|end| end > section_len as usize) {
-            let what = "something in it points past its end";
+            let what = "something in it points beyond its end";
             return Err(self.corruption(section, start.min(section_len as usize), what));
         }
         self.bytes.read(section.name(), offset + start, len)

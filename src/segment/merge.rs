@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
             inline => {
                 docs.extend(inline_docs(&inline));
                 if docs[docs.len() - 1] >= file.header.documents {
-                    let what = "a term in a document beyond the last";
+                    let what = "a term occurs in a document beyond the last";
                     return Err(file.corruption(super::Section::Terms, 0, what));
                 }
             }

@@ -213,7 +213,7 @@ impl CheckedBytes {
         if found == expected {
             return Ok(());
         }
-        let what = format!("checksum {found:08x}, but {expected:08x} was written");
+        let what = format!("the checksum is {found:08x}, but {expected:08x} was written");
         Err(self.corruption(section, start, what))
     }
 }

@@ -241,7 +241,7 @@ impl SignatureFile {
         let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
         if header.config != config {
             return Err(foreign(
-                "it was written with another scheme or analyser than its index has",
+                "it was written with another scheme or analyzer than that of its index",
             ));
         }
         if header.documents != segment.max_doc() || header.owner != owner_of(segment)? {

@@ -158,13 +158,14 @@ impl<'a> List<'a> {
         let mut head = file.read_up_to(Section::Postings, start, 2 * VARINT_BYTES_MAX)?;
         let before = head.len();
         let df = take_varint(&mut head).filter(|&df| df <= u64::from(file.header.documents));
-        let df = df.ok_or_else(|| damage("a list longer than the number of documents"))? as usize;
+        let df =
+            df.ok_or_else(|| damage("a list is longer than the number of documents"))? as usize;
         let fits = match encoding {
             Encoding::Varint => (INLINE_DF_MAX + 1..=VARINT_DF_MAX).contains(&df),
             Encoding::Roaring => df > VARINT_DF_MAX,
         };
         if !fits {
-            return Err(damage("a list of a length that its encoding is not for"));
+            return Err(damage("a list has a length that its encoding does not allow"));
         }
         let bytes = match encoding {
             Encoding::Varint => {
@@ -173,7 +174,7 @@ impl<'a> List<'a> {
             }
             Encoding::Roaring => {
                 let len = take_varint(&mut head);
-                let len = len.ok_or_else(|| damage("a bitmap without a length"))?;
+                let len = len.ok_or_else(|| damage("a bitmap has no length"))?;
                 let start = start + (before - head.len());
                 file.read(Section::Postings, start, usize::try_from(len).unwrap_or(usize::MAX))?
             }
@@ -194,7 +195,7 @@ impl<'a> List<'a> {
         let decoded = &docs[before..];
         let last_fits = decoded.last().is_some_and(|&doc| doc < file.header.documents);
         if decoded.len() != self.df as usize || !last_fits {
-            return Err(self.damage(file, "a list that does not hold the documents it counts"));
+            return Err(self.damage(file, "a list does not contain the documents that it counts"));
         }
         Ok(())
     }
@@ -231,7 +232,7 @@ impl<'a> List<'a> {
                     let bytes = Cursor::new(bytes);
                     candidates.bitmap.intersection_with_serialized_unchecked(bytes).ok()
                 })
-                .ok_or_else(|| self.damage(file, "a bitmap that cannot be read"))?
+                .ok_or_else(|| self.damage(file, "a bitmap cannot be read"))?
                 .into_iter()
                 .collect(),
         };
@@ -273,7 +274,9 @@ impl<'a> List<'a> {
         let bitmap = RoaringBitmap::deserialize_from(self.bytes).ok();
         bitmap
             .filter(|bitmap| is_framed(self.bytes) && bitmap.len() == u64::from(self.df))
-            .ok_or_else(|| self.damage(file, "a bitmap that does not hold what it counts"))
+            .ok_or_else(|| {
+                self.damage(file, "a bitmap does not contain the documents that it counts")
+            })
     }
 
     fn damage(&self, file: &SigFile, what: &str) -> Corruption {

@@ -63,15 +63,19 @@ impl SegmentReader {
         let file = SigFile::open(file, bytes, read_ahead)?;
         let Counts { terms, heavy, .. } = file.footer.counts;
         if terms > u64::from(u32::MAX) {
-            let what = "more than 2^32 terms";
+            let what = "there are more than 2^32 terms";
             return Err(file.corruption(Section::Terms, 0, what));
         }
         let heavy_len = heavy.checked_mul(file.header.key_bytes() as u64 + 4);
         if heavy_len != Some(file.len(Section::Heavy) as u64) {
-            return Err(file.corruption(Section::Heavy, 0, "not as long as its count says"));
+            return Err(file.corruption(Section::Heavy, 0, "its length does not match its count"));
         }
         if documents::section_bytes(&file) != file.len(Section::Documents) {
-            return Err(file.corruption(Section::Documents, 0, "not as long as its columns are"));
+            return Err(file.corruption(
+                Section::Documents,
+                0,
+                "its length does not match its columns",
+            ));
         }
         file.fetch(Section::TermIndex, std::iter::once(0..file.len(Section::TermIndex)));
         let index = TermIndex::open(&file)?;

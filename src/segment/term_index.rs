@@ -33,16 +33,16 @@ impl TermIndex {
         let blocks = file.footer.counts.terms.div_ceil(BLOCK_TERMS as u64) as usize;
         let terms_len = file.len(Section::Terms);
         if blocks > terms_len {
-            return Err(damage("more terms than its blocks can hold"));
+            return Err(damage("there are more terms than its blocks can hold"));
         }
         let (bytes, header) = (file.read_all(Section::TermIndex)?, file.header);
         let (separators, mut offsets) = stream(bytes, &header, blocks)
-            .ok_or_else(|| damage("it is not an index of as many blocks as there are"))?;
+            .ok_or_else(|| damage("it indexes another number of blocks"))?;
         offsets.push(terms_len);
         let ascends = offsets.windows(2).all(|pair| pair[0] < pair[1])
             && separators.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascends || offsets[0] != if blocks == 0 { terms_len } else { 0 } {
-            return Err(damage("blocks that are not in order"));
+            return Err(damage("the blocks are not in order"));
         }
         let prefix_bits = width_of(blocks as u64).min(u32::from(file.header.key_bits)).min(24);
         let prefix_shift = u32::from(file.header.key_bits) - prefix_bits;
@@ -103,7 +103,7 @@ impl TermIndex {
         let Range { start, end } = self.range(block);
         let bytes = file.read(Section::Terms, start, end - start)?;
         Block::parse(bytes, &file.header)
-            .ok_or_else(|| file.corruption(Section::Terms, start, "a block that is cut short"))
+            .ok_or_else(|| file.corruption(Section::Terms, start, "a block is cut short"))
     }
 }
 

@@ -85,15 +85,15 @@ impl Client {
     /// When that is no such address. Whether somebody is there is seen by asking.
     pub fn new(url: &str, token: Option<&str>) -> Result<Client> {
         let refused = |what: &str| Error::input(url, what);
-        let parsed: ureq::http::Uri = url.parse().map_err(|_| refused("this is no URL"))?;
+        let parsed: ureq::http::Uri = url.parse().map_err(|_| refused("it is not a URL"))?;
         if !matches!(parsed.scheme_str(), Some("http" | "https")) || parsed.host().is_none() {
-            return Err(refused("give the URL of a service, such as http://127.0.0.1:7227"));
+            return Err(refused("expected the URL of a service, such as http://127.0.0.1:7227"));
         }
         if parsed.scheme_str() == Some("https") && !cfg!(feature = "tls") {
             return Err(refused("this build of cento has no TLS: its feature `tls` is off"));
         }
         if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
-            return Err(refused("the token has characters that no token has"));
+            return Err(refused("the token contains characters that are not allowed"));
         }
         let config = |read_timeout| {
             Agent::config_builder()
@@ -335,7 +335,8 @@ impl Client {
 
     /// The error for an answer that no service of this version gives.
     pub fn unexpected(&self) -> Error {
-        let message = "this does not answer as a cento service of this version does";
+        let message = "the answer is not that of a cento service of this version; check the URL and \
+                       both versions";
         let code = "unexpected".into();
         Error::Service { url: self.url.clone(), code, message: message.into() }
     }

@@ -103,7 +103,9 @@ impl App {
     /// A place among the requests that are being answered. Those that are still arriving need none:
     /// slow clients take no place from others.
     fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
-        self.places.try_acquire().map_err(|_| Failure::busy("many requests are being answered"))
+        self.places
+            .try_acquire()
+            .map_err(|_| Failure::busy("too many requests are in progress; try again later"))
     }
 
     /// Runs what takes time on a thread of its own; so many at a time as there are threads to search.
@@ -194,7 +196,9 @@ impl App {
 
 fn turned_away<T>(error: TrySendError<T>) -> Failure {
     match error {
-        TrySendError::Full(_) => Failure::busy("many changes are waiting to be written"),
+        TrySendError::Full(_) => {
+            Failure::busy("too many changes are waiting to be written; try again later")
+        }
         TrySendError::Disconnected(_) => Failure::unavailable("the service is stopping"),
     }
 }

@@ -29,7 +29,7 @@ impl Gate {
 }
 
 fn no_room() -> Failure {
-    Failure::busy("many large requests and answers are on their way")
+    Failure::busy("too many bytes of requests and answers are in flight; try again later")
 }
 
 /// The form of a body.
@@ -85,7 +85,7 @@ impl Body {
     /// When it is JSON lines, no JSON, or says something else.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         if self.is_lines() {
-            return Err(unsupported("this route takes application/json"));
+            return Err(unsupported("this route accepts application/json only"));
         }
         parse(&self.bytes)
     }
@@ -104,7 +104,7 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
     // serde would take its values for those of the fields, in order.
     if json.trim_ascii_start().first() == Some(&b'[') {
-        return Err(Failure::bad_request("give a JSON object"));
+        return Err(Failure::bad_request("expected a JSON object"));
     }
     serde_json::from_slice(json).map_err(|error| Failure::bad_request(error.to_string()))
 }
@@ -116,7 +116,7 @@ async fn collect(
 ) -> Result<(Bytes, Permit), Failure> {
     let (mut bytes, mut room) = (BytesMut::new(), gate.enter(0)?);
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Failure::bad_request("the body did not arrive whole"))?;
+        let frame = frame.map_err(|_| Failure::bad_request("the body is incomplete"))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > bytes_max {
             return Err(too_large(bytes_max));
@@ -132,7 +132,7 @@ async fn collect(
 fn form(headers: &HeaderMap) -> Result<Form, Failure> {
     let encoding = headers.get(header::CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
-        return Err(unsupported("send the body as it is, without Content-Encoding"));
+        return Err(unsupported("Content-Encoding is not supported; send the body uncompressed"));
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
@@ -141,18 +141,18 @@ fn form(headers: &HeaderMap) -> Result<Form, Failure> {
         Some("application/x-ndjson" | "application/ndjson" | "application/jsonl") => {
             Ok(Form::Lines)
         }
-        _ => Err(unsupported("say Content-Type: application/json, or application/x-ndjson")),
+        _ => Err(unsupported("set Content-Type to application/json or application/x-ndjson")),
     }
 }
 
 fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
     let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(None) };
     let length = length.to_str().ok().and_then(|length| length.parse().ok());
-    length.map(Some).ok_or_else(|| Failure::bad_request("Content-Length is no number"))
+    length.map(Some).ok_or_else(|| Failure::bad_request("Content-Length is not a number"))
 }
 
 fn too_large(bytes_max: usize) -> Failure {
-    Failure::too_large(format!("a body has at most {bytes_max} bytes; send less at a time"))
+    Failure::too_large(format!("the body exceeds {bytes_max} bytes; send less at a time"))
 }
 
 fn unsupported(message: &str) -> Failure {

@@ -90,7 +90,7 @@ pub async fn serve(
     }
     drop(listener);
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some requests were not finished in time");
+        tracing::warn!("some requests were not finished within the grace period");
     }
 }
 

@@ -48,7 +48,7 @@ impl Failure {
 
     /// It took too long.
     pub fn timed_out() -> Failure {
-        let message = "the request took longer than this service allows";
+        let message = "the request exceeded the time limit of this service";
         Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
     }
 
@@ -59,15 +59,15 @@ impl Failure {
 
     /// A defect, or trouble that only the operator can mend.
     pub fn internal() -> Failure {
-        let message = "something went wrong in the service; its log says what";
+        let message = "internal error; the log of the service has the details";
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
     /// A document brings out a defect: to send it again would bring it out again.
     pub fn poisonous(id: &str) -> Failure {
         let message = format!(
-            "the document `{id}` brings out a defect of cento and is not taken; do not send it again, \
-             and please report it"
+            "the document `{id}` triggers a defect in cento and was refused; do not send it again, and \
+                 please report it"
         );
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "poisonous_document", message)
     }
@@ -102,8 +102,8 @@ impl From<&Error> for Failure {
                 Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_index", message)
             }
             _ if is_storage_full(error) => {
-                tracing::error!(%error, "no space is left");
-                let message = "no space is left for the index; send this again when there is";
+                tracing::error!(%error, "the disk is full");
+                let message = "the disk of the index is full; send this again when there is space";
                 Failure::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message)
             }
             _ => {
@@ -157,19 +157,22 @@ impl IntoResponses for Errors {
     fn responses() -> std::collections::BTreeMap<String, RefOr<ResponseDocument>> {
         use utoipa::openapi::{ContentBuilder, ResponseBuilder};
         let described = [
-            ("400", "The request is none that can be answered."),
-            ("401", "A token is missing, or unknown."),
-            ("403", "The token does not allow this, or a web page of another site asked."),
-            ("404", "There is no such document."),
-            ("405", "The route does not have this method."),
-            ("408", "The request took too long."),
-            ("409", "Another change came first."),
-            ("413", "The body, or the number of its records, is too large."),
-            ("415", "The body is of another type than the route takes."),
-            ("429", "Too much is going on; try again after `Retry-After` seconds."),
-            ("500", "Something went wrong in the service; its log says what."),
-            ("503", "The service is stopping, or cannot write."),
-            ("507", "No space is left for the index."),
+            ("400", "Invalid request."),
+            ("401", "The token is missing or unknown."),
+            (
+                "403",
+                "The token does not permit this, or the request comes from a page of another site.",
+            ),
+            ("404", "No such document."),
+            ("405", "Method not allowed on this route."),
+            ("408", "The request exceeded the time limit."),
+            ("409", "Another change came first; try again."),
+            ("413", "The body or its number of records is too large."),
+            ("415", "The route does not accept this content type."),
+            ("429", "Too many requests; try again after `Retry-After` seconds."),
+            ("500", "Internal error; the log of the service has the details."),
+            ("503", "The service is stopping or cannot write."),
+            ("507", "The disk of the index is full."),
         ];
         let schema = utoipa::openapi::Ref::from_schema_name(ErrorBody::name());
         let response = |description: &str| {

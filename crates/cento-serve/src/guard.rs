@@ -83,13 +83,15 @@ fn admit(app: &App, request: &Request) -> Result<(), Failure> {
     let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
     let is_link = request.method() == Method::GET && mode == Some(b"navigate");
     if (is_foreign && !is_link) || has_foreign_origin(headers) {
-        return Err(refused("web pages of other sites may not ask this service"));
+        return Err(refused("requests from web pages of other sites are refused"));
     }
     // A name that somebody else's server gives to the loopback address makes that server's pages
     // ones of this site. They have no token.
     let is_open = app.is_loopback && app.settings.tokens.is_empty();
     if is_open && !headers.get(header::HOST).is_none_or(is_loopback_name) {
-        return Err(refused("without tokens this service answers to localhost and 127.0.0.1 only"));
+        return Err(refused(
+            "without tokens this service accepts only the host names localhost and 127.0.0.1",
+        ));
     }
     Ok(())
 }
@@ -109,7 +111,7 @@ const DECISIVE: [HeaderName; 6] = [
 fn check_head(request: &Request) -> Result<(), Failure> {
     let headers = request.headers();
     if let Some(twice) = DECISIVE.iter().find(|name| headers.get_all(*name).iter().count() > 1) {
-        return Err(Failure::bad_request(format!("the header `{twice}` is given twice")));
+        return Err(Failure::bad_request(format!("the header `{twice}` occurs twice")));
     }
     let Some(host) = headers.get(header::HOST) else {
         // As the protocol has it, which was another before.
@@ -118,11 +120,12 @@ fn check_head(request: &Request) -> Result<(), Failure> {
             _ => Ok(()),
         };
     };
-    let host = host.to_str().map_err(|_| Failure::bad_request("the header `host` is no name"))?;
+    let host =
+        host.to_str().map_err(|_| Failure::bad_request("the header `host` is not a host name"))?;
     let uri = request.uri();
     match uri.authority() {
         Some(authority) if !is_same_host(authority.as_str(), host, uri.scheme_str()) => {
-            Err(Failure::bad_request("the URL and the header `host` name two hosts"))
+            Err(Failure::bad_request("the URL and the header `host` name different hosts"))
         }
         _ => Ok(()),
     }
@@ -166,11 +169,11 @@ pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Re
 async fn only(wanted: Role, State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     match app.settings.tokens.role(request.headers()) {
         None => {
-            let message = "say Authorization: Bearer, with a token of this service";
+            let message = "send an `Authorization: Bearer` header with a token of this service";
             Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into_response()
         }
         Some(role) if role < wanted => {
-            let message = "this token allows to read only";
+            let message = "this token permits reading only";
             Failure::new(StatusCode::FORBIDDEN, "forbidden", message).into_response()
         }
         Some(_) => next.run(request).await,

@@ -127,7 +127,7 @@ fn sign_all(
             sign_within(index, &body, is_lines, usual, memory, taken, stop)
         }));
         let mut signed = signed.unwrap_or_else(|_| {
-            tracing::error!("a request brought out a defect; please report it");
+            tracing::error!("a request triggered a defect; please report it");
             Err(Failure::internal())
         });
         if unwanted.is_set() {
@@ -222,7 +222,7 @@ fn sign(
         });
         let signed = signed.map_err(|error| match error {
             Error::Internal { .. } => {
-                tracing::error!(%error, "a document brings out a defect");
+                tracing::error!(%error, "a document triggers a defect");
                 Failure::poisonous(&id)
             }
             error if is_lines => unplaced(error),

@@ -91,7 +91,7 @@ fn reserve(budget: &Arc<ByteBudget>, bytes: usize, stop: &AtomicBool) -> Result<
     }
     let max = budget.bytes_max();
     if bytes > max {
-        return Err(Error::memory("what is asked of these texts", bytes, max));
+        return Err(Error::memory("the comparison of these texts", bytes, max));
     }
     budget.enter_while(bytes, &is_wanted).map(Some).ok_or(Error::Cancelled)
 }

@@ -116,38 +116,38 @@ impl Metrics {
 
     fn register(&mut self) {
         let of = &mut self.registry;
-        let help = "Time from the head of a request to that of its answer";
+        let help = "Time from the head of a request to the head of its answer";
         of.register_with_unit("request_duration", help, Unit::Seconds, self.requests.clone());
-        of.register("postings", "Postings that searches looked at", self.postings.clone());
-        let help = "Fingerprints of queries that were stopped";
+        of.register("postings", "Postings read by searches", self.postings.clone());
+        let help = "Stop-fingerprints in queries";
         of.register("fingerprints_stopped", help, self.stopped.clone());
-        let help = "Documents that came in, by what became of them";
+        let help = "Documents received, by result";
         of.register("documents_received", help, self.arrived.clone());
         of.register("segments_merged", "Segments merged into others", self.merges.clone());
-        let help = "Time that commits took";
+        let help = "Time taken by commits";
         of.register_with_unit("commit_duration", help, Unit::Seconds, self.commits.clone());
-        of.register("compactions", "Compactions that ended well", self.compactions.clone());
+        of.register("compactions", "Compactions that succeeded", self.compactions.clone());
         let help = "Acknowledged documents that could not be committed";
         of.register("documents_lost", help, self.lost.clone());
-        of.register("requests_in_flight", "Requests being answered", self.in_flight.clone());
-        let help = "Computations that requests have begun and that go on, also when nobody waits";
+        of.register("requests_in_flight", "Requests in progress", self.in_flight.clone());
+        let help = "Computations in progress, including those of requests that have ended";
         of.register("computations", help, self.computations.clone());
-        let help = "Computations that were stopped because nobody waited any more";
+        let help = "Computations that were stopped because their request had ended";
         of.register("computations_stopped", help, self.stopped_computations.clone());
         of.register("connections", "Open connections", self.connections.clone());
-        let help = "Connections that were turned away";
+        let help = "Connections that were refused";
         of.register("connections_turned_away", help, self.turned_away.clone());
-        let help = "Requests with changes that the writer has not taken yet";
+        let help = "Requests with changes that wait for the writer";
         of.register("ingest_queue_requests", help, self.queue_requests.clone());
-        let help = "Bytes of the requests with changes that the writer has not taken yet";
+        let help = "Bytes of the requests with changes that wait for the writer";
         of.register("ingest_queue_bytes", help, self.queue_bytes.clone());
         let help = "Documents changed since the last commit";
         of.register("documents_uncommitted", help, self.uncommitted.clone());
-        of.register("documents", "Documents of the index", self.documents.clone());
-        let help = "Documents removed or replaced that still take space";
+        of.register("documents", "Documents in the index", self.documents.clone());
+        let help = "Documents removed or replaced that still use space";
         of.register("documents_deleted", help, self.deleted.clone());
-        of.register("segments", "Segments of the index", self.segments.clone());
-        of.register("compacting", "1 while a compaction goes on", self.compacting.clone());
+        of.register("segments", "Segments in the index", self.segments.clone());
+        of.register("compacting", "1 while a compaction runs, else 0", self.compacting.clone());
     }
 
     /// A computation has begun; it goes on until what this gives is dropped.

@@ -5,7 +5,7 @@
 pub fn give_way() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
-        tracing::warn!(%error, "documents are added at the priority of searches");
+        tracing::warn!(%error, "the priority of ingest threads cannot be lowered");
     }
 }
 

@@ -43,19 +43,19 @@ impl Tokens {
             let role = match role {
                 "read" => Role::Read,
                 "write" => Role::Write,
-                _ => return Err(refused("give `read TOKEN` or `write TOKEN`")),
+                _ => return Err(refused("expected `read TOKEN` or `write TOKEN`")),
             };
             let token = token.trim();
             let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
             if token.len() < TOKEN_BYTES_MIN || !is_plain {
-                let what = "a token has 16 characters or more, of ASCII, and no space; make one \
-                            with `openssl rand -hex 32`";
+                let what = "a token must have at least 16 ASCII characters and no space; make one with \
+                            `openssl rand -hex 32`";
                 return Err(refused(what));
             }
             tokens.push((role, token.as_bytes().to_vec()));
         }
         if tokens.is_empty() {
-            return Err(Error::input(place, "there is no token in it"));
+            return Err(Error::input(place, "the file contains no token"));
         }
         Ok(Tokens { tokens })
     }

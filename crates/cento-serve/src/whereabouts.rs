@@ -41,7 +41,7 @@ impl Whereabouts {
         let written = serde_json::to_vec(&own).map_err(Into::into);
         let written: std::io::Result<()> = written.and_then(|json| replace::file(&file, &json));
         if let Err(error) = written {
-            tracing::warn!(%error, "commands on this machine will not find the service");
+            tracing::warn!(%error, "commands on this machine will not find the service by its index");
         }
         Announced(file)
     }

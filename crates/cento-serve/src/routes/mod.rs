@@ -137,7 +137,7 @@ pub fn router(app: Arc<App>) -> Router {
         })
         .layer(map_response(explain))
         .layer(CatchPanicLayer::custom(|_| {
-            tracing::error!("a request brought out a defect; please report it");
+            tracing::error!("a request triggered a defect; please report it");
             Failure::internal().into_response()
         }))
         .layer(from_fn_with_state(app.clone(), guard::guard))
