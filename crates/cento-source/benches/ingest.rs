@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use cento::fault::Faults;
 use cento::hash::mix64;
 use cento::index::{Config, Index};
 use cento::scheme::{self, DEFAULT_SPEC};
@@ -53,6 +54,7 @@ fn ingest(c: &mut Criterion) {
             threads: options.threads,
             bytes_max: options.memory_bytes / 4,
             source: options.source.clone(),
+            faults: Faults::default(),
         };
         let config = config(false);
         b.iter(|| {

@@ -109,6 +109,7 @@ pub fn add(
         // In place of what waits for the writer, which is then nothing else.
         document_bytes_max: options.memory_bytes / 2,
         source: options.source.clone(),
+        faults: index.faults(),
     };
     let is_known = |document: &_, digest| committed.holds(document, digest).unwrap_or(false);
     let config = index.config();

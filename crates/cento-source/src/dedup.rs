@@ -32,6 +32,7 @@ pub fn dedup(
         bytes_max: options.memory_bytes / 4,
         document_bytes_max: options.memory_bytes / 4,
         source: source.clone(),
+        faults: index.faults(),
     };
     let mut run = Dedup::new(index, against, options, from, sink)?;
     let is_known = |_: &_, _| false;

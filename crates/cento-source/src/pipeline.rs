@@ -20,6 +20,7 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
 
 use crate::{Chunk, ChunkKind, Item, SourceOptions};
 use cento::budget::{ByteBudget, Permit};
+use cento::fault::{Faults, Point};
 use cento::hash::Digest;
 use cento::index::{Config, Document, Signature, Signed};
 use cento::stop::Stop;
@@ -57,6 +58,9 @@ pub struct PipelineOptions {
     pub document_bytes_max: usize,
     /// How sources are read.
     pub source: SourceOptions,
+    /// Where a test makes signing fail.
+    #[doc(hidden)]
+    pub faults: Faults,
 }
 
 /// What a byte of input takes before it is signed: the chunk, the text, and the text again while a JSON
@@ -117,11 +121,13 @@ pub fn run(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (read_rx, work_rx, done_tx) = (read_rx.clone(), work_rx.clone(), done_tx.clone());
-            let worker = Worker { config, source: &options.source, share, is_known };
+            let (source, faults) = (&options.source, &options.faults);
+            let worker = Worker { config, source, faults, share, is_known };
             scope.spawn(move || worker.run(&read_rx, &work_rx, &done_tx));
         }
         drop((read_rx, done_tx));
-        let large = Large { config, bytes_max: options.document_bytes_max };
+        let (bytes_max, faults) = (options.document_bytes_max, &options.faults);
+        let large = Large { config, faults, bytes_max };
         let taken = take_in_order(&done_rx, &large, stop, sink);
         // Whatever still waits gives up: the reader at the gate, the workers at their channels.
         gate.close();
@@ -181,6 +187,7 @@ fn spawn_reader(
 struct Worker<'a> {
     config: &'a Config,
     source: &'a SourceOptions,
+    faults: &'a Faults,
     share: Share,
     is_known: &'a (dyn Fn(&Document, Digest) -> bool + Sync),
 }
@@ -233,7 +240,7 @@ impl Worker<'_> {
         if (self.is_known)(&document, digest) {
             return Made::Output(Output::Known(document, digest));
         }
-        match sign(self.config, &document, *bytes_left, part) {
+        match sign((self.config, self.faults), &document, *bytes_left, part) {
             Ok(Signature { tokens, bytes, fingerprints: Some(signature), .. }) => {
                 *bytes_left = bytes_left.saturating_sub(bytes);
                 Made::Output(Output::Signed(Signed::of(document, tokens, signature)))
@@ -246,13 +253,15 @@ impl Worker<'_> {
 
 /// Signs a document, if that takes at most so many bytes.
 fn sign(
-    config: &Config,
+    (config, faults): (&Config, &Faults),
     document: &Document,
     bytes_max: usize,
     part: &mut Vec<u64>,
 ) -> Result<Signature> {
     // A defect that one document brings out must not take the others with it.
     Error::catch(&document_place(document), || {
+        let point = faults.at(Point::Sign, &document.id);
+        point.map_err(|e| Error::io("sign", &document.id, e))?;
         config.sign_within(&document.text, bytes_max, part, Stop::NEVER)
     })
 }
@@ -272,6 +281,7 @@ pub(crate) fn sign_alone(config: &Config, document: Document, bytes_max: usize) 
 /// Signs documents that take much, one at a time.
 struct Large<'a> {
     config: &'a Config,
+    faults: &'a Faults,
     bytes_max: usize,
 }
 
@@ -290,7 +300,7 @@ impl Large<'_> {
             );
             return Output::Failed(Error::input(document_place(&document), what));
         }
-        match sign(self.config, &document, usize::MAX, &mut Vec::new()) {
+        match sign((self.config, self.faults), &document, usize::MAX, &mut Vec::new()) {
             Ok(Signature { tokens, fingerprints, .. }) => {
                 let signature = fingerprints.expect("nothing is too large");
                 Output::Signed(Signed::of(document, tokens, signature))
@@ -357,8 +367,6 @@ fn take_in_order(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cento::scheme::{Fingerprint, Scheme};
-    use std::fmt;
 
     fn config() -> Config {
         Config::new("winnow(k=5,w=10)", "words", true).unwrap()
@@ -370,6 +378,7 @@ mod tests {
             bytes_max,
             document_bytes_max: 1 << 20,
             source: SourceOptions::default(),
+            faults: Faults::default(),
         }
     }
 
@@ -437,31 +446,6 @@ mod tests {
         assert_eq!(outcome.unwrap_err().to_string(), "here: no");
     }
 
-    /// Panics at a document of three tokens.
-    #[derive(Debug)]
-    struct Fragile;
-
-    impl fmt::Display for Fragile {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("fragile")
-        }
-    }
-
-    impl Scheme for Fragile {
-        fn key_bits(&self) -> u8 {
-            40
-        }
-
-        fn span(&self) -> usize {
-            1
-        }
-
-        fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-            signature.clear();
-            assert_ne!(hashes.len(), 3, "three tokens");
-        }
-    }
-
     #[test]
     fn a_panic_outside_of_a_document_ends_the_run_with_an_error() {
         // The part that the thread had in hand never came, and the run waited for it for ever.
@@ -492,8 +476,12 @@ mod tests {
         let path = dir.path().join("x.jsonl");
         let lines = ["one two", "one two three", "four"].map(|t| format!("{{\"text\":\"{t}\"}}\n"));
         std::fs::write(&path, lines.concat()).unwrap();
-        let config = Config { scheme: Box::new(Fragile), ..config() };
-        let taken = run_all(&config, &options(2, 1 << 20), &[path]);
+        let faults = Faults::new(|point, id| {
+            assert!(point != Point::Sign || !id.ends_with(":2"), "the second line");
+            Ok(())
+        });
+        let options = PipelineOptions { faults, ..options(2, 1 << 20) };
+        let taken = run_all(&config(), &options, &[path]);
         assert_eq!(taken.len(), 3);
         assert!(taken[1].contains("x.jsonl:2") && taken[1].contains("Internal"), "{}", taken[1]);
         assert!(taken[0].contains("x.jsonl:1") && taken[2].contains("x.jsonl:3"));

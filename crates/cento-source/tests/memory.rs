@@ -229,6 +229,7 @@ fn two_large_documents_are_never_signed_at_once() {
         bytes_max: 3 << 20,
         document_bytes_max: 8 << 20,
         source: SourceOptions::default(),
+        faults: cento::fault::Faults::default(),
     };
     let [one, six] = [1, 6].map(|times| {
         let inputs = [lines(dir.path(), &[&large], times)];
