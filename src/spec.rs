@@ -13,22 +13,38 @@ use std::fmt;
 
 /// The specifications that can be written for one purpose.
 #[derive(Debug)]
-pub struct Grammar {
+pub struct Grammar<F: 'static> {
     /// What a specification describes, as in "no such {noun}".
     pub noun: &'static str,
-    /// The names allowed, and what each takes.
-    pub families: &'static [Family],
-    /// Families that this build leaves out, each with the feature of the crate that has it.
-    pub absent: &'static [(&'static str, &'static str)],
+    /// All families, also those that this build leaves out.
+    pub families: &'static [&'static F],
 }
 
-/// A name and the parameters it takes.
-#[derive(Debug)]
-pub struct Family {
+/// A name with its parameters, and what there is to know about it.
+///
+/// Schemes, analysers and measures have a type each, with what they do; this is what they share.
+pub trait Family: Sync + 'static {
+    /// Describes the family.
+    fn describe(&self) -> Description;
+}
+
+/// What is said of a family.
+#[derive(Debug, Clone, Copy)]
+pub struct Description {
     /// The name before the parenthesis.
     pub name: &'static str,
     /// The parameters, in canonical order.
     pub parameters: &'static [Parameter],
+    /// What it does, as a clause.
+    pub summary: &'static str,
+    /// Where it comes from: paper and section; empty if it is cento's own.
+    pub source: &'static str,
+    /// A specification to begin with.
+    pub example: &'static str,
+    /// The feature of the crate that has it; none if every build has it.
+    pub feature: Option<&'static str>,
+    /// Whether this build has it.
+    pub is_built: bool,
 }
 
 /// A whole number, or one of several names, with a name, a default and bounds.
@@ -44,17 +60,39 @@ pub struct Parameter {
     pub max: u32,
     /// The names by which the values from 0 on are written, instead of numbers; none for a number.
     pub names: &'static [&'static str],
+    /// What the value says.
+    pub meaning: &'static str,
 }
 
 impl Parameter {
     /// A whole number.
-    pub const fn number(name: &'static str, default: u32, min: u32, max: u32) -> Parameter {
-        Parameter { name, default, min, max, names: &[] }
+    pub const fn number(
+        name: &'static str,
+        default: u32,
+        min: u32,
+        max: u32,
+        meaning: &'static str,
+    ) -> Parameter {
+        Parameter { name, default, min, max, names: &[], meaning }
+    }
+
+    /// 1 or 0, for on and off.
+    pub const fn switch(name: &'static str, default: u32, meaning: &'static str) -> Parameter {
+        Parameter::number(name, default, 0, 1, meaning)
     }
 
     /// One of several names, the first if it is left out.
-    pub const fn choice(name: &'static str, names: &'static [&'static str]) -> Parameter {
-        Parameter { name, default: 0, min: 0, max: names.len() as u32 - 1, names }
+    pub const fn choice(
+        name: &'static str,
+        names: &'static [&'static str],
+        meaning: &'static str,
+    ) -> Parameter {
+        Parameter { name, default: 0, min: 0, max: names.len() as u32 - 1, names, meaning }
+    }
+
+    /// A value of this parameter, as a specification has it.
+    pub fn written(&self, value: u32) -> String {
+        self.names.get(value as usize).map_or_else(|| value.to_string(), |name| (*name).to_owned())
     }
 }
 
@@ -63,24 +101,33 @@ impl Parameter {
 /// It prints in the canonical form, which parses to an equal specification.
 #[derive(Debug, Clone)]
 pub struct Spec {
-    family: &'static Family,
+    name: &'static str,
+    parameters: &'static [Parameter],
     values: Vec<u32>,
 }
 
-impl Spec {
-    /// Reads `text` as one of the specifications of `grammar`.
+impl<F: Family> Grammar<F> {
+    /// Reads `text` as a specification of one of the families.
     ///
     /// # Errors
     ///
-    /// [`Error::Spec`], naming what is allowed, when the syntax is wrong, a name is unknown, or a
-    /// parameter is unknown, given twice, not a whole number, or out of its bounds.
-    pub fn parse(text: &str, grammar: &Grammar) -> Result<Spec> {
-        parse(text, grammar).map_err(|what| Error::spec(text, what))
+    /// [`Error::Spec`], naming what is allowed, when the syntax is wrong, a name is unknown or left
+    /// out of this build, or a parameter is unknown, given twice, not a whole number, or out of its
+    /// bounds.
+    pub fn parse(&self, text: &str) -> Result<(Spec, &'static F)> {
+        parse(text, self).map_err(|what| Error::spec(text, what))
     }
 
+    /// The families that this build has.
+    pub fn built(&self) -> impl Iterator<Item = &'static F> + use<F> {
+        self.families.iter().copied().filter(|family| family.describe().is_built)
+    }
+}
+
+impl Spec {
     /// The name before the parenthesis.
     pub fn name(&self) -> &'static str {
-        self.family.name
+        self.name
     }
 
     /// The value of a parameter.
@@ -89,14 +136,23 @@ impl Spec {
     ///
     /// When the family has no parameter of this name.
     pub fn get(&self, name: &str) -> u32 {
-        let index = self.family.parameters.iter().position(|p| p.name == name);
+        let index = self.parameters.iter().position(|p| p.name == name);
         self.values[index.expect("the family has the parameters its owner asks for")]
+    }
+
+    /// Whether a parameter that is 0 or 1 is 1.
+    ///
+    /// # Panics
+    ///
+    /// As [`get`](Self::get).
+    pub fn is_on(&self, name: &str) -> bool {
+        self.get(name) == 1
     }
 }
 
 impl PartialEq for Spec {
     fn eq(&self, other: &Spec) -> bool {
-        self.family.name == other.family.name && self.values == other.values
+        self.name == other.name && self.values == other.values
     }
 }
 
@@ -104,36 +160,37 @@ impl Eq for Spec {}
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_spec(f, self.family, self.values.iter().copied())
+        write_spec(f, self.name, self.parameters, self.values.iter().copied())
     }
 }
 
 /// The family with its defaults, as it is shown to someone who mistyped a specification.
-impl fmt::Display for Family {
+impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_spec(f, self, self.parameters.iter().map(|p| p.default))
+        write_spec(f, self.name, self.parameters, self.parameters.iter().map(|p| p.default))
     }
 }
 
 fn write_spec(
     f: &mut fmt::Formatter<'_>,
-    family: &Family,
+    name: &str,
+    parameters: &[Parameter],
     values: impl Iterator<Item = u32>,
 ) -> fmt::Result {
-    write!(f, "{}(", family.name)?;
+    write!(f, "{name}(")?;
     let mut comma = "";
-    for (parameter, value) in family.parameters.iter().zip(values) {
-        match parameter.names.get(value as usize) {
-            Some(name) => write!(f, "{comma}{}={name}", parameter.name)?,
-            None => write!(f, "{comma}{}={value}", parameter.name)?,
-        }
+    for (parameter, value) in parameters.iter().zip(values) {
+        write!(f, "{comma}{}={}", parameter.name, parameter.written(value))?;
         comma = ",";
     }
     f.write_str(")")
 }
 
-/// As [`Spec::parse`], with the error as a clause.
-fn parse(text: &str, grammar: &Grammar) -> std::result::Result<Spec, String> {
+/// As [`Grammar::parse`], with the error as a clause.
+fn parse<F: Family>(
+    text: &str,
+    grammar: &Grammar<F>,
+) -> std::result::Result<(Spec, &'static F), String> {
     let text = text.trim_ascii();
     let (name, list) = match text.split_once('(') {
         None => (text, ""),
@@ -142,31 +199,33 @@ fn parse(text: &str, grammar: &Grammar) -> std::result::Result<Spec, String> {
             None => return Err("it must end with `)`, as in `name(key=value,key=value)`".into()),
         },
     };
-    if let Some((_, feature)) = grammar.absent.iter().find(|(absent, _)| *absent == name) {
-        return Err(format!("this build of cento has no `{name}`: its feature `{feature}` is off"));
-    }
-    let Some(family) = grammar.families.iter().find(|f| f.name == name) else {
-        let names = grammar.families.iter().map(Family::to_string);
+    let Some(family) = grammar.families.iter().find(|family| family.describe().name == name) else {
+        let names = grammar.built().map(|family| family.describe().to_string());
         let names = names.collect::<Vec<_>>().join(", ");
         return Err(format!("no such {}; allowed: {names}", grammar.noun));
     };
-    let mut given = vec![None; family.parameters.len()];
+    let described = family.describe();
+    if let (false, Some(feature)) = (described.is_built, described.feature) {
+        return Err(format!("this build of cento has no `{name}`: its feature `{feature}` is off"));
+    }
+    let parameters = described.parameters;
+    let mut given = vec![None; parameters.len()];
     if !list.is_empty() {
         for item in list.split(',') {
-            let (index, value) = parse_item(item.trim_ascii(), family)?;
+            let (index, value) = parse_item(item.trim_ascii(), &described)?;
             if given[index].replace(value).is_some() {
-                let name = family.parameters[index].name;
+                let name = parameters[index].name;
                 return Err(format!("`{name}` is given twice"));
             }
         }
     }
-    let values = family.parameters.iter().zip(given);
+    let values = parameters.iter().zip(given);
     let values = values.map(|(p, value)| value.unwrap_or(p.default)).collect();
-    Ok(Spec { family, values })
+    Ok((Spec { name: described.name, parameters, values }, family))
 }
 
 /// Reads `key=value`; gives the parameter's index and its value.
-fn parse_item(item: &str, family: &Family) -> std::result::Result<(usize, u32), String> {
+fn parse_item(item: &str, family: &Description) -> std::result::Result<(usize, u32), String> {
     let Some((key, value)) = item.split_once('=') else {
         return Err(format!("`{item}` is not `key=value`; allowed: {family}"));
     };
@@ -193,30 +252,46 @@ fn parse_item(item: &str, family: &Family) -> std::result::Result<(usize, u32), 
 mod tests {
     use super::*;
 
-    static GRAMMAR: Grammar = Grammar {
+    struct Shape {
+        name: &'static str,
+        parameters: &'static [Parameter],
+        feature: Option<&'static str>,
+    }
+
+    impl Family for Shape {
+        fn describe(&self) -> Description {
+            let Shape { name, parameters, feature } = *self;
+            let is_built = feature.is_none();
+            let (summary, source, example) = ("", "", name);
+            Description { name, parameters, summary, source, example, feature, is_built }
+        }
+    }
+
+    static GRAMMAR: Grammar<Shape> = Grammar {
         noun: "shape",
-        absent: &[("globe", "round")],
         families: &[
-            Family {
+            &Shape {
                 name: "box",
                 parameters: &[
-                    Parameter::number("w", 3, 1, 9),
-                    Parameter::number("h", 4, 0, u32::MAX),
+                    Parameter::number("w", 3, 1, 9, "the width"),
+                    Parameter::number("h", 4, 0, u32::MAX, "the height"),
                 ],
+                feature: None,
             },
-            Family { name: "dot", parameters: &[] },
+            &Shape { name: "globe", parameters: &[], feature: Some("round") },
+            &Shape { name: "dot", parameters: &[], feature: None },
         ],
     };
 
     fn check(text: &str, canonical: &str) {
-        let spec = Spec::parse(text, &GRAMMAR).unwrap();
+        let (spec, _) = GRAMMAR.parse(text).unwrap();
         assert_eq!(spec.to_string(), canonical, "{text}");
-        assert_eq!(Spec::parse(canonical, &GRAMMAR).unwrap(), spec, "{text}");
+        assert_eq!(GRAMMAR.parse(canonical).unwrap().0, spec, "{text}");
     }
 
     #[track_caller]
     fn check_error(text: &str, clause: &str) {
-        let error = Spec::parse(text, &GRAMMAR).unwrap_err();
+        let error = GRAMMAR.parse(text).err().unwrap();
         assert!(matches!(error, Error::Spec { .. }), "{text}: {error:?}");
         assert_eq!(error.to_string(), format!("`{text}`: {clause}"));
     }
@@ -234,7 +309,8 @@ mod tests {
 
     #[test]
     fn parameters_are_read_by_name() {
-        let spec = Spec::parse("box(h=8)", &GRAMMAR).unwrap();
+        let (spec, family) = GRAMMAR.parse("box(h=8)").unwrap();
+        assert_eq!(family.name, "box");
         assert_eq!((spec.name(), spec.get("w"), spec.get("h")), ("box", 3, 8));
     }
 

@@ -29,5 +29,5 @@ pub fn code(data: &[u8]) {
         tokens.hashes.len()
     );
     let syntax = scheme::parse("syntax(min=1)").expect("the specification is right");
-    text::sign(&*syntax, &tokens);
+    text::sign(&syntax, &tokens);
 }

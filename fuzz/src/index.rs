@@ -200,7 +200,7 @@ pub fn frequencies(data: &[u8]) {
         else {
             continue;
         };
-        text::sign(&*config.scheme, &text::analyzed(&config.analyzer, TEXT));
+        text::sign(&config.scheme, &text::analyzed(&config.analyzer, TEXT));
     }
 }
 

@@ -57,7 +57,7 @@ fn config(text: &str) {
         let Ok((tokens, signature)) = config.sign("one two three four five six seven eight") else {
             continue;
         };
-        super::text::assert_signed(&*config.scheme, tokens, &signature);
+        super::text::assert_signed(&config.scheme, tokens, &signature);
     }
 }
 

@@ -63,8 +63,8 @@ fn analyzers() -> &'static [Analyzer] {
     })
 }
 
-fn schemes() -> &'static [Box<dyn Scheme>] {
-    static PARSED: OnceLock<Vec<Box<dyn Scheme>>> = OnceLock::new();
+fn schemes() -> &'static [Scheme] {
+    static PARSED: OnceLock<Vec<Scheme>> = OnceLock::new();
     PARSED.get_or_init(|| {
         let parse = |spec: &&str| scheme::parse(spec).expect("the specification is right");
         SCHEMES.iter().map(parse).collect()
@@ -99,7 +99,7 @@ pub fn analyzed(analyzer: &Analyzer, text: &str) -> Tokens {
 }
 
 /// A signature is of a text of so many tokens, and of its scheme.
-pub fn assert_signed(scheme: &dyn Scheme, tokens: u32, signature: &[Fingerprint]) {
+pub fn assert_signed(scheme: &Scheme, tokens: u32, signature: &[Fingerprint]) {
     let bits = scheme.key_bits();
     assert_eq!(signature.is_empty(), tokens == 0, "{scheme}: {} of {tokens}", signature.len());
     assert!(signature.is_sorted_by_key(|f| f.position), "{scheme} is out of order");
@@ -117,11 +117,11 @@ pub fn tokens(data: &[u8]) {
     let scheme = &schemes()[scheme % SCHEMES.len()];
     let text = text(rest);
     let tokens = analyzed(analyzer, &text);
-    sign(&**scheme, &tokens);
+    sign(scheme, &tokens);
 }
 
 /// Signs tokens, twice; in parts too, if the scheme can.
-pub fn sign(scheme: &dyn Scheme, tokens: &Tokens) {
+pub fn sign(scheme: &Scheme, tokens: &Tokens) {
     let (mut signature, mut again) = (Vec::new(), Vec::new());
     scheme.sign(&tokens.hashes, &mut signature);
     scheme.sign(&tokens.hashes, &mut again);

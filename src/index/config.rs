@@ -26,7 +26,7 @@ pub(super) const FREQUENCIES_FILE: &str = "frequencies.cento";
 #[derive(Debug)]
 pub struct Config {
     /// Tokens in, signature out.
-    pub scheme: Box<dyn Scheme>,
+    pub scheme: Scheme,
     /// Text in, tokens out.
     pub analyzer: Analyzer,
     /// Whether the texts are stored; passages need them.

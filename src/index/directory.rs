@@ -374,9 +374,7 @@ impl Directory for IndexDirectory {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use serde_json::Map;
-
-    use crate::index::{Config, Document, Index, Signed, WriterOptions};
+    use crate::index::{Config, Document, Index, WriterOptions};
 
     #[test]
     fn what_is_listed_is_never_older_than_the_last_commit() {
@@ -396,8 +394,8 @@ mod tests {
             }
             let mut stale = 0;
             for i in 0..100 {
-                let document = Document::new(i.to_string(), "a text", Map::new());
-                writer.add(Signed::new(document, index.config()).unwrap()).unwrap();
+                let document = Document::new(i.to_string(), "a text");
+                writer.add(document).unwrap();
                 writer.commit().unwrap();
                 let listed = index.directory().listed();
                 index.tantivy().load_metas().unwrap();

@@ -18,6 +18,7 @@ use super::Signed;
 use super::config::FREQUENCIES_FILE;
 use super::{Config, DocAddress, Document, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
+use crate::scheme::Table;
 
 /// The name of the table while the new index is being made.
 const TABLE: &str = "table";
@@ -77,8 +78,7 @@ impl Index {
         let training = Training {
             analyzer: config.analyzer.clone(),
             q,
-            // The table of a scheme that wants no more than that.
-            spex: config.scheme.to_string().starts_with("spex"),
+            spex: config.scheme.family().table().is_some_and(Table::is_of_repeated),
         };
         let table = training.write_of(self, &beside.join(TABLE))?;
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());

@@ -110,12 +110,16 @@ impl Run {
         let belongs = |fingerprint: &&Fingerprint| belongs(fingerprint.key);
         let after = signature[at..].iter().take_while(belongs).count();
         let before = signature[..at].iter().rev().take_while(belongs).count();
-        let run = &signature[at - before..at + after];
-        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(None) };
-        let span = snapshot.config().scheme.span() as u32;
-        let end = last.position.saturating_add(span).min(segment.document(address.doc)?.tokens);
-        let keys = run.iter().map(|fingerprint| fingerprint.key).collect();
-        Ok(Some(Run { address, tokens: first.position..end, keys }))
+        // The one looked for is among them, so there is a last.
+        let (first, last) = (at - before, at + after - 1);
+        let tokens = segment.document(address.doc)?.tokens;
+        let end = match snapshot.config().scheme.extent() {
+            Some(extent) => extent.end(&signature, last, tokens),
+            // It stands for the whole document.
+            None => tokens,
+        };
+        let keys = signature[first..=last].iter().map(|fingerprint| fingerprint.key).collect();
+        Ok(Some(Run { address, tokens: signature[first].position..end, keys }))
     }
 }
 

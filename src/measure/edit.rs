@@ -5,9 +5,73 @@
 
 use std::collections::HashMap;
 
+use super::family::{Family, cells};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::stop::{Steps, Stop};
+
+/// `levenshtein`.
+pub(super) const LEVENSHTEIN: Family = Family {
+    name: "levenshtein",
+    summary: "tokens inserted, deleted and replaced",
+    source: "",
+    example: "levenshtein",
+    costs: "n m / 64",
+    purpose: "order, in short texts",
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        levenshtein(a, b, texts.stop)
+    }),
+    steps: |a, b| cells(a, b) / 32,
+    ..Family::PLAIN
+};
+
+/// `damerau`.
+pub(super) const DAMERAU: Family = Family {
+    name: "damerau",
+    summary: "tokens inserted, deleted, replaced and exchanged with their neighbours",
+    source: "",
+    example: "damerau",
+    costs: "n m",
+    purpose: "order, in short texts",
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        damerau(a, b, texts.stop)
+    }),
+    steps: cells,
+    ..Family::PLAIN
+};
+
+/// `lcs`.
+pub(super) const LCS: Family = Family {
+    name: "lcs",
+    summary: "the longest common subsequence",
+    source: "",
+    example: "lcs",
+    costs: "n m / 64",
+    purpose: "order, in short texts",
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        lcs(a, b, texts.stop)
+    }),
+    steps: |a, b| cells(a, b) / 32,
+    ..Family::PLAIN
+};
+
+/// `hamming`.
+pub(super) const HAMMING: Family = Family {
+    name: "hamming",
+    summary: "equal tokens at equal places",
+    source: "",
+    example: "hamming",
+    costs: "n",
+    purpose: "versions without insertions",
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        Ok(hamming(a, b))
+    }),
+    ..Family::PLAIN
+};
 
 /// Tokens inserted, deleted and replaced.
 pub fn levenshtein(a: &[u64], b: &[u64], stop: Stop<'_>) -> Result<f64> {

@@ -5,35 +5,42 @@
 //!
 //! | specification | of | costs | for |
 //! |---|---|---|---|
-//! | `containment(k=5)` | runs of k tokens of the first in the second: asymmetric similarity (Finkel et al. 2002, section 2.5) | n + m | reuse of a text in a longer one |
-//! | `symmetric(k=5)` | twice the common runs over the runs of both (the same section, which has no factor two) | n + m | copies of like length |
-//! | `resemblance(k=5)` | common runs over all runs (Broder) | n + m | near-duplicates |
-//! | `qgrams(q=4)` | q-grams of characters of the first in the second, counted as often as both have them (Sun et al. 2013, section 3) | n + m | texts with typing errors |
-//! | `overlap(n=10)` | tokens of the first in common stretches of at least n, as MDR finds them (Finkel et al., section 3) | n + m | exact quotations |
-//! | `gzip`, `bzip2`, `ppm` | what compressing both together saves (Finkel et al., section 4.3) | slow; gzip forgets after 32 KiB | any data; unrelated texts have 0.1 to 0.3 |
-//! | `cosine` | words, weighted by the logarithm of their frequency, or with a frequency table by TF-IDF (Sharapova and Sharapova 2018, section 2.3 h) | n + m | the same topic |
-//! | `style` | the shares of "the", "and", "but" and "so" (Finkel et al., section 4.2) | n + m | whole documents, roughly |
-//! | `levenshtein`, `damerau`, `lcs` | tokens inserted, deleted, replaced, exchanged | n m / 64; damerau n m | order, in short texts |
+//! | `containment(k=5)` | runs of k tokens of the first text that the second has | n + m | reuse of a text in a longer one |
+//! | `symmetric(k=5)` | twice the common runs of k tokens over the runs of both texts | n + m | copies of like length |
+//! | `resemblance(k=5)` | common runs of k tokens over all runs | n + m | near-duplicates |
+//! | `qgrams(q=4)` | q-grams of characters of the first text that the second has, counted as often as both have them | n + m | texts with typing errors |
+//! | `overlap(n=10)` | tokens of the first text in common stretches of at least n | n + m | exact quotations |
+//! | `gzip` | what compressing both texts together by gzip saves, which forgets after 32 KiB | slow | any data; unrelated texts have 0.1 to 0.3 |
+//! | `bzip2` | what compressing both texts together by bzip2 saves | slow | any data; unrelated texts have 0.1 to 0.3 |
+//! | `ppm` | what compressing both texts together by PPMd saves | slow | any data; unrelated texts have 0.1 to 0.3 |
+//! | `cosine` | words, weighted by the logarithm of their frequency, or with a frequency table by TF-IDF | n + m | the same topic |
+//! | `style` | the shares of the words the, and, but, so | n + m | whole documents, roughly |
+//! | `levenshtein` | tokens inserted, deleted and replaced | n m / 64 | order, in short texts |
+//! | `damerau` | tokens inserted, deleted, replaced and exchanged with their neighbours | n m | order, in short texts |
+//! | `lcs` | the longest common subsequence | n m / 64 | order, in short texts |
 //! | `hamming` | equal tokens at equal places | n | versions without insertions |
 //!
 //! Measures know neither fingerprints nor indexes.
 
-#[cfg(feature = "compression")]
 mod compression;
 mod edit;
+mod family;
 pub mod overlap;
 mod sets;
 pub mod vectors;
+
+pub use family::Family;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::scheme::frequency::FrequencyTable;
-use crate::spec::{Family, Grammar, Parameter, Spec};
+use crate::spec::{Grammar, Spec};
 use crate::stop::Stop;
 use crate::text::{Analyzer, Side};
 use crate::{Error, Result};
+use family::{Similarity, Texts};
 
 /// A measure of similarity.
 ///
@@ -52,6 +59,8 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Measure {
     spec: Spec,
+    family: &'static Family,
+    similarity: Similarity,
     /// How often words occur in a collection, for `cosine`.
     collection: Option<Arc<FrequencyTable>>,
     /// The steps that it may take, if they are bounded.
@@ -67,51 +76,35 @@ impl PartialEq for Measure {
 
 impl Eq for Measure {}
 
-const fn number(name: &'static str, default: u32, max: u32) -> Parameter {
-    Parameter::number(name, default, 1, max)
+/// All measures, in the order in which they are shown.
+static FAMILIES: [&Family; 14] = [
+    &sets::CONTAINMENT,
+    &sets::SYMMETRIC,
+    &sets::RESEMBLANCE,
+    &sets::QGRAMS,
+    &overlap::FAMILY,
+    &compression::GZIP,
+    &compression::BZIP2,
+    &compression::PPM,
+    &vectors::COSINE,
+    &vectors::STYLE,
+    &edit::LEVENSHTEIN,
+    &edit::DAMERAU,
+    &edit::LCS,
+    &edit::HAMMING,
+];
+
+static GRAMMAR: Grammar<Family> = Grammar { noun: "measure", families: &FAMILIES };
+
+/// All families of measures, also those that this build leaves out.
+pub fn families() -> &'static [&'static Family] {
+    &FAMILIES
 }
-
-const fn plain(name: &'static str) -> Family {
-    Family { name, parameters: &[] }
-}
-
-const K: &[Parameter] = &[number("k", 5, 64)];
-
-static GRAMMAR: Grammar = Grammar {
-    noun: "measure",
-    absent: &[
-        #[cfg(not(feature = "compression"))]
-        ("gzip", "compression"),
-        #[cfg(not(feature = "compression"))]
-        ("bzip2", "compression"),
-        #[cfg(not(feature = "compression"))]
-        ("ppm", "compression"),
-    ],
-    families: &[
-        Family { name: "containment", parameters: K },
-        Family { name: "symmetric", parameters: K },
-        Family { name: "resemblance", parameters: K },
-        Family { name: "qgrams", parameters: &[number("q", 4, 64)] },
-        Family { name: "overlap", parameters: &[number("n", 10, 1000)] },
-        #[cfg(feature = "compression")]
-        plain("gzip"),
-        #[cfg(feature = "compression")]
-        plain("bzip2"),
-        #[cfg(feature = "compression")]
-        plain("ppm"),
-        plain("cosine"),
-        plain("style"),
-        plain("levenshtein"),
-        plain("damerau"),
-        plain("lcs"),
-        plain("hamming"),
-    ],
-};
 
 impl Measure {
-    /// All measures, with their default parameters.
+    /// All measures that this build has, with their default parameters.
     pub fn all() -> Vec<Measure> {
-        let parsed = GRAMMAR.families.iter().map(|family| family.name.parse());
+        let parsed = GRAMMAR.built().map(|family| family.name.parse());
         parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
     }
 
@@ -139,6 +132,11 @@ impl Measure {
         measures.into_iter().map(weigh).collect()
     }
 
+    /// The family that it is of.
+    pub fn family(&self) -> &'static Family {
+        self.family
+    }
+
     /// The name, without parameters.
     pub fn name(&self) -> &'static str {
         self.spec.name()
@@ -163,7 +161,7 @@ impl Measure {
             );
             return Err(Error::spec(self.to_string(), what));
         }
-        let collection = (self.name() == "cosine").then(|| table.clone());
+        let collection = self.family.knows_collections.then(|| table.clone());
         Ok(Measure { collection, ..self })
     }
 
@@ -178,7 +176,7 @@ impl Measure {
     /// # Errors
     /// When it takes more; [`Error::Cancelled`] soon after `stop`.
     pub fn try_of(&self, a: Side<'_>, b: Side<'_>, stop: Stop<'_>) -> Result<f64> {
-        if self.steps_max.is_some_and(|max| self.steps(a, b) > max) {
+        if self.steps_max.is_some_and(|max| (self.family.steps)(a, b) > max) {
             let what = format!(
                 "texts of {} and {} tokens are too long for {self} here; take another measure",
                 a.tokens.hashes.len(),
@@ -189,17 +187,6 @@ impl Measure {
         self.similarity(a, b, stop)
     }
 
-    /// What the measures cost that take more than linear time, or much of that.
-    fn steps(&self, a: Side<'_>, b: Side<'_>) -> u64 {
-        let cells = (a.tokens.hashes.len() as u64).saturating_mul(b.tokens.hashes.len() as u64);
-        match self.name() {
-            "levenshtein" | "lcs" => cells / 32,
-            "damerau" => cells,
-            "ppm" | "bzip2" | "gzip" => 20 * (a.text.len() + b.text.len()) as u64,
-            _ => 0,
-        }
-    }
-
     /// How alike the texts are, 0 to 1; for the asymmetric ones, how much of `a` is in `b`.
     pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
         let measured = self.similarity(a, b, Stop::NEVER);
@@ -208,28 +195,8 @@ impl Measure {
 
     fn similarity(&self, a: Side<'_>, b: Side<'_>, stop: Stop<'_>) -> Result<f64> {
         stop.check()?;
-        let get = |name: &str| self.spec.get(name) as usize;
-        let [x, y] = [a, b].map(|side| &side.tokens.hashes[..]);
-        let similarity = match self.name() {
-            "containment" => sets::containment(x, y, get("k"), stop)?,
-            "symmetric" => sets::symmetric(x, y, get("k"), stop)?,
-            "resemblance" => sets::resemblance(x, y, get("k"), stop)?,
-            "qgrams" => sets::qgrams(a.text, b.text, get("q"), stop)?,
-            "overlap" => overlap::overlap(x, y, get("n"), stop)?,
-            #[cfg(feature = "compression")]
-            "gzip" => compression::similarity(a.text, b.text, compression::gzip, stop)?,
-            #[cfg(feature = "compression")]
-            "bzip2" => compression::similarity(a.text, b.text, compression::bzip2, stop)?,
-            #[cfg(feature = "compression")]
-            "ppm" => compression::similarity(a.text, b.text, compression::ppm, stop)?,
-            "cosine" => vectors::cosine(x, y, self.collection.as_deref(), stop)?,
-            "style" => vectors::style(x, y),
-            "levenshtein" => edit::levenshtein(x, y, stop)?,
-            "damerau" => edit::damerau(x, y, stop)?,
-            "lcs" => edit::lcs(x, y, stop)?,
-            "hamming" => edit::hamming(x, y),
-            name => unreachable!("`{name}` is in the grammar and has no measure"),
-        };
+        let collection = self.collection.as_deref();
+        let similarity = (self.similarity)(&Texts { a, b, spec: &self.spec, collection, stop })?;
         Ok(similarity.clamp(0.0, 1.0))
     }
 }
@@ -238,7 +205,10 @@ impl FromStr for Measure {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<Measure> {
-        Spec::parse(spec, &GRAMMAR).map(|spec| Measure { spec, collection: None, steps_max: None })
+        let (spec, family) = GRAMMAR.parse(spec)?;
+        let built = family.similarity;
+        let similarity = built.expect("a family without it is refused by the grammar");
+        Ok(Measure { spec, family, similarity, collection: None, steps_max: None })
     }
 }
 

@@ -7,9 +7,27 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::family::Family;
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::spec::Parameter;
 use crate::stop::Stop;
+
+/// `overlap(n)`.
+pub(super) const FAMILY: Family = Family {
+    name: "overlap",
+    parameters: &[Parameter::number("n", 10, 1, 1000, "the tokens of a stretch, at least")],
+    summary: "tokens of the first text in common stretches of at least n",
+    source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 3: MDR",
+    example: "overlap(n=10)",
+    purpose: "exact quotations",
+    is_asymmetric: true,
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        overlap(a, b, texts.get("n"), texts.stop)
+    }),
+    ..Family::PLAIN
+};
 
 /// The share of the tokens of `a` that stand in stretches of at least `len_min` tokens which `b`
 /// has too.

@@ -2,9 +2,72 @@
 
 use std::collections::HashMap;
 
+use super::family::Family;
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::spec::Parameter;
 use crate::stop::Stop;
+
+const K: Parameter = Parameter::number("k", 5, 1, 64, "the tokens of a run");
+
+/// `containment(k)`.
+pub(super) const CONTAINMENT: Family = Family {
+    name: "containment",
+    parameters: &[K],
+    summary: "runs of k tokens of the first text that the second has",
+    source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.5: asymmetric similarity",
+    example: "containment(k=5)",
+    purpose: "reuse of a text in a longer one",
+    is_asymmetric: true,
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        containment(a, b, texts.get("k"), texts.stop)
+    }),
+    ..Family::PLAIN
+};
+
+/// `symmetric(k)`.
+pub(super) const SYMMETRIC: Family = Family {
+    name: "symmetric",
+    parameters: &[K],
+    summary: "twice the common runs of k tokens over the runs of both texts",
+    source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.5, which has no factor two",
+    example: "symmetric(k=5)",
+    purpose: "copies of like length",
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        symmetric(a, b, texts.get("k"), texts.stop)
+    }),
+    ..Family::PLAIN
+};
+
+/// `resemblance(k)`.
+pub(super) const RESEMBLANCE: Family = Family {
+    name: "resemblance",
+    parameters: &[K],
+    summary: "common runs of k tokens over all runs",
+    source: "Broder 1997",
+    example: "resemblance(k=5)",
+    purpose: "near-duplicates",
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        resemblance(a, b, texts.get("k"), texts.stop)
+    }),
+    ..Family::PLAIN
+};
+
+/// `qgrams(q)`.
+pub(super) const QGRAMS: Family = Family {
+    name: "qgrams",
+    parameters: &[Parameter::number("q", 4, 1, 64, "the characters of a gram")],
+    summary: "q-grams of characters of the first text that the second has, counted as often as both have them",
+    source: "Sun, Qin and Wang 2013, section 3",
+    example: "qgrams(q=4)",
+    purpose: "texts with typing errors",
+    is_asymmetric: true,
+    similarity: Some(|texts| qgrams(texts.a.text, texts.b.text, texts.get("q"), texts.stop)),
+    ..Family::PLAIN
+};
 
 /// The distinct runs of `k` tokens, as hashes, ascending; of a shorter text the whole.
 fn runs(tokens: &[u64], k: usize, stop: Stop<'_>) -> Result<Vec<u64>> {

@@ -5,10 +5,41 @@ use std::collections::BTreeMap;
 use kdtree::KdTree;
 use kdtree::distance::squared_euclidean;
 
+use super::family::Family;
 use crate::error::Result;
 use crate::hash::hash_bytes;
-use crate::scheme::frequency::{FrequencyTable, Grams};
+use crate::scheme::Grams;
+use crate::scheme::frequency::FrequencyTable;
 use crate::stop::Stop;
+
+/// `cosine`.
+pub(super) const COSINE: Family = Family {
+    name: "cosine",
+    summary: "words, weighted by the logarithm of their frequency, or with a frequency table by TF-IDF",
+    source: "Sharapova and Sharapova 2018, section 2.3 h",
+    example: "cosine",
+    purpose: "the same topic",
+    knows_collections: true,
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        cosine(a, b, texts.collection, texts.stop)
+    }),
+    ..Family::PLAIN
+};
+
+/// `style`.
+pub(super) const STYLE: Family = Family {
+    name: "style",
+    summary: "the shares of the words the, and, but, so",
+    source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 4.2",
+    example: "style",
+    purpose: "whole documents, roughly",
+    similarity: Some(|texts| {
+        let [a, b] = texts.tokens();
+        Ok(style(a, b))
+    }),
+    ..Family::PLAIN
+};
 
 /// The frequencies of tokens, in the order of their hashes: sums are then always the same.
 fn frequencies(tokens: &[u64], stop: Stop<'_>) -> Result<BTreeMap<u64, f64>> {

@@ -7,23 +7,49 @@
 //!
 //! The segments of [`segments`] are also those of `dct` and `se`.
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, L_MAX, SEGMENTS};
 use super::ngram;
 use super::{Fingerprint, Method};
+use crate::Result;
 use crate::hash::mix64;
+use crate::spec::Parameter;
+use crate::stop::Stop;
 use std::ops::Range;
+
+/// `breaking(p,revised)`.
+pub(super) const FAMILY: Family = Family {
+    name: "breaking",
+    parameters: &[
+        Parameter::number("p", 6, 1, L_MAX, "one word in `p` ends a segment"),
+        Parameter::switch("revised", 1, "1 leaves out segments of fewer than `p` tokens"),
+    ],
+    summary: "segments between words whose hash is divisible by `p`",
+    density: "1 / p",
+    source: "Seo and Croft 2008, section 4.2.1; Brin et al. 1995",
+    example: "breaking(p=6,revised=1)",
+    kind: SEGMENTS,
+    build: Build::Alone(|spec| {
+        Box::new(Breaking { p: spec.get("p") as usize, is_revised: spec.is_on("revised") })
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["breaking(p=3)", "breaking(p=3,revised=0)"],
+        pins: &[
+            ("breaking", "words", 12913947554231010893),
+            ("breaking(revised=0)", "words", 9286389203141866209),
+        ],
+        ..Laws::NONE
+    },
+};
 
 /// `breaking(p,revised)`: every segment, or every segment of at least `p` tokens; if there is none
 /// so long, the rightmost of the longest.
 #[derive(Debug)]
-pub(super) struct Breaking {
+struct Breaking {
     p: usize,
     is_revised: bool,
-}
-
-impl Breaking {
-    pub(super) fn new(p: usize, is_revised: bool) -> Breaking {
-        Breaking { p, is_revised }
-    }
 }
 
 /// Token hashes are mixed before they are tested, because their low bits also decide elsewhere.
@@ -54,17 +80,12 @@ pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Ran
 }
 
 impl Method for Breaking {
-    /// The mean length; a segment may be longer.
-    fn span(&self) -> usize {
-        self.p
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         let len_min = if self.is_revised { self.p } else { 1 };
         let segments = long_segments(hashes, self.p, len_min).into_iter();
         signature.extend(segments.map(|segment| {
             ngram::fingerprint(ngram::value(&hashes[segment.clone()]), segment.start)
         }));
+        Ok(())
     }
 }

@@ -8,9 +8,38 @@
 //! number of words, at most 31, then 3 bits for each of the lowest coefficients, at most 9.
 
 use super::breaking::long_segments;
-use super::{Fingerprint, Method, never_stopped};
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, L_MAX, SEGMENTS};
+use super::{Fingerprint, Method};
 use crate::Result;
+use crate::spec::Parameter;
 use crate::stop::Stop;
+
+/// `dct(p)`.
+pub(super) const FAMILY: Family = Family {
+    name: "dct",
+    parameters: &[Parameter::number(
+        "p",
+        6,
+        2,
+        L_MAX,
+        "one word in `p` ends a segment; shorter segments are left out",
+    )],
+    summary: "quantised cosine transforms of the segments of `breaking`, of `p` tokens and more",
+    density: "less than 1 / p",
+    source: "Seo and Croft 2008, section 4.2.2",
+    example: "dct(p=6)",
+    kind: SEGMENTS,
+    build: Build::Alone(|spec| Box::new(Dct { p: spec.get("p") as usize })),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["dct(p=3)"],
+        pins: &[("dct", "words", 12723761042333237180)],
+        is_coarse: true,
+        ..Laws::NONE
+    },
+};
 
 /// The bits of a fingerprint.
 const FORMAT_BITS: u8 = 32;
@@ -23,14 +52,8 @@ const COEFFICIENTS_MAX: usize = ((FORMAT_BITS as u32 - LEN_BITS) / COEFFICIENT_B
 
 /// `dct(p)`: the transforms of the segments of revised hash-breaking.
 #[derive(Debug)]
-pub(super) struct Dct {
+struct Dct {
     p: usize,
-}
-
-impl Dct {
-    pub(super) fn new(p: usize) -> Dct {
-        Dct { p }
-    }
 }
 
 /// Steps ii to vii: the code of a segment. Of segments longer than `p` only the `p` lowest
@@ -93,22 +116,7 @@ impl Method for Dct {
         FORMAT_BITS
     }
 
-    /// The mean length; a segment may be longer.
-    fn span(&self) -> usize {
-        self.p
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        never_stopped(self.sign_until(hashes, signature, Stop::NEVER));
-    }
-
-    fn sign_until(
-        &self,
-        hashes: &[u64],
-        signature: &mut Vec<Fingerprint>,
-        stop: Stop<'_>,
-    ) -> Result<()> {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
         let segments = long_segments(hashes, self.p, self.p).into_iter();
         for (at, segment) in segments.enumerate() {
             stop.check_at(at)?;

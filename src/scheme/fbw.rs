@@ -5,14 +5,44 @@
 //! equal ones that of the window before, or else the rightmost. So q may be small, which makes signatures stable under edits, and
 //! posting lists are short all the same.
 
-use super::frequency::{FrequencyTable, Grams};
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Extent, Family, K_MAX, Kind, Table, W_MAX};
+use super::frequency::FrequencyTable;
+use super::grams::Grams;
 use super::winnow::winnow;
-use super::{Fingerprint, Method, never_stopped};
+use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::BuildKeyHasher;
+use crate::spec::{Parameter, Spec};
 use crate::stop::Stop;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// `fbw(q,w)`.
+pub(super) const FAMILY: Family = Family {
+    name: "fbw",
+    parameters: &[
+        Parameter::number("q", 4, 1, K_MAX, "the tokens of a run"),
+        Parameter::number("w", 146, 1, W_MAX, "of `w` runs in a row at least one is kept"),
+    ],
+    summary: "the rarest of every `w` runs in a row, by a frequency table",
+    density: "2 / (w + 1)",
+    source: "Sun, Qin and Wang 2013, section 4.3",
+    example: "fbw(q=4,w=146)",
+    kind: Kind::Positional { span: |spec| Extent::Exactly(spec.get("q") as usize) },
+    build: Build::With(Table::Runs("q"), |spec, table| Box::new(Fbw::new(spec, table))),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["fbw(q=2,w=4)"],
+        pins: &[
+            ("fbw(q=2,w=4)", "words", 13111225918276004778),
+            ("fbw(q=4,w=10)", "chars", 10900617072527885578),
+            ("fbw(q=9,w=10)", "chars", 6105564080698840981),
+        ],
+        ..Laws::NONE
+    },
+};
 
 /// The bits of a key within a value to be winnowed; the count is above them.
 const KEY_SHIFT: u32 = 40;
@@ -23,7 +53,7 @@ const COUNT_MAX: u64 = (1 << (u64::BITS - KEY_SHIFT)) - 1;
 
 /// `fbw(q,w)`: the rarest q-gram of every `w`; of all, when there are fewer.
 #[derive(Debug)]
-pub(super) struct Fbw {
+struct Fbw {
     q: usize,
     w: usize,
     grams: Grams,
@@ -31,7 +61,8 @@ pub(super) struct Fbw {
 }
 
 impl Fbw {
-    pub(super) fn new(q: usize, w: usize, table: Arc<FrequencyTable>) -> Fbw {
+    fn new(spec: &Spec, table: Arc<FrequencyTable>) -> Fbw {
+        let (q, w) = (spec.get("q") as usize, spec.get("w") as usize);
         let grams = Grams::new(q, &table.header().analyzer);
         Fbw { q, w, grams, table }
     }
@@ -42,25 +73,11 @@ impl Method for Fbw {
         self.grams.key_bits()
     }
 
-    fn span(&self) -> usize {
-        self.q
-    }
-
     fn window(&self) -> Option<usize> {
         Some(self.w)
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        never_stopped(self.sign_until(hashes, signature, Stop::NEVER));
-    }
-
-    fn sign_until(
-        &self,
-        hashes: &[u64],
-        signature: &mut Vec<Fingerprint>,
-        stop: Stop<'_>,
-    ) -> Result<()> {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
         if hashes.len() < self.q {
             // A gram shorter than q; it may be taken for another one, which has to begin with zeros.
             if !hashes.is_empty() {

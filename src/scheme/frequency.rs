@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::ngram;
+use super::grams::Grams;
 use super::spex::{self, Repeated};
 use crate::automaton;
 use crate::error::{Error, Result};
@@ -39,54 +39,6 @@ pub struct Header {
 
 /// The bytes of a key in the table.
 const KEY_BYTES: usize = 8;
-
-/// The signs of the analyser `chars`, in the order of their alphabet.
-const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
-
-/// The longest q-grams of [`ALPHABET`] that are numbers of 40 bits.
-const EXACT_Q_MAX: usize = 7;
-
-/// The bits of the key of a gram that is hashed.
-const HASHED_BITS: u8 = ngram::KEY_BITS;
-
-/// Gives q-grams their keys: of the 37 signs of the analyser `chars` the number that they write in
-/// base 37, so that keys are in the order of the alphabet; of other tokens a hash.
-#[derive(Debug)]
-pub struct Grams {
-    q: usize,
-    /// The digit of each sign, by the hash of its token; empty if keys are hashes.
-    digits: HashMap<u64, u64, BuildKeyHasher>,
-}
-
-impl Grams {
-    /// The grams of `q` tokens that the analyser of this specification makes.
-    pub fn new(q: usize, analyzer: &str) -> Grams {
-        let is_exact = analyzer.starts_with("chars") && q <= EXACT_Q_MAX;
-        let digits = (0u64..).zip(ALPHABET).map(|(digit, sign)| (hash_bytes(&[*sign]), digit));
-        Grams { q, digits: if is_exact { digits.collect() } else { HashMap::default() } }
-    }
-
-    /// The bits of a key.
-    pub fn key_bits(&self) -> u8 {
-        match self.digits.len() {
-            0 => HASHED_BITS,
-            base => (u64::BITS - ((base as u64).pow(self.q as u32) - 1).leading_zeros()) as u8,
-        }
-    }
-
-    /// The keys of all grams of a text, in order; none if it has fewer than q tokens.
-    pub fn keys<'a>(&'a self, tokens: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
-        tokens.windows(self.q).map(|gram| self.key(gram))
-    }
-
-    /// The key of a gram, of at most q tokens.
-    pub fn key(&self, gram: &[u64]) -> u64 {
-        let base = self.digits.len() as u64;
-        let add = |key: Option<u64>, token| Some(key? * base + self.digits.get(token)?);
-        let exact = if base == 0 { None } else { gram.iter().fold(Some(0), add) };
-        exact.unwrap_or_else(|| ngram::fingerprint(ngram::value(gram), 0).key)
-    }
-}
 
 /// A frozen table of frequencies.
 pub struct FrequencyTable {
@@ -347,19 +299,6 @@ mod tests {
 
     fn tokens(text: &str) -> Tokens {
         testing::tokens("chars", text)
-    }
-
-    #[test]
-    fn grams_of_signs_are_numbers_in_the_order_of_the_alphabet() {
-        let grams = Grams::new(3, "chars()");
-        let key = |text: &str| grams.key(&tokens(text).hashes);
-        assert_eq!(key("000"), 0);
-        assert_eq!(key("zzz"), 37 * 37 * 37 - 1);
-        assert!(key("_ab") < key("abc") && key("9zz") < key("_00") && key("abc") < key("abd"));
-        assert_eq!(grams.key_bits(), 16);
-        assert_eq!(Grams::new(7, "chars()").key_bits(), 37);
-        assert_eq!(Grams::new(8, "chars()").key_bits(), 40);
-        assert_eq!(Grams::new(3, "words(nfkc=1,fold=1,cjk=2)").key_bits(), 40);
     }
 
     proptest! {

@@ -10,16 +10,55 @@
 //! The paper leaves classes and intervals open. Here prefixes are dealt to the classes so that these
 //! have nearly the same expected share, the most frequent first; intervals are equally wide.
 
-use super::frequency::{FrequencyTable, Grams};
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, Kind, Table};
+use super::frequency::FrequencyTable;
+use super::grams::Grams;
 use super::{Fingerprint, Method};
+use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::spec::Parameter;
 use crate::spec::Spec;
+use crate::stop::Stop;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+/// `fuzzy(c,r,n,w)`.
+pub(super) const FAMILY: Family = Family {
+    name: "fuzzy",
+    parameters: &[
+        Parameter::number("c", 16, 2, 64, "the classes into which words are put"),
+        Parameter::number("r", 3, 2, 8, "the intervals in which a deviation falls"),
+        Parameter::number("n", 3, 1, 64, "the ways to lay the intervals, each a fingerprint"),
+        Parameter::number(
+            "w",
+            60,
+            1,
+            1000,
+            "the width of an interval, in hundredths of the expected share",
+        ),
+    ],
+    summary: "how far classes of words deviate from their expected share",
+    density: "n a document",
+    source: "Stein 2005; Potthast and Stein 2008, section 2.2",
+    example: "fuzzy(c=16,r=3,n=3,w=60)",
+    kind: Kind::Sketch,
+    build: Build::With(Table::Tokens, |spec, table| Box::new(Fuzzy::new(spec, &table))),
+    #[cfg(test)]
+    laws: Laws {
+        pins: &[
+            ("fuzzy", "words", 8483388599311222461),
+            ("fuzzy", "prefixes", 7369845210914142180),
+        ],
+        is_coarse: true,
+        ..Laws::NONE
+    },
+};
+
 /// `fuzzy(c,r,n,w)`: c classes, r intervals of w hundredths of the expected share, laid in n ways.
 #[derive(Debug)]
-pub(super) struct Fuzzy {
+struct Fuzzy {
     intervals: u32,
     schemes: u32,
     width: f64,
@@ -31,7 +70,7 @@ pub(super) struct Fuzzy {
 }
 
 impl Fuzzy {
-    pub(super) fn new(spec: &Spec, table: &FrequencyTable) -> Fuzzy {
+    fn new(spec: &Spec, table: &FrequencyTable) -> Fuzzy {
         let mut counts: Vec<(Reverse<u64>, u64)> = Vec::new();
         table.for_each(&mut |key, count| counts.push((Reverse(count), key)));
         counts.sort_unstable();
@@ -86,15 +125,9 @@ impl Method for Fuzzy {
         u64::BITS as u8
     }
 
-    /// Keys stand for the whole document, and for no place in it.
-    fn span(&self) -> usize {
-        1
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         if hashes.is_empty() {
-            return;
+            return Ok(());
         }
         let deviations = self.deviations(hashes);
         for scheme in 0..self.schemes {
@@ -104,6 +137,7 @@ impl Method for Fuzzy {
             });
             signature.push(Fingerprint { key: number, position: 0 });
         }
+        Ok(())
     }
 }
 
@@ -122,7 +156,7 @@ mod tests {
         all.iter().for_each(|word| *counts.entry(word).or_default() += 1);
         let mut ordered: Vec<(&str, usize)> = counts.into_iter().collect();
         let key = |word: &str| {
-            crate::scheme::frequency::Grams::new(1, "words()").key(&tokens("words", word).hashes)
+            crate::scheme::grams::Grams::new(1, "words()").key(&tokens("words", word).hashes)
         };
         ordered.sort_by_key(|&(word, count)| (std::cmp::Reverse(count), key(word)));
         let mut classes: Vec<Vec<&str>> = vec![Vec::new(); c];

@@ -2,38 +2,51 @@
 //!
 //! The most accurate scheme, and the largest: one fingerprint a token (Seo and Croft, 4.1.1).
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, K, K_GRAMS};
 use super::ngram::{self, Rolling, Values};
 use super::{Fingerprint, Method, Signer};
+use crate::Result;
+use crate::stop::Stop;
+
+/// `kgram(k)`.
+pub(super) const FAMILY: Family = Family {
+    name: "kgram",
+    parameters: &[K],
+    summary: "all runs of k tokens",
+    density: "1",
+    source: "Seo and Croft 2008, section 4.1.1",
+    example: "kgram(k=5)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| Box::new(Kgram { k: spec.get("k") as usize })),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["kgram(k=3)"],
+        pins: &[("kgram", "words", 1878468975791577025)],
+        ..Laws::NONE
+    },
+};
 
 /// `kgram(k)`: all k-grams.
 #[derive(Debug)]
-pub(super) struct Kgram {
+struct Kgram {
     k: usize,
 }
 
-impl Kgram {
-    pub(super) fn new(k: usize) -> Kgram {
-        Kgram { k }
-    }
-}
-
 impl Method for Kgram {
-    fn span(&self) -> usize {
-        self.k
-    }
-
     fn window(&self) -> Option<usize> {
         Some(1)
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
-            return;
+            return Ok(());
         }
         signature.reserve(hashes.len() + 1 - self.k);
         let values = Values::new(hashes, self.k).enumerate();
         signature.extend(values.map(|(position, value)| ngram::fingerprint(value, position)));
+        Ok(())
     }
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {

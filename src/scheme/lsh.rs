@@ -5,25 +5,46 @@
 //! directions, and each line is cut into pieces of width w. Near vectors fall into the same piece.
 //! r projections make a key, b keys a signature.
 
-use super::{Fingerprint, Method, never_stopped};
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, Kind};
+use super::{Fingerprint, Method};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::spec::Parameter;
 use crate::stop::Stop;
 use std::collections::HashMap;
 
+/// `lsh(b,r,w)`.
+pub(super) const FAMILY: Family = Family {
+    name: "lsh",
+    parameters: &[
+        Parameter::number("b", 16, 1, 256, "the fingerprints of a document"),
+        Parameter::number("r", 8, 1, 64, "the projections that make a fingerprint"),
+        Parameter::number("w", 50, 1, 1000, "the width of a piece of a line, in hundredths"),
+    ],
+    summary: "projections of the words' frequencies",
+    density: "b a document",
+    source: "Datar, Immorlica, Indyk and Mirrokni 2004",
+    example: "lsh(b=16,r=8,w=50)",
+    kind: Kind::Sketch,
+    build: Build::Alone(|spec| {
+        let (keys, rows) = (spec.get("b") as usize, spec.get("r") as usize);
+        Box::new(Lsh { keys, rows, width: f64::from(spec.get("w")) / 100.0 })
+    }),
+    #[cfg(test)]
+    laws: Laws { pins: &[("lsh", "words", 557434627000960003)], is_coarse: true, ..Laws::NONE },
+};
+
 /// `lsh(b,r,w)`: b keys of r projections; `w` in hundredths.
 #[derive(Debug)]
-pub(super) struct Lsh {
+struct Lsh {
     keys: usize,
     rows: usize,
     width: f64,
 }
 
 impl Lsh {
-    pub(super) fn new(keys: usize, rows: usize, hundredths: u32) -> Lsh {
-        Lsh { keys, rows, width: f64::from(hundredths) / 100.0 }
-    }
-
     /// The pieces into which the projections fall.
     fn pieces(&self, hashes: &[u64], stop: Stop<'_>) -> Result<Vec<i64>> {
         // Counted in the order of first occurrence, so that sums are the same on every machine.
@@ -74,22 +95,7 @@ impl Method for Lsh {
         u64::BITS as u8
     }
 
-    /// Keys stand for the whole document, and for no place in it.
-    fn span(&self) -> usize {
-        1
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        never_stopped(self.sign_until(hashes, signature, Stop::NEVER));
-    }
-
-    fn sign_until(
-        &self,
-        hashes: &[u64],
-        signature: &mut Vec<Fingerprint>,
-        stop: Stop<'_>,
-    ) -> Result<()> {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
         if hashes.is_empty() {
             return Ok(());
         }

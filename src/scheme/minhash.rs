@@ -14,13 +14,84 @@
 //! takes the least of another (one permutation hashing with optimal densification, Shrivastava
 //! 2017).
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, K, Kind};
 use super::ngram;
 use super::{Fingerprint, Method};
+use crate::Result;
 use crate::hash::mix64;
+use crate::spec::Parameter;
+use crate::stop::Stop;
+
+/// `minhash(k,b,r)`.
+pub(super) const MINHASH: Family = Family {
+    name: "minhash",
+    parameters: &[
+        K,
+        Parameter::number("b", 16, 1, 256, "the bands, each a fingerprint"),
+        Parameter::number("r", 8, 1, 64, "the least hashes that make a band"),
+    ],
+    summary: "least hashes, in bands",
+    density: "b a document",
+    source: "Broder 2000; one permutation: Shrivastava 2017",
+    example: "minhash(k=5,b=16,r=8)",
+    kind: Kind::Sketch,
+    build: Build::Alone(|spec| {
+        let (bands, rows) = (spec.get("b") as usize, spec.get("r") as usize);
+        Box::new(Minhash { k: spec.get("k") as usize, joining: Joining::Bands { bands, rows } })
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["minhash(k=3)"],
+        pins: &[("minhash", "words", 17072807482242377637)],
+        ..Laws::NONE
+    },
+};
+
+/// `supershingle(k)`.
+pub(super) const SUPERSHINGLE: Family = Family {
+    name: "supershingle",
+    parameters: &[K],
+    summary: "least hashes, joined by 14",
+    density: "6 a document",
+    source: "Broder 2000; Fetterly, Manasse and Najork 2003",
+    example: "supershingle(k=5)",
+    kind: Kind::Sketch,
+    build: Build::Alone(|spec| {
+        Box::new(Minhash { k: spec.get("k") as usize, joining: Joining::Super })
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["supershingle(k=3)"],
+        pins: &[("supershingle", "words", 3894801925132434354)],
+        ..Laws::NONE
+    },
+};
+
+/// `megashingle(k)`.
+pub(super) const MEGASHINGLE: Family = Family {
+    name: "megashingle",
+    parameters: &[K],
+    summary: "pairs of supershingles",
+    density: "15 a document",
+    source: "Broder 2000; Fetterly, Manasse and Najork 2003",
+    example: "megashingle(k=5)",
+    kind: Kind::Sketch,
+    build: Build::Alone(|spec| {
+        Box::new(Minhash { k: spec.get("k") as usize, joining: Joining::Mega })
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["megashingle(k=3)"],
+        pins: &[("megashingle", "words", 3393743742269838500)],
+        ..Laws::NONE
+    },
+};
 
 /// How least hashes are joined into keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joining {
+enum Joining {
     /// Bands of so many.
     Bands { bands: usize, rows: usize },
     /// Broder's 6 supershingles.
@@ -36,16 +107,12 @@ const SUPERSHINGLES: usize = 6;
 
 /// Least hashes of k-grams, joined into 64-bit keys at position 0.
 #[derive(Debug)]
-pub(super) struct Minhash {
+struct Minhash {
     k: usize,
     joining: Joining,
 }
 
 impl Minhash {
-    pub(super) fn new(k: usize, joining: Joining) -> Minhash {
-        Minhash { k, joining }
-    }
-
     fn keys(&self, values: impl Iterator<Item = u64>) -> Vec<u64> {
         let join = |least: &[u64], rows: usize| -> Vec<u64> {
             let bands = least.chunks(rows).enumerate();
@@ -97,15 +164,10 @@ impl Method for Minhash {
         u64::BITS as u8
     }
 
-    /// Keys stand for the whole document, and for no place in it.
-    fn span(&self) -> usize {
-        1
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         let keys = self.keys(ngram::values(hashes, self.k));
         signature.extend(keys.into_iter().map(|key| Fingerprint { key, position: 0 }));
+        Ok(())
     }
 }
 

@@ -3,36 +3,56 @@
 //! Cheaper than winnowing to compute and as small at `p = (w + 1) / 2`, but gaps have no bound:
 //! a quotation may happen to have no fingerprint (Seo and Croft, 4.1.2).
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, K, K_GRAMS};
 use super::ngram::{self, Rolling};
 use super::{Fingerprint, Method, Signer};
+use crate::Result;
+use crate::spec::Parameter;
+use crate::stop::Stop;
+
+/// `mod(k,p)`.
+pub(super) const FAMILY: Family = Family {
+    name: "mod",
+    parameters: &[K, Parameter::number("p", 6, 1, 1 << 20, "one run in `p` is kept")],
+    summary: "runs whose value is divisible by `p`",
+    density: "1 / p",
+    source: "Seo and Croft 2008, section 4.1.2",
+    example: "mod(k=5,p=6)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| Box::new(Modulo::new(spec.get("k") as usize, spec.get("p")))),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["mod(k=3,p=3)"],
+        pins: &[("mod", "words", 11760955678119557914)],
+        ..Laws::NONE
+    },
+};
 
 /// `mod(k,p)`: the k-grams whose value is divisible by `p`; if there is none, the rightmost least.
 #[derive(Debug)]
-pub(super) struct Modulo {
+struct Modulo {
     k: usize,
     divisor: Divisor,
 }
 
 impl Modulo {
-    pub(super) fn new(k: usize, p: u32) -> Modulo {
+    fn new(k: usize, p: u32) -> Modulo {
         let divisor = Divisor::new(p);
         Modulo { k, divisor }
     }
 }
 
 impl Method for Modulo {
-    fn span(&self) -> usize {
-        self.k
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
-            return;
+            return Ok(());
         }
         let mut chosen = Chosen::default();
         chosen.push(self.divisor, (0, ngram::Values::new(hashes, self.k)), signature);
         chosen.finish(signature);
+        Ok(())
     }
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {

@@ -5,13 +5,50 @@
 //! short ones say little and long ones do not survive a copy. Digests have 40 bits.
 
 use super::breaking::segments;
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, L_MAX, SEGMENTS};
 use super::ngram;
 use super::{Fingerprint, Method};
+use crate::Result;
+use crate::spec::Parameter;
+use crate::stop::Stop;
 use std::ops::Range;
+
+/// `se(c,variance)`.
+pub(super) const FAMILY: Family = Family {
+    name: "se",
+    parameters: &[
+        Parameter::number("c", 10, 1, L_MAX, "the mean length of a segment, in tokens"),
+        Parameter::switch(
+            "variance",
+            1,
+            "1 keeps those within some standard deviations of the median length, 0 as many as the root of their number",
+        ),
+    ],
+    summary: "segments as of `breaking`, of nearly median length, `c` tokens in the mean",
+    density: "varies",
+    source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2",
+    example: "se(c=10,variance=1)",
+    kind: SEGMENTS,
+    build: Build::Alone(|spec| {
+        let culling = if spec.is_on("variance") { Culling::Variance } else { Culling::Sqrt };
+        Box::new(Se { c: spec.get("c") as usize, culling })
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["se(c=3)", "se(c=3,variance=0)"],
+        pins: &[
+            ("se", "words", 2994561618750700487),
+            ("se(variance=0)", "words", 2994561618750700487),
+        ],
+        ..Laws::NONE
+    },
+};
 
 /// Which chunks are kept (section 2.2). n is their number, m the median of their lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Culling {
+enum Culling {
     /// The ceil(sqrt(n)) chunks of length nearest to m; of equally near ones the earlier.
     Sqrt,
     /// Those within b standard deviations of m, b growing from 0.1 in tenths until they are at
@@ -21,15 +58,9 @@ pub(super) enum Culling {
 
 /// `se(c,cull)`: culled segments with mean length `c`.
 #[derive(Debug)]
-pub(super) struct Se {
+struct Se {
     c: usize,
     culling: Culling,
-}
-
-impl Se {
-    pub(super) fn new(c: usize, culling: Culling) -> Se {
-        Se { c, culling }
-    }
 }
 
 /// The chunks that are kept, in their order.
@@ -68,18 +99,13 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
 }
 
 impl Method for Se {
-    /// The mean length; a chunk may be longer.
-    fn span(&self) -> usize {
-        self.c
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         let chunks = segments(hashes, self.c).collect();
         signature.extend(
             cull(chunks, self.culling)
                 .into_iter()
                 .map(|chunk| ngram::fingerprint(ngram::value(&hashes[chunk.clone()]), chunk.start)),
         );
+        Ok(())
     }
 }

@@ -12,14 +12,125 @@
 //! - [`Rule::Infrequent`]: those that begin with a word that the document has at most `f` times
 //!   (Heintze 1996).
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, K, K_GRAMS, L_MAX, W_MAX};
 use super::ngram::{self, Values};
 use super::{Fingerprint, Method};
+use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
+use crate::spec::{Parameter, Spec};
+use crate::stop::Stop;
 use std::collections::HashMap;
+
+/// `every(k,l)`.
+pub(super) const EVERY: Family = Family {
+    name: "every",
+    parameters: &[K, Parameter::number("l", 6, 1, L_MAX, "one run in `l` is kept")],
+    summary: "every `l`-th run",
+    density: "1 / l",
+    source: "Potthast and Stein 2008, table 1: sliding window",
+    example: "every(k=5,l=6)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| Select::of(spec, Rule::Every { l: spec.get("l") as usize })),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["every(k=3,l=3)"],
+        pins: &[("every", "words", 7275197307572920287)],
+        ..Laws::NONE
+    },
+};
+
+/// `random(k,l,seed)`.
+pub(super) const RANDOM: Family = Family {
+    name: "random",
+    parameters: &[
+        K,
+        Parameter::number("l", 6, 1, L_MAX, "of `l` runs in a row one is kept"),
+        Parameter::number("seed", 1, 0, u32::MAX, "another one makes another choice"),
+    ],
+    summary: "one of every `l` runs, at random",
+    density: "1 / l",
+    source: "Potthast and Stein 2008, table 1: random choice",
+    example: "random(k=5,l=6,seed=1)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| {
+        Select::of(
+            spec,
+            Rule::Random { l: spec.get("l") as usize, seed: u64::from(spec.get("seed")) },
+        )
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["random(k=3,l=3)"],
+        pins: &[("random", "words", 827601387339841726)],
+        ..Laws::NONE
+    },
+};
+
+/// `extremum(k,h)`.
+pub(super) const EXTREMUM: Family = Family {
+    name: "extremum",
+    parameters: &[
+        K,
+        Parameter::number("h", 5, 1, W_MAX, "the neighbours on either side that must be less"),
+    ],
+    summary: "runs of greater value than `h` on either side",
+    density: "1 / (2 h + 1)",
+    source: "Bjorner, Blass and Gurevich 2010; Potthast and Stein 2008, table 1",
+    example: "extremum(k=5,h=5)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| Select::of(spec, Rule::Extremum { h: spec.get("h") as usize })),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["extremum(k=3,h=2)"],
+        pins: &[("extremum", "words", 1857073579753043139)],
+        ..Laws::NONE
+    },
+};
+
+/// `anchor(k,p)`.
+pub(super) const ANCHOR: Family = Family {
+    name: "anchor",
+    parameters: &[K, Parameter::number("p", 6, 1, L_MAX, "one word in `p` is an anchor")],
+    summary: "runs that begin with certain words",
+    density: "about 1 / p",
+    source: "Manber 1994; Potthast and Stein 2008, table 1",
+    example: "anchor(k=5,p=6)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| Select::of(spec, Rule::Anchor { p: u64::from(spec.get("p")) })),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["anchor(k=3,p=3)"],
+        pins: &[("anchor", "words", 6328823692697375295)],
+        ..Laws::NONE
+    },
+};
+
+/// `infrequent(k,f)`.
+pub(super) const INFREQUENT: Family = Family {
+    name: "infrequent",
+    parameters: &[
+        K,
+        Parameter::number("f", 1, 1, L_MAX, "how often the document may have the first word"),
+    ],
+    summary: "runs that begin with a word the document has at most `f` times",
+    density: "varies",
+    source: "Heintze 1996; Potthast and Stein 2008, table 1",
+    example: "infrequent(k=5,f=1)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| Select::of(spec, Rule::Infrequent { f: spec.get("f") })),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["infrequent(k=3)"],
+        pins: &[("infrequent", "words", 9617072565425126944)],
+        ..Laws::NONE
+    },
+};
 
 /// Which k-grams are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
+enum Rule {
     /// Those at multiples of `l`.
     Every { l: usize },
     /// Of every `l` in a row one, at random.
@@ -34,14 +145,14 @@ pub(super) enum Rule {
 
 /// K-grams selected by a [`Rule`]; if it selects none, the rightmost least.
 #[derive(Debug)]
-pub(super) struct Select {
+struct Select {
     k: usize,
     rule: Rule,
 }
 
 impl Select {
-    pub(super) fn new(k: usize, rule: Rule) -> Select {
-        Select { k, rule }
+    fn of(spec: &Spec, rule: Rule) -> Box<dyn Method> {
+        Box::new(Select { k: spec.get("k") as usize, rule })
     }
 
     /// The selected positions, ascending.
@@ -56,7 +167,7 @@ impl Select {
                 .collect(),
             Rule::Extremum { h } => extrema(values, h),
             Rule::Anchor { p } => {
-                all.filter(|&i| mix64(tokens[i] ^ ANCHOR).is_multiple_of(p)).collect()
+                all.filter(|&i| mix64(tokens[i] ^ ANCHORED).is_multiple_of(p)).collect()
             }
             Rule::Infrequent { f } => {
                 let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
@@ -68,7 +179,7 @@ impl Select {
 }
 
 /// Makes the choice of anchors independent of everything else that is decided by token hashes.
-const ANCHOR: u64 = 0x616e_6368_6f72;
+const ANCHORED: u64 = 0x616e_6368_6f72;
 
 /// The positions whose value is greater than the `h` before and the `h` after, as far as there
 /// are any.
@@ -97,14 +208,9 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
 }
 
 impl Method for Select {
-    fn span(&self) -> usize {
-        self.k
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
-            return;
+            return Ok(());
         }
         let values: Vec<u64> = Values::new(hashes, self.k).collect();
         let mut positions = self.positions(hashes, &values);
@@ -113,5 +219,6 @@ impl Method for Select {
         }
         let selected = positions.into_iter();
         signature.extend(selected.map(|at| ngram::fingerprint(values[at], at)));
+        Ok(())
     }
 }

@@ -9,25 +9,44 @@
 //! Documents that share a key agree in about 3 / (d + 3) of the bits at least; the measures of a hit
 //! count keys and say no more of the distance.
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, K_MAX, Kind};
 use super::ngram;
 use super::{Fingerprint, Method};
+use crate::Result;
 use crate::hash::mix64;
+use crate::spec::Parameter;
+use crate::stop::Stop;
+
+/// `simhash(k,d)`.
+pub(super) const FAMILY: Family = Family {
+    name: "simhash",
+    parameters: &[
+        Parameter::number("k", 2, 1, K_MAX, "the tokens of a run"),
+        Parameter::number("d", 3, 1, 4, "how many of the 64 bits may differ"),
+    ],
+    summary: "blocks of a similarity hash",
+    density: "4 to 35 a document",
+    source: "Charikar 2002; Manku, Jain and Das Sarma 2007, section 3",
+    example: "simhash(k=2,d=3)",
+    kind: Kind::Sketch,
+    build: Build::Alone(|spec| {
+        Box::new(Simhash { k: spec.get("k") as usize, masks: masks(spec.get("d")) })
+    }),
+    #[cfg(test)]
+    laws: Laws { pins: &[("simhash", "words", 411890099533233969)], is_coarse: true, ..Laws::NONE },
+};
 
 /// Blocks that are sure to be equal.
 const EQUAL_BLOCKS: u32 = 3;
 
 /// `simhash(k,d)`: keys of which documents within Hamming distance `d` share one.
 #[derive(Debug)]
-pub(super) struct Simhash {
+struct Simhash {
     k: usize,
     /// The bits of each key.
     masks: Vec<u64>,
-}
-
-impl Simhash {
-    pub(super) fn new(k: usize, d: u32) -> Simhash {
-        Simhash { k, masks: masks(d) }
-    }
 }
 
 /// For each choice of blocks, their bits.
@@ -64,20 +83,15 @@ impl Method for Simhash {
         u64::BITS as u8
     }
 
-    /// Keys stand for the whole document, and for no place in it.
-    fn span(&self) -> usize {
-        1
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         if hashes.is_empty() {
-            return;
+            return Ok(());
         }
         let hash = simhash(ngram::values(hashes, self.k));
         let key = |(table, mask): (u64, &u64)| mix64(mix64(table) ^ (hash & mask));
         let keys = (0u64..).zip(&self.masks).map(key);
         signature.extend(keys.map(|key| Fingerprint { key, position: 0 }));
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@
 //! has few chunks left to count. Nine chunks in ten occur once, so the table of the others is a
 //! fraction of the whole one; the counters of two passes take 256 MiB.
 
-use super::frequency::Grams;
+use super::grams::Grams;
 
 /// So many counters a pass; a byte each.
 const COUNTERS: usize = 1 << 27;

@@ -4,10 +4,43 @@
 //! ("the", "is") everywhere, the navigation around it hardly any. At each of these *antecedents* a
 //! fingerprint is taken: the antecedent and the next `c` words that are none, every `d`-th.
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Extent, Family, Kind};
 use super::ngram;
 use super::{Fingerprint, Method};
+use crate::Result;
 use crate::hash::{BuildKeyHasher, hash_bytes};
+use crate::spec::Parameter;
+use crate::stop::Stop;
 use std::collections::HashSet;
+
+/// `spotsigs(c,d)`.
+pub(super) const FAMILY: Family = Family {
+    name: "spotsigs",
+    parameters: &[
+        Parameter::number("c", 2, 1, 8, "the words that are taken after a small one"),
+        Parameter::number("d", 1, 1, 8, "every `d`-th of the words that follow is taken"),
+    ],
+    summary: "what follows small words",
+    density: "0.15 in English",
+    source: "Theobald, Siddharth and Paepcke 2008, section 3.1",
+    example: "spotsigs(c=2,d=1)",
+    kind: Kind::Positional {
+        span: |spec| Extent::AtLeast(1 + (spec.get("c") * spec.get("d")) as usize),
+    },
+    build: Build::Alone(|spec| {
+        Box::new(Spotsigs::new(spec.get("c") as usize, spec.get("d") as usize))
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        pins: &[
+            ("spotsigs", "words", 14127132765144050559),
+            ("spotsigs(c=1,d=2)", "words", 11573614951948710074),
+        ],
+        ..Laws::NONE
+    },
+};
 
 /// The antecedents of the paper, section 3.1, and the articles that go with them.
 const ANTECEDENTS: [&str; 13] =
@@ -15,26 +48,21 @@ const ANTECEDENTS: [&str; 13] =
 
 /// `spotsigs(c,d)`; a document without a spot has one fingerprint of all its tokens.
 #[derive(Debug)]
-pub(super) struct Spotsigs {
+struct Spotsigs {
     c: usize,
     d: usize,
     antecedents: HashSet<u64, BuildKeyHasher>,
 }
 
 impl Spotsigs {
-    pub(super) fn new(c: usize, d: usize) -> Spotsigs {
+    fn new(c: usize, d: usize) -> Spotsigs {
         let antecedents = ANTECEDENTS.iter().map(|word| hash_bytes(word.as_bytes())).collect();
         Spotsigs { c, d, antecedents }
     }
 }
 
 impl Method for Spotsigs {
-    fn span(&self) -> usize {
-        1 + self.c * self.d
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         let is_antecedent = |hash: &u64| self.antecedents.contains(hash);
         let mut spot = Vec::with_capacity(1 + self.c);
         // Looking for the next words from every spot would be quadratic in a text of small words.
@@ -52,5 +80,6 @@ impl Method for Spotsigs {
         if signature.is_empty() && !hashes.is_empty() {
             signature.push(ngram::fingerprint(ngram::value(hashes), 0));
         }
+        Ok(())
     }
 }

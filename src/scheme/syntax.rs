@@ -4,31 +4,56 @@
 //! analyser `code` marks them, is one fingerprint of all its tokens. Paragraphs of less than `min`
 //! tokens, which any program may have, are left out.
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, L_MAX, SEGMENTS};
 use super::ngram;
 use super::{Fingerprint, Method};
+use crate::Result;
+use crate::spec::Parameter;
+use crate::stop::Stop;
 use crate::text::paragraph_break;
+
+/// `syntax(min)`.
+pub(super) const FAMILY: Family = Family {
+    name: "syntax",
+    parameters: &[Parameter::number(
+        "min",
+        10,
+        1,
+        L_MAX,
+        "subroutines of fewer tokens are left out",
+    )],
+    summary: "the subroutines of programs, over the analyser `code`",
+    density: "varies",
+    source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.1",
+    example: "syntax(min=10)",
+    kind: SEGMENTS,
+    build: Build::Alone(|spec| Box::new(Syntax::new(spec.get("min") as usize))),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["syntax(min=3)"],
+        pins: &[("syntax(min=3)", "code(language=c)", 15530761461153668865)],
+        has_one: true,
+        ..Laws::NONE
+    },
+};
 
 /// `syntax(min)`; a document without such a paragraph has one fingerprint of all its tokens.
 #[derive(Debug)]
-pub(super) struct Syntax {
+struct Syntax {
     min: usize,
     paragraph_break: u64,
 }
 
 impl Syntax {
-    pub(super) fn new(min: usize) -> Syntax {
+    fn new(min: usize) -> Syntax {
         Syntax { min, paragraph_break: paragraph_break() }
     }
 }
 
 impl Method for Syntax {
-    /// Paragraphs may be of any length.
-    fn span(&self) -> usize {
-        self.min
-    }
-
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         let mut position = 0;
         for paragraph in hashes.split(|hash| *hash == self.paragraph_break) {
             if paragraph.len() >= self.min {
@@ -39,6 +64,7 @@ impl Method for Syntax {
         if signature.is_empty() && !hashes.is_empty() {
             signature.push(ngram::fingerprint(ngram::value(hashes), 0));
         }
+        Ok(())
     }
 }
 

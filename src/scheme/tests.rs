@@ -17,20 +17,12 @@ fn tokens_of(hashes: Vec<u64>) -> Tokens {
     Tokens { hashes, spans }
 }
 
-/// The schemes whose keys stand for a whole document, and for no place in it.
-const WHOLE: [&str; 8] =
-    ["imatch", "keywords", "fuzzy", "minhash", "supershingle", "megashingle", "simhash", "lsh"];
-
-fn name(spec: &str) -> &str {
-    spec.split('(').next().unwrap()
-}
-
 fn sign(spec: &str, hashes: &[u64]) -> Vec<Fingerprint> {
-    sign_tokens(&*scheme(spec), &tokens_of(hashes.to_vec()))
+    sign_tokens(&scheme(spec), &tokens_of(hashes.to_vec()))
 }
 
 /// Signs, and checks what every signature must be.
-fn sign_tokens(scheme: &dyn Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
+fn sign_tokens(scheme: &Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
     // A signature that is not empty must be replaced.
     let mut signature = vec![Fingerprint { key: 1, position: 2 }];
     scheme.sign(&tokens.hashes, &mut signature);
@@ -38,7 +30,7 @@ fn sign_tokens(scheme: &dyn Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
     assert!(signature.iter().all(|fingerprint| fingerprint.key <= limit), "{scheme}");
     let count = tokens.hashes.len() as u32;
     assert!(signature.iter().all(|fingerprint| fingerprint.position < count), "{scheme}");
-    if WHOLE.contains(&name(&scheme.to_string())) {
+    if scheme.extent().is_none() {
         assert!(signature.iter().all(|fingerprint| fingerprint.position == 0), "{scheme}");
     } else {
         assert!(signature.is_sorted_by(|a, b| a.position < b.position), "{scheme}");
@@ -47,14 +39,21 @@ fn sign_tokens(scheme: &dyn Scheme, tokens: &Tokens) -> Vec<Fingerprint> {
 }
 
 /// The scheme, with a table of some collection if it reads one.
-fn scheme(spec: &str) -> Box<dyn Scheme> {
+fn scheme(spec: &str) -> Scheme {
     static TABLES: LazyLock<Mutex<HashMap<usize, Arc<FrequencyTable>>>> =
         LazyLock::new(Mutex::default);
-    let table = Spec::parse(spec, &GRAMMAR).ok().and_then(|spec| counted_grams(&spec)).map(|q| {
+    let table = run_tokens(spec).map(|q| {
         let mut tables = TABLES.lock().unwrap();
         tables.entry(q).or_insert_with(|| table_of(q)).clone()
     });
     parse_with(spec, table.as_ref()).unwrap()
+}
+
+/// The tokens of the runs that a table must count for the scheme of this specification, if it reads
+/// one.
+fn run_tokens(spec: &str) -> Option<usize> {
+    let (spec, family) = GRAMMAR.parse(spec).unwrap();
+    family.table().map(|table| table.run_tokens(&spec))
 }
 
 /// The runs of `q` tokens of documents of the tokens that [`hashes`] draws from fifty: some are

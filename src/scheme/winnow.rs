@@ -8,12 +8,41 @@
 //! *robust* winnowing (section 5.1). Of a line of dots or a table of zeros it keeps one in `w`, where
 //! the rightmost of every window would be all of them.
 
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, K, K_GRAMS, W_MAX};
 use super::ngram::{self, Rolling, Values};
-use super::{Fingerprint, Method, Signer, W_MAX};
+use super::{Fingerprint, Method, Signer};
+use crate::Result;
+use crate::spec::Parameter;
+use crate::stop::Stop;
+
+/// `winnow(k,w)`.
+pub(super) const FAMILY: Family = Family {
+    name: "winnow",
+    parameters: &[
+        K,
+        Parameter::number("w", 10, 1, W_MAX, "of `w` runs in a row at least one is kept"),
+    ],
+    summary: "the least of every `w` runs in a row",
+    density: "2 / (w + 1)",
+    source: "Schleimer, Wilkerson and Aiken 2003; robust winnowing, section 5.1",
+    example: "winnow(k=5,w=10)",
+    kind: K_GRAMS,
+    build: Build::Alone(|spec| {
+        Box::new(Winnow::new(spec.get("k") as usize, spec.get("w") as usize))
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["winnow(k=3,w=4)"],
+        pins: &[("winnow", "words", 17277557228391832725)],
+        ..Laws::NONE
+    },
+};
 
 /// `winnow(k,w)`: the least k-gram of every `w`; of all, when there are fewer.
 #[derive(Debug)]
-pub(super) struct Winnow {
+struct Winnow {
     k: usize,
     w: usize,
 }
@@ -23,30 +52,26 @@ const BUFFER: usize = 1024;
 const _: () = assert!(BUFFER >= 2 * W_MAX as usize);
 
 impl Winnow {
-    pub(super) fn new(k: usize, w: usize) -> Winnow {
+    fn new(k: usize, w: usize) -> Winnow {
         assert!((1..=W_MAX as usize).contains(&w), "the grammar bounds w");
         Winnow { k, w }
     }
 }
 
 impl Method for Winnow {
-    fn span(&self) -> usize {
-        self.k
-    }
-
     fn window(&self) -> Option<usize> {
         Some(self.w)
     }
 
-    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        signature.clear();
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
-            return;
+            return Ok(());
         }
         let values = Values::new(hashes, self.k);
         winnow(values, self.w, |value, position| {
             signature.push(ngram::fingerprint(value, position));
         });
+        Ok(())
     }
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {

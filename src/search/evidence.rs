@@ -154,7 +154,7 @@ impl<'a> Evidence<'a> {
             signature,
             keys,
             occurrences: self.shared.occurrences(),
-            span: self.snapshot.config().scheme.span(),
+            extent: self.snapshot.config().scheme.extent(),
             tokens: (*tokens, segment.document(address.doc)?.tokens),
         };
         shared.passages(self.stop)

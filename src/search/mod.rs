@@ -361,11 +361,11 @@ impl Searcher {
     ) -> Result<(Vec<Hit>, CandidateTexts)> {
         let config = self.snapshot.config();
         let refused = |what: &str| Error::Query { what: what.into() };
-        let Some(w) = config.scheme.window() else {
+        let (Some(q), Some(w)) = (config.scheme.span(), config.scheme.window()) else {
             let what = "the best passage is found by a winnowing scheme only, such as winnow(k,w)";
             return Err(refused(what));
         };
-        let windows = Windows { q: config.scheme.span(), w };
+        let windows = Windows { q, w };
         let text = self.text_of(subject, query)?.filter(|_| config.store_text);
         let Some(text) = text else {
             return Err(refused(

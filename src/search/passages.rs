@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::align::{Aligned, Chain, Match, Side, align, chains, distinct};
 use crate::error::Result;
-use crate::scheme::Fingerprint;
+use crate::scheme::{Extent, Fingerprint};
 use crate::stop::{Steps, Stop};
 use crate::text::Tokens;
 
@@ -112,32 +112,39 @@ pub struct Shared<'a> {
     pub keys: &'a [u64],
     /// The document's shared fingerprints: the place among the keys, and the position.
     pub occurrences: &'a [(u32, u32)],
-    /// The tokens for which a fingerprint stands.
-    pub span: usize,
+    /// How many tokens a fingerprint stands for; none if it stands for the whole document.
+    pub extent: Option<Extent>,
     /// The tokens of the query and of the document.
     pub tokens: (u32, u32),
 }
 
 impl Shared<'_> {
-    /// The passages that the shared fingerprints alone tell of, as ranges of tokens.
+    /// The passages that the shared fingerprints alone tell of, as ranges of tokens; none if these
+    /// stand for no place.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
     pub fn passages(&self, stop: Stop<'_>) -> Result<Vec<Passage>> {
+        let Some(extent) = self.extent else { return Ok(Vec::new()) };
         // Sixteen places for each fingerprint, and as many chains open: it needs no bound.
         let mut steps = Steps::unbounded(stop);
         let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
         places.sort_unstable();
-        let mut matches = self.matches(&places, OCCURRENCES_MAX, usize::MAX, stop)?;
+        let mut matches = self.matches(extent, &places, (OCCURRENCES_MAX, usize::MAX), stop)?;
         if matches.is_empty() {
             // Both repeat themselves: the first places then.
-            matches = self.matches(&places, usize::MAX, 1, stop)?;
+            matches = self.matches(extent, &places, (usize::MAX, 1), stop)?;
         }
         let chains = chains(&matches, GAP_TOKENS_MAX, &mut steps)?;
         let mut found = distinct(chains, &mut steps)?;
         // One fingerprint alone is evidence only where there is no better.
-        let longest = found.first().map_or(1, |chain| chain.matched);
-        found.retain(|chain| chain.matched > self.span.min(longest - 1));
+        let is_alone = |chain: &Chain| {
+            let (query, hit, len) = (chain.query.start, chain.hit.start, chain.query.len());
+            matches.binary_search(&Match { query, hit, len }).is_ok()
+        };
+        if found.iter().any(|chain| !is_alone(chain)) {
+            found.retain(|chain| !is_alone(chain));
+        }
         found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
         let told = found.into_iter().enumerate().map(|(at, chain)| {
             stop.check_at(at)?;
@@ -150,9 +157,9 @@ impl Shared<'_> {
     /// most `places_max` for each place of the query.
     fn matches(
         &self,
+        extent: Extent,
         places: &[(u32, u32)],
-        occurrences_max: usize,
-        places_max: usize,
+        (occurrences_max, places_max): (usize, usize),
         stop: Stop<'_>,
     ) -> Result<Vec<Match>> {
         let mut matches = Vec::new();
@@ -162,11 +169,14 @@ impl Shared<'_> {
             let first = places.partition_point(|place| (place.0 as usize) < key);
             let same = places[first..].partition_point(|place| place.0 as usize == key);
             if same <= occurrences_max {
+                // Both have the same piece, so it is as long in the document.
+                let end = extent.end(self.signature, at, self.tokens.0);
+                let len = end.saturating_sub(fingerprint.position).max(1);
                 let places = places[first..first + same].iter().take(places_max);
                 matches.extend(places.map(|&(_, position)| Match {
                     query: fingerprint.position as usize,
                     hit: position as usize,
-                    len: self.span,
+                    len: len as usize,
                 }));
             }
         }

@@ -7,21 +7,15 @@
 //! But for `avtor`, it does not guess languages: the same rules hold for every text, so that a
 //! quotation is found in a text of another language.
 
-#[cfg(feature = "avtor")]
-use super::avtor;
-use super::chars::{self, Kind};
-#[cfg(feature = "code")]
-use super::code;
-use super::normalize::Form;
-use super::prepared;
-use super::tokenize::{UNITS_MAX, tokenize};
-use super::{Parts, Take, Tokens};
+use super::family::{Family, Method};
+use super::{Parts, Take, Tokens, avtor, chars, code, prepared, tokenize};
 use crate::hash::hash_bytes;
-use crate::spec::{Family, Grammar, Parameter, Spec};
+use crate::spec::{Grammar, Spec};
 use crate::stop::Stop;
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// Turns texts into tokens, in one of the ways a specification can name.
 ///
@@ -51,96 +45,61 @@ use std::str::FromStr;
 /// assert_eq!((tokens.spans[0].start, tokens.spans[0].end), (0, 7));
 /// # Ok::<(), cento::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Analyzer {
     spec: Spec,
+    family: &'static Family,
+    method: Arc<dyn Method>,
 }
+
+impl PartialEq for Analyzer {
+    fn eq(&self, other: &Analyzer) -> bool {
+        self.spec == other.spec
+    }
+}
+
+impl Eq for Analyzer {}
 
 /// The specification of the analyser used when none is named.
 pub const DEFAULT_SPEC: &str = "words(nfkc=1,fold=1,cjk=2)";
 
-const fn switch(name: &'static str) -> Parameter {
-    Parameter::number(name, 1, 0, 1)
-}
+/// All analysers, in the order in which they are shown.
+static FAMILIES: [&Family; 7] = [
+    &tokenize::FAMILY,
+    &prepared::FAMILY,
+    &avtor::FAMILY,
+    &code::FAMILY,
+    &chars::CHARS,
+    &chars::CONSONANTS,
+    &chars::BYTES,
+];
 
-static GRAMMAR: Grammar = Grammar {
-    noun: "analyser",
-    absent: &[
-        #[cfg(not(feature = "avtor"))]
-        ("avtor", "avtor"),
-        #[cfg(not(feature = "code"))]
-        ("code", "code"),
-    ],
-    families: &[
-        Family {
-            name: "words",
-            parameters: &[
-                switch("nfkc"),
-                switch("fold"),
-                Parameter::number("cjk", 2, 0, UNITS_MAX as u32),
-            ],
-        },
-        Family { name: "prefixes", parameters: &[Parameter::number("n", 1, 1, 64)] },
-        #[cfg(feature = "avtor")]
-        Family {
-            name: "avtor",
-            parameters: &[
-                Parameter::choice("language", &avtor::LANGUAGES),
-                switch("markup"),
-                switch("homoglyphs"),
-                switch("stop"),
-                switch("filter"),
-                switch("stem"),
-            ],
-        },
-        #[cfg(feature = "code")]
-        Family {
-            name: "code",
-            parameters: &[
-                Parameter::choice("language", &code::LANGUAGES),
-                Parameter::number("names", 0, 0, 1),
-            ],
-        },
-        Family { name: "chars", parameters: &[] },
-        Family { name: "consonants", parameters: &[] },
-        Family { name: "bytes", parameters: &[] },
-    ],
-};
+static GRAMMAR: Grammar<Family> = Grammar { noun: "analyser", families: &FAMILIES };
+
+/// All families of analysers, also those that this build leaves out.
+pub fn families() -> &'static [&'static Family] {
+    &FAMILIES
+}
 
 /// Tokens that are handed on at a time: as many as a book's chapter has, so that few texts have more.
 pub const PART_TOKENS: usize = 1 << 16;
 
-#[cfg(feature = "avtor")]
-/// What the analyser `avtor` takes for a while for each byte of a text, at most: two edited texts, each byte
-/// of which may be a piece of its own.
-const AVTOR_BYTES_A_BYTE: usize = 50;
-
-/// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
-const SAMPLE: &str = include_str!("sample.txt");
-
-#[cfg(feature = "avtor")]
-/// Texts of which `avtor` makes something else with each of its steps.
-const PROSE: [&str; 3] = [
-    SAMPLE,
-    "<em>Two</em> caf&eacute;s and thousand connections of 1999 were made by these machines, and t\u{435}sting them was hard.",
-    "\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438} \u{431}\u{44b}\u{43b}\u{438} \u{432} \u{434}\u{43e}\u{43c}\u{430}\u{445}",
-];
-
-#[cfg(feature = "code")]
-/// A text that is another program in each language.
-const PROGRAM: &str = "class A { public: int f(int x) { return x + 1; /* c */ } };\n\
-    # comment or not\ndef g(x):\n    return f'{x}'\nfn h(x: &'a str) -> u8 { 'b'; r#\"s\"#; 1 }\n\
-    struct B { virtual void m() = 0; }; A() { super(); } void f(final int y) { auto z = 1'000; }\n";
-
-#[cfg(feature = "code")]
-/// Programs at which the scanners of two grammars ask the C library what a letter and what white
-/// space is, which not all C libraries answer alike.
-const SCANNED: [&str; 2] = [
-    "fn f() { 1.\u{e9}(); 1.\u{4e2d} ; x\u{85}r\"s\"; \u{2003}1.5; }",
-    "auto s = R\"\u{2003}(x)\u{2003}\"; auto t = R\"\u{e9}(x)\u{e9}\"; int y;",
-];
-
 impl Analyzer {
+    /// The family that it is of.
+    pub fn family(&self) -> &'static Family {
+        self.family
+    }
+
+    /// The name and parameters of it.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The bytes of which its tokens are one each, in their order; none if there are other tokens.
+    pub(crate) fn alphabet(&self) -> Option<&'static [u8]> {
+        self.method.alphabet()
+    }
+
     /// Replaces the contents of `tokens` by the tokens of `text`, in order.
     ///
     /// # Errors
@@ -157,7 +116,11 @@ impl Analyzer {
     pub fn analyze_until(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()> {
         tokens.hashes.clear();
         tokens.spans.clear();
-        self.tokenize(text, tokens, stop).map(|_| ())
+        check_length(text.len() as u64, "bytes")?;
+        self.method.into_tokens(text, tokens, stop)?;
+        stop.check()?;
+        // A character of three bytes can make four words.
+        check_length(tokens.taken(), "tokens").map(|_| ())
     }
 
     /// Calls `each` with the hashes of the tokens of `text`, in order, [`PART_TOKENS`] at most at a time, and
@@ -176,59 +139,17 @@ impl Analyzer {
         stop: Stop<'_>,
     ) -> Result<u32> {
         part.clear();
-        self.tokenize(text, &mut Parts { part, handed_on: 0, each }, stop)
+        check_length(text.len() as u64, "bytes")?;
+        let mut parts = Parts { part, handed_on: 0, each };
+        self.method.into_parts(text, &mut parts, stop)?;
+        stop.check()?;
+        check_length(parts.taken(), "tokens")
     }
 
     /// The memory, in bytes, that is taken for a while to analyse a text of so many bytes, its tokens not
     /// counted.
-    #[cfg_attr(
-        not(any(feature = "avtor", feature = "code")),
-        expect(unused_variables, reason = "the other analysers take nothing")
-    )]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
-        match self.spec.name() {
-            // A copy without markup, one without homoglyphs, and where their pieces came from.
-            #[cfg(feature = "avtor")]
-            "avtor" => text_bytes.saturating_mul(AVTOR_BYTES_A_BYTE),
-            #[cfg(feature = "code")]
-            "code" => code::scratch_bytes(text_bytes),
-            _ => 0,
-        }
-    }
-
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<u32> {
-        check_length(text.len() as u64, "bytes")?;
-        let is_on = |name| self.spec.get(name) == 1;
-        match self.spec.name() {
-            "prefixes" => prepared::prefixes(text, self.spec.get("n") as usize, tokens, stop)?,
-            #[cfg(feature = "avtor")]
-            "avtor" => {
-                let steps = avtor::Steps {
-                    language: self.spec.get("language") as usize,
-                    markup: is_on("markup"),
-                    homoglyphs: is_on("homoglyphs"),
-                    stop: is_on("stop"),
-                    filter: is_on("filter"),
-                    stem: is_on("stem"),
-                };
-                avtor::avtor(text, steps, tokens, stop)?;
-            }
-            #[cfg(feature = "code")]
-            "code" => {
-                let language = self.spec.get("language") as usize;
-                code::tokenize(text, language, is_on("names"), tokens, stop)?;
-            }
-            "chars" => chars::tokenize(text, Kind::Chars, tokens),
-            "consonants" => chars::tokenize(text, Kind::Consonants, tokens),
-            "bytes" => chars::tokenize(text, Kind::Bytes, tokens),
-            _ => {
-                let form = Form { nfkc: is_on("nfkc"), fold: is_on("fold") };
-                tokenize(text, form, self.spec.get("cjk") as usize, tokens, stop)?;
-            }
-        }
-        stop.check()?;
-        // A character of three bytes can make four words.
-        check_length(tokens.taken(), "tokens")
+        self.method.scratch_bytes(text_bytes)
     }
 
     /// The hash of the analyser's output on a fixed multilingual text.
@@ -237,29 +158,16 @@ impl Analyzer {
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
         let mut bytes = Vec::new();
-        #[cfg(feature = "code")]
-        let too_deep = format!("{}{SAMPLE}{PROGRAM}", "(".repeat(code::DEPTH_MAX + 1));
-        let samples: &[&str] = match self.spec.name() {
-            #[cfg(feature = "avtor")]
-            "avtor" => &PROSE,
-            #[cfg(feature = "code")]
-            "code" => &[PROGRAM, SAMPLE, SCANNED[0], SCANNED[1], &too_deep],
-            _ => &[SAMPLE],
-        };
-        for sample in samples {
-            self.analyze(sample, &mut tokens).expect("the sample is a few kilobytes long");
+        for sample in self.method.samples() {
+            self.analyze(&sample, &mut tokens).expect("the sample is a few kilobytes long");
             for (hash, span) in tokens.hashes.iter().zip(&tokens.spans) {
                 bytes.extend_from_slice(&hash.to_le_bytes());
                 bytes.extend_from_slice(&span.start.to_le_bytes());
                 bytes.extend_from_slice(&span.end.to_le_bytes());
             }
         }
-        #[cfg(feature = "avtor")]
-        if self.spec.name() == "avtor" {
-            let languages = avtor::language_hashes(self.spec.get("language") as usize);
-            let likes = (self.spec.get("homoglyphs") == 1).then(avtor::likes_hash);
-            let hashes = languages.iter().chain(&likes);
-            hashes.for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
+        for hash in self.method.table_hashes() {
+            bytes.extend_from_slice(&hash.to_le_bytes());
         }
         hash_bytes(&bytes)
     }
@@ -284,7 +192,9 @@ impl FromStr for Analyzer {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<Analyzer> {
-        Spec::parse(spec, &GRAMMAR).map(|spec| Analyzer { spec })
+        let (spec, family) = GRAMMAR.parse(spec)?;
+        let build = family.build.expect("a family without it is refused by the grammar");
+        Ok(Analyzer { method: build(&spec), spec, family })
     }
 }
 
@@ -296,6 +206,7 @@ impl fmt::Display for Analyzer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tokenize::UNITS_MAX;
     use super::*;
 
     #[test]
@@ -385,9 +296,9 @@ mod tests {
             let digest = spec.parse::<Analyzer>().unwrap().digest();
             assert_eq!(digest, expected, "{spec}: {digest:#018x}");
         }
-        for family in GRAMMAR.families {
+        for family in families() {
             let is_pinned = |(spec, _): &(&str, u64)| spec.split('(').next() == Some(family.name);
-            assert!(expected.iter().any(is_pinned), "{family}");
+            assert!(expected.iter().any(is_pinned), "{}", family.name);
         }
     }
 

@@ -1,187 +1,48 @@
-//! What does AVTOR.NET make of words?
-//!
-//! The pipeline of Sharapova and Sharapova (2018), section 3.3: markup is removed, letters of a wrong
-//! script are replaced, stop words and words that say little are left out, the others stemmed. If
-//! nothing would be left, all words are kept.
+//! The pipeline of AVTOR.NET: `pipeline` is what it makes of words, and the others are its steps.
 
+#[cfg(feature = "avtor")]
 mod edit;
+#[cfg(feature = "avtor")]
 mod homoglyphs;
+#[cfg(feature = "avtor")]
 mod language;
+#[cfg(feature = "avtor")]
 mod markup;
+#[cfg(feature = "avtor")]
+mod pipeline;
 
-use self::edit::Edited;
-pub(super) use self::homoglyphs::likes_hash;
-use self::language::Language;
-pub(super) use self::language::NAMES as LANGUAGES;
-use super::Take;
-use super::normalize::normal_form;
-use super::prepared::{FORM, Word, each_word};
-use super::unicode::is_number;
-use crate::Result;
-use crate::hash::hash_bytes;
-use crate::stop::Stop;
+use super::family::Family;
+use crate::spec::Parameter;
+#[cfg(feature = "avtor")]
+use std::sync::Arc;
 
-/// Words that say little are shorter or longer than this, in letters, or have a digit in them.
-const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
+/// The names in specifications: "find out", "none of these", and the languages.
+const LANGUAGES: [&str; 20] = [
+    "auto", "none", "ar", "da", "de", "el", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt",
+    "ro", "ru", "sv", "ta", "tr",
+];
 
-/// The steps of AVTOR.NET that are taken.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
-    /// A number of [`LANGUAGES`].
-    pub(super) language: usize,
-    pub(super) markup: bool,
-    pub(super) homoglyphs: bool,
-    pub(super) stop: bool,
-    pub(super) filter: bool,
-    pub(super) stem: bool,
-}
-
-/// Appends what the steps make of the words of `text`.
-pub(super) fn avtor(
-    text: &str,
-    steps: Steps,
-    tokens: &mut impl Take,
-    stop: Stop<'_>,
-) -> Result<()> {
-    let mut edits: Vec<Edited> = Vec::new();
-    if steps.markup {
-        edits.push(markup::strip(text));
-        stop.check()?;
-    }
-    let plain = edits.last().map_or(text, |edited| &edited.text);
-    if let Some(edited) = steps.homoglyphs.then(|| homoglyphs::replace(plain)).flatten() {
-        edits.push(edited);
-    }
-    stop.check()?;
-    let plain = edits.last().map_or(text, |edited| &edited.text);
-    let origin = |span| edits.iter().rev().fold(span, |span, edited| edited.origin(span));
-    let language = Language::of(steps.language, plain);
-    let stop_words = language
-        .filter(|_| steps.stop)
-        .map(|language| language.stop_words(|word| normal_form(word, FORM)));
-    let stemmer = language.filter(|_| steps.stem).map(Language::stemmer);
-    let is_kept = |word: &Word<'_>| {
-        stop_words.is_none_or(|words| !words.contains(&word.hash))
-            && !(steps.filter && word.letters.is_some_and(says_little))
-    };
-    let stem = |word: &Word<'_>| match (&stemmer, word.letters) {
-        (Some(stemmer), Some(letters)) if letters.len() <= STEMMED_BYTES_MAX => {
-            hash_bytes(stemmer.stem(letters).as_bytes())
-        }
-        _ => word.hash,
-    };
-    let first = tokens.taken();
-    let mut take = |is_kept: &dyn Fn(&Word<'_>) -> bool| -> Result<bool> {
-        each_word(plain, stop, &mut |word| {
-            if is_kept(&word) {
-                tokens.take(stem(&word), origin(word.span));
-            }
-        })?;
-        Ok(tokens.taken() > first)
-    };
-    if !take(&is_kept)? {
-        take(&|_| true)?;
-    }
-    Ok(())
-}
-
-/// Longer words have no stem: finding it takes time that grows with the square of the length.
-const STEMMED_BYTES_MAX: usize = 1 << 10;
-
-/// What languages do to words, as numbers: another version of a library has others.
-pub(super) fn language_hashes(language: usize) -> Vec<u64> {
-    let mut hashes = Vec::new();
-    for language in Language::all(language) {
-        let stemmer = language.stemmer();
-        for word in language.stop_list() {
-            let word = normal_form(word, FORM);
-            hashes
-                .extend([hash_bytes(word.as_bytes()), hash_bytes(stemmer.stem(&word).as_bytes())]);
-        }
-    }
-    hashes
-}
-
-/// Whether a word is a number, a code, a single letter or a heap of letters. Of scripts written
-/// without spaces every pair of letters is a word.
-fn says_little(word: &str) -> bool {
-    !LETTERS.contains(&word.chars().count()) || word.chars().any(|c| is_number(c) || c == '_')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::Tokens;
-    use crate::text::prepared::prefixes;
-
-    fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
-        super::avtor(text, steps, tokens, Stop::NEVER).unwrap();
-    }
-
-    const ALL: Steps =
-        Steps { language: 6, markup: true, homoglyphs: true, stop: true, filter: true, stem: true };
-
-    /// What the words have become, by their spans, must be these.
-    fn check(steps: Steps, text: &str, expected: &[(&str, &str)]) {
-        let mut tokens = Tokens::default();
-        avtor(text, steps, &mut tokens);
-        let found = tokens
-            .hashes
-            .iter()
-            .copied()
-            .zip(tokens.spans.iter().map(|span| &text[span.start as usize..span.end as usize]));
-        let expected = expected.iter().map(|(word, origin)| (hash_bytes(word.as_bytes()), *origin));
-        assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{text}");
-    }
-
-    #[test]
-    fn words_are_prepared_and_know_where_they_stand() {
-        let text = "<p>The Connections of <b>caf&eacute;s</b>, in 1999: a t\u{435}st";
-        check(
-            ALL,
-            text,
-            &[("connect", "Connections"), ("caf\u{e9}", "caf&eacute;s"), ("test", "t\u{435}st")],
-        );
-        check(
-            Steps { stem: false, ..ALL },
-            "Testing the tests",
-            &[("testing", "Testing"), ("tests", "tests")],
-        );
-        check(Steps { stop: false, ..ALL }, "in tests", &[("in", "in"), ("test", "tests")]);
-        check(Steps { filter: false, ..ALL }, "x 12", &[("x", "x"), ("12", "12")]);
-        check(Steps { markup: false, ..ALL }, "<em>", &[("em", "em")]);
-        check(Steps { homoglyphs: false, ..ALL }, "t\u{435}st", &[("t\u{435}st", "t\u{435}st")]);
-        check(Steps { language: 1, ..ALL }, "the tests", &[("the", "the"), ("tests", "tests")]);
-        let russian = "\u{43a}\u{43e}\u{448}\u{43a}\u{430}\u{43c}\u{438}";
-        check(Steps { language: 16, ..ALL }, russian, &[("\u{43a}\u{43e}\u{448}\u{43a}", russian)]);
-    }
-
-    #[test]
-    fn a_text_is_not_left_without_words() {
-        check(ALL, "the 12", &[("the", "the"), ("12", "12")]);
-        check(ALL, "<br>", &[]);
-        check(ALL, "", &[]);
-    }
-
-    #[test]
-    fn a_character_that_makes_several_words_is_what_they_are() {
-        // A square of kana, a fraction after a number, "a.m." in one character.
-        for (one, several) in [
-            ("\u{3300}", "\u{30a2}\u{30d1}\u{30fc}\u{30c8}"),
-            ("1\u{bd}", "11\u{2044}2"),
-            ("\u{33c2}", "a.m."),
-        ] {
-            for steps in [Some(ALL), None] {
-                let hashes = |text: &str| {
-                    let mut tokens = Tokens::default();
-                    match steps {
-                        Some(steps) => avtor(text, Steps { filter: false, ..steps }, &mut tokens),
-                        None => prefixes(text, 64, &mut tokens, Stop::NEVER).unwrap(),
-                    }
-                    tokens.hashes
-                };
-                assert_eq!(hashes(one), hashes(several), "{one}");
-            }
-        }
-    }
-}
+/// `avtor(language,markup,homoglyphs,stop,filter,stem)`.
+pub(super) const FAMILY: Family = Family {
+    name: "avtor",
+    parameters: &[
+        Parameter::choice(
+            "language",
+            &LANGUAGES,
+            "on which stop words and stems depend; `auto` finds it out, which short texts do not allow",
+        ),
+        Parameter::switch("markup", 1, "1 takes HTML away"),
+        Parameter::switch("homoglyphs", 1, "1 replaces letters of a wrong script"),
+        Parameter::switch("stop", 1, "1 leaves out stop words"),
+        Parameter::switch("filter", 1, "1 leaves out numbers, codes and single letters"),
+        Parameter::switch("stem", 1, "1 takes stems of words"),
+    ],
+    summary: "stems of words, without markup, homoglyphs, stop words and codes",
+    source: "Sharapova and Sharapova 2018, section 3.3: AVTOR.NET",
+    example: "avtor(language=en)",
+    feature: Some("avtor"),
+    #[cfg(feature = "avtor")]
+    build: Some(|spec| Arc::new(pipeline::Steps::new(spec))),
+    #[cfg(not(feature = "avtor"))]
+    build: None,
+};

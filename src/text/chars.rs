@@ -9,19 +9,70 @@
 //! - [`Kind::Bytes`]: every byte as it is (SIF, Manber 1994: chunks of 50 bytes). The span of a
 //!   byte is that of its character, so that no passage cuts one.
 
+use super::family::{Family, Tokenize};
 use super::{Span, Take};
+use crate::Result;
 use crate::hash::hash_bytes;
+use crate::stop::Stop;
+use std::sync::Arc;
+
+/// `chars()`.
+pub(super) const CHARS: Family = Family {
+    name: "chars",
+    parameters: &[],
+    summary: "letters and digits of ASCII, and `_` for every other character",
+    source: "Sun, Qin and Wang 2013, section 7.1",
+    example: "chars",
+    feature: None,
+    build: Some(|_| Arc::new(Kind::Chars)),
+};
+
+/// `consonants()`.
+pub(super) const CONSONANTS: Family = Family {
+    name: "consonants",
+    parameters: &[],
+    summary: "the consonants of ASCII",
+    source: "Heintze 1996: Koala",
+    example: "consonants",
+    feature: None,
+    build: Some(|_| Arc::new(Kind::Consonants)),
+};
+
+/// `bytes()`.
+pub(super) const BYTES: Family = Family {
+    name: "bytes",
+    parameters: &[],
+    summary: "every byte",
+    source: "Manber 1994: SIF",
+    example: "bytes",
+    feature: None,
+    build: Some(|_| Arc::new(Kind::Bytes)),
+};
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+enum Kind {
     Chars,
     Consonants,
     Bytes,
 }
 
+/// The signs of [`Kind::Chars`], in the order of their alphabet.
+const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
+
+impl Tokenize for Kind {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, _: Stop<'_>) -> Result<()> {
+        tokenize(text, *self, tokens);
+        Ok(())
+    }
+
+    fn alphabet(&self) -> Option<&'static [u8]> {
+        (*self == Kind::Chars).then_some(ALPHABET)
+    }
+}
+
 /// Appends the tokens of `text`, which must be at most `u32::MAX` bytes long.
-pub(super) fn tokenize(text: &str, kind: Kind, tokens: &mut impl Take) {
+fn tokenize(text: &str, kind: Kind, tokens: &mut impl Take) {
     // The hash of a token is that of its byte, so there are 256.
     let hashes: Vec<u64> = (0..=u8::MAX).map(|byte| hash_bytes(&[byte])).collect();
     for (start, c) in text.char_indices() {

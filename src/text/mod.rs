@@ -3,11 +3,10 @@
 //! Bytes in, tokens out. This module knows neither files nor indexes.
 
 pub mod analyzer;
-#[cfg(feature = "avtor")]
 mod avtor;
 mod chars;
-#[cfg(feature = "code")]
 mod code;
+mod family;
 pub mod kind;
 mod normalize;
 mod prepared;
@@ -15,6 +14,7 @@ mod tokenize;
 mod unicode;
 
 pub use analyzer::{Analyzer, PART_TOKENS};
+pub use family::Family;
 #[doc(hidden)]
 pub use unicode::is_white_space;
 

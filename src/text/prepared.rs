@@ -5,12 +5,38 @@
 //! fuzzy-fingerprinting, whose classes of words are those that begin alike; [`super::avtor`] is the
 //! other.
 
+use super::family::{Family, Tokenize};
 use super::normalize::{Form, normal_form};
 use super::tokenize::tokenize;
 use super::{Span, Take};
 use crate::Result;
 use crate::hash::hash_bytes;
+use crate::spec::Parameter;
 use crate::stop::Stop;
+use std::sync::Arc;
+
+/// `prefixes(n)`.
+pub(super) const FAMILY: Family = Family {
+    name: "prefixes",
+    parameters: &[Parameter::number("n", 1, 1, 64, "the letters that are taken of each word")],
+    summary: "the first letters of each word",
+    source: "Stein 2005: the classes of fuzzy-fingerprinting",
+    example: "prefixes(n=1)",
+    feature: None,
+    build: Some(|spec| Arc::new(Prefixes { letters: spec.get("n") as usize })),
+};
+
+/// The tokens of a text are the beginnings of its words.
+#[derive(Debug)]
+struct Prefixes {
+    letters: usize,
+}
+
+impl Tokenize for Prefixes {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+        prefixes(text, self.letters, tokens, stop)
+    }
+}
 
 /// Words are taken as the analyser `words` does by default.
 pub(super) const FORM: Form = Form { nfkc: true, fold: true };

@@ -16,13 +16,58 @@
 //! character, and all that crosses the place after one that is no word character is a mark, which
 //! at most makes another sign of it (`=` and U+0338).
 
+use super::family::{Family, Tokenize};
 use super::normalize::{Class, Form, Normalizer, Sink};
 use super::unicode::is_white_space;
 use super::{Span, Take};
 use crate::Result;
 use crate::hash::{HashStream, hash_bytes};
+use crate::spec::{Parameter, Spec};
 use crate::stop::Stop;
 use std::ops::Range;
+use std::sync::Arc;
+
+/// `words(nfkc,fold,cjk)`.
+pub(super) const FAMILY: Family = Family {
+    name: "words",
+    parameters: &[
+        Parameter::switch("nfkc", 1, "1 makes compatible characters equal (Unicode NFKC)"),
+        Parameter::switch("fold", 1, "1 makes upper and lower case equal (full case folding)"),
+        Parameter::number(
+            "cjk",
+            2,
+            0,
+            UNITS_MAX as u32,
+            "letters of scripts written without spaces are cut into overlapping runs of so many; 0 \
+             leaves them whole",
+        ),
+    ],
+    summary: "words, as they read rather than as they are encoded",
+    source: "",
+    example: "words(nfkc=1,fold=1,cjk=2)",
+    feature: None,
+    build: Some(|spec| Arc::new(WordTokens::new(spec))),
+};
+
+/// The tokens of a text are its words.
+#[derive(Debug)]
+struct WordTokens {
+    form: Form,
+    units: usize,
+}
+
+impl WordTokens {
+    fn new(spec: &Spec) -> WordTokens {
+        let form = Form { nfkc: spec.is_on("nfkc"), fold: spec.is_on("fold") };
+        WordTokens { form, units: spec.get("cjk") as usize }
+    }
+}
+
+impl Tokenize for WordTokens {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+        tokenize(text, self.form, self.units, tokens, stop)
+    }
+}
 
 /// The greatest length of n-grams of units.
 pub(super) const UNITS_MAX: usize = 4;

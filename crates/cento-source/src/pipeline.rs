@@ -268,12 +268,16 @@ fn sign(
 
 /// Signs a document in the caller's thread, if that takes at most so many bytes; otherwise, or if it brings out a
 /// defect, says why it was not.
-pub(crate) fn sign_alone(config: &Config, document: Document, bytes_max: usize) -> Output {
-    match sign(config, &document, 0, &mut Vec::new()) {
+pub(crate) fn sign_alone(
+    (config, faults): (&Config, &Faults),
+    document: Document,
+    bytes_max: usize,
+) -> Output {
+    match sign((config, faults), &document, 0, &mut Vec::new()) {
         Ok(Signature { tokens, fingerprints: Some(signature), .. }) => {
             Output::Signed(Signed::of(document, tokens, signature))
         }
-        Ok(cost) => Large { config, bytes_max }.sign(document, &cost),
+        Ok(cost) => Large { config, faults, bytes_max }.sign(document, &cost),
         Err(error) => Output::Failed(error),
     }
 }

@@ -4,45 +4,57 @@ use super::*;
 use crate::text::paragraph_break;
 use frequency::testing;
 
-/// All families as they are by default, so that none can be forgotten, and some with parameters at
+/// All families as they are by default, so that none can be forgotten, and with parameters at
 /// which few tokens make several fingerprints.
 fn all() -> Vec<String> {
-    let defaults = GRAMMAR.families.iter().map(Family::to_string);
-    defaults.chain(SMALL.map(str::to_owned)).collect()
+    let specs = families().iter().flat_map(|family| {
+        let small = family.laws.small.iter().map(|spec| (*spec).to_owned());
+        small.chain([family.name.to_owned()])
+    });
+    specs.collect()
 }
 
-/// The schemes by segment or place, for short documents.
-const SMALL: [&str; 22] = [
-    "kgram(k=3)",
-    "mod(k=3,p=3)",
-    "winnow(k=3,w=4)",
-    "fbw(q=2,w=4)",
-    "rare(k=2)",
-    "spex(k=1)",
-    "imatch(min=1,ppm=50000)",
-    "keywords(min=1,ppm=50000)",
-    "every(k=3,l=3)",
-    "random(k=3,l=3)",
-    "extremum(k=3,h=2)",
-    "anchor(k=3,p=3)",
-    "infrequent(k=3)",
-    "breaking(p=3)",
-    "breaking(p=3,revised=0)",
-    "dct(p=3)",
-    "se(c=3)",
-    "se(c=3,variance=0)",
-    "syntax(min=3)",
-    "minhash(k=3)",
-    "supershingle(k=3)",
-    "megashingle(k=3)",
-];
+#[test]
+fn every_family_says_what_it_is() {
+    let mut names = HashSet::new();
+    for family in families() {
+        let name = family.name;
+        assert!(names.insert(name), "{name} is there twice");
+        for text in [family.summary, family.density, family.source, family.example] {
+            assert!(!text.is_empty() && !text.contains('\n'), "{name}: {text}");
+        }
+        let (example, of) = GRAMMAR.parse(family.example).unwrap();
+        assert_eq!((of.name, example.to_string()), (name, family.example.to_owned()));
+        for parameter in family.parameters {
+            let bounds = parameter.min..=parameter.max;
+            assert!(bounds.contains(&parameter.default) && !parameter.meaning.is_empty(), "{name}");
+        }
+        for spec in family.laws.small.iter().chain(family.laws.pins.iter().map(|(spec, ..)| spec)) {
+            assert_eq!(GRAMMAR.parse(spec).unwrap().1.name, name);
+        }
+    }
+}
+
+#[test]
+fn the_table_of_the_documentation_is_that_of_the_families() {
+    let text = include_str!("../mod.rs");
+    let rows = text.lines().filter(|line| line.starts_with("//! | `"));
+    let expected = families().iter().map(|family| {
+        let Family { example, summary, density, .. } = family;
+        format!("//! | `{example}` | {summary} | {density} |")
+    });
+    assert_eq!(rows.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+}
 
 #[test]
 fn the_small_parameters_make_several_fingerprints() {
-    // Or the laws above would be about signatures of one.
+    // Or the laws would be about signatures of one.
     let hashes: Vec<u64> = (0..200).map(|i| mix64(mix64(i) % 90)).collect();
-    for spec in SMALL.into_iter().filter(|spec| !["keywords", "syntax"].contains(&name(spec))) {
-        assert!(sign(spec, &hashes).len() > 3, "{spec}");
+    for family in families() {
+        for spec in family.laws.small {
+            let count = sign(spec, &hashes).len();
+            assert_eq!(count > 3, !family.laws.has_one, "{spec}: {count}");
+        }
     }
 }
 
@@ -66,8 +78,8 @@ proptest! {
                 copy.spans.extend((0..a.len() as u32).map(span));
                 let sign = |spec: &String| {
                     let scheme = scheme(spec);
-                    sign_tokens(&*scheme, &tokens_of(b.clone()));
-                    sign_tokens(&*scheme, &copy)
+                    sign_tokens(&scheme, &tokens_of(b.clone()));
+                    sign_tokens(&scheme, &copy)
                 };
                 all.iter().map(sign).collect()
             });
@@ -78,7 +90,7 @@ proptest! {
             prop_assert!(!original.is_empty(), "{}", spec);
             prop_assert_eq!(&original, &copied, "{}", spec);
             // Codes of few bits, and places of so short a document, may agree by chance.
-            let is_coarse = ["dct", "simhash", "lsh", "fuzzy"].contains(&name(spec));
+            let is_coarse = GRAMMAR.parse(spec).unwrap().1.laws.is_coarse;
             if are_strangers && !is_coarse {
                 prop_assert!(keys(&original).is_disjoint(&keys(&sign(spec, &b))), "{}", spec);
             }
@@ -124,55 +136,105 @@ fn keys_of_every_scheme_never_change() {
                  or other of their daughters. A single man in possession of a good fortune!";
     let program = "int add(int a, int b) {\n  return a + b;\n}\n\
                    int loop(int n) {\n  int s = 0;\n  while (n-- > 0) s += n * n;\n  return s;\n}\n";
-    let pins: &[(&str, &str, u64)] = &[
-        ("every", "words", 7275197307572920287),
-        ("random", "words", 827601387339841726),
-        ("extremum", "words", 1857073579753043139),
-        ("anchor", "words", 6328823692697375295),
-        ("infrequent", "words", 9617072565425126944),
-        ("breaking", "words", 12913947554231010893),
-        ("dct", "words", 12723761042333237180),
-        ("se", "words", 2994561618750700487),
-        ("spotsigs", "words", 14127132765144050559),
-        ("minhash", "words", 17072807482242377637),
-        ("megashingle", "words", 3393743742269838500),
-        ("simhash", "words", 411890099533233969),
-        ("lsh", "words", 557434627000960003),
-        ("kgram", "words", 1878468975791577025),
-        ("mod", "words", 11760955678119557914),
-        ("winnow", "words", 17277557228391832725),
-        ("supershingle", "words", 3894801925132434354),
-        ("fbw(q=2,w=4)", "words", 13111225918276004778),
-        ("rare(k=2)", "words", 12944545074934687255),
-        ("spex(k=2)", "words", 374401932380666282),
-        ("imatch", "words", 17323700433483141484),
-        ("imatch(min=1,ppm=50000)", "words", 8277105190860421120),
-        ("keywords", "words", 3580146687545192618),
-        ("keywords(min=1,ppm=50000,t=1)", "words", 1604320277456730629),
-        ("fuzzy", "words", 8483388599311222461),
-        ("breaking(revised=0)", "words", 9286389203141866209),
-        ("se(variance=0)", "words", 2994561618750700487),
-        ("spotsigs(c=1,d=2)", "words", 11573614951948710074),
-        ("fbw(q=4,w=10)", "chars", 10900617072527885578),
-        ("fbw(q=9,w=10)", "chars", 6105564080698840981),
-        ("rare(k=4,f=2)", "chars", 583964147300452261),
-        ("fuzzy", "prefixes", 7369845210914142180),
-        ("syntax(min=3)", "code(language=c)", 15530761461153668865),
-    ];
     let sign = |spec: &str, analyzer: &str| {
         let text = if analyzer.starts_with("code") { program } else { text };
-        let grams = counted_grams(&Spec::parse(spec, &GRAMMAR).unwrap());
         let texts = [text, other, other].map(str::to_owned);
-        let table = grams.map(|q| testing::table(analyzer, q, &texts));
+        let table = run_tokens(spec).map(|q| testing::table(analyzer, q, &texts));
         let scheme = parse_with(spec, table.as_ref()).unwrap();
-        sign_tokens(&*scheme, &testing::tokens(analyzer, text))
+        sign_tokens(&scheme, &testing::tokens(analyzer, text))
     };
-    for &(spec, analyzer, expected) in pins {
-        let signature = sign(spec, analyzer);
-        let digest = digest(&signature);
-        assert_eq!(digest, expected, "{spec} over {analyzer}: {digest} of {}", signature.len());
+    for family in families() {
+        assert!(!family.laws.pins.is_empty(), "{} is not pinned", family.name);
+        for &(spec, analyzer, expected) in family.laws.pins {
+            let signature = sign(spec, analyzer);
+            let digest = digest(&signature);
+            assert_eq!(digest, expected, "{spec} over {analyzer}: {digest} of {}", signature.len());
+        }
     }
-    for family in GRAMMAR.families {
-        assert!(pins.iter().any(|(spec, ..)| name(spec) == family.name), "{family} is not pinned");
+}
+
+/// What the pieces of a document are that its fingerprints stand for, as [`Extent`] says.
+fn check_extents(spec: &str, hashes: &[u64]) {
+    let scheme = scheme(spec);
+    let Some(extent) = scheme.extent() else { return };
+    let signature = sign_tokens(&scheme, &tokens_of(hashes.to_vec()));
+    let tokens = hashes.len() as u32;
+    if let [only] = &signature[..] {
+        // It may be of all tokens, because nothing else could be selected.
+        assert!(only.position < tokens);
+        return;
+    }
+    for (at, fingerprint) in signature.iter().enumerate() {
+        let (start, key) = (fingerprint.position, fingerprint.key);
+        let end = extent.end(&signature, at, tokens);
+        assert!(start < end && end <= tokens, "{spec}: {start}..{end} of {tokens}");
+        let has = |hashes: &[u64], position: u32| {
+            let signature = sign_tokens(&scheme, &tokens_of(hashes.to_vec()));
+            signature.iter().find(|found| found.position == position).map(|found| found.key)
+        };
+        if let Extent::Exactly(_) | Extent::Segment = extent {
+            // What stands behind the piece says nothing about its key.
+            let mut other = hashes.to_vec();
+            for (i, hash) in other[end as usize..].iter_mut().enumerate() {
+                *hash = mix64(*hash ^ i as u64 ^ 0xdead);
+            }
+            let found = has(&other, start);
+            assert!(found.is_none_or(|found| found == key), "{spec} at {start}: past {end}");
+        }
+        if let Extent::Exactly(_) | Extent::AtLeast(_) = extent {
+            // And all that stands in it does.
+            let cut = has(&hashes[..end as usize - 1], start);
+            assert_ne!(cut, Some(key), "{spec} at {start}: less than to {end}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_fingerprint_stands_for_the_piece_that_its_scheme_says(
+        hashes in hashes(0..70), small in prop::collection::vec(0..100u8, 70), breaks: u64,
+    ) {
+        // With paragraph breaks, and small words.
+        let the = crate::hash::hash_bytes(b"the");
+        let token = |(i, hash): (usize, u64)| match small[i] {
+            _ if breaks >> (i % 64) & 7 == 0 => paragraph_break(),
+            0..30 => the,
+            _ => hash,
+        };
+        let hashes: Vec<u64> = hashes.into_iter().enumerate().map(token).collect();
+        for spec in all() {
+            check_extents(&spec, &hashes);
+        }
+    }
+}
+
+#[test]
+fn segments_longer_than_the_mean_and_spots_over_small_words_are_no_shorter_than_they_are() {
+    // Five schemes said how long a piece is in the mean, or without the small words in it.
+    let words = distinct_hashes(400, 9);
+    let the = crate::hash::hash_bytes(b"the");
+    let longest = |spec: &str, hashes: &[u64]| {
+        let signature = sign(spec, hashes);
+        let extent = scheme(spec).extent().unwrap();
+        let len =
+            |at: usize| extent.end(&signature, at, hashes.len() as u32) - signature[at].position;
+        (0..signature.len()).map(len).max().unwrap()
+    };
+    for spec in ["breaking(p=6)", "dct(p=6)", "se(c=6,variance=0)"] {
+        assert!(longest(spec, &words) > 6, "{spec}");
+    }
+    let program = [&words[..30], &[paragraph_break()], &words[30..45]].concat();
+    assert!(longest("syntax(min=10)", &program) >= 30);
+    assert_eq!(scheme("spotsigs(c=2,d=1)").span(), None);
+    let spot = [the, the, words[0], words[1], words[2]];
+    assert_eq!(
+        sign("spotsigs(c=2,d=1)", &spot)[0].key,
+        sign("spotsigs(c=2,d=1)", &spot[..4])[0].key
+    );
+    assert_eq!(scheme("spotsigs(c=2,d=1)").extent(), Some(Extent::AtLeast(3)));
+    for spec in ["winnow(k=7)", "spex(k=7)", "fbw(q=7)", "every(k=7)"] {
+        assert_eq!(scheme(spec).span(), Some(7), "{spec}");
     }
 }

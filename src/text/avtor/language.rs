@@ -4,6 +4,7 @@
 //! libraries (whatlang, Snowball, the stop words of NLTK), whose versions are pinned: what they say
 //! decides which documents find each other.
 
+use super::LANGUAGES as NAMES;
 use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::text::unicode::is_assigned;
 use rust_stemmers::{Algorithm, Stemmer};
@@ -14,12 +15,6 @@ use whatlang::{Detector, Lang};
 /// A language, by its place in [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::text) struct Language(usize);
-
-/// The names in specifications: "find out", "none of these", and the languages.
-pub(in crate::text) const NAMES: [&str; 20] = [
-    "auto", "none", "ar", "da", "de", "el", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt",
-    "ro", "ru", "sv", "ta", "tr",
-];
 
 /// The languages, in the order of their names.
 const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [

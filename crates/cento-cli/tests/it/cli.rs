@@ -306,8 +306,7 @@ fn all_manual_pages_are_written_at_once() {
         .collect();
     assert!(verbs.contains(&"search") && verbs.contains(&"health"), "{verbs:?}");
     for verb in &verbs {
-        let page =
-            fs::read_to_string(dir.path(&format!("share/man1/cento-{verb}.1"))).unwrap();
+        let page = fs::read_to_string(dir.path(&format!("share/man1/cento-{verb}.1"))).unwrap();
         assert!(page.contains("SYNOPSIS"), "{verb}");
     }
     let pages = fs::read_dir(dir.path("share/man1")).unwrap().count();

@@ -1,0 +1,76 @@
+//! The compressors, and the similarity that is measured by any of them.
+
+use std::io::{self, Write};
+
+use crate::error::Result;
+use crate::measure::family::Texts;
+use crate::stop::Stop;
+
+/// A compressor, told apart by its name.
+pub type Compress = fn(&[&[u8]], Stop<'_>) -> Result<usize>;
+
+/// The symmetric similarity of Finkel et al. (2002), section 4.3: 2 - 2 c(a + b) / (c(a) + c(b)).
+pub fn similarity(texts: &Texts<'_>, compress: Compress) -> Result<f64> {
+    let ([a, b], stop) = ([texts.a, texts.b].map(|side| side.text.as_bytes()), texts.stop);
+    let alone = compress(&[a], stop)? + compress(&[b], stop)?;
+    let together = compress(&[a, b], stop)?;
+    let is_empty = a.is_empty() && b.is_empty();
+    Ok(if is_empty { 0.0 } else { 2.0 - 2.0 * together as f64 / alone as f64 })
+}
+
+/// The bytes that gzip makes of these, at its best.
+pub fn gzip(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
+    let mut encoder = flate2::write::GzEncoder::new(Count(0), flate2::Compression::best());
+    write(parts, &mut encoder, stop)?;
+    Ok(in_memory(encoder.finish()).0)
+}
+
+/// The bytes that bzip2 makes of these, at its best.
+pub fn bzip2(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
+    let mut encoder = bzip2::write::BzEncoder::new(Count(0), bzip2::Compression::best());
+    write(parts, &mut encoder, stop)?;
+    Ok(in_memory(encoder.finish()).0)
+}
+
+/// The contexts that the model remembers take so many bytes.
+const PPM_MEMORY_BYTES: u32 = 64 << 20;
+
+/// A context is at most so many bytes long.
+const PPM_ORDER: u32 = 16;
+
+/// The bytes that prediction by partial matching (PPMd variant H) makes of these.
+pub fn ppm(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
+    let encoder = ppmd_rust::Ppmd7Encoder::new(Count(0), PPM_ORDER, PPM_MEMORY_BYTES);
+    let mut encoder = encoder.expect("order and memory are within the bounds of the model");
+    write(parts, &mut encoder, stop)?;
+    Ok(in_memory(encoder.finish(true)).0)
+}
+
+/// Compressed between two looks at whether somebody waits.
+const PART_BYTES: usize = 64 << 10;
+
+fn write(parts: &[&[u8]], encoder: &mut impl Write, stop: Stop<'_>) -> Result<()> {
+    for part in parts.iter().flat_map(|part| part.chunks(PART_BYTES)) {
+        stop.check()?;
+        in_memory(encoder.write_all(part));
+    }
+    stop.check()
+}
+
+fn in_memory<T>(written: io::Result<T>) -> T {
+    written.expect("writing to memory does not fail")
+}
+
+/// How many bytes were written; they are not kept.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,170 @@
+//! Which runs does a collection have seldom enough, or often enough?
+//!
+//! - `rare(k,f)`: the k-grams that occur at most `f` times in the collection (Heintze 1996: once).
+//! - `spex(k)`: those that occur at least twice, because only they can be shared (Bernstein and
+//!   Zobel 2004; their passes are [`super::spex`], a table of all counts serves as well).
+
+#[cfg(test)]
+use super::family::Laws;
+use super::family::{Build, Family, K, K_GRAMS, L_MAX, Table};
+use super::frequency::FrequencyTable;
+use super::grams::Grams;
+use super::{Fingerprint, Method};
+use crate::Result;
+use crate::spec::{Parameter, Spec};
+use crate::stop::Stop;
+use std::sync::Arc;
+
+/// `rare(k,f)`.
+pub(super) const RARE: Family = Family {
+    name: "rare",
+    parameters: &[
+        K,
+        Parameter::number("f", 1, 1, L_MAX, "how often the collection may have a run"),
+    ],
+    summary: "runs that a collection has at most `f` times",
+    density: "varies",
+    source: "Heintze 1996",
+    example: "rare(k=5,f=1)",
+    kind: K_GRAMS,
+    build: Build::With(Table::Runs("k"), |spec, table| {
+        Box::new(Chunks::new(spec, table, Rule::AtMost(u64::from(spec.get("f")))))
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["rare(k=2)"],
+        pins: &[
+            ("rare(k=2)", "words", 12944545074934687255),
+            ("rare(k=4,f=2)", "chars", 583964147300452261),
+        ],
+        ..Laws::NONE
+    },
+};
+
+/// `spex(k)`.
+pub(super) const SPEX: Family = Family {
+    name: "spex",
+    parameters: &[K],
+    summary: "runs that a collection has at least twice",
+    density: "varies",
+    source: "Bernstein and Zobel 2004",
+    example: "spex(k=5)",
+    kind: K_GRAMS,
+    build: Build::With(Table::Repeated("k"), |spec, table| {
+        Box::new(Chunks::new(spec, table, Rule::AtLeast(2)))
+    }),
+    #[cfg(test)]
+    laws: Laws {
+        small: &["spex(k=1)"],
+        pins: &[("spex(k=2)", "words", 374401932380666282)],
+        ..Laws::NONE
+    },
+};
+
+/// Which counts are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// At most this one.
+    AtMost(u64),
+    /// At least this one.
+    AtLeast(u64),
+}
+
+/// The k-grams that the collection has as often as a [`Rule`] says.
+#[derive(Debug)]
+struct Chunks {
+    k: usize,
+    rule: Rule,
+    grams: Grams,
+    table: Arc<FrequencyTable>,
+}
+
+impl Chunks {
+    fn new(spec: &Spec, table: Arc<FrequencyTable>, rule: Rule) -> Chunks {
+        let k = spec.get("k") as usize;
+        Chunks { k, rule, grams: Grams::new(k, &table.header().analyzer), table }
+    }
+}
+
+impl Method for Chunks {
+    fn key_bits(&self) -> u8 {
+        self.grams.key_bits()
+    }
+
+    fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: Stop<'_>) -> Result<()> {
+        if hashes.len() < self.k {
+            let key = (!hashes.is_empty()).then(|| self.grams.key(hashes));
+            signature.extend(key.map(|key| Fingerprint { key, position: 0 }));
+            return Ok(());
+        }
+        let mut rarest = (u64::MAX, 0, 0);
+        for (position, key) in (0u32..).zip(self.grams.keys(hashes)) {
+            stop.check_at(position as usize)?;
+            let count = self.table.count(key);
+            let is_kept = match self.rule {
+                Rule::AtMost(most) => count <= most,
+                Rule::AtLeast(least) => count >= least,
+            };
+            if is_kept {
+                signature.push(Fingerprint { key, position });
+            }
+            if count <= rarest.0 {
+                rarest = (count, key, position);
+            }
+        }
+        // So that an exact copy can be found: the rightmost of the rarest.
+        if signature.is_empty() {
+            signature.push(Fingerprint { key: rarest.1, position: rarest.2 });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scheme::frequency::FrequencyTable;
+    use crate::scheme::frequency::testing::{table, tokens};
+    use crate::scheme::{Fingerprint, parse_with};
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
+        let mut signature = Vec::new();
+        parse_with(spec, Some(table)).unwrap().sign(&tokens("words", text).hashes, &mut signature);
+        signature
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_kept_by_their_counts(
+            texts in proptest::collection::vec("([a-c] ){0,30}", 1..5),
+            text in "([a-c] ){4,30}", k in 1usize..4, f in 1usize..4,
+        ) {
+            let words = |text: &str| -> Vec<String> {
+                text.split_whitespace().map(str::to_owned).collect()
+            };
+            let mut counts: HashMap<Vec<String>, usize> = HashMap::new();
+            for text in &texts {
+                for gram in words(text).windows(k) {
+                    *counts.entry(gram.to_vec()).or_default() += 1;
+                }
+            }
+            let table = table("words", k, &texts);
+            let words = words(&text);
+            let count = |at: usize| counts.get(&words[at..at + k]).copied().unwrap_or(0);
+            let all = 0..words.len() - k + 1;
+            let check = |spec: &str, is_kept: &dyn Fn(usize) -> bool| {
+                let mut expected: Vec<usize> = all.clone().filter(|&at| is_kept(count(at))).collect();
+                if expected.is_empty() {
+                    expected.extend(all.clone().rev().min_by_key(|&at| count(at)));
+                }
+                let found: Vec<usize> =
+                    sign(spec, &table, &text).iter().map(|f| f.position as usize).collect();
+                assert_eq!(found, expected, "{spec}");
+            };
+            check(&format!("rare(k={k},f={f})"), &|count| count <= f);
+            check(&format!("spex(k={k})"), &|count| count >= 2);
+        }
+    }
+}

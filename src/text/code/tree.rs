@@ -1,0 +1,389 @@
+//! What does a program do, whatever its things are called and however it is laid out?
+//!
+//! Finkel et al. (2002), section 2.1: "each token is replaced by a single letter indicating its
+//! function": identifiers become `i`, numbers `0`, strings `s`; keywords and punctuation stay, white
+//! space and comments go. (What is too long or too deep to be parsed is cut into words and signs.) With `names=1` identifiers, numbers and strings stay too. Each subroutine is a
+//! *paragraph*: where one begins or ends there is a token more, [`paragraph_break`], by which the
+//! scheme `syntax` cuts. The grammars are those of tree-sitter, which read broken programs as well.
+
+use super::LANGUAGES;
+use crate::Result;
+use crate::hash::hash_bytes;
+use crate::spec::Spec;
+use crate::stop::Stop;
+use crate::text::family::{SAMPLE, Tokenize};
+use crate::text::unicode::{is_letter, is_mark, is_number, is_white_space};
+use crate::text::{Span, Take, paragraph_break};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter_language::LanguageFn;
+
+/// The grammar of each of the [`LANGUAGES`], and the nodes of it that are subroutines.
+const GRAMMARS: [(LanguageFn, &[&str]); LANGUAGES.len()] = [
+    (tree_sitter_c::LANGUAGE, &["function_definition"]),
+    (tree_sitter_cpp::LANGUAGE, &["function_definition"]),
+    (
+        tree_sitter_java::LANGUAGE,
+        &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
+    ),
+    (tree_sitter_python::LANGUAGE, &["function_definition"]),
+    (tree_sitter_rust::LANGUAGE, &["function_item"]),
+];
+
+/// What a tree takes for each byte of a text.
+const TREE_BYTES_A_BYTE: usize = 100;
+
+/// Longer texts are not parsed.
+const PARSED_BYTES_MAX: usize = 4 << 20;
+
+/// Texts with more brackets within one another are not parsed: some grammars take time and memory
+/// that grow with the square of the depth.
+const DEPTH_MAX: usize = 500;
+
+/// A text that is another program in each language.
+const PROGRAM: &str = "class A { public: int f(int x) { return x + 1; /* c */ } };\n\
+    # comment or not\ndef g(x):\n    return f'{x}'\nfn h(x: &'a str) -> u8 { 'b'; r#\"s\"#; 1 }\n\
+    struct B { virtual void m() = 0; }; A() { super(); } void f(final int y) { auto z = 1'000; }\n";
+
+/// Programs at which the scanners of two grammars ask the C library what a letter and what white
+/// space is, which not all C libraries answer alike.
+const SCANNED: [&str; 2] = [
+    "fn f() { 1.\u{e9}(); 1.\u{4e2d} ; x\u{85}r\"s\"; \u{2003}1.5; }",
+    "auto s = R\"\u{2003}(x)\u{2003}\"; auto t = R\"\u{e9}(x)\u{e9}\"; int y;",
+];
+
+/// `code(language,names)`: the tokens of programs.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// A number of [`LANGUAGES`].
+    language: usize,
+    keeps_names: bool,
+}
+
+impl Program {
+    pub(super) fn new(spec: &Spec) -> Program {
+        Program { language: spec.get("language") as usize, keeps_names: spec.is_on("names") }
+    }
+}
+
+impl Tokenize for Program {
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+        tokenize(text, self.language, self.keeps_names, tokens, stop)
+    }
+
+    fn scratch_bytes(&self, text_bytes: usize) -> usize {
+        if text_bytes > PARSED_BYTES_MAX { 0 } else { TREE_BYTES_A_BYTE * text_bytes }
+    }
+
+    fn samples(&self) -> Vec<Cow<'static, str>> {
+        let too_deep = format!("{}{SAMPLE}{PROGRAM}", "(".repeat(DEPTH_MAX + 1));
+        let mut samples = [PROGRAM, SAMPLE, SCANNED[0], SCANNED[1]].map(Cow::from).to_vec();
+        samples.push(too_deep.into());
+        samples
+    }
+}
+
+/// Appends the tokens of the program `text`, in the language of this number.
+///
+/// It fails when it is stopped.
+fn tokenize(
+    text: &str,
+    language: usize,
+    keeps_names: bool,
+    tokens: &mut impl Take,
+    stop: Stop<'_>,
+) -> Result<()> {
+    let tokens = &mut Found { tokens, ends_with_break: true };
+    if text.len() > PARSED_BYTES_MAX || depth(text) > DEPTH_MAX {
+        return signs(text, keeps_names, tokens, stop);
+    }
+    let (grammar, subroutines) = GRAMMARS[language];
+    let Some(tree) = parsed(text, grammar, stop)? else {
+        return signs(text, keeps_names, tokens, stop);
+    };
+    let mut cursor = tree.walk();
+    for nodes in 0usize.. {
+        stop.check_at(nodes)?;
+        let node = cursor.node();
+        if subroutines.contains(&node.kind()) {
+            push_break(tokens, node.start_byte());
+        }
+        let is_whole = is_comment(node) || is_literal(node);
+        if !is_whole && cursor.goto_first_child() {
+            continue;
+        }
+        push(tokens, text, node, keeps_names);
+        // To the next node that has not been seen, leaving those that are done.
+        loop {
+            let node = cursor.node();
+            if subroutines.contains(&node.kind()) {
+                push_break(tokens, node.end_byte());
+            }
+            if cursor.goto_next_sibling() {
+                break;
+            }
+            if !cursor.goto_parent() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The tokens of a program as they are found.
+struct Found<'a, T> {
+    tokens: &'a mut T,
+    /// No paragraph has been begun since the last break.
+    ends_with_break: bool,
+}
+
+impl<T: Take> Found<'_, T> {
+    fn take(&mut self, letter: &str, span: Span) {
+        let hash = hash_bytes(letter.as_bytes());
+        self.tokens.take(hash, span);
+        self.ends_with_break = hash == paragraph_break();
+    }
+}
+/// The tree of a program; none if parsing it takes too many steps.
+fn parsed(text: &str, grammar: LanguageFn, stop: Stop<'_>) -> Result<Option<Tree>> {
+    let mut parser = Parser::new();
+    parser.set_language(&grammar.into()).expect("grammar and parser are of matching versions");
+    let (mut looks, mut stopped) = (0, Ok(()));
+    let looks_max = PARSER_LOOKS_MIN + text.len() / BYTES_A_PARSER_LOOK;
+    let mut progress = |_: &ParseState| {
+        looks += 1;
+        stopped = stop.check();
+        let goes_on = stopped.is_ok() && looks <= looks_max;
+        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut read, None, Some(options));
+    stopped.map(|()| tree)
+}
+
+/// The parser asks after every hundred of its steps whether it is to go on; a text for which it asks
+/// more often than once for so many bytes is not parsed, so that what becomes of it does not depend on
+/// the machine. Of 270 MB of programs in five languages none took more than one for 34 bytes, and all
+/// together one for 150.
+const BYTES_A_PARSER_LOOK: usize = 8;
+
+/// See [`BYTES_A_PARSER_LOOK`].
+const PARSER_LOOKS_MIN: usize = 1 << 12;
+
+/// How many brackets are open at once, at most. An angle bracket ends with its statement if not
+/// before: mostly it says "less than".
+fn depth(text: &str) -> usize {
+    let (mut depth, mut angles, mut deepest) = (0usize, 0usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b'<' => angles += 1,
+            b'>' => angles = angles.saturating_sub(1),
+            _ => {}
+        }
+        if matches!(byte, b';' | b'{' | b'}') {
+            angles = 0;
+        }
+        deepest = deepest.max(depth + angles);
+    }
+    deepest
+}
+
+/// Appends the words and signs of a program that is not parsed, in one paragraph: words are
+/// identifiers or numbers by their first letter.
+fn signs(
+    text: &str,
+    keeps_names: bool,
+    tokens: &mut Found<'_, impl Take>,
+    stop: Stop<'_>,
+) -> Result<()> {
+    let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
+    let mut rest = text.char_indices().peekable();
+    for place in 0usize.. {
+        stop.check_at(place)?;
+        let Some((start, c)) = rest.next() else { break };
+        if is_white_space(c) {
+            continue;
+        }
+        let mut end = start + c.len_utf8();
+        while let Some((at, next)) = rest.next_if(|&(_, next)| is_word(c) && is_word(next)) {
+            end = at + next.len_utf8();
+        }
+        let letter = match c {
+            c if !is_word(c) || keeps_names => &text[start..end],
+            c if c.is_ascii_digit() => "0",
+            _ => "i",
+        };
+        tokens.take(letter, Span { start: start as u32, end: end as u32 });
+    }
+    Ok(())
+}
+
+fn is_comment(node: Node<'_>) -> bool {
+    node.is_named() && node.kind().contains("comment")
+}
+
+/// Whether a node is a text in quotes, which is one token.
+fn is_literal(node: Node<'_>) -> bool {
+    node.is_named() && (node.kind().contains("string") || node.kind().contains("char"))
+}
+
+/// Appends the token of a node that is taken whole.
+fn push(tokens: &mut Found<'_, impl Take>, text: &str, node: Node<'_>, keeps_names: bool) {
+    let written = &text[node.byte_range()];
+    // The root of a program without tokens is a node of white space; missing nodes are empty.
+    if is_comment(node) || node.kind() == "line_continuation" || written.chars().all(is_white_space)
+    {
+        return;
+    }
+    let letter = if !node.is_named() || keeps_names {
+        written
+    } else if node.kind().contains("identifier") {
+        "i"
+    } else if is_literal(node) {
+        "s"
+    } else if ["number", "integer", "float"].iter().any(|kind| node.kind().contains(kind)) {
+        "0"
+    } else {
+        written
+    };
+    tokens.take(letter, Span { start: node.start_byte() as u32, end: node.end_byte() as u32 });
+}
+
+/// Ends a paragraph, unless none was begun.
+fn push_break(tokens: &mut Found<'_, impl Take>, at: usize) {
+    if !tokens.ends_with_break {
+        tokens.tokens.take(paragraph_break(), Span { start: at as u32, end: at as u32 });
+        tokens.ends_with_break = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Tokens;
+    use proptest::prelude::*;
+
+    fn tokenize(text: &str, language: usize, keeps_names: bool, tokens: &mut Tokens) {
+        super::tokenize(text, language, keeps_names, tokens, Stop::NEVER).unwrap();
+    }
+
+    fn number(language: &str) -> usize {
+        LANGUAGES.iter().position(|other| *other == language).expect("the language is listed")
+    }
+
+    /// The program must become these tokens, where `|` is a break.
+    fn check(language: &str, keeps_names: bool, text: &str, expected: &str) {
+        let mut tokens = Tokens::default();
+        tokenize(text, number(language), keeps_names, &mut tokens);
+        let expected: Vec<u64> = expected
+            .split(' ')
+            .map(
+                |token| if token == "|" { paragraph_break() } else { hash_bytes(token.as_bytes()) },
+            )
+            .collect();
+        assert_eq!(tokens.hashes, expected, "{text}");
+    }
+
+    #[test]
+    fn names_and_layout_do_not_matter() {
+        let one =
+            "int count = 0;\nint add(int a) { /* x */ return a + 17; } // y\nchar *s = \"a b\";";
+        let expected = "int i = 0 ; | int i ( int i ) { return i + 0 ; } | char * i = s ;";
+        check("c", false, one, expected);
+        check("c", false, "int n=3;int plus ( int  b ) {return b+1;}char*t=\"\\n\";", expected);
+        check("c", true, "x = y;", "x = y ;");
+        check(
+            "cpp",
+            false,
+            "class A { int f() { return 'c'; } };",
+            "class i { | int i ( ) { return s ; } | } ;",
+        );
+        check(
+            "java",
+            false,
+            "class A { int f() { return 1; } }",
+            "class i { | int i ( ) { return 0 ; } | }",
+        );
+        check(
+            "python",
+            false,
+            "import os\ndef f(x):\n    '''doc'''\n    return x # c\ny = 1.5\n",
+            "import i | def i ( i ) : s return i | i = 0",
+        );
+        check(
+            "rust",
+            false,
+            "/// doc\nfn f(x: u8) -> u8 { x + 1_u8 }\nstruct S;",
+            "| fn i ( i : u8 ) -> u8 { i + 0 } | struct i ;".trim_start_matches("| "),
+        );
+    }
+
+    #[test]
+    fn numbers_are_numbers_however_they_are_written() {
+        check("c", false, "x = -5 + .5f;", "i = 0 + 0 ;");
+        check("python", false, "x = 1 + \\\n  .5", "i = 0 + 0");
+        check("java", false, "class A { double x = .5; }", "class i { double i = 0 ; }");
+    }
+
+    #[test]
+    fn what_would_take_too_long_is_not_parsed() {
+        // 40 KB of this took Java's grammar a minute and 3 GB.
+        let mut tokens = Tokens::default();
+        for language in 0..LANGUAGES.len() {
+            for deep in ["a<", "f(", "T<T", "[", "\n{"] {
+                tokenize(&deep.repeat(200_000), language, false, &mut tokens);
+            }
+        }
+        let expected = ["i", "<", "i", "<", "0", ";"].map(|sign| hash_bytes(sign.as_bytes()));
+        let text = format!("int < n_1<0x1f; {}", "(".repeat(DEPTH_MAX + 1));
+        tokens = Tokens::default();
+        tokenize(&text, 0, false, &mut tokens);
+        assert_eq!(tokens.hashes[..6], expected);
+        // Letters, numbers and marks of any script make words: "cafe" with an accent, Hindi, Thai.
+        let words =
+            "cafe\u{301} \u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940} \u{e19}\u{e49}\u{e33}\u{e52}";
+        tokens = Tokens::default();
+        tokenize(&format!("{words} {}", "(".repeat(DEPTH_MAX + 1)), 0, true, &mut tokens);
+        let expected: Vec<u64> = words.split(' ').map(|word| hash_bytes(word.as_bytes())).collect();
+        assert_eq!(tokens.hashes[..3], expected);
+        assert_eq!(depth("for (i = 0; i < n; i++) { if (a < b) { } }"), 3);
+    }
+
+    #[test]
+    fn a_text_that_is_no_program_has_tokens_and_white_space_has_none() {
+        for language in 0..LANGUAGES.len() {
+            let mut tokens = Tokens::default();
+            tokenize("this is (no program", language, false, &mut tokens);
+            assert!(!tokens.hashes.is_empty());
+            tokens = Tokens::default();
+            tokenize(" \n", language, false, &mut tokens);
+            assert_eq!(tokens, Tokens::default());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_text_is_no_panic_and_spans_are_in_order(
+            language in 0..LANGUAGES.len(),
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "fn", "def", "int", " ", "\n", "{", "}", "(", ")", "\"", "'", "x", "\u{e9}", "\u{1d54f}", "1",
+                ";", ":", "/*", "*/", "//", "#", "\0", "=", "class", "f\"{", "r#\"", "\r\n    ",
+            ]), 0..40),
+        ) {
+            let text = parts.concat();
+            let mut tokens = Tokens::default();
+            tokenize(&text, language, false, &mut tokens);
+            let mut last = 0;
+            for span in tokens.spans {
+                prop_assert!(span.start >= last && span.end >= span.start);
+                prop_assert!(text.get(span.start as usize..span.end as usize).is_some());
+                last = span.end;
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What does a family of analysers say of itself, and do?
+//!
+//! Each file of an analyser has a [`Family`] for each name that it gives; the list of them in
+//! `analyzer` is the only other place where an analyser is named.
+
+use super::{Parts, Take, Tokens};
+use crate::Result;
+use crate::spec::{self, Description, Parameter, Spec};
+use crate::stop::Stop;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// A family of analysers: a name, its parameters, and how one is made.
+#[derive(Debug)]
+pub struct Family {
+    /// The name before the parenthesis.
+    pub name: &'static str,
+    /// The parameters, in canonical order.
+    pub parameters: &'static [Parameter],
+    /// What its tokens are, as a clause.
+    pub summary: &'static str,
+    /// Where it comes from: paper and section; empty if it is cento's own.
+    pub source: &'static str,
+    /// A specification to begin with.
+    pub example: &'static str,
+    /// The feature of the crate that has it; none if every build has it.
+    pub feature: Option<&'static str>,
+    /// How an analyser is made of a specification; none if this build leaves it out.
+    pub(super) build: Option<fn(&Spec) -> Arc<dyn Method>>,
+}
+
+impl spec::Family for Family {
+    fn describe(&self) -> Description {
+        let Family { name, parameters, summary, source, example, feature, build } = *self;
+        let is_built = build.is_some();
+        Description { name, parameters, summary, source, example, feature, is_built }
+    }
+}
+
+/// What an analyser does.
+///
+/// Its loops are compiled for each way to take tokens, so it is no trait object; [`Method`] is.
+pub(super) trait Tokenize: fmt::Debug + Send + Sync {
+    /// Appends the tokens of `text`, which is at most `u32::MAX` bytes long. It fails when it is
+    /// stopped.
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()>;
+
+    /// The memory, in bytes, that it takes for a while to analyse a text of so many bytes.
+    fn scratch_bytes(&self, _text_bytes: usize) -> usize {
+        0
+    }
+
+    /// The bytes of which its tokens are one each, in their order, if there are few.
+    fn alphabet(&self) -> Option<&'static [u8]> {
+        None
+    }
+
+    /// Texts that show what it does to all kinds of text.
+    fn samples(&self) -> Vec<Cow<'static, str>> {
+        vec![SAMPLE.into()]
+    }
+
+    /// What the tables that it reads hold, as numbers.
+    fn table_hashes(&self) -> Vec<u64> {
+        Vec::new()
+    }
+}
+
+/// A text in many scripts, and of the characters whose treatment Unicode has changed or may.
+pub(super) const SAMPLE: &str = include_str!("sample.txt");
+
+/// What an analyser does, whichever it is: the methods of [`Tokenize`], for each way to take tokens.
+pub(super) trait Method: fmt::Debug + Send + Sync {
+    fn into_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()>;
+    fn into_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()>;
+    fn scratch_bytes(&self, text_bytes: usize) -> usize;
+    fn alphabet(&self) -> Option<&'static [u8]>;
+    fn samples(&self) -> Vec<Cow<'static, str>>;
+    fn table_hashes(&self) -> Vec<u64>;
+}
+
+impl<T: Tokenize> Method for T {
+    fn into_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()> {
+        self.tokenize(text, tokens, stop)
+    }
+
+    fn into_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()> {
+        self.tokenize(text, parts, stop)
+    }
+
+    fn scratch_bytes(&self, text_bytes: usize) -> usize {
+        Tokenize::scratch_bytes(self, text_bytes)
+    }
+
+    fn alphabet(&self) -> Option<&'static [u8]> {
+        Tokenize::alphabet(self)
+    }
+
+    fn samples(&self) -> Vec<Cow<'static, str>> {
+        Tokenize::samples(self)
+    }
+
+    fn table_hashes(&self) -> Vec<u64> {
+        Tokenize::table_hashes(self)
+    }
+}
