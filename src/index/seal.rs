@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_list_that_leaves_out_a_file_is_refused() {
         let error = refusal(LIST, b"{}");
-        assert!(error.contains("does not say what 0123abcd"), "{error}");
+        assert!(error.contains("lists no checksum for 0123abcd"), "{error}");
     }
 
     #[test]
