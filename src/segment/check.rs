@@ -4,12 +4,13 @@
 //! dictionary and signatures tell the same story. The invariants are numbered in
 //! segments-format.md, "Invariants".
 
-use super::HEAVY_DF_MIN;
 use super::forward::ForwardList;
+use super::layout::BLOCK_TERMS;
+use super::layout::HEAVY_DF_MIN;
 use super::layout::{Counts, Section};
 use super::postings::{List, Postings};
 use super::reader::{SegmentReader, inline_docs};
-use super::terms::{BLOCK_TERMS, Block};
+use super::terms::Block;
 use crate::error::Corruption;
 use crate::hash::mix64;
 

@@ -3,7 +3,8 @@
 //! Three bit-packed columns, one value a document. Layout: segments-format.md, "Documents".
 
 use super::bits::{column_bytes, get, put_column, width_of};
-use super::layout::{Section, SigFile, Widths};
+use super::file::SigFile;
+use super::layout::{Section, Widths};
 use crate::error::Corruption;
 
 /// What the documents section knows of a document.

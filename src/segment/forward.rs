@@ -5,7 +5,8 @@
 //! segments-format.md, "Forward".
 
 use super::bits::{BitWriter, VARINT_BYTES_MAX, column_bytes, get, put_varint, take_varint};
-use super::layout::{Section, SigFile};
+use super::file::SigFile;
+use super::layout::Section;
 use crate::error::Corruption;
 
 /// A document has at most this many occurrences of one term at position 0 and of nothing else, in a

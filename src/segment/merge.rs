@@ -10,10 +10,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::bits::{BitWriter, get, width_of};
+use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header};
 use super::postings::{List, Postings, Spool};
 use super::reader::{SegmentReader, inline_docs};
-use super::terms::BLOCK_TERMS;
 use super::writer::SegmentWriter;
 use crate::error::{Corruption, Error, Result};
 

@@ -9,6 +9,7 @@ mod bits;
 mod builder;
 mod check;
 mod documents;
+mod file;
 mod forward;
 mod layout;
 mod merge;
@@ -23,12 +24,8 @@ mod writer;
 
 pub use builder::SegmentBuilder;
 pub use documents::{DistinctColumn, Document};
-pub use layout::{Counts, FORMAT_VERSION, Header, Section};
+pub use layout::{Counts, FORMAT_VERSION, HEAVY_DF_MIN, Header, Section};
 pub use merge::{MergeSource, merge};
 pub use postings::Candidates;
 pub use read_ahead::ReadAhead;
 pub use reader::{SegmentReader, Term};
-
-/// Terms in so many documents or more are listed in the heavy section, from which the
-/// stop-fingerprints of an index are found without reading its dictionaries.
-pub const HEAVY_DF_MIN: u32 = 64;

@@ -11,12 +11,9 @@ use std::path::Path;
 use roaring::RoaringBitmap;
 
 use super::bits::{VARINT_BYTES_MAX, put_varint, take_array, take_varint, uint_le};
-use super::layout::{Section, SigFile};
+use super::file::SigFile;
+use super::layout::{Section, VARINT_DF_MAX};
 use crate::error::Corruption;
-
-/// Lists of more documents are bitmaps. At 256 the sum of both kinds is within 1 % of its
-/// smallest on real text, and set operations on bitmaps begin to pay.
-pub const VARINT_DF_MAX: usize = 256;
 
 /// Lists of so many documents are held in the term's value.
 pub const INLINE_DF_MAX: usize = 2;

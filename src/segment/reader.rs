@@ -7,12 +7,14 @@ use ownedbytes::OwnedBytes;
 
 use super::bits::uint_le;
 use super::documents::{self, DistinctColumn, Document};
+use super::file::SigFile;
 use super::forward::ForwardList;
-use super::layout::{Counts, Header, Section, SigFile};
+use super::layout::BLOCK_TERMS;
+use super::layout::{Counts, Header, Section};
 use super::postings::{Candidates, List, Postings};
 use super::read_ahead::ReadAhead;
 use super::term_index::TermIndex;
-use super::terms::{BLOCK_TERMS, Block};
+use super::terms::Block;
 use crate::error::Corruption;
 use crate::scheme::Fingerprint;
 

@@ -7,8 +7,10 @@
 use std::ops::Range;
 
 use super::bits::width_of;
-use super::layout::{Header, Section, SigFile};
-use super::terms::{BLOCK_HEADER_BYTES, BLOCK_TERMS, Block, low_bits};
+use super::file::SigFile;
+use super::layout::BLOCK_TERMS;
+use super::layout::{Header, Section};
+use super::terms::{BLOCK_HEADER_BYTES, Block, low_bits};
 use crate::automaton;
 use crate::error::Corruption;
 

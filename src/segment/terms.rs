@@ -8,11 +8,8 @@
 use std::io::{self, Write};
 
 use super::bits::{BitWriter, column_bytes, get, put_column, uint_le, width_of};
-use super::layout::Header;
+use super::layout::{BLOCK_TERMS, Header};
 use super::postings::{Encoding, Postings, Spool};
-
-/// The terms of a full block.
-pub const BLOCK_TERMS: usize = 128;
 
 /// The bytes of a block before its first key.
 pub const BLOCK_HEADER_BYTES: usize = 11;

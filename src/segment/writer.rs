@@ -6,10 +6,10 @@
 
 use std::io::{self, Write};
 
-use super::HEAVY_DF_MIN;
 use super::bits::width_of;
 use super::documents::{self, Document};
 use super::forward;
+use super::layout::HEAVY_DF_MIN;
 use super::layout::{Counts, Footer, HEADER_BYTES, Header, Section};
 use super::pages::PageWriter;
 use super::postings::Spool;
