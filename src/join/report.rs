@@ -62,6 +62,8 @@ pub struct CategoryReport {
     /// The patterns of the pairs that were looked at, and how many have it; empty if the index keeps
     /// no texts.
     pub patterns: Vec<(Pattern, u64)>,
+    /// Pairs of the sample that differ in too many places to find their pattern.
+    pub unclassified: u64,
 }
 
 /// The documents and pairs of a category, as they are counted.
@@ -91,6 +93,7 @@ impl Counts {
             share: share(documents, all),
             siblings: share(2 * self.pairs, documents),
             patterns: Vec::new(),
+            unclassified: 0,
         }
     }
 }
@@ -154,7 +157,11 @@ pub fn report(
         if snapshot.config().store_text {
             let sample = counts.sample.clone().into_sorted_vec();
             for (_, a, b) in sample {
-                let pattern = pattern::of(searcher, a, b, Stop::on(stop))?;
+                let Some(pattern) = pattern::of(searcher, a, b, Stop::on(stop))? else {
+                    of_category.unclassified += 1;
+                    report.total.unclassified += 1;
+                    continue;
+                };
                 add(&mut of_category.patterns, pattern, 1);
                 add(&mut report.total.patterns, pattern, 1);
             }

@@ -68,6 +68,10 @@ fn print(out: &mut impl Write, report: &Analysis) -> io::Result<()> {
     for row in categories.iter().chain([total]) {
         print_row(out, row, has_patterns)?;
     }
+    if total.unclassified > 0 {
+        let what = "differ in too many places to find their pattern";
+        writeln!(out, "\n{} of the pairs looked at {what}", count(total.unclassified))?;
+    }
     Ok(())
 }
 

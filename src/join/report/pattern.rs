@@ -5,6 +5,10 @@
 //! the documents these stand, how long they are, and in how many documents their fingerprints are.
 //! The limits are this module's own, chosen on revisions, licences and RFCs.
 
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -50,11 +54,23 @@ const PHRASE_TOKENS_MAX: usize = 40;
 /// What so many documents have is common.
 const COMMON_DF_MIN: u64 = 8;
 
-/// The pattern of what two stored documents share.
+/// What differs within the passages of a pair is looked for by so many comparisons of tokens: a second or so. It
+/// takes as many as the tokens times the differences, so without a bound two texts of a megabyte might take hours.
+const COMPARISONS_MAX: u64 = 1 << 27;
+
+/// Comparisons between two looks at whether somebody still waits.
+const COMPARISONS_A_LOOK: u64 = 1 << 18;
+
+/// The pattern of what two stored documents share; none if there are too many differences.
 ///
 /// # Errors
-/// When a document cannot be read.
-pub fn of(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<Pattern> {
+/// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn of(
+    searcher: &Searcher,
+    a: DocAddress,
+    b: DocAddress,
+    stop: Stop<'_>,
+) -> Result<Option<Pattern>> {
     let snapshot = searcher.snapshot();
     let read = |address| -> Result<(String, Tokens)> {
         let text = snapshot.document(address)?.text.unwrap_or_default();
@@ -64,12 +80,19 @@ pub fn of(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> 
     };
     let ((a_text, a_tokens), (b_text, b_tokens)) = (read(a)?, read(b)?);
     if a_tokens.hashes == b_tokens.hashes {
-        return Ok(Pattern::ExactAlias);
+        return Ok(Some(Pattern::ExactAlias));
     }
     let [x, y] =
         [(&a_text, &a_tokens), (&b_text, &b_tokens)].map(|(text, tokens)| Side { text, tokens });
     let passages = align(x, y, stop)?.passages;
-    Ok(classify(&a_tokens.hashes, &b_tokens.hashes, &passages, median_df(searcher, a, b)?))
+    let [x, y] = [&a_tokens.hashes[..], &b_tokens.hashes[..]];
+    let Some(is_template) = is_template(x, y, &passages, COMPARISONS_MAX, stop)? else {
+        return Ok(None);
+    };
+    if is_template {
+        return Ok(Some(Pattern::Template));
+    }
+    Ok(Some(classify(x, y, &passages, median_df(searcher, a, b)?)))
 }
 
 /// The median of the numbers of documents that have what both documents have.
@@ -86,12 +109,10 @@ fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress) -> Result<u64> {
     Ok(dfs.get(dfs.len() / 2).copied().unwrap_or(0))
 }
 
+/// The pattern of what is no template.
 fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Pattern {
     let is_common = median_df >= COMMON_DF_MIN;
     let longest = passages.iter().map(|passage| passage.query.len()).max().unwrap_or(0);
-    if is_template(a, b, passages) {
-        return Pattern::Template;
-    }
     let at_edge = |range: &std::ops::Range<usize>, len: usize| {
         let edge = (len as f64 * FRAME_SHARE).ceil() as usize;
         range.end <= edge || range.start >= len - edge
@@ -107,16 +128,86 @@ fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Patte
     Pattern::TextReuse
 }
 
-/// Whether the passages, most of both documents, differ by small places that are filled otherwise.
-fn is_template(a: &[u64], b: &[u64], passages: &[Aligned]) -> bool {
+/// A token whose comparisons are counted. When there have been too many all tokens are equal, which ends any
+/// comparison of two sequences soon.
+#[derive(Clone, Copy)]
+struct Counted<'a> {
+    hash: u64,
+    by: &'a Comparisons<'a>,
+}
+
+struct Comparisons<'a> {
+    made: Cell<u64>,
+    max: u64,
+    stop: Stop<'a>,
+}
+
+impl Comparisons<'_> {
+    fn is_over(&self) -> bool {
+        self.made.get() > self.max
+    }
+}
+
+impl PartialEq for Counted<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let Comparisons { made, max, stop } = self.by;
+        if self.by.is_over() {
+            return true;
+        }
+        made.set(made.get() + 1);
+        if made.get().is_multiple_of(COMPARISONS_A_LOOK) && stop.check().is_err() {
+            made.set(max + 1);
+        }
+        self.hash == other.hash
+    }
+}
+
+impl Eq for Counted<'_> {}
+
+impl PartialOrd for Counted<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Counted<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.hash.cmp(&other.hash)
+    }
+}
+
+impl Hash for Counted<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.hash.hash(state);
+    }
+}
+
+/// Whether the passages, most of both documents, differ by small places that are filled otherwise; none if that
+/// takes more comparisons than it may.
+fn is_template(
+    a: &[u64],
+    b: &[u64],
+    passages: &[Aligned],
+    comparisons_max: u64,
+    stop: Stop<'_>,
+) -> Result<Option<bool>> {
     let covered: usize = passages.iter().map(|passage| passage.query.len()).sum();
     if 2 * covered < a.len().min(b.len()) {
-        return false;
+        return Ok(Some(false));
     }
+    let by = Comparisons { made: Cell::new(0), max: comparisons_max, stop };
+    let counted = |hashes: &[u64]| -> Vec<Counted<'_>> {
+        hashes.iter().map(|&hash| Counted { hash, by: &by }).collect()
+    };
     let (mut slots, mut in_slots, mut differing) = (0, 0, 0);
     for passage in passages {
-        let (x, y) = (&a[passage.query.clone()], &b[passage.hit.clone()]);
-        for op in capture_diff_slices(Algorithm::Myers, x, y) {
+        let (x, y) = (counted(&a[passage.query.clone()]), counted(&b[passage.hit.clone()]));
+        let differences = capture_diff_slices(Algorithm::Myers, &x, &y);
+        stop.check()?;
+        if by.is_over() {
+            return Ok(None);
+        }
+        for op in differences {
             match op {
                 DiffOp::Equal { .. } => {}
                 DiffOp::Replace { old_len, new_len, .. } => {
@@ -132,9 +223,10 @@ fn is_template(a: &[u64], b: &[u64], passages: &[Aligned]) -> bool {
             }
         }
     }
-    slots >= SLOTS_MIN
+    let is_template = slots >= SLOTS_MIN
         && slots * TOKENS_A_SLOT_MAX >= covered
-        && in_slots as f64 >= SLOT_SHARE_MIN * differing as f64
+        && in_slots as f64 >= SLOT_SHARE_MIN * differing as f64;
+    Ok(Some(is_template))
 }
 
 #[cfg(test)]
@@ -157,12 +249,27 @@ mod tests {
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
         let find = |id| searcher.snapshot().find(id).unwrap().unwrap();
-        of(&searcher, find("000"), find("001"), Stop::NEVER).unwrap()
+        of(&searcher, find("000"), find("001"), Stop::NEVER).unwrap().unwrap()
     }
 
     fn words(seed: u64, count: u64) -> String {
         let word = |i| format!("w{}", crate::hash::mix64(seed << 32 | i) % 5000);
         (0..count).map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn differences_are_looked_for_within_a_bound_and_a_stop() {
+        // Two texts without anything in common take as many comparisons as their lengths squared.
+        let [a, b] = [0, 1].map(|seed| (0..4_000u64).map(|i| 2 * i + seed).collect::<Vec<u64>>());
+        let all = |len| Aligned { query: 0..len, hit: 0..len, similarity: 0.0 };
+        let told =
+            |len: usize, max, stop| is_template(&a[..len], &b[..len], &[all(len)], max, stop);
+        assert_eq!(told(100, 1 << 20, Stop::NEVER).unwrap(), Some(false));
+        assert_eq!(told(4_000, 1 << 20, Stop::NEVER).unwrap(), None);
+        let flag = crate::stop::testing::After::looks(2);
+        let stopped = told(4_000, u64::MAX - 1, Stop::on(&flag));
+        assert!(matches!(stopped, Err(crate::Error::Cancelled)));
+        assert!(flag.count() <= 4, "{}", flag.count());
     }
 
     #[test]
