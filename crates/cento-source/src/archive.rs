@@ -7,9 +7,12 @@
 //! the next one is. In a tar archive it follows; where what follows is no header, the next block that
 //! is one is looked for.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
+
+use super::compressed::Unpacking;
 
 /// What is in an archive.
 pub enum Entry<'a> {
@@ -244,11 +247,14 @@ fn cut_short() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it is cut short: its end is missing")
 }
 
-/// Goes through the files of a zip archive, in the order of its directory.
+/// Goes through the files of a zip archive, in the order of its directory. What several entries of the directory
+/// share is read once.
 ///
 /// # Errors
-/// When it is no archive, or its directory is damaged.
+/// When it is no archive, its directory is damaged, or what is in it is out of proportion to its size.
 pub fn zip(file: File, each: Each<'_>) -> io::Result<ControlFlow<()>> {
+    let unpacking = Unpacking::of(file.metadata()?.len());
+    let mut places = HashSet::new();
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     if archive.has_duplicate_names() {
         let what = "files in it have the same name; of these the last one only is read";
@@ -263,7 +269,15 @@ pub fn zip(file: File, each: Each<'_>) -> io::Result<ControlFlow<()>> {
         };
         let flow = match archive.by_index(at) {
             Ok(entry) if entry.is_dir() => continue,
-            Ok(mut entry) if entry.is_file() => each(&name, Entry::File(&mut entry)),
+            Ok(entry) if !places.insert(entry.header_start()) => each(
+                &name,
+                Entry::Bad("another file of the archive has the same contents in it".into()),
+            ),
+            Ok(entry) if entry.is_file() => {
+                let flow = each(&name, Entry::File(&mut unpacking.unpacked(entry)));
+                unpacking.check()?;
+                flow
+            }
             Ok(_) => each(&name, Entry::Other),
             Err(error) => each(&name, Entry::Bad(error.to_string())),
         };

@@ -1,6 +1,8 @@
 //! How is this stream compressed?
 
+use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
+use std::rc::Rc;
 
 /// How a stream is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,76 @@ pub enum Compression {
 /// The largest window of a Zstandard frame that is accepted, as a power of two: what the `zstd`
 /// command writes with `--ultra --long=27`. A frame may ask for 2 GiB of memory.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// What is unpacked has at most so many bytes for each that was read, and [`UNPACKED_BYTES_MIN`]: deflate makes
+/// no more of text that is nothing but repetitions.
+const UNPACKED_BYTES_A_BYTE: u64 = 1000;
+
+/// So many may be unpacked of however little.
+const UNPACKED_BYTES_MIN: u64 = 64 << 20;
+
+/// How much may still be unpacked of something.
+#[derive(Clone, Default)]
+pub struct Unpacking {
+    packed: Rc<Cell<u64>>,
+    unpacked: Rc<Cell<u64>>,
+}
+
+impl Unpacking {
+    /// Of so many bytes.
+    pub fn of(packed: u64) -> Unpacking {
+        let unpacking = Unpacking::default();
+        unpacking.packed.set(packed);
+        unpacking
+    }
+
+    /// Counts what is read of `inner`, which is packed.
+    fn packed<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
+        Counted { inner, unpacking: self.clone(), is_packed: true }
+    }
+
+    /// Counts what is read of `inner`, which is unpacked, and ends it with an error where it is too much.
+    pub fn unpacked<'a>(&self, inner: impl Read + 'a) -> impl Read + 'a {
+        Counted { inner, unpacking: self.clone(), is_packed: false }
+    }
+
+    /// Says whether what has been unpacked is within bounds.
+    ///
+    /// # Errors
+    /// When it is not, with what to do.
+    pub fn check(&self) -> io::Result<()> {
+        let max = self.packed.get().saturating_mul(UNPACKED_BYTES_A_BYTE);
+        if self.unpacked.get() <= max.saturating_add(UNPACKED_BYTES_MIN) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "it unpacks to more than {UNPACKED_BYTES_A_BYTE} times its size and {} MiB; unpack it, and give \
+             what was in it",
+            UNPACKED_BYTES_MIN >> 20
+        )))
+    }
+}
+
+struct Counted<R> {
+    inner: R,
+    unpacking: Unpacking,
+    is_packed: bool,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Counted { inner, unpacking, is_packed } = self;
+        if *is_packed {
+            let read = inner.read(buffer)?;
+            unpacking.packed.set(unpacking.packed.get().saturating_add(read as u64));
+            return Ok(read);
+        }
+        unpacking.check()?;
+        let read = inner.read(buffer)?;
+        unpacking.unpacked.set(unpacking.unpacked.get().saturating_add(read as u64));
+        Ok(read)
+    }
+}
 
 impl Compression {
     /// How a file of this name is compressed, and its name without that ending.
@@ -39,15 +111,21 @@ impl Compression {
         }
     }
 
-    /// What `inner` holds, decompressed as it is read.
+    /// What `inner` holds, decompressed as it is read. It ends with an error where that is out of proportion to
+    /// what is read.
     pub fn open<'a>(self, inner: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+        let unpacking = Unpacking::default();
         Ok(match self {
             Compression::None => Box::new(inner),
-            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(inner)),
+            Compression::Gzip => {
+                let decoder = flate2::read::MultiGzDecoder::new(unpacking.packed(inner));
+                Box::new(unpacking.unpacked(decoder))
+            }
             Compression::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(BufReader::new(inner))?;
+                let packed = BufReader::new(unpacking.packed(inner));
+                let mut decoder = zstd::Decoder::with_buffer(packed)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Box::new(decoder)
+                Box::new(unpacking.unpacked(decoder))
             }
         })
     }
@@ -96,6 +174,21 @@ mod tests {
         assert!(read(Compression::Gzip, &gz[..gz.len() - 3]).is_err());
         let zst = zstd::encode_all(text.as_slice(), 1).unwrap();
         assert!(read(Compression::Zstd, &zst[..zst.len() - 3]).is_err());
+    }
+
+    #[test]
+    fn what_unpacks_out_of_proportion_ends_with_an_error() {
+        // Of repetitions: 80 MB in some kilobytes.
+        let packed = zstd::encode_all(io::repeat(b'x').take(80 << 20), 1).unwrap();
+        assert!(packed.len() < 13_000, "{}", packed.len());
+        let mut unpacked = Vec::new();
+        let mut stream = Compression::Zstd.open(packed.as_slice()).unwrap();
+        let error = stream.read_to_end(&mut unpacked).unwrap_err().to_string();
+        assert!(error.contains("more than 1000 times its size"), "{error}");
+        assert!(unpacked.len() > 64 << 20 && stream.read(&mut [0]).is_err());
+        // And as much as deflate can make of it is allowed.
+        let packed = gzip(&vec![b'x'; 80 << 20]);
+        assert_eq!(read(Compression::Gzip, &packed).unwrap().len(), 80 << 20);
     }
 
     #[test]

@@ -82,6 +82,9 @@ fn a_bad_entry_of_a_zip_archive_ends_it_not() {
     check("locked.zip", &with(&[(at + 8, 1)]), 2, 1, "cannot read locked.zip/bad.txt: ");
     check("method.zip", &with(&[(at + 10, 97)]), 2, 1, "method.zip/bad.txt");
     check("offset.zip", &with(&[(at + 42, 7)]), 2, 1, "offset.zip/bad.txt");
+    // Fifty entries of one content were fifty documents: 400 MiB of 27 KB.
+    let shared = with(&[(at + 42, 0), (at + 43, 0)]);
+    check("shared.zip", &shared, 2, 1, "shared.zip/bad.txt: another file of the archive");
     // Its contents do not fit their checksum.
     check("damaged.zip", &with(&[(at + 16, whole[at + 16] ^ 1)]), 2, 1, "damaged.zip/bad.txt");
     let twice =
