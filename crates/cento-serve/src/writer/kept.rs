@@ -44,12 +44,25 @@ pub enum State {
     Refused,
 }
 
-/// A change, and who waits for it.
+/// What the sender of a change knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reported {
+    /// Nothing yet.
+    Nothing,
+    /// That it was accepted: if it is lost, that is counted.
+    Accepted,
+    /// That its command failed: the change may still be made, but nobody relies on it.
+    Failed,
+}
+
+/// A change, and what is known of it.
 pub struct Kept {
     /// The change.
     pub change: Change,
-    /// The command that it is of, until that has been answered.
-    pub command: Option<u64>,
+    /// The number of the command that it is of.
+    pub command: u64,
+    /// What its sender knows.
+    pub reported: Reported,
     /// How far it has come.
     pub state: State,
     /// What adding the document did, when it was first added.
@@ -75,8 +88,8 @@ pub struct Refused {
 impl Kept {
     /// A change that has not been made yet.
     pub fn new(change: Change, command: u64) -> Kept {
-        let (command, state) = (Some(command), State::Pending);
-        Kept { change, command, state, outcome: None, is_counted: false }
+        let (reported, state) = (Reported::Nothing, State::Pending);
+        Kept { change, command, reported, state, outcome: None, is_counted: false }
     }
 
     /// Makes the change; false if there was nothing to change.
@@ -150,11 +163,12 @@ impl Changes {
         std::mem::take(self).list
     }
 
-    /// The command has been answered; whoever sent it is told nothing more.
-    pub fn answered(&mut self, command: u64) {
-        // The last command's changes are the last.
-        let own = self.list.iter_mut().rev().take_while(|kept| kept.command == Some(command));
-        own.for_each(|kept| kept.command = None);
+    /// The command has been answered; whoever sent it is told nothing more than this.
+    pub fn answered(&mut self, command: u64, reported: Reported) {
+        // Commands have ascending numbers.
+        let start = self.list.partition_point(|kept| kept.command < command);
+        let own = self.list[start..].iter_mut().take_while(|kept| kept.command == command);
+        own.for_each(|kept| kept.reported = reported);
     }
 }
 
@@ -181,4 +195,32 @@ fn identity(signed: &Signed) -> Digest {
     let meta = canonical_json(&signed.document.meta);
     let id = signed.document.id.as_bytes();
     Digest::of_parts(&[id, &signed.digest.to_le_bytes(), meta.as_bytes()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_answered_wherever_its_changes_stand() {
+        // Those of a command before the last one stayed as if nobody had been told of them.
+        let mut changes = Changes::default();
+        for command in [1, 1, 4, 4, 7] {
+            changes.push(Kept::new(Change::Remove("a".into()), command));
+        }
+        changes.answered(1, Reported::Failed);
+        changes.answered(3, Reported::Accepted);
+        changes.answered(4, Reported::Accepted);
+        let told: Vec<Reported> = changes.take().iter().map(|kept| kept.reported).collect();
+        assert_eq!(
+            told,
+            [
+                Reported::Failed,
+                Reported::Failed,
+                Reported::Accepted,
+                Reported::Accepted,
+                Reported::Nothing
+            ]
+        );
+    }
 }

@@ -19,7 +19,7 @@ use axum::http::StatusCode;
 use crossbeam::channel::{Sender, select_biased};
 
 use self::recovery::settle;
-use super::kept::{Change, Changes, Kept, Poisons, Received, Refused, State};
+use super::kept::{Change, Changes, Kept, Poisons, Received, Refused, Reported, State};
 use super::{Command, Incoming, Reply, Status, WriterSettings};
 use crate::failure::Failure;
 use crate::metrics::Metrics;
@@ -149,7 +149,8 @@ impl Work {
         let Err(error) = done else { return };
         tracing::error!(%error, "the writer goes on");
         for waiting in std::mem::take(&mut self.waiting) {
-            self.kept.answered(waiting.command);
+            self.refused.remove(&waiting.command);
+            self.kept.answered(waiting.command, Reported::Failed);
             (waiting.tell)(Err(Failure::internal()), Vec::new());
         }
         if self.writer.as_ref().is_some_and(|writer| !writer.is_usable()) {
@@ -186,8 +187,7 @@ impl Work {
                 let added = self.add(documents, &mut response);
                 drop(room);
                 if let Err(failure) = added {
-                    self.refused.remove(&self.command);
-                    self.kept.answered(self.command);
+                    self.failed();
                     return reply.send(Err(failure));
                 }
                 let AddReport { added, replaced, unchanged, failed, .. } = response.report;
@@ -212,8 +212,7 @@ impl Work {
                 let removed = self.remove(ids, &mut response);
                 drop(room);
                 if let Err(failure) = removed {
-                    self.refused.remove(&self.command);
-                    self.kept.answered(self.command);
+                    self.failed();
                     return reply.send(Err(failure));
                 }
                 self.metrics.arrived("removed", response.removed);
@@ -254,6 +253,23 @@ impl Work {
         self.tell();
     }
 
+    /// The sender of the command is about to be told that it failed. What it has changed before that is made
+    /// all the same.
+    fn failed(&mut self) {
+        self.refused.remove(&self.command);
+        self.kept.answered(self.command, Reported::Failed);
+        if self.uncommitted() > 0 {
+            self.commit_later();
+        }
+        self.tell();
+    }
+
+    /// What has been taken is committed when the interval is over, at the latest.
+    fn commit_later(&mut self) {
+        let interval = self.settings.commit_interval;
+        self.commit_due = self.commit_due.or(Instant::now().checked_add(interval));
+    }
+
     /// Answers now, or after the commit that is waited for; `answer` is told whether that was made, and
     /// what was refused.
     fn answer<T: Send + 'static>(
@@ -271,9 +287,8 @@ impl Work {
                 self.waiting.push(Waiting { command, tell });
             }
             Commit::Auto => {
-                let interval = self.settings.commit_interval;
-                self.commit_due = self.commit_due.or(Instant::now().checked_add(interval));
-                self.kept.answered(command);
+                self.commit_later();
+                self.kept.answered(command, Reported::Accepted);
                 let refused = self.refused.remove(&command).unwrap_or_default();
                 reply.send(answer(false, refused));
             }

@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use super::{Work, options};
 use crate::failure::Failure;
 use crate::ingest::ERRORS_MAX;
-use crate::writer::kept::{Change, Kept, Received, Refused, State};
+use crate::writer::kept::{Change, Kept, Received, Refused, Reported, State};
 use cento::index::{Outcome, Writer};
 use cento::{Error, Result};
 use cento_client::api::{AddResponse, RecordError};
@@ -33,9 +33,10 @@ impl Work {
             self.poisons.add(signed);
         }
         self.metrics.arrived("failed", 1);
-        match kept.command {
-            Some(command) => self.refused.entry(command).or_default().push(kept.refused()),
-            None => self.lose(1),
+        match kept.reported {
+            Reported::Nothing => self.refused.entry(kept.command).or_default().push(kept.refused()),
+            Reported::Accepted => self.lose(1),
+            Reported::Failed => {}
         }
     }
 
@@ -131,7 +132,8 @@ impl Work {
             failure =
                 Failure::unavailable("this could not be written; the log of the service says why");
         }
-        let lost = self.kept.take().into_iter().filter(|kept| kept.command.is_none()).count();
+        let lost =
+            self.kept.take().into_iter().filter(|kept| kept.reported == Reported::Accepted).count();
         self.lose(lost as u64);
         self.status.failed.store(true, Ordering::Relaxed);
         tracing::error!(%error, lost, "writing failed; the index is as the last commit left it");
