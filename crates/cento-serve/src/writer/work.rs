@@ -290,6 +290,8 @@ impl Work {
                 self.commit_later();
                 self.kept.answered(command, Reported::Accepted);
                 let refused = self.refused.remove(&command).unwrap_or_default();
+                // Whoever has the answer may look at once.
+                self.tell();
                 reply.send(answer(false, refused));
             }
         }
@@ -405,11 +407,11 @@ impl Work {
             let took_ms = started.elapsed().as_millis() as u64;
             tracing::debug!(took_ms, "committed");
         }
+        self.tell();
         for waiting in std::mem::take(&mut self.waiting) {
             let refused = self.refused.remove(&waiting.command).unwrap_or_default();
             (waiting.tell)(Ok(response), refused);
         }
-        self.tell();
     }
 
     /// Lets searches see what is committed. If it cannot be opened they see what was there before, and it

@@ -140,10 +140,10 @@ impl Work {
         self.writer = None;
         self.commit_due = None;
         self.refused.clear();
+        self.tell();
         for waiting in std::mem::take(&mut self.waiting) {
             (waiting.tell)(Err(failure.clone()), Vec::new());
         }
-        self.tell();
         failure
     }
 
