@@ -5,7 +5,7 @@
 //! they came, so that a large one is not kept out by small ones for ever.
 //!
 //! Who holds a permit must not wait for another of the same budget: two who do so wait for each other.
-//! [`ByteBudget::try_enter`] and [`Permit::try_grow`] do not wait.
+//! [`ByteBudget::try_enter`], [`ByteBudget::try_take`] and [`Permit::try_grow`] do not wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -102,6 +102,17 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
+    /// `bytes` of the budget, if so much is left, also when others wait for more: for one who has some already,
+    /// and has to come to an end for them to get theirs.
+    pub fn try_take(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
+        let mut state = self.lock();
+        if state.is_closed || !state.fits(bytes) {
+            return None;
+        }
+        state.bytes += bytes;
+        Some(Permit { budget: self.clone(), bytes })
+    }
+
     /// Lets nobody in any more, and those who wait go.
     pub fn close(&self) {
         self.lock().is_closed = true;
@@ -177,6 +188,7 @@ mod tests {
                 std::thread::yield_now();
             }
             assert!(budget.try_enter(0).is_none(), "somebody waits");
+            assert!(budget.try_take(1).is_none(), "nothing is left");
             drop(large);
             assert_eq!(second.join().unwrap(), 5);
         });
@@ -211,6 +223,8 @@ mod tests {
             while budget.lock().waiting.is_empty() {
                 std::thread::yield_now();
             }
+            assert!(budget.try_enter(2).is_none() && budget.try_take(3).is_none());
+            drop(budget.try_take(2).expect("so much is left"));
             let small = scope.spawn(|| budget.enter(2).is_some());
             is_wanted.store(false, Ordering::Relaxed);
             assert!(large.join().unwrap().is_none());

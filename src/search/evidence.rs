@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
+use super::memory::{self, Room};
 use super::passages::{self, Passage, Passages};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
-use super::{Query, Resolved, memory};
-use crate::budget::{ByteBudget, Permit};
+use super::{Query, Resolved};
+use crate::budget::Permit;
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::measure::Measure;
@@ -28,9 +29,9 @@ pub struct Evidence<'a> {
     shared: SharedFingerprints,
     /// The document last read: it is verified, and then its passages are found.
     last: Option<(DocAddress, Arc<Analyzed>)>,
-    memory: Option<Arc<ByteBudget>>,
+    memory: Option<Room>,
     /// For the tokens of the query.
-    _room: Option<Permit>,
+    room: Option<Permit>,
 }
 
 /// The text of a document, and its tokens.
@@ -65,7 +66,7 @@ impl<'a> Evidence<'a> {
         let mut room = None;
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
-            room = memory::reserve(query.memory.as_ref(), bytes, subject.tokens)?;
+            room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
             config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
         } else if query.verify.is_some() {
             let what = "hits are verified by comparing texts, and the index keeps none or the \
@@ -83,7 +84,7 @@ impl<'a> Evidence<'a> {
             shared: SharedFingerprints::default(),
             last: None,
             memory: query.memory.clone(),
-            _room: room,
+            room,
         })
     }
 
@@ -111,7 +112,9 @@ impl<'a> Evidence<'a> {
         self.last = None;
         let segment = &self.snapshot.segments()[address.segment as usize].signatures;
         let tokens = segment.document(address.doc)?.tokens;
-        let room = memory::reserve(self.memory.as_ref(), memory::of_tokens(tokens), tokens)?;
+        let held = self.room.as_ref().map_or(0, Permit::bytes);
+        let bytes = memory::of_tokens(tokens);
+        let room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
         let mut document = Analyzed { text, _room: room, ..Analyzed::default() };
         let analyzer = &self.snapshot.config().analyzer;

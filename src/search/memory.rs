@@ -44,21 +44,58 @@ pub(super) fn of_tokens(tokens: u32) -> usize {
     (tokens as usize).saturating_mul(TOKEN_BYTES)
 }
 
+/// Where a search takes the memory for stored texts from.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// The budget.
+    pub budget: Arc<ByteBudget>,
+    /// What has been taken of it for the search already, in bytes: it is not given back meanwhile.
+    pub own_bytes: usize,
+}
+
 /// Takes the `bytes` that comparing a text of so many tokens takes, if there is a budget and they are not few.
 ///
-/// It does not wait: the query has memory already, and others who have some may wait for it.
+/// It does not wait: the query has memory already, and others who have some may wait for it; and others who wait
+/// for more do not keep it from what is left. `held` bytes have been taken here before.
 ///
 /// # Errors
-/// [`Error::Memory`] when so much is not left, or never is.
+/// [`Error::Memory`] when so much is not left, or never is beside what the query has.
 pub(super) fn reserve(
-    budget: Option<&Arc<ByteBudget>>,
+    room: Option<&Room>,
+    held: usize,
     bytes: usize,
     tokens: u32,
 ) -> Result<Option<Permit>> {
-    let Some(budget) = budget.filter(|_| bytes > RESERVED_BYTES_MIN) else { return Ok(None) };
-    if let Some(permit) = budget.try_enter(bytes) {
+    let Some(room) = room.filter(|_| bytes > RESERVED_BYTES_MIN) else { return Ok(None) };
+    if let Some(permit) = room.budget.try_take(bytes) {
         return Ok(Some(permit));
     }
-    let max = budget.bytes_max();
-    Err(Error::memory(format!("comparing a text of {tokens} tokens"), bytes, max))
+    let needed = room.own_bytes.saturating_add(held).saturating_add(bytes);
+    let what = format!("comparing with a text of {tokens} tokens");
+    Err(Error::memory(what, needed, room.budget.bytes_max()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_fits_beside_the_query_is_told_from_what_does_not_fit_now() {
+        let budget = ByteBudget::new(100 << 20);
+        let is_for_now = |own: usize, bytes: usize| {
+            let room = Room { budget: budget.clone(), own_bytes: own << 20 };
+            match reserve(Some(&room), 10 << 20, bytes << 20, 1) {
+                Ok(permit) => permit.is_none().then_some(true),
+                Err(Error::Memory { is_for_now, .. }) => Some(is_for_now),
+                Err(error) => panic!("{error}"),
+            }
+        };
+        let own = budget.enter(50 << 20);
+        assert_eq!(is_for_now(40, 50), None);
+        // It was told to try again, for ever.
+        assert_eq!(is_for_now(40, 51), Some(false));
+        let others = budget.enter(10 << 20);
+        assert_eq!(is_for_now(40, 50), Some(true));
+        drop((own, others));
+    }
 }

@@ -39,6 +39,7 @@ pub use query::{Goal, Query, Subject};
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
 
+use crate::budget::Permit;
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
@@ -374,7 +375,8 @@ impl Searcher {
         };
         let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
         let bytes = memory::of_tokens(subject.tokens);
-        let _room = memory::reserve(query.memory.as_ref(), bytes, subject.tokens)?;
+        let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
+        let held = room.as_ref().map_or(0, Permit::bytes);
         let stop = query.stop();
         config.analyzer.analyze_until(&text, &mut tokens, stop)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
@@ -394,7 +396,7 @@ impl Searcher {
             let DocAddress { segment, doc } = documents[at].address;
             let signed = self.snapshot.segments()[segment as usize].signatures.document(doc)?;
             let bytes = memory::of_tokens(signed.tokens);
-            let _room = memory::reserve(query.memory.as_ref(), bytes, signed.tokens)?;
+            let _room = memory::reserve(query.memory.as_ref(), held, bytes, signed.tokens)?;
             let text = self.snapshot.document(documents[at].address)?.text.unwrap_or_default();
             config.analyzer.analyze_until(&text, &mut other, stop)?;
             Ok(std::mem::take(&mut other.hashes))

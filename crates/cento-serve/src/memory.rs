@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cento::budget::{ByteBudget, Permit};
 use cento::index::{Config, Signature};
-use cento::search::memory::{RESERVED_BYTES_MIN, of_comparison, of_search};
+use cento::search::memory::{RESERVED_BYTES_MIN, Room, of_comparison, of_search};
 use cento::stop::Stop;
 use cento::{Error, Result};
 
@@ -56,6 +56,12 @@ pub fn for_comparison(
     let (document, document_scratch) = cost_of(config, document, &mut part, stop)?;
     let scratch = query_scratch.saturating_add(document_scratch);
     reserve(budget, of_comparison(&query, &document).saturating_add(scratch), stop)
+}
+
+/// Where a search takes the memory for stored texts from, beside what has been taken for its own.
+pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<Room> {
+    let own_bytes = own.map_or(0, Permit::bytes);
+    Some(Room { budget: budget.clone(), own_bytes })
 }
 
 /// The keys of these texts, whose tokens are not held.

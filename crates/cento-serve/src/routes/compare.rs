@@ -99,8 +99,8 @@ pub async fn passages(
             _ => None,
         };
         let config = searcher.snapshot().config();
-        let _memory = memory::for_searches(&budget, config, text, &stop)?;
-        let memory = Some(budget.clone());
+        let own = memory::for_searches(&budget, config, text, &stop)?;
+        let memory = memory::room(&budget, own.as_ref());
         let query = Query { memory, stop: Some(stop), ..Query::new(subject) };
         let passages = searcher.passages_of(&query, &hit)?;
         Ok(PassagesResponse { hit, passages: passages.found, complete: passages.complete })

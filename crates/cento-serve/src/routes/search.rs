@@ -106,8 +106,9 @@ fn one(
     });
     let never = AtomicBool::new(false);
     let is_unwanted = stop.as_deref().unwrap_or(&never);
-    let _memory = memory::for_searches(&app.memory, config, texts, is_unwanted)?;
-    let query = Query { stop, verify, memory: Some(app.memory.clone()), ..wanted };
+    let own = memory::for_searches(&app.memory, config, texts, is_unwanted)?;
+    let room = memory::room(&app.memory, own.as_ref());
+    let query = Query { stop, verify, memory: room, ..wanted };
     if boilerplate.is_empty() {
         return searcher.search(&query);
     }
