@@ -192,6 +192,19 @@ fn documents_are_compared_over_http() {
     assert_eq!(found.a.as_deref(), Some("a"));
     assert_eq!(found.comparison.containment_b_in_a, 1.0);
     assert_eq!(found.comparison.measures.len(), 14);
+    // An empty text would seem to have nothing in common with the other.
+    client.add(&body("blank", " \u{3000}\n"), Commit::Wait).unwrap();
+    for (empty, named) in [
+        (TextOrId::Text("".into()), "a text is empty"),
+        (TextOrId::Text(" \u{a0}".into()), "a text is empty"),
+        (TextOrId::Id("blank".into()), "the text of the document `blank` is empty"),
+    ] {
+        let request =
+            CompareRequest { a: TextOrId::Id("a".into()), b: empty, measures: Vec::new() };
+        let refused = client.compare(&request).unwrap_err().to_string();
+        assert!(refused.contains(named), "{refused}");
+    }
+    client.remove(vec!["blank".into()], Commit::Wait).unwrap();
     let query = SearchRequest { passages: true, ..text(&words(1, 80)) };
     let hits = client.search(&query).unwrap().hits;
     assert_eq!(hits.len(), 2);

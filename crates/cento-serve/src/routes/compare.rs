@@ -14,6 +14,7 @@ use cento::index::Snapshot;
 use cento::measure::Measure;
 use cento::search::{self, Query, Subject};
 use cento::stop::Stop;
+use cento::text::is_white_space;
 use cento::text::kind::no_text_in;
 use cento::{Error, Result};
 use cento_client::api::{
@@ -45,6 +46,16 @@ pub async fn compare(
         let by = Measure::parse_all(&measures, collection.as_ref(), &config.analyzer)?;
         let by: Vec<Measure> = by.into_iter().map(|by| by.within(STEPS_MAX)).collect();
         let ((a, a_text), (b, b_text)) = (text_of(snapshot, a)?, text_of(snapshot, b)?);
+        for (id, text) in [(&a, &a_text), (&b, &b_text)] {
+            // It would seem to have nothing in common with the other.
+            if text.chars().all(is_white_space) {
+                let what = match id {
+                    Some(id) => format!("the text of the document `{id}` is empty; name another"),
+                    None => "a text is empty; give one".to_owned(),
+                };
+                return Err(Error::Query { what });
+            }
+        }
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
         let comparison = search::compare_by(config, &a_text, &b_text, &by, Stop::on(&*stop))?;
         Ok(CompareResponse { a, b, comparison })
