@@ -73,9 +73,10 @@ pub struct SourceArgs {
     /// Encoding of text files. Default: detected for each file.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
-    /// Maximum length of a line or file; longer ones are refused.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_bytes)]
-    max_record_bytes: usize,
+    /// Maximum length of a line or file; longer ones are refused. Default: 64MiB; for `add` at most a quarter
+    /// of --memory.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    max_record_bytes: Option<usize>,
     /// Also read hidden files, and files that .gitignore excludes.
     #[arg(long)]
     all: bool,
@@ -95,16 +96,35 @@ pub fn parse_encoding(name: &str) -> Result<String, String> {
 impl SourceArgs {
     /// The options.
     pub fn options(&self) -> SourceOptions {
+        let defaults = SourceOptions::default();
         SourceOptions {
             id_field: self.id_field.clone(),
             text_field: self.text_field.clone(),
             meta_field: self.meta_field.clone(),
             encoding: self.encoding.clone(),
-            record_bytes_max: self.max_record_bytes,
+            record_bytes_max: self.max_record_bytes.unwrap_or(defaults.record_bytes_max),
             read_ignored: self.all,
             keeps_records: false,
             requires_id: false,
         }
+    }
+
+    /// The options, for records that are held within so many bytes of memory.
+    ///
+    /// # Errors
+    /// When longer ones are asked for.
+    fn options_within(&self, memory: usize) -> cento::Result<SourceOptions> {
+        let options = self.options();
+        // A record is there three times while it is read, and its signature with it.
+        let max = memory / 4;
+        if self.max_record_bytes.is_some_and(|bytes| bytes > max) {
+            let what = format!(
+                "--max-record-bytes is at most a quarter of --memory, {max} bytes; give a smaller one, or \
+                 more --memory"
+            );
+            return Err(Error::Query { what });
+        }
+        Ok(SourceOptions { record_bytes_max: options.record_bytes_max.min(max), ..options })
     }
 }
 
@@ -143,9 +163,13 @@ impl Add {
             return Err(Error::Query { what: what.into() }.into());
         }
         check_there(&self.paths)?;
+        let source = match target {
+            Target::Index(_) => self.source.options_within(self.memory)?,
+            Target::Service(_) => self.source.options(),
+        };
         let index = match target {
             Target::Index(path) => self.open_or_create(&path)?,
-            Target::Service(client) => return self.send(&client, &stop),
+            Target::Service(client) => return self.send(&client, source, &stop),
         };
         let defaults = AddOptions::default();
         let options = AddOptions {
@@ -153,7 +177,7 @@ impl Add {
             memory_bytes: self.memory,
             commit_every: self.commit_every.map(|every| every as usize),
             strict: self.strict,
-            source: self.source.options(),
+            source,
         };
         let progress = AddProgress::new(self.format == Format::Json);
         let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
@@ -163,13 +187,9 @@ impl Add {
         self.tell(&added?, &left_out)
     }
 
-    fn send(&self, client: &Client, stop: &AtomicBool) -> super::Result {
+    fn send(&self, client: &Client, source: SourceOptions, stop: &AtomicBool) -> super::Result {
         let progress = AddProgress::new(self.format == Format::Json);
-        let options = SendOptions {
-            source: self.source.options(),
-            commit_every: self.commit_every,
-            strict: self.strict,
-        };
+        let options = SendOptions { source, commit_every: self.commit_every, strict: self.strict };
         let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
         let left_out = progress.finish();
         self.tell(&sent?, &left_out)

@@ -136,6 +136,20 @@ fn a_line_beyond_the_limit_is_refused_and_its_neighbours_land() {
 }
 
 #[test]
+fn a_limit_of_records_that_the_memory_cannot_hold_is_refused() {
+    let dir = Dir::new();
+    dir.write("long.jsonl", line("long", &words(9, 4_000_000), json!({})));
+    let run =
+        dir.run(&["add", "idx", "long.jsonl", "--memory", "64MiB", "--max-record-bytes", "17MiB"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("--max-record-bytes is at most a quarter of --memory"), "{}", run.err);
+    assert!(!dir.path("idx").exists());
+    // And so much is what it is by itself.
+    let run = dir.run(&["add", "idx", "long.jsonl", "--memory", "64MiB"]);
+    assert!(run.err.contains("long.jsonl:1: longer than 16777216 bytes"), "{}", run.err);
+}
+
+#[test]
 fn a_truncated_file_keeps_what_came_before() {
     let dir = Dir::new();
     let many: String =
