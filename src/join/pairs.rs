@@ -165,7 +165,7 @@ impl<'a> Join<'a> {
         let other = against.unwrap_or(searcher).snapshot();
         snapshot.config().check_signs_as(other.config(), other.index().path())?;
         if options.passages && !(snapshot.config().store_text && other.config().store_text) {
-            let what = "passages are found by comparing texts, and an index keeps none";
+            let what = "passages are found by comparing texts, but an index stores none";
             return Err(Error::Query { what: what.into() });
         }
         let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };

@@ -178,7 +178,7 @@ impl Measure {
     pub fn try_of(&self, a: Side<'_>, b: Side<'_>, stop: Stop<'_>) -> Result<f64> {
         if self.steps_max.is_some_and(|max| (self.family.steps)(a, b) > max) {
             let what = format!(
-                "texts of {} and {} tokens are too long for {self} here; take another measure",
+                "texts of {} and {} tokens are too long for {self}; choose another measure",
                 a.tokens.hashes.len(),
                 b.tokens.hashes.len()
             );

@@ -80,7 +80,7 @@ impl FrequencyTable {
         let header: Header =
             serde_json::from_slice(&bytes[..end]).map_err(|e| refused(&e.to_string()))?;
         if header.cento_frequencies != 1 || header.q == 0 {
-            return Err(refused("of another version"));
+            return Err(refused("it has another version"));
         }
         let (head, map) = bytes.split_at(end + 1);
         let (head, map) = (head.to_vec(), map.to_vec());

@@ -69,8 +69,8 @@ impl<'a> Evidence<'a> {
             room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
             config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
         } else if query.verify.is_some() {
-            let what = "hits are verified by comparing texts, and the index keeps none or the \
-                        query has none; search without verification";
+            let what = "verification compares texts, but the index or the query has none; search \
+                        without it";
             return Err(Error::Query { what: what.into() });
         }
         Ok(Evidence {

@@ -103,9 +103,9 @@ struct Seen {
 }
 
 /// Why a filter with a regular expression is refused.
-const NO_PATTERNS: &str = "what stands between slashes is a regular expression, which filters do not have; \
-     use the beginning of an id (`id:2024/*`) or a set (`lang: IN [de fr]`), and put a value with slashes \
-     into quotation marks (`id:\"/a/b\"`)";
+const NO_PATTERNS: &str = "text between slashes is a regular expression, which filters do not \
+     support; use a prefix of an id (`id:2024/*`) or a set (`lang: IN [de fr]`), and quote a value that \
+     contains slashes (`id:\"/a/b\"`)";
 
 /// Why the filter could not be asked: it compares what cannot be compared, or the index cannot be read.
 fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
@@ -123,7 +123,7 @@ fn refused(filter: &str, why: &str) -> Error {
         Some((end, _)) => format!("{}...", &text[..end]),
     };
     let (filter, why) = (shown(filter, FILTER_CHARS_SHOWN), shown(why, REASON_CHARS_SHOWN));
-    Error::Query { what: format!("the filter `{filter}` cannot be used: {why}") }
+    Error::Query { what: format!("invalid filter `{filter}`: {why}") }
 }
 
 /// So much of a filter is shown to who sent it; and of a reason, which may quote it.
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_regular_expression_is_refused_before_it_is_compiled() {
-        let no_patterns = "which filters do not have; use the beginning of an id";
+        let no_patterns = "filters do not support; use a prefix of an id";
         for filter in [
             // To compile it overflowed any stack.
             "id:/(a?){0,100000}/",

@@ -363,14 +363,14 @@ impl Searcher {
         let config = self.snapshot.config();
         let refused = |what: &str| Error::Query { what: what.into() };
         let (Some(q), Some(w)) = (config.scheme.span(), config.scheme.window()) else {
-            let what = "the best passage is found by a winnowing scheme only, such as winnow(k,w)";
+            let what = "only a winnowing scheme, such as winnow(k,w), can find the best passage";
             return Err(refused(what));
         };
         let windows = Windows { q, w };
         let text = self.text_of(subject, query)?.filter(|_| config.store_text);
         let Some(text) = text else {
             return Err(refused(
-                "the best passage is found by comparing texts, and there are none",
+                "the best passage is found by comparing texts, but the index or the query has none",
             ));
         };
         let (mut tokens, mut other) = (Tokens::default(), Tokens::default());

@@ -65,7 +65,7 @@ impl SimilarTo {
 
     fn in_segment(&self, reader: &SegmentReader) -> tantivy::Result<&[(DocId, Score)]> {
         let documents = self.matches.get(&reader.segment_id()).ok_or_else(|| {
-            let what = "SimilarTo was made for another snapshot than the one that is searched";
+            let what = "this SimilarTo belongs to another snapshot than the one that is searched";
             TantivyError::InvalidArgument(what.into())
         })?;
         Ok(documents)

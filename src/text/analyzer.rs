@@ -177,7 +177,7 @@ fn check_length(length: u64, unit: &str) -> Result<u32> {
     if let Ok(length) = u32::try_from(length) {
         return Ok(length);
     }
-    let what = format!("{length} {unit} are too many for one document; the most is {}", u32::MAX);
+    let what = format!("the document has {length} {unit}; the maximum is {}", u32::MAX);
     Err(Error::input("text", what))
 }
 

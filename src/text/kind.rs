@@ -11,13 +11,10 @@ pub const SAMPLE_BYTES: usize = 8 << 10;
 
 /// How files begin, and what they are.
 const BEGINNINGS: [(&[u8], &str); 24] = [
-    (b"%PDF-", "it is a PDF document, no text; convert it first"),
-    (b"{\\rtf", "it is an RTF document, no plain text; convert it first"),
-    (b"%!PS-Adobe", "it is a PostScript document, no text; convert it first"),
-    (
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        "it is an old Office document, no text; convert it first",
-    ),
+    (b"%PDF-", "it is a PDF document; convert it to text first"),
+    (b"{\\rtf", "it is an RTF document; convert it to text first"),
+    (b"%!PS-Adobe", "it is a PostScript document; convert it to text first"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "it is an old Office document; convert it to text first"),
     (b"PK\x05\x06", "it is an empty zip archive"),
     (b"\x1f\x8b\x08", "it is compressed with gzip; give it a name that ends in .gz"),
     (b"\x28\xb5\x2f\xfd", "it is compressed with Zstandard; give it a name that ends in .zst"),
@@ -25,29 +22,29 @@ const BEGINNINGS: [(&[u8], &str); 24] = [
     (b"\xfd7zXZ\0", "it is compressed with xz"),
     (b"7z\xbc\xaf\x27\x1c", "it is a 7z archive"),
     (b"Rar!\x1a\x07", "it is a RAR archive"),
-    (b"\x89PNG\r\n\x1a\n", "it is a picture"),
-    (b"\xff\xd8\xff", "it is a picture"),
-    (b"GIF87a", "it is a picture"),
-    (b"GIF89a", "it is a picture"),
-    (b"II*\0", "it is a picture"),
-    (b"MM\0*", "it is a picture"),
+    (b"\x89PNG\r\n\x1a\n", "it is an image"),
+    (b"\xff\xd8\xff", "it is an image"),
+    (b"GIF87a", "it is an image"),
+    (b"GIF89a", "it is an image"),
+    (b"II*\0", "it is an image"),
+    (b"MM\0*", "it is an image"),
     (b"\x7fELF", "it is a program"),
     (b"MZ\x90\0", "it is a program"),
     (b"\xca\xfe\xba\xbe", "it is a program"),
     (b"\xcf\xfa\xed\xfe", "it is a program"),
     (b"SQLite format 3\0", "it is a database"),
-    (b"OggS\0", "it is a recording"),
-    (b"ID3\x03\0", "it is a recording"),
+    (b"OggS\0", "it is an audio file"),
+    (b"ID3\x03\0", "it is an audio file"),
 ];
 
 /// What zip archives are that have this in their beginning.
 const IN_ZIP: [(&[u8], &str); 7] = [
-    (b"word/", "it is a Word document (.docx), no text; convert it first"),
-    (b"ppt/", "it is a PowerPoint document (.pptx), no text; convert it first"),
-    (b"xl/", "it is an Excel document (.xlsx), no text; convert it first"),
-    (b"vnd.oasis.opendocument", "it is an OpenDocument document, no text; convert it first"),
-    (b"application/epub+zip", "it is an e-book (EPUB), no text; convert it first"),
-    (b"[Content_Types].xml", "it is an Office document, no text; convert it first"),
+    (b"word/", "it is a Word document (.docx); convert it to text first"),
+    (b"ppt/", "it is a PowerPoint document (.pptx); convert it to text first"),
+    (b"xl/", "it is an Excel document (.xlsx); convert it to text first"),
+    (b"vnd.oasis.opendocument", "it is an OpenDocument document; convert it to text first"),
+    (b"application/epub+zip", "it is an e-book (EPUB); convert it to text first"),
+    (b"[Content_Types].xml", "it is an Office document; convert it to text first"),
     (b"META-INF/MANIFEST.MF", "it is a Java archive"),
 ];
 
@@ -61,9 +58,9 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
         let is_latin = text.chars().take(16).all(|c| (c as u32) < 0x100);
         by_beginning(&characters).filter(|_| is_latin)
     });
-    let has_nul = || sample.contains(&0).then_some("it is binary: there are NUL characters in it");
+    let has_nul = || sample.contains(&0).then_some("it is binary: it contains NUL characters");
     let has_controls =
-        || has_controls(sample).then_some("it is binary: there are control characters in it");
+        || has_controls(sample).then_some("it is binary: it contains control characters");
     beginning.or_else(has_nul).or_else(has_controls)
 }
 
@@ -74,12 +71,12 @@ pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
         let has = |part: &[u8]| memchr::memmem::find(sample, part).is_some();
         let found = IN_ZIP.iter().find(|(part, _)| has(part));
         return Some(found.map_or(
-            "it is a zip archive, or a document that is one; give it a name that ends in .zip, or convert it",
+            "it is a zip archive, or a document in one; rename it to end in .zip, or convert it",
             |(_, what)| what,
         ));
     }
     if sample.starts_with(b"RIFF") && sample.get(8..12) == Some(b"WEBP") {
-        return Some("it is a picture");
+        return Some("it is an image");
     }
     let found = BEGINNINGS.iter().find(|(beginning, _)| sample.starts_with(beginning));
     found.map(|(_, what)| *what)

@@ -216,13 +216,13 @@ impl WriterThread {
     /// When what had been acknowledged could not be committed.
     pub fn join(self, index: &Index, patience: Duration) -> Result<()> {
         if !self.committed.recv().unwrap_or(false) {
-            let what = "what had been acknowledged could not be committed; the log says why";
+            let what = "acknowledged documents could not be committed; the log says why";
             return Err(Error::index(index.path(), what));
         }
         let started = Instant::now();
         while !self.thread.is_finished() {
             if started.elapsed() >= patience {
-                tracing::warn!("merges are cut off; the index is as the last commit left it");
+                tracing::warn!("merges were cut off; the index is in the state of its last commit");
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(5));

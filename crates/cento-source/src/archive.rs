@@ -55,7 +55,7 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
         let size = if is_at_end || is_zero { None } else { size_of(&header) };
         let ends_gap = gap > 0 && (size.is_some() || (headers > 0 && (is_at_end || is_zero)));
         if ends_gap {
-            let what = format!("{gap} bytes in it are no entry, and are left out");
+            let what = format!("{gap} bytes in it belong to no entry and are left out");
             gap = 0;
             if each("", Entry::Lost(what)).is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -63,7 +63,7 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
         }
         if is_at_end {
             return match headers {
-                0 if gap > 0 || len > 0 => Err(io::Error::other("it is no tar archive")),
+                0 if gap > 0 || len > 0 => Err(io::Error::other("it is not a tar archive")),
                 // What ends without the two blocks that say so has lost its end.
                 _ if zeros == 0 && (headers > 0 || len > 0) => Err(cut_short()),
                 _ => Ok(ControlFlow::Continue(())),
@@ -145,7 +145,7 @@ impl Fields {
     fn long_name(&mut self, body: &mut impl Read, size: u64) -> io::Result<()> {
         if size > NAME_BYTES_MAX {
             self.fault =
-                Some(format!("its name has {size} bytes; the longest has {NAME_BYTES_MAX}"));
+                Some(format!("its name has {size} bytes; the maximum is {NAME_BYTES_MAX}"));
             return Ok(());
         }
         let bytes = whole(body, size)?;
@@ -157,7 +157,7 @@ impl Fields {
     fn extensions(&mut self, body: &mut impl Read, size: u64) -> io::Result<()> {
         if size > FIELDS_BYTES_MAX {
             self.fault = Some(format!(
-                "its extended header has {size} bytes; the longest has {FIELDS_BYTES_MAX}"
+                "its extended header has {size} bytes; the maximum is {FIELDS_BYTES_MAX}"
             ));
             return Ok(());
         }
@@ -257,7 +257,7 @@ pub fn zip(file: File, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     let mut places = HashSet::new();
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     if archive.has_duplicate_names() {
-        let what = "files in it have the same name; of these the last one only is read";
+        let what = "several files in it have the same name; only the last of these is read";
         if each("", Entry::Lost(what.into())).is_break() {
             return Ok(ControlFlow::Break(()));
         }

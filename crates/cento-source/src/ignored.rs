@@ -61,7 +61,7 @@ fn check(dir: &Path) -> Result<()> {
         // To open a pipe is to wait for who writes into it.
         let why = match found.is_file() || found.is_dir() {
             true => File::open(&path).ok().and_then(fault),
-            false => Some("it is no regular file".into()),
+            false => Some("it is not a regular file".into()),
         };
         if let Some(why) = why {
             return Err(Error::io("read", &path, io::Error::other(why)));

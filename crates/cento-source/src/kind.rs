@@ -15,11 +15,11 @@ pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
         return None;
     }
     if looks_binary(sample) {
-        return Some("it is binary: there are NUL bytes in it");
+        return Some("it is binary: it contains NUL bytes");
     }
     // In UTF-16 any byte may be half of a letter.
     let is_binary = has_controls(sample) && !is_utf16(sample);
-    is_binary.then_some("it is binary: there are control characters in it")
+    is_binary.then_some("it is binary: it contains control characters")
 }
 
 #[cfg(test)]

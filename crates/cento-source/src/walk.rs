@@ -87,7 +87,7 @@ impl Reader<'_> {
             if kind.is_some_and(|kind| kind.is_file()) {
                 self.file(entry.path())?;
             } else if !kind.is_some_and(|kind| kind.is_dir()) {
-                let why = "it is a link or no regular file";
+                let why = "it is a link, or not a regular file";
                 self.skip(&entry.path().display().to_string(), why)?;
             }
         }
@@ -128,7 +128,7 @@ impl Reader<'_> {
         let place: Arc<str> = format!("{archive}/{name}").into();
         match entry {
             Entry::File(stream) => self.stream(&place, stream),
-            Entry::Other => self.skip(&place, "it is a link or no regular file"),
+            Entry::Other => self.skip(&place, "it is a link, or not a regular file"),
             Entry::Bad(why) => self.fail(Error::io("read", &*place, io::Error::other(why))),
             Entry::Lost(what) => self.fail(Error::io("read", archive, io::Error::other(what))),
         }

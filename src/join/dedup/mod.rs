@@ -151,12 +151,12 @@ impl<'a> Dedup<'a> {
             let other = searcher.snapshot();
             config.check_signs_as(other.config(), other.index().path())?;
             if options.passage.is_some() && !other.config().store_text {
-                let what = "it keeps no texts, in which passages could be found";
+                let what = "the index stores no text in which to find passages";
                 return Err(Error::index(other.index().path(), what));
             }
         }
         if options.passage.is_some() && !config.store_text {
-            let what = "it keeps no texts, in which passages could be found";
+            let what = "the index stores no text in which to find passages";
             return Err(Error::index(index.path(), what));
         }
         let memory_bytes = options.memory_bytes / 4;
@@ -223,8 +223,8 @@ impl<'a> Dedup<'a> {
 
 fn changed() -> Error {
     Error::Query {
-        what: "the documents are not those of the run that was interrupted; go on with the same \
-               ones, or give it up"
+        what: "the documents differ from those of the interrupted run; resume with the same \
+               documents, or give that run up"
             .into(),
     }
 }

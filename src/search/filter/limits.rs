@@ -35,8 +35,8 @@ const SCANS_MAX: usize = 32;
 pub(super) fn check(text: &str) -> Result<(), String> {
     if text.len() > BYTES_MAX {
         return Err(format!(
-            "it has {} bytes; the longest has {BYTES_MAX}; search several times, or give documents a \
-             field of `meta` that says the same",
+            "it has {} bytes; the maximum is {BYTES_MAX}; search several times, or give documents a \
+             field of `meta` that expresses the same",
             text.len()
         ));
     }
@@ -50,7 +50,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         let is_sign = SIGNS.contains(&c);
         // In names of fields tantivy has some of them for itself.
         if c.is_control() && !is_white_space(c) {
-            return Err("there is a control character in it".into());
+            return Err("it contains a control character".into());
         }
         if is_white_space(c) || is_sign {
             if text[word_start..at].ends_with("NOT") {
@@ -70,7 +70,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
             dots += usize::from(c == '.');
         }
         if end - run_start > RUN_BYTES_MAX {
-            return Err(format!("it has {RUN_BYTES_MAX} bytes without a space or sign in them"));
+            return Err(format!("it has more than {RUN_BYTES_MAX} bytes without a space or sign"));
         }
         match c {
             '(' => open.parenthesis(),
@@ -82,8 +82,8 @@ pub(super) fn check(text: &str) -> Result<(), String> {
         }
         if open.depth() > DEPTH_MAX {
             return Err(format!(
-                "it has more than {DEPTH_MAX} parentheses and NOTs that may be within one another; \
-                 take a set, such as `lang: IN [de fr]`, or search several times"
+                "it has more than {DEPTH_MAX} possibly nested parentheses and NOTs; use a set, such \
+                 as `lang: IN [de fr]`, or search several times"
             ));
         }
         previous = c;
@@ -97,9 +97,9 @@ pub(super) fn check(text: &str) -> Result<(), String> {
 /// The same for a filter with so many parts that may look at every document.
 pub(super) fn check_scans(scans: usize) -> Result<(), String> {
     match scans > SCANS_MAX {
-        true => Err(format!(
-            "it has more than {SCANS_MAX} ranges and beginnings of values; search several times"
-        )),
+        true => {
+            Err(format!("it has more than {SCANS_MAX} ranges and prefixes; search several times"))
+        }
         false => Ok(()),
     }
 }

@@ -72,7 +72,7 @@ fn pairs_have_categories_and_passages() {
     assert_eq!(ids(&jsons(&across.out)), ["c d"]);
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
     let refused = dir.run(&["pairs", "bare", "--passages"]);
-    assert!(refused.status == 2 && refused.err.contains("keeps none"), "{}", refused.err);
+    assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn hits_are_verified_against_their_text() {
     dir.json(&["add", "bare", "bare.jsonl", "--no-text"]);
     let refused = dir.run(&["search", "bare", "--text", &query, "--verify", "lcs"]);
     assert_eq!(refused.status, 2);
-    assert!(refused.err.contains("search without verification"), "{}", refused.err);
+    assert!(refused.err.contains("search without it"), "{}", refused.err);
 }
 
 #[test]

@@ -206,9 +206,9 @@ fn what_is_resumed_is_the_same_run() {
     check(&args, "--resume");
     // The documents have changed, or there are fewer.
     dir.write("in.jsonl", jsonl(&documents[1..]));
-    check(&resume, "go on with the same");
+    check(&resume, "resume with the same");
     dir.write("in.jsonl", jsonl(&documents[..50]));
-    check(&resume, "go on with the same");
+    check(&resume, "resume with the same");
     dir.write("in.jsonl", jsonl(&documents));
     // What was written is gone.
     fs::rename(dir.path("out"), dir.path("away")).unwrap();

@@ -117,7 +117,7 @@ fn a_bad_entry_of_a_tar_archive_ends_it_not() {
         &with(&damaged),
         2,
         1,
-        &format!("header.tar: {len} bytes in it are no entry"),
+        &format!("header.tar: {len} bytes in it belong to no entry"),
     );
     let long = |kind, contents: &[u8]| [entry(kind, "x", contents), file("middle.txt", 2)].concat();
     let name = vec![b'n'; 70 << 10];
@@ -161,7 +161,7 @@ fn an_archive_that_is_cut_short_is_a_failure() {
     dir.write("not.tar", words(1, 500));
     let run = dir.run(&["add", "idx", "not.tar"]);
     assert_eq!(run.status, 2);
-    assert!(run.err.contains("cannot read not.tar: it is no tar archive"), "{}", run.err);
+    assert!(run.err.contains("cannot read not.tar: it is not a tar archive"), "{}", run.err);
 }
 
 /// A folder of texts and other things.
@@ -364,7 +364,7 @@ fn a_list_of_braces_ends_no_walk() {
     assert!(made.unwrap().success());
     let run = dir.run(&["add", "idx", "in", "--format", "json"]);
     assert_eq!((run.status, &run.json()["unread"]), (2, &json!(1)));
-    assert!(run.err.contains("in/sub/.gitignore: it is no regular file"), "{}", run.err);
+    assert!(run.err.contains("in/sub/.gitignore: it is not a regular file"), "{}", run.err);
     std::fs::remove_file(dir.path("in/sub/.gitignore")).unwrap();
     assert_eq!(dir.json(&["add", "idx", "in", "--all"])["failed"], 0);
 }

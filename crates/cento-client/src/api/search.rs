@@ -120,14 +120,16 @@ impl SearchRequest {
             ("min_similarity", self.min_similarity),
         ] {
             if !(0.0..=1.0).contains(&share) {
-                return Err(refused(&format!("`{name}` is a number from 0 to 1")));
+                return Err(refused(&format!("`{name}` must be a number from 0 to 1")));
             }
         }
         if self.best && (self.cover || self.verify.is_some() || !self.boilerplate.is_empty()) {
-            return Err(refused("`best` goes with neither `cover`, `verify` nor `boilerplate`"));
+            return Err(refused(
+                "`best` cannot be combined with `cover`, `verify` or `boilerplate`",
+            ));
         }
         if self.min_similarity > 0.0 && self.verify.is_none() {
-            return Err(refused("`min_similarity` is about `verify`, which is missing"));
+            return Err(refused("`min_similarity` needs `verify`"));
         }
         let mut verify: Option<Measure> = self.verify.map(|name| name.parse()).transpose()?;
         if let Some(table) = collection {
@@ -164,11 +166,13 @@ pub(super) fn subject(
 ) -> Result<Subject> {
     match (text, id, signature) {
         (Some(text), None, None) => match no_text_in(&text) {
-            Some(why) => Err(Error::Query { what: format!("`text` is none: {why}") }),
+            Some(why) => Err(Error::Query { what: format!("`text` is not text: {why}") }),
             None => Ok(Subject::Text(text)),
         },
         (None, Some(id), None) => Ok(Subject::Id(id)),
         (None, None, Some(signature)) => signature.subject(config),
-        _ => Err(Error::Query { what: "give one of `text`, `id` and `signature`".into() }),
+        _ => Err(Error::Query {
+            what: "exactly one of `text`, `id` and `signature` is required".into(),
+        }),
     }
 }

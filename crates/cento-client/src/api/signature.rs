@@ -70,7 +70,7 @@ impl Signature {
         for (key, position) in self.fingerprints {
             let fits = |key: &u64| self.key_bits == 64 || key >> self.key_bits == 0;
             let Some(number) = key.parse().ok().filter(fits) else {
-                return Err(refused(format!("`{key}` is no key of {} bits", self.key_bits)));
+                return Err(refused(format!("`{key}` is not a key of {} bits", self.key_bits)));
             };
             if position < last || position >= self.tokens {
                 let tokens = self.tokens;

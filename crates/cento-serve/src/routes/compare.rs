@@ -28,7 +28,7 @@ use cento_client::api::{
     tag = "search",
     security(("token" = [])),
     request_body = CompareRequest,
-    responses((status = 200, description = "What they have in common", body = CompareResponse), Errors)
+    responses((status = 200, description = "What the documents have in common", body = CompareResponse), Errors)
 )]
 pub async fn compare(
     State(app): State<Arc<App>>,
@@ -68,14 +68,14 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
     let id = match document {
         TextOrId::Text(text) => {
             return match no_text_in(&text) {
-                Some(why) => Err(Error::Query { what: format!("a text is none: {why}") }),
+                Some(why) => Err(Error::Query { what: format!("a text is not text: {why}") }),
                 None => Ok((None, text)),
             };
         }
         TextOrId::Id(id) => id,
     };
     let Some(address) = snapshot.find(&id)? else { return Err(Error::UnknownId { id }) };
-    let what = "documents are compared text by text, and the index keeps none";
+    let what = "documents are compared by their texts, but the index stores none";
     let missing = || Error::Query { what: what.into() };
     let text = snapshot.document(address)?.text.ok_or_else(missing)?;
     Ok((Some(id), text))

@@ -39,7 +39,7 @@ fn status(committed: bool) -> StatusCode {
     )),
     responses(
         (status = 200, description = "Committed", body = AddResponse),
-        (status = 202, description = "Taken, and committed with the next commit", body = AddResponse),
+        (status = 202, description = "Accepted; will be part of the next commit", body = AddResponse),
         Errors,
     )
 )]
@@ -92,7 +92,7 @@ pub async fn stored(
     params(("id" = String, Path, description = "The id, percent-encoded"), When),
     responses(
         (status = 200, description = "Committed", body = RemoveResponse),
-        (status = 202, description = "Taken, and committed with the next commit", body = RemoveResponse),
+        (status = 202, description = "Accepted; will be part of the next commit", body = RemoveResponse),
         Errors,
     )
 )]
@@ -118,7 +118,7 @@ pub async fn remove_one(
     request_body = RemoveRequest,
     responses(
         (status = 200, description = "Committed", body = RemoveResponse),
-        (status = 202, description = "Taken, and committed with the next commit", body = RemoveResponse),
+        (status = 202, description = "Accepted; will be part of the next commit", body = RemoveResponse),
         Errors,
     )
 )]
@@ -130,7 +130,7 @@ pub async fn remove(
     let body = Body::read(request, &app.writes, app.settings.body_bytes_max).await?;
     let RemoveRequest { ids } = body.json()?;
     if ids.len() > IDS_MAX {
-        let message = format!("at most {IDS_MAX} documents are removed at once");
+        let message = format!("at most {IDS_MAX} documents can be removed at once; send fewer");
         return Err(Failure::too_large(message));
     }
     let response = remove_all(&app, ids, when.commit, app.room(body)).await?;

@@ -18,7 +18,7 @@ use cento_client::api::{CommitResponse, CompactRequest, CompactResponse};
     path = "/v1/commit",
     tag = "maintenance",
     security(("token" = [])),
-    responses((status = 200, description = "Committed: seen, and safe", body = CommitResponse), Errors)
+    responses((status = 200, description = "Committed: durable and searchable", body = CommitResponse), Errors)
 )]
 pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>, Failure> {
     Ok(Json(app.command(Command::Commit).await?))
@@ -36,7 +36,7 @@ pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>,
     responses(
         (status = 200, description = "Done", body = CompactResponse),
         (status = 202, description = "Begun", body = CompactResponse),
-        (status = 409, description = "A compaction is going on", body = cento_client::api::ErrorBody),
+        (status = 409, description = "A compaction is running", body = cento_client::api::ErrorBody),
         Errors,
     )
 )]
@@ -56,7 +56,7 @@ pub async fn compact(
         }
     };
     if segments == 0 {
-        return Err(Failure::bad_request("`segments` is at least 1"));
+        return Err(Failure::bad_request("`segments` must be at least 1"));
     }
     let segments = segments as usize;
     let response = app.command(|reply| Command::Compact { segments, reply, wait }).await?;

@@ -129,10 +129,14 @@ pub fn router(app: Arc<App>) -> Router {
     router
         .merge(page::routes())
         .fallback(|| async {
-            Failure::new(http::StatusCode::NOT_FOUND, "not_found", "there is no such route")
+            Failure::new(
+                http::StatusCode::NOT_FOUND,
+                "not_found",
+                "no such route; see /openapi.json",
+            )
         })
         .method_not_allowed_fallback(|| async {
-            let message = "the route does not have this method";
+            let message = "the route does not allow this method; see /openapi.json";
             Failure::new(http::StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
         })
         .layer(map_response(explain))

@@ -37,7 +37,9 @@ pub async fn pairwise(
     let PairwiseRequest { documents, boilerplate, limit } = body.json()?;
     let documents_max = app.settings.batch_max;
     if documents.len() > documents_max {
-        let message = format!("at most {documents_max} documents are compared with each other");
+        let message = format!(
+            "at most {documents_max} documents can be compared with each other; send fewer"
+        );
         return Err(Failure::too_large(message));
     }
     let searcher = app.searcher();

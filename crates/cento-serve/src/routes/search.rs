@@ -94,7 +94,7 @@ fn one(
 ) -> Result<Answer> {
     let config = searcher.snapshot().config();
     if request.limit > HITS_MAX {
-        return Err(Error::Query { what: format!("`limit` is at most {HITS_MAX}") });
+        return Err(Error::Query { what: format!("`limit` must be at most {HITS_MAX}") });
     }
     let boilerplate = request.boilerplate.clone();
     let wanted = request.query(config, collection)?;
@@ -120,7 +120,8 @@ fn one(
 async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {
     let batch_max = app.settings.batch_max;
     if body.lines().count() > batch_max {
-        let message = format!("a batch has at most {batch_max} searches; send less at a time");
+        let message =
+            format!("a batch can have at most {batch_max} searches; send fewer at a time");
         return Err(Failure::too_large(message));
     }
     // One commit answers all of them.
@@ -145,7 +146,8 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
                 lines.push(b'\n');
                 if lines.len() > ANSWER_BYTES_MAX / 2 {
                     return Ok(Err(Failure::too_large(
-                        "the answers are too large together; send less at a time, or ask for less",
+                        "the answers are too large together; send fewer searches at a time, or \
+                         lower `limit`",
                     )));
                 }
                 if stop.load(std::sync::atomic::Ordering::Relaxed) {

@@ -36,10 +36,10 @@ pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
 )]
 pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure> {
     if app.status.failed.load(Ordering::Relaxed) {
-        return Err(Failure::unavailable("the last write failed; searches are answered"));
+        return Err(Failure::unavailable("the last write failed; searches continue"));
     }
     if app.status.stale.load(Ordering::Relaxed) {
-        let message = "what was committed cannot be opened; searches see what was there before";
+        let message = "the last commit cannot be opened; searches see the one before";
         return Err(Failure::unavailable(message));
     }
     Ok(ok(&app))

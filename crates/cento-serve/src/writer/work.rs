@@ -147,7 +147,7 @@ impl Work {
             Ok(())
         });
         let Err(error) = done else { return };
-        tracing::error!(%error, "the writer goes on");
+        tracing::error!(%error, "the writer continues");
         for waiting in std::mem::take(&mut self.waiting) {
             self.refused.remove(&waiting.command);
             self.kept.answered(waiting.command, Reported::Failed);
@@ -230,7 +230,7 @@ impl Work {
                     return reply.send(Err(Failure::new(
                         StatusCode::CONFLICT,
                         "compacting",
-                        "a compaction is going on; wait for its end",
+                        "a compaction is running; wait until it has finished",
                     )));
                 }
                 self.tell_compacting(true);
@@ -425,9 +425,9 @@ impl Work {
         let was_stale = self.status.stale.swap(published.is_err(), Ordering::Relaxed);
         match &published {
             Err(error) if !was_stale => {
-                tracing::error!(%error, "what was committed cannot be searched yet");
+                tracing::error!(%error, "the last commit cannot be searched yet");
             }
-            Ok(()) if was_stale => tracing::info!("searches see what was committed again"),
+            Ok(()) if was_stale => tracing::info!("searches see the last commit again"),
             _ => {}
         }
         published.is_ok()
@@ -482,7 +482,7 @@ impl Work {
                 Error::Conflict { .. } => Failure::new(
                     StatusCode::CONFLICT,
                     "conflict",
-                    "documents were replaced faster than segments could be merged; ask again",
+                    "documents were replaced faster than segments could be merged; try again",
                 ),
                 error => Failure::from(error),
             }));

@@ -26,7 +26,7 @@ impl Work {
     /// Whoever sent this is told that it is not taken; or it is lost, if they have been told that it was.
     pub(super) fn refuse(&mut self, kept: &mut Kept) {
         kept.state = State::Refused;
-        tracing::error!(id = kept.id(), "a document brings out a defect; please report it");
+        tracing::error!(id = kept.id(), "a document triggers a defect; please report it");
         if let Change::Add(Received { signed, .. }) = &kept.change
             && !self.poisons.has(signed)
         {
@@ -47,7 +47,7 @@ impl Work {
         let mut kept = self.kept.take();
         tracing::error!(
             changes = kept.len(),
-            "the writer met a defect; what it had taken is done again"
+            "the writer met a defect; what it had accepted is applied again"
         );
         let broken = self.writer.take();
         let _ = Error::catch("the end of the writer", || {
@@ -129,14 +129,15 @@ impl Work {
         // It may pass, but for a defect.
         let is_defect = matches!(error, Error::Internal { .. });
         if failure.status == StatusCode::INTERNAL_SERVER_ERROR && !is_defect {
-            failure =
-                Failure::unavailable("this could not be written; the log of the service says why");
+            failure = Failure::unavailable(
+                "the change could not be written; the log of the service says why",
+            );
         }
         let lost =
             self.kept.take().into_iter().filter(|kept| kept.reported == Reported::Accepted).count();
         self.lose(lost as u64);
         self.status.failed.store(true, Ordering::Relaxed);
-        tracing::error!(%error, lost, "writing failed; the index is as the last commit left it");
+        tracing::error!(%error, lost, "writing failed; the index is in the state of its last commit");
         self.writer = None;
         self.commit_due = None;
         self.refused.clear();
