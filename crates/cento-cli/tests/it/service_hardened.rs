@@ -314,7 +314,7 @@ fn a_regular_expression_in_a_filter_is_refused_and_the_service_goes_on() {
         let body = json!({"text": "some words", "filter": filter}).to_string();
         let reply = service.post("/v1/search", &body);
         assert_eq!(reply.status, 400, "{reply:?}");
-        assert!(reply.body.contains("use the beginning of an id"), "{reply:?}");
+        assert!(reply.body.contains("use a prefix of an id"), "{reply:?}");
     }
     assert_eq!(service.metric("cento_computations"), 0.0);
     assert!(service.stop());

@@ -82,8 +82,8 @@ function unreachable(body) {
   // A service that turns a large body away closes the connection, which looks like any broken one.
   if (size <= BODY_BYTES_DEFAULT) return "The service cannot be reached.";
   const mebibytes = Math.ceil(size / 1024 / 1024);
-  return `The service broke the connection. These are ${mebibytes} MiB, and it takes 16 MiB at a time `
-    + "unless it is started with a larger --max-body: choose less.";
+  return `The service closed the connection. The request has ${mebibytes} MiB, and the limit is 16 MiB `
+    + "unless the service was started with a larger --max-body. Send less at a time.";
 }
 
 /** Asks for what is at `path`. */

@@ -6,7 +6,7 @@ import { fillTable, markChosen } from "./table.js";
 
 const GRAPH_WIDTH_DEFAULT = 900;
 
-const HINT = "Closer means more alike: an edge of symmetric similarity s is -100 log s pixels longer than one of "
+const HINT = "Closer means more similar: an edge of symmetric similarity s is -100 log s pixels longer than one of "
   + "identical files, as far as the plane has room for that. Choose an edge or a row to see the passages.";
 
 /**

@@ -83,7 +83,7 @@ async function register(files, { signal, say }, afterwards) {
   byId("register-result").hidden = true;
   const [directory, person] = strings();
   if (!directory || !person) {
-    status.textContent = "Give a personal identification string and a directory name.";
+    status.textContent = "Enter a personal identification string and a directory name.";
     return;
   }
   const { documents, skipped } = await readDocuments(files.chosen, { signal, say });

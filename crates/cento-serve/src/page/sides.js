@@ -30,7 +30,7 @@ export function showSides(root, query, hit, passages) {
   };
   const button = (name, text, step) => make("button", { type: "button", class: name, onclick: go(step) }, text);
   const bar = passages.length === 0
-    ? make("p", { class: "passage-bar" }, "No passage in common is long enough to be shown.")
+    ? make("p", { class: "passage-bar" }, "No shared passage is long enough to be shown.")
     : make("div", { class: "passage-bar" },
       button("previous", "Previous passage", -1), button("next", "Next passage", 1), at);
   root.replaceChildren(
@@ -136,7 +136,7 @@ function showRanges(root, query, hit, passages) {
   ], passages.map((passage, index) => ({ ...passage, number: index + 1 })));
   root.replaceChildren(
     make("h3", {}, `${query.title} and ${hit.title}`),
-    make("p", { class: "no-text" }, "This index keeps no texts, so the passages cannot be shown. "
+    make("p", { class: "no-text" }, "This index stores no text, so the passages cannot be shown.  "
       + "They are ranges of tokens, counted from 0; the end is not part of the range."),
     passages.length > 0 ? make("div", { class: "table-box" }, table) : make("p", {}, "There is no shared passage."),
   );

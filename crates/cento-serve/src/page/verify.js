@@ -29,7 +29,7 @@ export function setUpVerify() {
     root: byId("verify-pairs-view"),
     prefix: "verify",
     hint: "Circles are your files, squares are documents on record. ",
-    caption: "Overlaps, the most similar first",
+    caption: "Overlaps, most similar first",
     columns: [
       ...pairColumns("File", "On record"),
       { title: "File in record", text: ({ containment }) => share(containment), isNumber: true },
