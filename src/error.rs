@@ -1,9 +1,9 @@
-//! What can go wrong, said so that a user can act on it?
+//! What can go wrong, and what can a user do about it?
 //!
-//! One error for the crate. A message is a sentence that names the file and the place and says
-//! what to do; the lower-level cause, if any, is the [`source`](std::error::Error::source).
-//! Broken promises inside cento are assertions; where a panic must not end what others depend on it
-//! is caught and becomes [`Error::Internal`].
+//! One error for the crate. A message names the file and the place, and says what to do, but no
+//! option of the command; the lower-level cause, if any, is the
+//! [`source`](std::error::Error::source). Broken invariants inside cento are assertions; where a
+//! panic must not end what others depend on, it is caught and becomes [`Error::Internal`].
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -27,7 +27,7 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// A file of the index does not hold what its writer must have written.
+    /// A file of the index does not contain what its writer must have written.
     Corrupt(Corruption),
     /// A scheme or analyser specification that cannot be used.
     Spec {
@@ -58,9 +58,9 @@ pub enum Error {
         /// The storage layer's reason.
         source: Box<dyn StdError + Send + Sync>,
     },
-    /// Input that cannot be taken as a document.
+    /// Input that is not a document.
     Input {
-        /// Where it was met: a path, with `:line` for JSON lines.
+        /// Where it is: a path, with `:line` for JSON lines.
         place: String,
         /// What is wrong with it, as a clause.
         what: String,
@@ -84,30 +84,30 @@ pub enum Error {
         /// Its reason, as a sentence.
         message: String,
     },
-    /// What was asked for takes more memory than there is for it, or than is left.
+    /// The operation needs more memory than is allowed, or than is free.
     Memory {
-        /// What takes it, and how much there is, as a sentence.
+        /// What needs it, and how much is allowed, as a sentence.
         what: String,
-        /// Whether others have it now, so that it may be asked for again.
+        /// Whether others use the memory at present, so that the same can succeed later.
         is_for_now: bool,
     },
-    /// Another change came first. Nothing is wrong: the same may be asked for again.
+    /// Another change came first. Nothing is wrong: try again.
     Conflict {
         /// What came first, as a clause.
         what: String,
     },
-    /// The operation was stopped by its caller, who set its flag.
+    /// The caller stopped the operation.
     Cancelled,
-    /// A broken promise inside cento, such as a panic: never the caller's fault.
+    /// A broken invariant inside cento, such as a panic: never the caller's fault.
     Internal {
         /// What was being done, or to which document.
         place: String,
-        /// What was found, as a clause; never the text of a panic, which may hold what is private.
+        /// What was found, as a clause; never the text of a panic, which may contain private data.
         what: String,
     },
 }
 
-/// A place in a file that does not hold what its writer must have written.
+/// A place in a file that does not contain what its writer must have written.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Corruption {
     /// The file, as a name inside the index directory or as a path.
@@ -121,7 +121,7 @@ pub struct Corruption {
 }
 
 impl Corruption {
-    /// Damage in `section` of `file`, `offset` bytes from the file's start.
+    /// Reports damage in `section` of `file`, `offset` bytes from the start of the file.
     pub fn new(
         file: impl Into<String>,
         section: &'static str,
@@ -142,40 +142,41 @@ impl fmt::Display for Corruption {
 impl StdError for Corruption {}
 
 impl Error {
-    /// An I/O failure while doing `action` ("read", "create", ...) to `path`.
+    /// Makes the error for an I/O failure while doing `action` ("read", "create", ...) to `path`.
     pub fn io(action: &'static str, path: impl AsRef<Path>, source: io::Error) -> Error {
         Error::Io { action, path: path.as_ref().to_owned(), source }
     }
 
-    /// A specification that cannot be used.
+    /// Makes the error for a specification that cannot be used.
     pub fn spec(spec: impl Into<String>, what: impl Into<String>) -> Error {
         Error::Spec { spec: spec.into(), what: what.into() }
     }
 
-    /// An index that cannot be opened or created as asked.
+    /// Makes the error for an index that cannot be opened or created as asked.
     pub fn index(path: impl AsRef<Path>, what: impl Into<String>) -> Error {
         Error::Index { path: path.as_ref().to_owned(), what: what.into() }
     }
 
-    /// A change that another one outran.
+    /// Makes the error for a change that another one outran.
     pub fn conflict(what: impl Into<String>) -> Error {
         Error::Conflict { what: what.into() }
     }
 
-    /// A broken promise at `place`.
+    /// Makes the error for a broken invariant at `place`.
     pub fn internal(place: impl Into<String>, what: impl Into<String>) -> Error {
         Error::Internal { place: place.into(), what: what.into() }
     }
 
-    /// What `work` gives; [`Error::Internal`] at `place` if it panics. What it was changing may then
-    /// be changed by half: it is for the caller to throw that away.
+    /// Returns the result of `work`; [`Error::Internal`] at `place` if it panics. What it was
+    /// changing may then be half changed: the caller has to discard it.
     #[doc(hidden)]
     pub fn catch<T>(place: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Error::internal(place, "it panicked")))
     }
 
-    /// `subject` takes `bytes` of memory, which are not to be had of the `bytes_max` that there are.
+    /// Makes the error for a `subject` that needs `bytes` of memory, which are not free of the
+    /// `bytes_max` that are allowed.
     pub fn memory(subject: impl fmt::Display, bytes: usize, bytes_max: usize) -> Error {
         let (needed, max) = (bytes.div_ceil(1 << 20), bytes_max >> 20);
         let is_for_now = bytes <= bytes_max;
@@ -193,7 +194,7 @@ impl Error {
         Error::Memory { what, is_for_now }
     }
 
-    /// Input at `place` that cannot be taken as a document.
+    /// Makes the error for input at `place` that is not a document.
     pub fn input(place: impl Into<String>, what: impl Into<String>) -> Error {
         Error::Input { place: place.into(), what: what.into() }
     }

@@ -1,4 +1,4 @@
-//! Which hash does cento use, everywhere and for ever?
+//! Which hash function does cento use, everywhere and permanently?
 //!
 //! One hash, versioned: [`HASH_VERSION`] is stored in every index, and an index with another
 //! version is refused. Tokens are hashed with XXH3 (64 bits, seed 0) over their normalised UTF-8
@@ -31,7 +31,7 @@ pub fn mix64(value: u64) -> u64 {
 /// Identifies a text, an id, or several of them: XXH3, 128 bits, seed 0.
 ///
 /// That any two of 10^9 different texts have the same digest has a probability of 1.5e-21; of 64
-/// bits it would be 2.7 %. It is no protection from somebody who looks for two such texts: XXH3 is
+/// bits it would be 2.7 %. It does not protect from somebody who looks for two such texts: XXH3 is
 /// no cryptographic hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Digest {

@@ -25,7 +25,7 @@ pub struct CheckReport {
     pub problems: Vec<Corruption>,
 }
 
-/// Problems beyond so many are not listed one by one.
+/// The maximum number of problems that are listed one by one.
 const PROBLEMS_MAX: usize = 1000;
 
 impl Index {

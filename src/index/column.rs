@@ -1,4 +1,4 @@
-//! What string has this document, at once?
+//! Which string does a document have, without decompressing anything?
 //!
 //! tantivy keeps the distinct strings of a column in a compressed dictionary; reading one takes
 //! some microseconds, ten times what the rest of a short query does. A column that is asked often
@@ -19,7 +19,8 @@ pub struct Strings {
     table: OnceLock<Option<Table>>,
 }
 
-/// After so many questions the dictionary is read. A process that answers one query asks less.
+/// The number of look-ups after which the dictionary is read into memory. A process that answers a
+/// single query needs fewer.
 const ASKED_MAX: u32 = 100;
 
 /// Dictionaries of more bytes are not kept in memory.
@@ -38,7 +39,7 @@ impl Strings {
         Strings { column, asked: AtomicU32::new(0), table: OnceLock::new() }
     }
 
-    /// The string of document `doc`; `None` if it has none.
+    /// Returns the string of document `doc`, if it has one.
     ///
     /// # Errors
     /// When the column cannot be read.

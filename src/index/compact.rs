@@ -10,7 +10,7 @@ use tantivy::{FutureResult, TantivyError};
 use super::{Index, Writer, WriterOptions};
 use crate::error::{Corruption, Error, Result};
 
-/// What a compaction did.
+/// The result of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Compaction {
@@ -18,7 +18,7 @@ pub struct Compaction {
     pub segments_before: usize,
     /// Segments after.
     pub segments_after: usize,
-    /// Deleted documents whose space was given back.
+    /// Deleted documents whose space was reclaimed.
     pub purged: u64,
 }
 
@@ -34,10 +34,10 @@ impl Index {
         Some(corruption.clone().into())
     }
 
-    /// Merges the segments into at most `segments`, without the deleted documents, and removes
-    /// the files that nothing needs any more.
+    /// Merges the segments into at most `segments`, without the deleted documents, and removes the
+    /// files that are no longer needed.
     ///
-    /// Searches go on meanwhile; snapshots taken before stay whole.
+    /// Searches continue meanwhile; earlier snapshots stay whole.
     ///
     /// # Errors
     /// When another process is writing, or a segment is damaged; the index is then as it was.
@@ -50,7 +50,7 @@ impl Index {
     }
 }
 
-/// A compaction that goes on in tantivy's threads, while documents are added and committed.
+/// A compaction that runs in tantivy's threads while documents are added and committed.
 pub struct Compacting {
     index: Index,
     merges: Vec<FutureResult<Option<SegmentMeta>>>,
@@ -60,8 +60,8 @@ pub struct Compacting {
 
 impl Writer {
     /// Begins to merge the committed segments of at least `documents_min` documents into at most
-    /// `segments`. What is added meanwhile makes segments of its own, which are merged in the background
-    /// as ever.
+    /// `segments`. Documents that are added meanwhile make segments of their own, which are merged
+    /// in the background as usual.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -82,12 +82,11 @@ impl Writer {
 }
 
 impl Compacting {
-    /// Waits for the end; for any thread.
+    /// Waits for the end; any thread can call it.
     ///
-    /// # Errors
-    /// When a segment cannot be merged. [`Error::Conflict`] when segments were taken away meanwhile, by
-    /// a merge begun before or because all their documents were replaced: then it has to be begun again,
-    /// best without the smallest ones.
+    /// # Errors When a segment cannot be merged. [`Error::Conflict`] when segments disappeared
+    /// meanwhile, by an earlier merge or because all their documents were replaced: begin again,
+    /// preferably without the smallest ones.
     pub fn wait(self) -> Result<Compaction> {
         let Compacting { index, merges, segments_before, purged } = self;
         let (mut failure, mut outrun) = (None, false);

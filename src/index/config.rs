@@ -31,14 +31,14 @@ pub struct Config {
     pub analyzer: Analyzer,
     /// Whether the texts are stored; passages need them.
     pub store_text: bool,
-    /// Fingerprints in more documents are stop-fingerprints, unless a query says otherwise.
+    /// Fingerprints in more documents than this are stop-fingerprints, unless a query overrides it.
     pub max_df: MaxDf,
-    /// What the scheme knows of the collection, if it wants to know.
+    /// The frequency table, if the scheme uses one.
     pub frequencies: Option<Arc<FrequencyTable>>,
 }
 
 impl Config {
-    /// The configuration with these specifications.
+    /// Makes a configuration from specifications.
     ///
     /// # Errors
     /// When a specification cannot be used.
@@ -46,7 +46,7 @@ impl Config {
         Config::with_frequencies(scheme, analyzer, store_text, None)
     }
 
-    /// The same, for schemes that read a frequency table.
+    /// Makes a configuration for a scheme that may need a frequency table.
     ///
     /// # Errors
     /// When a specification cannot be used, alone or with the table.
@@ -74,15 +74,14 @@ impl Config {
         })
     }
 
-    /// The same configuration with another limit of document frequency.
+    /// Returns the configuration with another limit of document frequency.
     pub fn with_max_df(self, max_df: MaxDf) -> Config {
         Config { max_df, ..self }
     }
 
-    /// The same configuration, for an index that keeps texts or does not.
+    /// Returns the configuration for an index with or without stored text.
     ///
-    /// # Errors
-    /// When a specification cannot be used, which is so for the first one too.
+    /// # Errors When a specification cannot be used; then the original could not be used either.
     pub fn with_text(&self, store_text: bool) -> Result<Config> {
         let (scheme, analyzer) = (self.scheme.to_string(), self.analyzer.to_string());
         let config =
@@ -90,7 +89,7 @@ impl Config {
         Ok(config.with_max_df(self.max_df))
     }
 
-    /// The signature of a text, and the number of its tokens.
+    /// Signs a text; returns the number of its tokens and the signature.
     ///
     /// # Errors
     /// When the text is too large to be analysed.
@@ -99,7 +98,7 @@ impl Config {
         Ok((signed.tokens, signed.fingerprints.expect("nothing is too large")))
     }
 
-    /// The signature of a text, and its tokens in place of those that `tokens` held.
+    /// Signs a text; replaces the contents of `tokens` by its tokens.
     ///
     /// # Errors
     /// When the text is too large to be analysed.
@@ -107,10 +106,10 @@ impl Config {
         self.sign_until(text, tokens, Stop::NEVER)
     }
 
-    /// The same, as long as somebody waits for it.
+    /// Signs a text as [`sign_into`](Self::sign_into) does, until `stop`.
     ///
-    /// # Errors
-    /// As [`sign_into`](Self::sign_into); [`Error::Cancelled`] soon after `stop`.
+    /// # Errors The errors of [`sign_into`](Self::sign_into); [`Error::Cancelled`] soon after
+    /// `stop`.
     pub fn sign_until(
         &self,
         text: &str,
@@ -123,11 +122,10 @@ impl Config {
         Ok(signature)
     }
 
-    /// Refuses another configuration, that of the index at `path`, whose signatures cannot be
+    /// Refuses another configuration, that of the index at `path`, if its signatures cannot be
     /// compared with those of this one.
     ///
-    /// # Errors
-    /// When scheme, analyser or frequency table differ.
+    /// # Errors When the scheme, the analyzer or the frequency table differs.
     pub fn check_signs_as(&self, other: &Config, path: &Path) -> Result<()> {
         let name = |config: &Config| {
             let table = config
@@ -145,12 +143,12 @@ impl Config {
         Err(Error::index(path, what))
     }
 
-    /// The digest of the frequency table as it is written, if the scheme reads one.
+    /// Returns the digest of the frequency table as text, if the scheme uses one.
     pub fn frequencies_digest(&self) -> Option<String> {
         self.frequencies.as_ref().map(|table| format!("{:016x}", table.digest()))
     }
 
-    /// The configuration as the schema of the index records it.
+    /// Returns the configuration as the schema of the index records it.
     pub(super) fn to_params(&self) -> Value {
         let mut params: Map<String, Value> =
             self.identity().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();

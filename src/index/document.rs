@@ -31,10 +31,9 @@ impl Document {
         Document { meta, ..self }
     }
 
-    /// Gives the document back if an index can hold it.
+    /// Returns the document if an index can hold it.
     ///
-    /// # Errors
-    /// When its id or its meta object is none that it can.
+    /// # Errors When an index cannot hold its id or its meta object.
     pub fn checked(self) -> Result<Document> {
         let place = format!("document {:?}", self.id.chars().take(64).collect::<String>());
         match self.problem() {
@@ -85,8 +84,7 @@ pub const META_BYTES_MAX: usize = 64 << 10;
 /// parsed may be a hundred times that, so a longer one is not.
 pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
 
-/// A meta object has at most so many objects and lists within one another: it is gone through by
-/// recursion.
+/// The maximum depth of a meta object, which is traversed by recursion.
 pub const META_DEPTH_MAX: usize = 128;
 
 /// The id that a JSON value is, if it is one: a string, or a whole number, which is taken for its digits.
@@ -103,8 +101,7 @@ pub fn id_of_json(json: &RawValue) -> Option<String> {
 
 /// The meta object that a JSON value is; `null` is an empty one. What is too long for one is not parsed.
 ///
-/// # Errors
-/// When it is none, as a clause that names the field.
+/// # Errors When it is not a meta object; a clause that names the field.
 pub fn meta_of_json(
     field: &str,
     json: &RawValue,

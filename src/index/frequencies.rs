@@ -42,7 +42,7 @@ pub struct Bucket {
 /// The length of the passages that are looked at.
 pub const PASSAGE_TOKENS: u32 = 100;
 
-/// At most so many documents are sampled.
+/// The maximum number of documents that are sampled.
 const SAMPLE_DOCUMENTS: u64 = 4000;
 
 impl Snapshot {

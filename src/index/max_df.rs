@@ -1,4 +1,4 @@
-//! In how many documents may a fingerprint be and still tell them apart?
+//! In how many documents can a fingerprint occur and still be characteristic of them?
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::error::Error;
 /// section 4).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum MaxDf {
-    /// So many documents.
+    /// A number of documents.
     Documents(u64),
     /// This share of all documents, 0 to 1.
     Share(f64),
@@ -24,7 +24,7 @@ pub enum MaxDf {
 const DEFAULT: &str = "default";
 
 impl MaxDf {
-    /// The limit in an index of `documents` documents.
+    /// Returns the limit in an index of `documents` documents.
     pub fn limit(self, documents: u64) -> u64 {
         match self {
             MaxDf::Documents(limit) => limit,

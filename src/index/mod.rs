@@ -1,8 +1,8 @@
 //! A directory of documents and their signatures: what is in it, and how does it change?
 //!
-//! One writer at a time, any number of readers, in any number of processes. A reader sees one
-//! commit, whole; a commit that has been acknowledged survives a crash. tantivy owns commits,
-//! locks, deletes, merging and the stored documents; this module owns what an index *is*.
+//! There is one writer at a time, and any number of readers in any number of processes. A reader
+//! sees one commit, whole; a commit that has been acknowledged survives a crash. tantivy owns
+//! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
 #[doc(hidden)]
 pub mod canonical;
@@ -66,7 +66,7 @@ use failure::{StoreFailure, io_cause};
 /// added at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Texts are compressed in blocks of about so many bytes, and read a block at a time.
+/// The approximate size of the blocks in which texts are compressed and read.
 const STORE_BLOCK_BYTES: usize = 16 << 10;
 
 /// An open index.
@@ -85,15 +85,14 @@ struct Inner {
 }
 
 impl Index {
-    /// Whether there is an index in the directory `path`.
+    /// Returns whether there is an index in the directory `path`.
     pub fn exists(path: impl AsRef<Path>) -> bool {
         path.as_ref().join("meta.json").exists()
     }
 
     /// Creates an index in the directory `path`, which does not exist or is empty.
     ///
-    /// # Errors
-    /// When there is an index or anything else, or the directory cannot be written.
+    /// # Errors When the directory contains an index or anything else, or cannot be written.
     pub fn create(path: impl AsRef<Path>, config: Config) -> Result<Index> {
         let path = path.as_ref();
         let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
@@ -124,19 +123,17 @@ impl Index {
         Ok(index)
     }
 
-    /// Creates an index that is gone when nobody has it any more.
+    /// Creates an index in memory, which lasts until its last handle is dropped.
     ///
-    /// # Errors
-    /// When the memory does not suffice.
+    /// # Errors When there is not enough memory.
     pub fn in_memory(config: Config) -> Result<Index> {
         Index::create_in(RamDirectory::create(), "an index in memory", config)
     }
 
     /// Opens the index in the directory `path`.
     ///
-    /// # Errors
-    /// When there is none, it is damaged, or it was built by another version of the format, the
-    /// scheme or the analyser.
+    /// # Errors When there is no index, it is damaged, or it was built by another version of the
+    /// format, the scheme or the analyzer.
     pub fn open(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
         retrain::while_it_stays(path, &|| {
@@ -145,13 +142,12 @@ impl Index {
         })
     }
 
-    /// Opens the index in the directory `path` to be searched: what a search reads comes from the
-    /// disk page by page, without the pages around, of which it wants none. If nothing is in memory
-    /// a search is three times faster so; adding, compacting and checking, which read whole files,
-    /// are much slower, and want [`open`](Self::open).
+    /// Opens the index in the directory `path` for searching: pages are read from the disk one by
+    /// one, without their neighbours. If nothing is in memory, a search is three times as fast as
+    /// with [`open`](Self::open). Adding, compacting and checking, which read whole files, are much
+    /// slower.
     ///
-    /// # Errors
-    /// As [`open`](Self::open).
+    /// # Errors The errors of [`open`](Self::open).
     pub fn open_for_search(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
         retrain::while_it_stays(path, &|| Index::open_for_search_once(path))
@@ -181,8 +177,7 @@ impl Index {
     /// Creates an index in a tantivy directory; `path` is its name in messages and, if it is a
     /// directory, where temporary files go.
     ///
-    /// # Errors
-    /// As [`create`](Self::create).
+    /// # Errors The errors of [`create`](Self::create).
     pub fn create_in(
         directory: impl Into<Box<dyn tantivy::Directory>>,
         path: impl AsRef<Path>,
@@ -224,8 +219,7 @@ impl Index {
 
     /// Opens an index in a tantivy directory; see [`create_in`](Self::create_in).
     ///
-    /// # Errors
-    /// As [`open`](Self::open).
+    /// # Errors The errors of [`open`](Self::open).
     pub fn open_in(
         directory: impl Into<Box<dyn tantivy::Directory>>,
         path: impl AsRef<Path>,
@@ -268,13 +262,13 @@ impl Index {
         &self.inner.config
     }
 
-    /// How many segments have been merged into others through this object, in the background or by
-    /// compaction.
+    /// Returns the number of segments that have been merged into others through this object, in the
+    /// background or by compaction.
     pub fn merges(&self) -> u64 {
         self.inner.plugin.merges.load(Ordering::Relaxed)
     }
 
-    /// Lets a test make this index fail; once.
+    /// Lets a test make this index fail, once.
     #[doc(hidden)]
     pub fn set_faults(&self, faults: Faults) {
         let _ = self.inner.plugin.faults.set(faults);
@@ -297,10 +291,9 @@ impl Index {
         &self.inner.fields
     }
 
-    /// Refuses a directory that holds another index than it did when this was opened.
+    /// Refuses a directory that contains another index than when this one was opened.
     ///
-    /// # Errors
-    /// Then, and when the list of segments cannot be read.
+    /// # Errors When the index differs, or the list of segments cannot be read.
     fn check_same(&self) -> Result<()> {
         let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
         if schema::params(&metas.schema) == schema::params(&self.tantivy().schema()) {
@@ -310,14 +303,14 @@ impl Index {
         Err(Error::index(self.path(), what))
     }
 
-    /// A failure of tantivy while doing `action` to the index.
+    /// Converts a failure of tantivy while doing `action` to the index.
     pub(crate) fn error(&self, action: &'static str, error: TantivyError) -> Error {
         store_error(action, &self.inner.path, error)
     }
 }
 
-/// Refuses to write over a frequency table unless it is the one that an index with this `config`
-/// is created with: then an earlier creation was cut off after the table, and this one goes on.
+/// Refuses to write over a frequency table unless it is the one that an index with this `config` is
+/// created with: then an earlier creation was cut off after the table, and this one continues it.
 fn check_resumable(table: &Path, config: &Config) -> Result<()> {
     let found = std::fs::read(table).map_err(|e| Error::io("read", table, e))?;
     if config.frequencies.as_ref().is_some_and(|table| table.bytes()[..] == found[..]) {
@@ -356,7 +349,7 @@ fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
     })
 }
 
-/// A failure of tantivy, with cento's own error brought back out if one caused it.
+/// Converts a failure of tantivy; if an error of cento's own caused it, returns that one.
 fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
     if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
         return Error::Locked { path: path.to_owned() };

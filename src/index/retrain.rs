@@ -1,11 +1,10 @@
-//! What if the collection is no longer the one that the frequency table was made of?
+//! What if the collection is no longer the one that the frequency table was made from?
 //!
 //! All signatures of an index are made with one table, so a new table means a new index. It is made
-//! beside the old one, from the stored texts, and then changes places with it at once: whoever opens
-//! the directory finds one of them, whole; whoever has it open goes on reading the old one, and is
-//! told to open it again when it wants to write or to see more. The old one goes last, when it is
-//! durable that the new one has its place. A crash leaves a hidden directory, which the next attempt
-//! takes away.
+//! beside the old one, from the stored texts, and then swapped with it atomically. Opening the
+//! directory finds one of them, whole; open handles continue to read the old one, and get an error
+//! that says so when they want to write or refresh. The old index is deleted last, when the swap is
+//! durable. A crash leaves a hidden directory, which the next attempt removes.
 
 use std::fs::File;
 use std::path::Path;
@@ -24,14 +23,13 @@ use crate::scheme::Table;
 const TABLE: &str = "table";
 
 impl Index {
-    /// Makes a new frequency table of the stored documents and signs them all again, in place of
-    /// the index; gives the new one. Readers that are open keep the old one, which takes its space
-    /// until they close; nobody can write meanwhile.
+    /// Makes a new frequency table from the stored documents, signs all of them again, and replaces
+    /// the index; returns the new one. Open readers keep the old index, which uses its space until
+    /// they close; nobody can write meanwhile.
     ///
-    /// # Errors
-    /// When the scheme reads no table, the index keeps no texts, another process writes, or there is
-    /// not the space for both; the index is then as it was. When the system cannot make the exchange
-    /// durable: then a power cut decides which of the two it is.
+    /// # Errors When the scheme uses no table, the index stores no text, another process is
+    /// writing, or there is not enough space for both; the index is then unchanged. When the system
+    /// cannot make the swap durable: a power cut may then bring either index back.
     pub fn retrain(&self) -> Result<Index> {
         let config = self.config();
         let refused = |what: &str| Err(Error::index(self.path(), what));
@@ -72,7 +70,7 @@ impl Index {
         Index::open(path)
     }
 
-    /// Makes the new index in the directory `beside`; gives its path.
+    /// Makes the new index in the directory `beside`; returns its path.
     fn sign_again(&self, q: usize, beside: &Path) -> Result<std::path::PathBuf> {
         let config = self.config();
         let training = Training {
@@ -114,7 +112,7 @@ pub fn while_it_stays(path: &Path, open: &dyn Fn() -> Result<Index>) -> Result<I
     }
 }
 
-/// Refuses a directory with files that are not the index's: they would be lost.
+/// Refuses a directory with files that do not belong to the index: they would be lost.
 fn check_all_own(path: &Path) -> Result<()> {
     let failed = |e| Error::io("read", path, e);
     for entry in std::fs::read_dir(path).map_err(failed)? {

@@ -30,10 +30,10 @@ impl Signed {
         Signed::until(document, config, Stop::NEVER)
     }
 
-    /// The same, as long as somebody waits for it.
+    /// Signs a document as `config` says, until `stop`.
     ///
-    /// # Errors
-    /// As [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    /// # Errors The errors of [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled)
+    /// soon after `stop`.
     pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<Signed> {
         // The tokens are not held.
         let signed = config.sign_within(&document.text, usize::MAX, &mut Vec::new(), stop)?;
@@ -41,7 +41,7 @@ impl Signed {
         Ok(Signed::of(document, signed.tokens, signature))
     }
 
-    /// A document with this signature of so many tokens.
+    /// Combines a document with its signature; `tokens` is the number of its tokens.
     #[doc(hidden)]
     pub fn of(document: Document, token_count: u32, signature: Vec<Fingerprint>) -> Signed {
         let digest = Digest::of(document.text.as_bytes());

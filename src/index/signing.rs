@@ -1,9 +1,9 @@
-//! How is a text signed in memory of which it is known beforehand how much it is?
+//! How is a text signed within a known amount of memory?
 //!
-//! Most schemes sign a text while it is analysed, so that its tokens are not held. What is left is the
-//! signature, which is a tenth of the text or, of a text that was made to be large, ten times the
-//! text. So who signs says how much it may take: beyond that nothing is held, but it is counted to the end,
-//! and with the exact number the text can be signed again, or be refused.
+//! Most schemes sign a text while it is analysed, so that its tokens are not held. What is left is
+//! the signature, which is a tenth of the text or, of a text that was made to be large, ten times
+//! the text. Callers therefore set a limit. Beyond it nothing is held but the count, and with the
+//! exact number the text can be signed again or refused.
 
 use super::Config;
 use crate::error::Result;
@@ -69,8 +69,7 @@ impl Config {
 
     /// What it takes to sign a text, which is found out in little memory.
     ///
-    /// # Errors
-    /// As [`sign_within`](Self::sign_within).
+    /// # Errors The errors of [`sign_within`](Self::sign_within).
     pub fn cost_of_signing(
         &self,
         text: &str,

@@ -1,7 +1,7 @@
-//! What does the index hold, as of one commit?
+//! What is in the index, as of one commit?
 //!
 //! A snapshot does not change; commits, merges and deletions that come later do not touch it, in
-//! this process or another. It may be shared by any number of threads.
+//! this process or another. Any number of threads can share it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,14 +59,14 @@ pub struct SegmentView {
 pub struct StoredDocument {
     /// The caller's id.
     pub id: String,
-    /// The text; `None` in an index that keeps no text.
+    /// The text; `None` in an index that stores no text.
     pub text: Option<String>,
-    /// What the caller knows of the document.
+    /// The caller's metadata of the document.
     pub meta: Map<String, Value>,
 }
 
 impl Index {
-    /// The index as the last commit left it.
+    /// Returns the index as of its last commit.
     ///
     /// # Errors
     /// When a segment is missing or damaged.
@@ -169,28 +169,28 @@ impl SegmentView {
         open().map_err(OpenError::Tantivy)
     }
 
-    /// Whether the document `doc` has not been removed or replaced.
+    /// Returns whether the document `doc` is live: not removed or replaced.
     #[inline]
     pub fn is_alive(&self, doc: u32) -> bool {
         self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
     }
 
-    /// The number of documents that have not been removed or replaced.
+    /// Returns the number of live documents.
     pub fn live_documents(&self) -> u32 {
         self.live_documents
     }
 
-    /// The number of documents that have been removed or replaced and still take space.
+    /// Returns the number of documents that have been removed or replaced and still use space.
     pub fn deleted_documents(&self) -> u32 {
         self.signatures.header().documents - self.live_documents
     }
 
-    /// When document `doc` was added.
+    /// Returns when document `doc` was added.
     pub(super) fn added(&self, doc: u32) -> DateTime {
         self.added.first(doc).unwrap_or_default()
     }
 
-    /// When document `doc` was added, in microseconds since 1970.
+    /// Returns when document `doc` was added, in microseconds since 1970.
     pub fn added_micros(&self, doc: u32) -> i64 {
         self.added(doc).into_timestamp_micros()
     }
@@ -217,8 +217,8 @@ impl Snapshot {
         &self.segments
     }
 
-    /// Identifies what is in the index, and how it is stored: equal numbers, equal documents in the
-    /// same places.
+    /// Returns a number that identifies the documents and their places: snapshots with equal
+    /// numbers are equal.
     pub fn generation(&self) -> u64 {
         let parts = self.searcher.segment_readers().iter().zip(self.segments.iter());
         let name = |(reader, view): (&tantivy::SegmentReader, &SegmentView)| {
@@ -229,7 +229,7 @@ impl Snapshot {
         hash_bytes(parts.map(name).collect::<String>().as_bytes())
     }
 
-    /// Whether nothing has been committed or merged since.
+    /// Returns whether nothing has been committed or merged since.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -244,17 +244,17 @@ impl Snapshot {
         Ok(now == own)
     }
 
-    /// The tantivy searcher over the same segments, in the same order.
+    /// Returns the tantivy searcher over the same segments, in the same order.
     pub fn tantivy(&self) -> &Searcher {
         &self.searcher
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     pub fn documents(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.live_documents)).sum()
     }
 
-    /// The id of a document.
+    /// Returns the id of a document.
     ///
     /// # Errors
     /// When the id cannot be read.
@@ -264,7 +264,7 @@ impl Snapshot {
             .ok_or_else(|| self.damaged(address, "fast", "the document has no id"))
     }
 
-    /// The document with this id, if it is in the index.
+    /// Finds the document with this id.
     ///
     /// # Errors
     /// When the dictionary of ids cannot be read.
@@ -304,7 +304,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The least id of the documents whose text has this digest, if there is one.
+    /// Returns the least id of the documents whose text has this digest, if there is one.
     ///
     /// # Errors
     /// When the dictionary of digests or an id cannot be read.
@@ -338,10 +338,9 @@ impl Snapshot {
         Ok(same_text && self.meta_json(address)? == meta.as_bytes())
     }
 
-    /// A document as it was added, checked against its digests.
+    /// Reads a document as it was added, and checks it against its digests.
     ///
-    /// # Errors
-    /// When it cannot be read, or is not what was added.
+    /// # Errors When it cannot be read, or differs from what was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
         let fields = *self.index.fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
@@ -364,7 +363,7 @@ impl Snapshot {
         Ok(StoredDocument { id, text, meta: self.meta(address)? })
     }
 
-    /// What the caller knows of a document.
+    /// Returns the metadata of a document.
     ///
     /// # Errors
     /// When the column cannot be read.

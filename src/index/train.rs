@@ -10,10 +10,10 @@ use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use crate::scheme::spex::Repeated;
 use crate::text::{Analyzer, Tokens};
 
-/// What is counted, and how.
+/// What to count, and how.
 #[derive(Debug, Clone)]
 pub struct Training {
-    /// How text is cut into tokens.
+    /// How text is split into tokens.
     pub analyzer: Analyzer,
     /// The tokens of a gram.
     pub q: usize,
@@ -22,7 +22,7 @@ pub struct Training {
     pub spex: bool,
 }
 
-/// Gives a function all texts of a collection, in any order, until it fails.
+/// Passes all texts of a collection to a function, in any order, until it fails.
 pub type Texts<'a> = dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()> + 'a;
 
 impl Training {
@@ -68,8 +68,7 @@ impl Training {
 
     /// Writes the frequency table of the texts of an index to `out`.
     ///
-    /// # Errors
-    /// As [`write`](Self::write); when the index keeps no texts.
+    /// # Errors The errors of [`write`](Self::write), and when the index stores no text.
     pub fn write_of(&self, index: &Index, out: &Path) -> Result<FrequencyTable> {
         let snapshot = index.snapshot()?;
         self.write(

@@ -1,9 +1,9 @@
 //! How do documents get into the index and out of it?
 //!
-//! Changes are seen by nobody before [`Writer::commit`], and by everybody who looks after it. A
-//! writer that is dropped forgets what it has not committed. After a write that failed, or panicked,
-//! a writer refuses everything: what is on disk is then the last commit, and only reopening tells.
-//! A commit is done when it is durable, whether or not it can then be opened.
+//! No reader sees a change before [`Writer::commit`], and every snapshot taken after it does. A
+//! dropped writer discards its uncommitted changes. After a write that failed or panicked a writer
+//! refuses everything: the disk holds the last commit, and the index has to be opened again. A
+//! commit is complete when it is durable, whether or not it can then be opened.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
@@ -46,34 +46,33 @@ const SEGMENT_BYTES_MIN: usize = 16 << 20;
 /// tantivy takes no more.
 const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 
-/// A commit is made at the latest after so many changes, so that the memory for what has changed
-/// since the last one stays below about 100 MiB: 41 bytes a place, and a hash map of 2^21 places
-/// takes no more than 7/8 of them.
+/// The maximum number of changes in a commit, so that the memory to remember them stays below about
+/// 100 MiB: 41 bytes a place, and a hash map of 2^21 places takes no more than 7/8 of them.
 pub const UNCOMMITTED_MAX: usize = 1_800_000;
 
-/// What adding a document did.
+/// The effect of adding a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// There was no document with its id.
+    /// No document had its id.
     Added,
-    /// It took the place of another version.
+    /// It replaced another version.
     Replaced,
-    /// The same text and meta were there under its id.
+    /// The stored document with its id has the same text and meta.
     Unchanged,
 }
 
 /// The only writer of an index.
 pub struct Writer {
     index: Index,
-    /// Always there but in `finish` and `drop`, which consume it.
+    /// Present except in `finish` and `drop`, which consume it.
     inner: Option<IndexWriter>,
     /// The last commit that could be opened.
     committed: Snapshot,
     /// Commits came after it that could not be opened.
     is_behind: bool,
-    /// By the digest of its id, what has become of each document in these commits.
+    /// The changes of documents in these commits, by the digests of their ids.
     unseen: HashMap<Digest, Change>,
-    /// The same since the last commit.
+    /// The changes since the last commit, likewise.
     changed: HashMap<Digest, Change>,
     backlog: Arc<Backlog>,
     backlog_bytes_max: usize,
@@ -91,10 +90,10 @@ enum Change {
 }
 
 impl Index {
-    /// The writer of the index.
+    /// Opens the writer of the index.
     ///
-    /// # Errors
-    /// At once when another process or thread has it, or when the index is damaged.
+    /// # Errors Immediately when another process or thread has the writer; when the index is
+    /// damaged.
     pub fn writer(&self, options: WriterOptions) -> Result<Writer> {
         // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
         // indexing thread: segments then hold the documents in the order in which they were
@@ -132,7 +131,7 @@ impl Index {
 }
 
 impl Index {
-    /// The last note that a commit was made with, if one was.
+    /// Returns the last note that a commit was made with, if any.
     ///
     /// # Errors
     /// When the list of segments cannot be read.
@@ -148,7 +147,7 @@ impl Writer {
         &self.index
     }
 
-    /// The index as of the last commit.
+    /// Returns the index as of the last commit.
     ///
     /// # Errors
     /// When its segments cannot be opened. The commit stands.
@@ -157,12 +156,12 @@ impl Writer {
         Ok(&self.committed)
     }
 
-    /// Whether it takes changes: no earlier one has failed or panicked half way.
+    /// Returns whether the writer accepts changes: no earlier one has failed or panicked half way.
     pub fn is_usable(&self) -> bool {
         !self.failed
     }
 
-    /// Whether the document is in the index as of now, uncommitted changes included, with the same
+    /// Returns whether the document is in the index, uncommitted changes included, with the same
     /// text, which has this digest, and the same meta object.
     ///
     /// # Errors
@@ -172,7 +171,7 @@ impl Writer {
         Ok(self.content_of(id_digest(&document.id), &document.id)? == Some(content))
     }
 
-    /// The number of changes since the last commit.
+    /// Returns the number of changes since the last commit.
     pub fn uncommitted(&self) -> usize {
         self.changed.len()
     }
@@ -201,7 +200,7 @@ impl Writer {
         self.add_as_of(signed, date(SystemTime::now()))
     }
 
-    /// The same, for a document that was first added at another time.
+    /// Adds a signed document that was first added at another time.
     pub(super) fn add_as_of(
         &mut self,
         signed: impl Borrow<Signed>,
@@ -244,7 +243,7 @@ impl Writer {
         Ok(if before.is_some() { Outcome::Replaced } else { Outcome::Added })
     }
 
-    /// Removes the document with this id; false if there is none.
+    /// Removes the document with this id; returns whether there was one.
     ///
     /// # Errors
     /// When the index cannot be read.
@@ -273,12 +272,11 @@ impl Writer {
         if self.changed.len() >= UNCOMMITTED_MAX { self.commit() } else { Ok(()) }
     }
 
-    /// Makes all changes visible and durable, or none.
+    /// Makes all changes durable and visible, or none.
     ///
-    /// # Errors
-    /// When the changes could not be made durable, and only then: whether what was committed can be
-    /// opened is seen by [`committed`](Self::committed). The writer is then of no more use: open
-    /// the index again to see its last commit.
+    /// # Errors When the changes could not be made durable, and only then: whether what was
+    /// committed can be opened is seen by [`committed`](Self::committed). The writer is then
+    /// unusable: open the index again to see its last commit.
     pub fn commit(&mut self) -> Result<()> {
         self.check_usable()?;
         if self.changed.is_empty() {
@@ -288,11 +286,10 @@ impl Writer {
         self.commit_all()
     }
 
-    /// As [`commit`](Self::commit), also when nothing has changed, with a note that is kept with this
-    /// commit and all later ones, until one with another; [`Index::note`] reads it.
+    /// Commits, even when nothing has changed, with a note that is kept with this commit and all
+    /// later ones until the next note; [`Index::note`] reads it.
     ///
-    /// # Errors
-    /// As [`commit`](Self::commit).
+    /// # Errors The errors of [`commit`](Self::commit).
     pub fn commit_with(&mut self, note: &str) -> Result<()> {
         self.check_usable()?;
         self.note = Some(note.to_owned());
@@ -343,7 +340,7 @@ impl Writer {
         }
     }
 
-    /// Whether there is a document with this id, as of now.
+    /// Returns whether there is a document with this id, uncommitted changes included.
     ///
     /// # Errors
     /// When the index cannot be read.

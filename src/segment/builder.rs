@@ -106,7 +106,7 @@ fn occurrences(documents: &[Row], doc: usize, total: usize) -> Range<usize> {
     documents[doc].start as usize..end
 }
 
-/// What the terms tell about occurrences and documents.
+/// What the terms say about occurrences and documents.
 struct Columns {
     /// The term ordinal of each occurrence.
     ordinals: Vec<u32>,

@@ -1,8 +1,8 @@
 //! Is everything in this segment as its writer must have left it?
 //!
 //! Reads the whole file: every checksum, then every term, list, signature and count, and whether
-//! dictionary and signatures tell the same story. The invariants are numbered in
-//! segments-format.md, "Invariants".
+//! dictionary and signatures agree. The invariants are numbered in segments-format.md,
+//! "Invariants".
 
 use super::forward::ForwardList;
 use super::layout::BLOCK_TERMS;
@@ -14,7 +14,7 @@ use super::terms::Block;
 use crate::error::Corruption;
 use crate::hash::mix64;
 
-/// Problems beyond so many are not listed one by one.
+/// The maximum number of problems that are listed one by one.
 const PROBLEMS_MAX: usize = 100;
 
 impl SegmentReader {

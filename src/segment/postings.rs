@@ -15,10 +15,10 @@ use super::file::SigFile;
 use super::layout::{Section, VARINT_DF_MAX};
 use crate::error::Corruption;
 
-/// Lists of so many documents are held in the term's value.
+/// Lists of up to this many documents are stored in the term's value.
 pub const INLINE_DF_MAX: usize = 2;
 
-/// A document of a list takes at most so many bytes as a varint.
+/// The maximum size of a document in a list, as a varint.
 const DOC_BYTES_MAX: usize = 5;
 
 /// How a posting list of the postings section is written.
@@ -50,7 +50,7 @@ pub struct Spool {
     scratch: Vec<u8>,
 }
 
-/// A spool holds so many bytes in memory.
+/// The number of bytes that a spool holds in memory.
 const SPOOL_BYTES_MAX: usize = 16 << 20;
 
 impl Spool {

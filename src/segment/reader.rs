@@ -53,10 +53,10 @@ impl SegmentReader {
         SegmentReader::open_ahead(file, bytes, ReadAhead::default())
     }
 
-    /// As [`open`](Self::open), asking for what will be read through `read_ahead`, now and later.
+    /// Opens a segment as [`open`](Self::open) does, and requests what will be read through
+    /// `read_ahead`, now and later.
     ///
-    /// # Errors
-    /// As [`open`](Self::open).
+    /// # Errors The errors of [`open`](Self::open).
     pub fn open_ahead(
         file: impl Into<String>,
         bytes: OwnedBytes,

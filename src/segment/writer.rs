@@ -91,7 +91,7 @@ impl<W: Write> SegmentWriter<W> {
     }
 }
 
-/// Forward lists are handed to the file in pieces of about so many bytes.
+/// The approximate size of the pieces in which forward lists are written to the file.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Writes the signatures of a segment's documents, and the end of the file.

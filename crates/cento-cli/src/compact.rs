@@ -67,7 +67,7 @@ impl Compact {
     fn ask_service_of(&self, path: &Path) -> cento::Result<Compaction> {
         let locked = || Error::Locked { path: path.to_owned() };
         let service = Whereabouts::of(path).ok_or_else(locked)?;
-        // Another service may have the address by now: no token for whom it is not meant.
+        // Another service may have the address by now, which must not get the token.
         let health = Client::new(&service.url, None)?.health();
         if !health.is_ok_and(|health| health.started == service.started) {
             return Err(locked());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cento::replace;
 use cento::{Error, Result};
 
-/// A file that is written from some length on, or standard output.
+/// A file that is written from some position on, or standard output.
 pub struct OutFile {
     writer: BufWriter<Box<dyn Write>>,
     /// None for standard output.
@@ -38,7 +38,7 @@ impl OutFile {
         OutFile { writer, file: None, written: 0 }
     }
 
-    /// A new file, which is durable as such: whoever notes that it was written will find it.
+    /// Creates a new file and makes its name durable, so that a later note about it holds.
     ///
     /// # Errors
     /// When it cannot be created, or is there.
@@ -48,7 +48,7 @@ impl OutFile {
         OutFile::at_end(file, path)
     }
 
-    /// A file that was written, without what it has beyond `length`.
+    /// Opens a file that an interrupted run wrote, and truncates it to `length`.
     ///
     /// # Errors
     /// When it is not there, or shorter.
@@ -61,7 +61,7 @@ impl OutFile {
             return Err(Error::input(path.display().to_string(), what));
         }
         file.set_len(length).map_err(failed("shorten"))?;
-        // Whoever created it may have been killed before.
+        // The process that created it may have been killed before.
         replace::sync_name(path).map_err(|e| Error::io("sync", path, e))?;
         OutFile::at_end(file, path)
     }
@@ -73,12 +73,12 @@ impl OutFile {
         Ok(OutFile { writer, file: Some((file, path.to_owned())), written })
     }
 
-    /// Whether it is a file, and not standard output.
+    /// Returns whether it is a file, and not standard output.
     pub fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Makes what has been written durable, if it is a file; gives its length.
+    /// Makes what has been written durable, if it is a file; returns its length.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -90,7 +90,7 @@ impl OutFile {
         Ok(self.written)
     }
 
-    /// A failure to write, which names the file.
+    /// Makes the error for a failure to write, which names the file.
     pub fn failed(&self, error: io::Error) -> Error {
         let path = self.file.as_ref().map_or(Path::new("standard output"), |(_, path)| path);
         Error::io("write", path, error)

@@ -1,8 +1,8 @@
 //! Where can a test stop the process?
 //!
-//! With `CENTO_PAUSE=POINT:N` in the environment a run stops when it comes to the point for the
-//! N-th time, says so on standard error, and goes on when its standard input ends. So tests of
-//! interrupted runs interrupt them at a place they know, whatever the speed of the machine.
+//! With `CENTO_PAUSE=POINT:N` in the environment a run pauses when it reaches the point for the
+//! N-th time, reports that on standard error, and continues when its standard input ends. Tests of
+//! interrupted runs can thus interrupt them at a known place, whatever the speed of the machine.
 
 use std::io::{self, Read};
 
@@ -30,7 +30,7 @@ impl Pause {
         if *left == 0 {
             self.left = None;
             tell!("cento: paused at {}", self.point);
-            // Whatever ends the input lets the run go on.
+            // The end of the input, for whatever reason, lets the run continue.
             let _ = io::stdin().read_to_end(&mut Vec::new());
         }
     }

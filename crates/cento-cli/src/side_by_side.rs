@@ -8,17 +8,17 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use super::terminal::{is_obeyed, printable};
 
-/// Lines are at most so wide, for the eye to find the next one.
+/// The maximum width of a line, so that the eye finds the next one.
 const WIDTH_MAX: usize = 160;
 /// The width where there is no terminal.
 const WIDTH_DEFAULT: usize = 100;
 /// Between the two columns.
 const RULE: &str = " | ";
 
-/// Of a word wider than a column, so many pieces fill it.
+/// The number of pieces of an overlong word that fill a column.
 const PIECES: usize = 4;
 
-/// After so long the comparison of words is given up and goes on more coarsely.
+/// After this time the comparison of words continues more coarsely.
 const COMPARING_MAX: Duration = Duration::from_millis(500);
 
 /// Two columns on a terminal.

@@ -1,4 +1,4 @@
-//! How do the texts of strangers reach a terminal?
+//! How does text from outside reach a terminal safely?
 //!
 //! Names of files and archive entries, ids and passages come from outside, and a terminal obeys what
 //! it is sent: control characters move its cursor, change its title or hide what was written, and
@@ -11,12 +11,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// Whether a terminal would obey this character rather than show it.
+/// Returns whether a terminal would obey this character rather than show it.
 pub fn is_obeyed(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The text with all that a terminal would obey as escapes, such as `\u{1b}`.
+/// Escapes all characters that a terminal would obey, for example as `\u{1b}`.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return text.into();
@@ -31,13 +31,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Says something on standard error, on one line.
+/// Writes a line to standard error.
 pub fn say(message: fmt::Arguments<'_>) {
-    // Nobody is left to be told that nobody listens.
+    // If standard error is closed, there is nowhere to report that.
     let _ = writeln!(io::stderr().lock(), "{}", printable(&message.to_string()));
 }
 
-/// Says something on standard error, as `eprintln!` does.
+/// Writes a line to standard error, as `eprintln!` does.
 macro_rules! tell {
     ($($arg:tt)*) => { $crate::terminal::say(format_args!($($arg)*)) };
 }

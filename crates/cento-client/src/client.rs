@@ -1,8 +1,8 @@
-//! How does a Rust program ask a service?
+//! How does a Rust program use a service?
 //!
-//! Blocking calls, one for each route; a client may be shared by threads, and keeps its connections.
-//! A service that is busy is asked again, as it says, for a while. All requests may be repeated: adding a
-//! document that is there already changes nothing.
+//! Calls block, one for each route. A client can be shared by threads, and keeps its connections
+//! open. If a service is busy, the client repeats the request for a while, as often as the service
+//! permits. All requests can be repeated: adding a document that is stored already changes nothing.
 //!
 //! ```no_run
 //! use cento_client::Client;
@@ -33,44 +33,45 @@ use crate::api::{
 use cento::search::Answer;
 use cento::{Error, Result};
 
-/// An answer has at most so many bytes.
+/// The maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
-/// Before a larger body is sent the service is asked whether it takes it: one that does not closes the
-/// connection on who is still sending, and its answer may be lost.
+/// Before a larger body is sent, the client asks whether the service accepts it: a service that
+/// refuses a body closes the connection while the client is still sending, and its answer may be
+/// lost.
 const ASKED_FIRST_BYTES: usize = 256 << 10;
 
-/// A busy service is asked again within this time.
+/// A request to a busy service is repeated for this time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const COMPACT: &str = "/v1/compact";
 
-/// A service that is well answers within this time, which is more than it gives a request; but for a
-/// compaction that is waited for, which may take any time.
+/// A healthy service answers within this time, which exceeds its own time limit. Waiting for a
+/// compaction has no limit.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A service that is there takes a connection within this time.
+/// A running service accepts a connection within this time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A service, as its clients see it.
+/// A client of a service.
 pub struct Client {
     agent: Agent,
-    /// For what may take any time.
+    /// For requests that may take any time.
     patient: Agent,
     url: String,
     authorization: Option<String>,
 }
 
-/// What a supervisor asks a service.
+/// The question of a supervisor to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
-    /// Is it there? One that cannot write, because its disk is full, is.
+    /// Is it running? A service that cannot write, because its disk is full, is.
     Alive,
-    /// Does it take requests, and can it write?
+    /// Does it accept requests, and can it write?
     Ready,
 }
 
-/// What a request carries.
+/// The body of a request.
 enum Load<'a> {
     Nothing,
     Json(Vec<u8>),
@@ -116,13 +117,13 @@ impl Client {
 
     /// Finds the documents that share text with a given one.
     ///
-    /// # Errors
-    /// Here and below: when the service is not there, or refuses ([`Error::Service`]).
+    /// # Errors Here and below: when the service cannot be reached, or refuses the request
+    /// ([`Error::Service`]).
     pub fn search(&self, request: &SearchRequest) -> Result<Answer> {
         self.post("/v1/search", json(request)?)
     }
 
-    /// The same for many, in one request; what each of them would be answered with.
+    /// Searches for several queries in one request; returns the answer of each.
     ///
     /// # Errors
     /// When the batch as a whole is refused.
@@ -159,7 +160,7 @@ impl Client {
         self.post("/v1/passages", json(request)?)
     }
 
-    /// Compares a handful of documents with each other.
+    /// Compares a few documents with each other.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -175,7 +176,7 @@ impl Client {
         self.post(&with(commit, "/v1/documents"), json(document)?)
     }
 
-    /// Adds documents, one a line of JSON.
+    /// Adds documents, one per line of JSON.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -216,7 +217,7 @@ impl Client {
         self.post(COMPACT, json(request)?)
     }
 
-    /// The size of the index.
+    /// Returns the size of the index.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -224,18 +225,16 @@ impl Client {
         self.parse(&self.ask("GET", "/v1/stats", &Load::Nothing)?)
     }
 
-    /// Whether the service is there, and since when.
+    /// Returns whether the service is running, and since when.
     ///
-    /// # Errors
-    /// When it is not.
+    /// # Errors When it is not running.
     pub fn health(&self) -> Result<Health> {
         self.parse(&self.ask("GET", "/healthz", &Load::Nothing)?)
     }
 
     /// Asks once, and waits no longer than `timeout` for the answer.
     ///
-    /// # Errors
-    /// When there is no answer within that time, or it is no.
+    /// # Errors When there is no answer within that time, or the answer is no.
     pub fn probe(&self, probe: Probe, timeout: Duration) -> Result<Health> {
         let path = match probe {
             Probe::Alive => "/healthz",
@@ -257,7 +256,7 @@ impl Client {
         serde_json::from_slice(json).map_err(|_| self.unexpected())
     }
 
-    /// The body of the answer, from a service that may be busy at first.
+    /// Returns the body of the answer, from a service that may be busy at first.
     fn ask(&self, method: &str, path: &str, load: &Load<'_>) -> Result<Vec<u8>> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -270,7 +269,7 @@ impl Client {
                 return Ok(body);
             }
             match pause {
-                // However long a service, or what answers in its place, says.
+                // However long the service, or whatever answers in its place, asks to wait.
                 Some(pause) if pause < until.saturating_duration_since(Instant::now()) => {
                     std::thread::sleep(pause);
                 }
@@ -317,7 +316,7 @@ impl Client {
         Error::io("ask", &self.url, source)
     }
 
-    /// The error in the body of an answer.
+    /// Returns the error in the body of an answer.
     fn refusal(&self, body: &[u8]) -> Error {
         let refusal = serde_json::from_slice(body);
         refusal.map_or_else(|_| self.unexpected(), |body| self.refused(body))
@@ -328,12 +327,12 @@ impl Client {
         Error::Service { url: self.url.clone(), code, message }
     }
 
-    /// The URL that the client was made for.
+    /// Returns the URL of the service.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The error for an answer that no service of this version gives.
+    /// Returns the error for an answer that no service of this version gives.
     pub fn unexpected(&self) -> Error {
         let message = "the answer is not that of a cento service of this version; check the URL and \
                        both versions";
@@ -342,7 +341,7 @@ impl Client {
     }
 }
 
-/// How long a busy service wants to be left alone.
+/// Returns how long a busy service asks clients to wait.
 fn retry_after(response: &Response<Body>) -> Option<Duration> {
     let is_busy = matches!(
         response.status(),
