@@ -32,11 +32,11 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Index { path, what } if what.contains("no index") && !Index::exists(path) => {
             Some("`cento create` or `cento add` creates one")
         }
-        Error::Spec { what, .. } if what.contains("needs a frequency table") => {
-            Some("`cento train` makes one, and --frequencies names it")
-        }
         Error::Spec { what, .. } if what.contains("frequency table of single") => {
             Some("`cento train -q 1` makes one")
+        }
+        Error::Spec { what, .. } if what.contains("needs a frequency table") => {
+            Some("`cento train` makes one, and --frequencies names it")
         }
         Error::Input { what, .. } if what.contains("not a frequency table") => {
             Some("`cento train` makes one")
@@ -114,7 +114,7 @@ mod tests {
     fn an_input_that_is_too_large_names_the_option() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.txt");
-        fs::write(&file, "a ".repeat(1 << 20)).unwrap();
+        fs::write(&file, ".".repeat(3 << 20)).unwrap();
         check(failure(&file, 100), "--max-record-bytes");
         let index =
             Index::create(dir.path().join("idx"), Config::new("kgram", "words", true).unwrap());

@@ -198,7 +198,7 @@ fn a_table_that_does_not_fit_is_refused_with_advice() {
         assert!(run.err.contains(what), "{args:?}: {}", run.err);
     };
     check(&["create", "a", "--scheme", "fbw", "--analyzer", "chars"], "cento train");
-    check(&["create", "a", "--frequencies", "table"], "analyser");
+    check(&["create", "a", "--frequencies", "table"], "another analyzer");
     let args = ["create", "a", "--frequencies", "table", "--analyzer", "chars"];
     check(&args, "reads no frequency table");
     check(&[&args[..], &["--scheme", "fbw(q=5)"]].concat(), "q=4");
