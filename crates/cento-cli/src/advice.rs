@@ -45,7 +45,7 @@ pub fn advice(error: &Error) -> Option<&'static str> {
             Some("--max-record-bytes sets the limit")
         }
         Error::Input { what, .. } if what.contains("times the memory") => Some("--memory sets it"),
-        Error::Input { what, .. } if what.contains("rules for ignored files") => {
+        Error::Io { source, .. } if source.to_string().contains("rules for ignored files") => {
             Some("or read all files with --all")
         }
         _ => None,

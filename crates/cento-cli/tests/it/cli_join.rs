@@ -94,7 +94,7 @@ fn pairs_are_resumed_where_they_were_interrupted() {
     assert!(refused.status == 2 && refused.err.contains("--resume"), "{}", refused.err);
     let other = [&out[..], &["--resume", "--min-overlap", "3"]].concat();
     let refused = dir.run(&other);
-    assert!(refused.status == 2 && refused.err.contains("these options"), "{}", refused.err);
+    assert!(refused.status == 2 && refused.err.contains("other options"), "{}", refused.err);
     // What was written after the last checkpoint is written again.
     let mut file = fs::File::options().append(true).open(dir.path("out")).unwrap();
     file.write_all(b"{\"a\":").unwrap();

@@ -264,7 +264,11 @@ fn a_deep_filter_is_refused_and_the_service_lives() {
         assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"), "{reply:?}");
         let run = dir.run(&["search", "idx", "--text", &words(1, 60), "--filter", &filter]);
         assert_eq!(run.status, 2, "{}", run.err);
-        assert!(run.err.starts_with("cento: the filter `") && run.err.len() < 700, "{}", run.err);
+        assert!(
+            run.err.starts_with("cento: invalid filter `") && run.err.len() < 700,
+            "{}",
+            run.err
+        );
     }
     assert!(service.stop());
     // Which nothing resembles: so says the status.

@@ -101,7 +101,7 @@ fn a_bad_entry_of_a_zip_archive_ends_it_not() {
     dir.write("long.zip", zip(&[(&long, &first), ("last.txt", &last)]));
     let run = dir.run(&["add", "idx", "long.zip", "--format", "json"]);
     assert_eq!((&run.json()["added"], &run.json()["failed"]), (&json!(1), &json!(1)));
-    assert!(run.err.contains("an id of 65009 bytes"), "{}", &run.err[run.err.len() - 200..]);
+    assert!(run.err.contains("the id has 65009 bytes"), "{}", &run.err[run.err.len() - 200..]);
 }
 
 #[test]
@@ -351,7 +351,9 @@ fn a_list_of_braces_ends_no_walk() {
     let run = dir.run(&["add", "idx", "in", "--format", "json"]);
     assert_eq!((run.status, &run.json()["added"]), (2, &json!(1)), "{}", run.err);
     assert!(
-        run.err.contains("in/sub/.gitignore: a line in it has more than 64 braces"),
+        run.err.contains(
+            "in/sub/.gitignore: a line of its rules for ignored files has more than 64 braces"
+        ),
         "{}",
         run.err
     );
