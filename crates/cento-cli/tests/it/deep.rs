@@ -113,5 +113,5 @@ fn a_deep_meta_object_of_a_library_is_refused() {
     }
     let meta = Map::from_iter([("a".to_owned(), value)]);
     let error = Document::new("a", "x").with_meta(meta).checked().unwrap_err().to_string();
-    assert!(error.contains("more than 128 objects"), "{error}");
+    assert!(error.contains("more than 128 levels"), "{error}");
 }

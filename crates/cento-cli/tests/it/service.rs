@@ -404,7 +404,7 @@ fn a_document_that_is_too_large_for_a_service_disturbs_no_other() {
         (run.status, &run.json()["added"], &run.json()["failed"]),
         (0, &json!(2), &json!(1))
     );
-    assert!(run.err.contains("large: a body has at most 524288 bytes"), "{}", run.err);
+    assert!(run.err.contains("large: the body exceeds 524288 bytes"), "{}", run.err);
 }
 
 #[test]
