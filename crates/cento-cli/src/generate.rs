@@ -31,7 +31,7 @@ impl Completions {
 pub struct Man {
     /// Command.
     verb: Option<String>,
-    /// Write all the pages into this directory, which is created: cento.1, cento-search.1 and so on.
+    /// Write all pages to this directory, which is created: cento.1, cento-search.1 and so on.
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "verb")]
     out: Option<PathBuf>,
 }

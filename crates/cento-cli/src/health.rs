@@ -11,19 +11,19 @@ use super::{Outcome, Result};
 use cento_client::DEFAULT_PORT;
 use cento_client::client::{Client, Probe};
 
-/// Ask a service whether it is alive.
+/// Check whether a service is alive.
 ///
-/// This is the health check of a container, and needs neither a token nor another program. The exit
+/// Suits the health check of a container: needs neither a token nor another program. The exit
 /// status is 0 if the service is alive and 1 if it is not.
 #[derive(Debug, Args)]
 pub struct Health {
-    /// The address of the service.
+    /// URL of the service.
     #[arg(default_value_t = format!("http://127.0.0.1:{DEFAULT_PORT}"))]
     url: String,
-    /// Ask whether the service can also write, which it cannot while its disk is full.
+    /// Also check whether the service can write, which it cannot while its disk is full.
     #[arg(long)]
     ready: bool,
-    /// Wait no longer than this for the answer, such as 500ms or 5s.
+    /// Maximum time to wait for the answer, such as 500ms or 5s.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     timeout: Duration,
 }

@@ -124,7 +124,7 @@ fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Res
     writeln!(
         out,
         "\nmax-df {}: {} stop-fingerprints, {:.1} % of the postings. Of {} sampled documents, {:.2} %\n\
-         contain only stop-fingerprints, as do {:.2} % of their passages of {PASSAGE_TOKENS} tokens: \
+         contain only stop-fingerprints, as do {:.2} % of their passages of {PASSAGE_TOKENS} tokens:\n\
          copies of these are missed.",
         count(*max_df),
         count(stopped.terms),

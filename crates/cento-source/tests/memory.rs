@@ -194,7 +194,8 @@ fn a_large_document_that_was_known_and_has_changed_since_is_refused_and_named() 
         });
         let report = report.unwrap();
         assert_eq!((report.added, report.replaced, report.failed), expected, "{failed:?}");
-        let is_named = |error: &String| error.contains("document `a`: fingerprinting its 1500000 bytes");
+        let is_named =
+            |error: &String| error.contains("document `a`: fingerprinting its 1500000 bytes");
         assert!(failed.iter().all(is_named), "{failed:?}");
     }
 }
