@@ -45,6 +45,7 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 
 # Paths of this machine are of no use in the messages of a panic elsewhere, and make the bytes depend on it.
 export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$cargo_home=cargo --remap-path-prefix=$PWD=cento"
+export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$cargo_home=cargo"
 export SOURCE_DATE_EPOCH=$epoch
 cargo build --locked --profile dist --target "$target" -p cento-cli --all-features --bin cento
 
@@ -69,7 +70,7 @@ cp packaging/cento.service packaging/cento.sysusers "$stage/systemd"
 
 # A binary holds its dependencies, and their licences ask for their notices.
 packages=$(cargo tree --locked -p cento-cli -e normal --target "$target" --prefix none --format '{p}|{l}')
-packages=$(sed 's/ (proc-macro)//; /^cento/d' <<<"$packages" | sort -u)
+packages=$(sed 's/ (proc-macro)//; s/ (\*)$//; /^cento/d' <<<"$packages" | sort -u)
 while IFS='|' read -r package license; do
     read -r crate number _ <<<"$package"
     source=$(printf '%s\n' "$cargo_home"/registry/src/*/"$crate-${number#v}" | head -n 1)
