@@ -43,6 +43,11 @@ use advice::Explained;
 use cento::Error;
 use terminal::tell;
 
+// The allocator of musl has one lock for all threads: `pairs` takes 1.7 times the processor time.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Find near-duplicate and reused text.
 ///
 /// cento keeps an index of documents on disk and finds those that are near-duplicates of a given
