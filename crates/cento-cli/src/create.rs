@@ -31,14 +31,11 @@ pub struct Create {
 /// How documents are signed.
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
-    /// Scheme: how fingerprints are chosen. For example winnow(k,w), kgram(k), mod(k,p),
-    /// breaking(p), dct(p), se(c), minhash(k,b,r), simhash(k,d); an unknown name prints all of
-    /// them.
+    /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento schemes` lists them all.
     #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
     pub scheme: String,
-    /// Analyzer: how text is split into tokens. One of words(nfkc,fold,cjk), avtor(language) for
-    /// stems without stop words, code(language) for programs, prefixes(n), chars, consonants,
-    /// bytes.
+    /// Analyzer: how text is split into tokens, such as avtor(language=en) for stems without stop
+    /// words or code(language=java) for programs. `cento analyzers` lists them all.
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
     /// Frequency table for schemes that need one, made by `cento train`.

@@ -22,6 +22,7 @@ mod pairs;
 mod pairwise;
 mod pause;
 mod progress;
+mod registry;
 mod remove;
 mod report;
 mod search;
@@ -76,6 +77,9 @@ enum Verb {
     Check(check::Check),
     Fingerprint(fingerprint::Fingerprint),
     Train(train::Train),
+    Schemes(registry::Schemes),
+    Analyzers(registry::Analyzers),
+    Measures(registry::Measures),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
     Health(health::Health),
@@ -135,6 +139,9 @@ fn main() -> ExitCode {
         Verb::Check(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),
         Verb::Train(verb) => verb.run(),
+        Verb::Schemes(verb) => verb.run(),
+        Verb::Analyzers(verb) => verb.run(),
+        Verb::Measures(verb) => verb.run(),
         #[cfg(feature = "serve")]
         Verb::Serve(verb) => verb.run(),
         Verb::Health(verb) => verb.run(),

@@ -7,6 +7,7 @@ mod browser;
 mod cli;
 mod cli_add;
 mod cli_join;
+mod cli_registry;
 mod cli_search;
 mod cli_train;
 mod common;
