@@ -75,6 +75,12 @@ impl SegmentBuilder {
     ) -> io::Result<(Counts, W)> {
         assert_eq!(header.documents, self.documents(), "the header counts the documents");
         assert!(u32::try_from(self.keys.len()).is_ok(), "a segment has less than 2^32 occurrences");
+        // Greater keys would be cut, and be found under another number.
+        let all_bits = self.keys.iter().fold(0, |all, key| all | key);
+        assert!(
+            all_bits <= u64::MAX >> (u64::BITS - u32::from(header.key_bits)),
+            "a key has no more bits than the segment's"
+        );
         let mut writer = SegmentWriter::new(out, header, Spool::new(spool_dir))?;
         let keys = std::mem::take(&mut self.keys);
         let doc_of = DocOf::new(&self.documents, keys.len());

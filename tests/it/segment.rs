@@ -118,6 +118,13 @@ fn doc(key_bits: u8) -> impl Strategy<Value = Doc> {
     })
 }
 
+#[test]
+#[should_panic(expected = "a key has no more bits than the segment's")]
+fn a_key_that_is_too_large_is_not_written() {
+    // It was cut, and found under another number.
+    build(&[(1, vec![Fingerprint { key: 1 << 40, position: 0 }])], 40);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
