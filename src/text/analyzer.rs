@@ -117,7 +117,7 @@ impl Analyzer {
         tokens.hashes.clear();
         tokens.spans.clear();
         check_length(text.len() as u64, "bytes")?;
-        self.method.into_tokens(text, tokens, stop)?;
+        self.method.push_tokens(text, tokens, stop)?;
         stop.check()?;
         // A character of three bytes can make four words.
         check_length(tokens.taken(), "tokens").map(|_| ())
@@ -141,7 +141,7 @@ impl Analyzer {
         part.clear();
         check_length(text.len() as u64, "bytes")?;
         let mut parts = Parts { part, handed_on: 0, each };
-        self.method.into_parts(text, &mut parts, stop)?;
+        self.method.push_parts(text, &mut parts, stop)?;
         stop.check()?;
         check_length(parts.taken(), "tokens")
     }

@@ -27,8 +27,11 @@ pub struct Family {
     /// The feature of the crate that has it; none if every build has it.
     pub feature: Option<&'static str>,
     /// How an analyser is made of a specification; none if this build leaves it out.
-    pub(super) build: Option<fn(&Spec) -> Arc<dyn Method>>,
+    pub(super) build: Option<Build>,
 }
+
+/// Makes an analyser of a specification.
+pub(super) type Build = fn(&Spec) -> Arc<dyn Method>;
 
 impl spec::Family for Family {
     fn describe(&self) -> Description {
@@ -72,8 +75,8 @@ pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
 /// What an analyser does, whichever it is: the methods of [`Tokenize`], for each way to take tokens.
 pub(super) trait Method: fmt::Debug + Send + Sync {
-    fn into_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()>;
-    fn into_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()>;
+    fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()>;
+    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()>;
     fn scratch_bytes(&self, text_bytes: usize) -> usize;
     fn alphabet(&self) -> Option<&'static [u8]>;
     fn samples(&self) -> Vec<Cow<'static, str>>;
@@ -81,11 +84,11 @@ pub(super) trait Method: fmt::Debug + Send + Sync {
 }
 
 impl<T: Tokenize> Method for T {
-    fn into_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()> {
+    fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: Stop<'_>) -> Result<()> {
         self.tokenize(text, tokens, stop)
     }
 
-    fn into_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()> {
+    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()> {
         self.tokenize(text, parts, stop)
     }
 
