@@ -14,37 +14,38 @@ use cento::scheme;
 use cento::spec::{Description, Family, Parameter};
 use cento::text::analyzer;
 
-/// The form of the list.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ListFormat {
-    /// For people.
+    /// Text for people.
     #[value(alias = "human")]
     Text,
-    /// For programs: one JSON object a line.
+    /// JSON lines for programs.
     Json,
 }
 
 #[derive(Debug, Args)]
 struct ListArgs {
-    /// Only those of these names.
+    /// Show only these names.
     names: Vec<String>,
-    /// The form of the list.
+    /// Output format.
     #[arg(long, value_enum, default_value = "text")]
     format: ListFormat,
 }
 
 /// List the schemes: how fingerprints are chosen.
 ///
-/// Each with its parameters and where it comes from, for --scheme. README says which to take for what.
+/// Shows each with its parameters and its source, for --scheme. The README says which one suits
+/// which purpose.
 #[derive(Debug, Args)]
 pub struct Schemes {
     #[command(flatten)]
     list: ListArgs,
 }
 
-/// List the analyzers: how text is cut into tokens.
+/// List the analyzers: how text is split into tokens.
 ///
-/// Each with its parameters and where it comes from, for --analyzer.
+/// Shows each with its parameters and its source, for --analyzer.
 #[derive(Debug, Args)]
 pub struct Analyzers {
     #[command(flatten)]
@@ -53,7 +54,7 @@ pub struct Analyzers {
 
 /// List the measures of similarity.
 ///
-/// Each with its parameters, its cost and where it comes from, for `search --verify` and `compare
+/// Shows each with its parameters, its cost and its source, for `search --verify` and `compare
 /// --measure`.
 #[derive(Debug, Args)]
 pub struct Measures {

@@ -43,7 +43,7 @@ mod tests {
         check(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "PDF");
         check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old Office");
         check(b"{\\rtf1\\ansi Text}", "RTF");
-        check(b"\x89PNG\r\n\x1a\n\0", "picture");
+        check(b"\x89PNG\r\n\x1a\n\0", "image");
         check(b"a\0b", "NUL");
         check(&b"ab\x01\x02\x03".repeat(10), "control characters");
     }
