@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_deep_filter_is_refused() {
-        let deep = "more than 32 parentheses and NOTs";
+        let deep = "more than 32 possibly nested parentheses and NOTs";
         check_refused(&"(".repeat(2187), deep);
         check_refused(&("NOT ".repeat(486) + "lang:de"), deep);
         for (open, close) in [
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_filter_beyond_a_limit_is_told_which() {
-        check_refused(&"a ".repeat(10_000), "it has 20000 bytes; the longest has 16384");
+        check_refused(&"a ".repeat(10_000), "it has 20000 bytes; the maximum is 16384");
         check_refused(&"a ".repeat(5_000), "more than 4096 words and signs");
         check_refused(&format!("{}a:1", "a.".repeat(5_000)), "1024 bytes without a space");
         check_refused(&format!("{}a:1", "a.".repeat(200)), "more than 32 parts");

@@ -392,8 +392,7 @@ mod tests {
     fn what_does_not_fit_in_32_bits_is_an_error() {
         assert!(check_length(u64::from(u32::MAX), "bytes").is_ok());
         let error = check_length(1 << 32, "bytes").unwrap_err().to_string();
-        let expected =
-            "text: 4294967296 bytes are too many for one document; the most is 4294967295";
+        let expected = "text: the document has 4294967296 bytes; the maximum is 4294967295";
         assert_eq!(error, expected);
     }
 }
