@@ -99,8 +99,8 @@ pub use index::{
 pub use measure::Measure;
 pub use overlap::{Category, Overlap};
 pub use search::{
-    Answer, CandidateTexts, Comparison, Goal, Hit, Passage, Passages, Query, QueryInfo, Searcher,
-    SimilarTo, Stopped, Subject, Unit, Verified, compare, compare_by,
+    Answer, CandidateTexts, Comparison, Goal, Hit, Passage, Passages, Query, QueryInfo,
+    QueryMemory, Searcher, SimilarTo, Stopped, Subject, Unit, Verified, compare, compare_by,
 };
 pub use stop::Stop;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::memory::{self, Room};
+use super::memory::{self, QueryMemory};
 use super::passages::{self, Passage, Passages};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
@@ -29,7 +29,7 @@ pub struct Evidence<'a> {
     shared: SharedFingerprints,
     /// The document last read: it is verified, and then its passages are found.
     last: Option<(DocAddress, Arc<Analyzed>)>,
-    memory: Option<Room>,
+    memory: Option<QueryMemory>,
     /// For the tokens of the query.
     room: Option<Permit>,
 }

@@ -46,7 +46,7 @@ pub(super) fn of_tokens(tokens: u32) -> usize {
 
 /// Where a search takes the memory for stored texts from.
 #[derive(Debug, Clone)]
-pub struct Room {
+pub struct QueryMemory {
     /// The budget.
     pub budget: Arc<ByteBudget>,
     /// What has been taken of it for the search already, in bytes: it is not given back meanwhile.
@@ -61,7 +61,7 @@ pub struct Room {
 /// # Errors
 /// [`Error::Memory`] when so much is not left, or never is beside what the query has.
 pub(super) fn reserve(
-    room: Option<&Room>,
+    room: Option<&QueryMemory>,
     held: usize,
     bytes: usize,
     tokens: u32,
@@ -83,7 +83,7 @@ mod tests {
     fn what_never_fits_beside_the_query_is_told_from_what_does_not_fit_now() {
         let budget = ByteBudget::new(100 << 20);
         let is_for_now = |own: usize, bytes: usize| {
-            let room = Room { budget: budget.clone(), own_bytes: own << 20 };
+            let room = QueryMemory { budget: budget.clone(), own_bytes: own << 20 };
             match reserve(Some(&room), 10 << 20, bytes << 20, 1) {
                 Ok(permit) => permit.is_none().then_some(true),
                 Err(Error::Memory { is_for_now, .. }) => Some(is_for_now),

@@ -33,6 +33,7 @@ use serde_json::{Map, Value};
 
 pub use crate::index::MaxDf;
 pub use compare::{Comparison, compare, compare_by};
+pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
 pub use passages::{Passage, Passages, Unit};
 pub use query::{Goal, Query, Subject};

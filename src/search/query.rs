@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::memory::Room;
+use super::memory::QueryMemory;
 use crate::index::MaxDf;
 use crate::measure::Measure;
 use crate::scheme::Fingerprint;
@@ -46,7 +46,7 @@ pub struct Query {
     /// Set by whoever does not want the answer any more: the search then ends soon.
     pub stop: Option<Arc<AtomicBool>>,
     /// What texts that are compared take is taken from here, if it is much.
-    pub memory: Option<Room>,
+    pub memory: Option<QueryMemory>,
 }
 
 /// What a search is to find.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cento::budget::{ByteBudget, Permit};
 use cento::index::{Config, Signature};
-use cento::search::memory::{RESERVED_BYTES_MIN, Room, of_comparison, of_search};
+use cento::search::memory::{QueryMemory, RESERVED_BYTES_MIN, of_comparison, of_search};
 use cento::stop::Stop;
 use cento::{Error, Result};
 
@@ -59,9 +59,9 @@ pub fn for_comparison(
 }
 
 /// Where a search takes the memory for stored texts from, beside what has been taken for its own.
-pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<Room> {
+pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<QueryMemory> {
     let own_bytes = own.map_or(0, Permit::bytes);
-    Some(Room { budget: budget.clone(), own_bytes })
+    Some(QueryMemory { budget: budget.clone(), own_bytes })
 }
 
 /// The keys of these texts, whose tokens are not held.
