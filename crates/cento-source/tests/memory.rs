@@ -187,7 +187,7 @@ fn a_large_document_that_was_known_and_has_changed_since_is_refused_and_named() 
         let options = AddOptions { threads: 1, memory_bytes, ..AddOptions::default() };
         let mut failed = Vec::new();
         let stop = AtomicBool::new(false);
-        let report = add(&index, &[path.clone()], &options, &stop, &mut |event| {
+        let report = add(&index, std::slice::from_ref(&path), &options, &stop, &mut |event| {
             if let Event::Failed(error) = event {
                 failed.push(error.to_string());
             }
