@@ -6,6 +6,7 @@
 mod baseline;
 mod cento;
 mod corpus;
+mod counts;
 mod duplicates;
 mod estimate;
 mod evaluate;
@@ -35,6 +36,7 @@ struct Tools {
 
 #[derive(Debug, Subcommand)]
 enum Tool {
+    Counts(counts::Counts),
     Plant(corpus::Plant),
     Repeat(corpus::Repeat),
     Duplicates(duplicates::Duplicates),
@@ -57,6 +59,7 @@ enum Tool {
 
 fn main() -> Result {
     match Tools::parse().tool {
+        Tool::Counts(tool) => tool.run(),
         Tool::Plant(tool) => tool.run(),
         Tool::Repeat(tool) => tool.run(),
         Tool::Duplicates(tool) => tool.run(),

@@ -1,0 +1,269 @@
+//! How many instructions does each operation take?
+//!
+//! Times on a shared machine tell nothing below a tenth; instruction counts of fixed operations are
+//! nearly the same each time, so a slowdown shows as a changed line in `tools/counts.txt`. Each operation
+//! runs under callgrind twice, with few and with more rounds: the difference is the operation without
+//! what comes before it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::Command;
+
+use cento::hash::mix64;
+use cento::scheme::Fingerprint;
+use cento::segment::{Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::tantivy::directory::RamDirectory;
+use cento::{Config, Document, Goal, Index, Query, Searcher, Tokens, WriterOptions, compare};
+use clap::Args;
+
+use crate::Result;
+
+/// Count the instructions of fixed operations, and compare them with those that are recorded.
+#[derive(Debug, Args)]
+pub struct Counts {
+    /// The record.
+    #[arg(long, default_value = "tools/counts.txt")]
+    record: PathBuf,
+    /// Write the record anew.
+    #[arg(long)]
+    write: bool,
+    /// A change of more than this share of an operation is an error.
+    #[arg(long, default_value = "0.03")]
+    tolerance: f64,
+    /// Only this operation.
+    #[arg(long)]
+    only: Option<String>,
+    /// Run an operation this many times, and count nothing.
+    #[arg(long, requires = "only", hide = true)]
+    rounds: Option<u64>,
+}
+
+/// Does an operation once more; the number of the round makes its input.
+type Round = Box<dyn FnMut(u64) -> Result>;
+
+/// An operation: its name, the rounds that are counted, and what prepares it and gives a round.
+struct Operation {
+    name: &'static str,
+    rounds: u64,
+    prepare: fn() -> Result<Round>,
+}
+
+const OPERATIONS: [Operation; 13] = [
+    Operation {
+        name: "tokenize, ASCII, 1,000 words",
+        rounds: 20,
+        prepare: || tokenize(text(1, 1000)),
+    },
+    Operation {
+        name: "tokenize, Cyrillic, 1,000 words",
+        rounds: 20,
+        prepare: || tokenize(cyrillic(1000)),
+    },
+    Operation {
+        name: "sign, winnow(k=5,w=10), 1,000 words",
+        rounds: 20,
+        prepare: || sign("winnow(k=5,w=10)"),
+    },
+    Operation { name: "sign, minhash, 1,000 words", rounds: 4, prepare: || sign("minhash") },
+    Operation { name: "build a segment of 200 documents", rounds: 2, prepare: build },
+    Operation { name: "merge two segments of 200 documents", rounds: 2, prepare: merge_two },
+    Operation { name: "open a segment of 200 documents", rounds: 4, prepare: open },
+    Operation {
+        name: "search a passage of 100 words",
+        rounds: 20,
+        prepare: || search(100, |query| query),
+    },
+    Operation {
+        name: "search a document of 500 words",
+        rounds: 10,
+        prepare: || search(500, |query| query),
+    },
+    Operation {
+        name: "search with containment 0.5",
+        rounds: 20,
+        prepare: || search(500, |query| Query { min_containment: 0.5, ..query }),
+    },
+    Operation {
+        name: "search with passages",
+        rounds: 4,
+        prepare: || search(500, |query| Query { passages: true, limit: 3, ..query }),
+    },
+    Operation {
+        name: "cover a document of 500 words",
+        rounds: 4,
+        prepare: || search(500, |query| Query { goal: Goal::Cover, ..query }),
+    },
+    Operation { name: "compare two texts of 1,000 words", rounds: 4, prepare: compare_two },
+];
+
+impl Counts {
+    pub fn run(self) -> Result {
+        if let (Some(rounds), Some(name)) = (self.rounds, &self.only) {
+            let operation = OPERATIONS.iter().find(|operation| operation.name == name);
+            let round = (operation.ok_or("no such operation")?.prepare)()?;
+            return (0..rounds).try_for_each(round);
+        }
+        let record = fs::read_to_string(&self.record).unwrap_or_default();
+        let recorded = read(&record);
+        let (mut lines, mut changed) = (String::new(), Vec::new());
+        println!("| operation | instructions | recorded | change |\n|---|---|---|---|");
+        for operation in &OPERATIONS {
+            if self.only.as_deref().is_some_and(|only| only != operation.name) {
+                continue;
+            }
+            let few = instructions(operation.name, 1)?;
+            let more = instructions(operation.name, 1 + operation.rounds)?;
+            let count = (more - few) / operation.rounds;
+            writeln!(lines, "{count:>12}  {}", operation.name)?;
+            let change = recorded.get(operation.name).map(|&was| count as f64 / was as f64 - 1.0);
+            println!(
+                "| {} | {count} | {} | {} |",
+                operation.name,
+                recorded.get(operation.name).map_or("none".into(), u64::to_string),
+                change.map_or("new".into(), |change| format!("{:+.1} %", 100.0 * change)),
+            );
+            if change.is_none_or(|change| change.abs() > self.tolerance) {
+                changed.push(operation.name);
+            }
+        }
+        if self.write {
+            fs::write(&self.record, lines)?;
+        } else if !changed.is_empty() {
+            return Err(format!(
+                "changed by more than {} %: {}; if that is meant, record it with --write",
+                100.0 * self.tolerance,
+                changed.join("; ")
+            )
+            .into());
+        }
+        Ok(())
+    }
+}
+
+fn read(record: &str) -> BTreeMap<&str, u64> {
+    let line = |line| -> Option<(&str, u64)> {
+        let (count, name) = str::trim_start(line).split_once("  ")?;
+        Some((name, count.parse().ok()?))
+    };
+    record.lines().filter_map(line).collect()
+}
+
+/// The instructions of the whole program that runs an operation so often.
+fn instructions(name: &str, rounds: u64) -> Result<u64> {
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    command.arg(std::env::current_exe()?);
+    command.args(["counts", "--only", name, "--rounds", &rounds.to_string()]);
+    let output = command.output().map_err(|e| format!("valgrind cannot be run: {e}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let collected = said.lines().find_map(|line| line.split_once("Collected : "));
+    let count = collected.and_then(|(_, count)| count.trim().parse().ok());
+    count.filter(|_| output.status.success()).ok_or_else(|| format!("{name}: {said}").into())
+}
+
+/// Words of which some are frequent, the same for the same seed.
+fn text(seed: u64, count: u64) -> String {
+    let word = |i: u64| {
+        let drawn = mix64(mix64(seed) ^ i);
+        format!("w{}", drawn % (1 << (6 + (drawn >> 40) % 12)))
+    };
+    (0..count).map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn cyrillic(count: u64) -> String {
+    let letter = |at: u64| char::from_u32(0x430 + (at % 32) as u32).unwrap_or('?');
+    let word = |i: u64| (0..7).map(|at| letter(mix64(i) >> (5 * at))).collect::<String>();
+    (0..count).map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn tokenize(text: String) -> Result<Round> {
+    let analyzer: cento::Analyzer = "words".parse()?;
+    let mut tokens = Tokens::default();
+    Ok(Box::new(move |_| {
+        analyzer.analyze(&text, &mut tokens)?;
+        black_box(tokens.hashes.len());
+        Ok(())
+    }))
+}
+
+fn sign(scheme: &str) -> Result<Round> {
+    let config = Config::new(scheme, "words", false)?;
+    Ok(Box::new(move |round| {
+        black_box(config.sign(&text(round, 1000))?.1.len());
+        Ok(())
+    }))
+}
+
+fn segment(from: u64) -> Result<Vec<u8>> {
+    let mut builder = SegmentBuilder::new();
+    for doc in from..from + 200 {
+        let key = |i: u64| mix64(mix64(doc / 2) ^ (i % 150)) >> 24;
+        let signature: Vec<Fingerprint> =
+            (0..200).map(|i| Fingerprint { key: key(i), position: 5 * i as u32 }).collect();
+        builder.push(1000, &signature);
+    }
+    let header = Header { key_bits: 40, documents: 200, config: 0, owner: 0 };
+    Ok(builder.write(Vec::new(), header, None)?.1)
+}
+
+fn reader(bytes: &[u8]) -> Result<SegmentReader> {
+    Ok(SegmentReader::open("counts", ownedbytes::OwnedBytes::new(bytes.to_vec()))?)
+}
+
+fn build() -> Result<Round> {
+    Ok(Box::new(|_| {
+        black_box(segment(0)?.len());
+        Ok(())
+    }))
+}
+
+fn open() -> Result<Round> {
+    let bytes = segment(0)?;
+    Ok(Box::new(move |_| {
+        black_box(reader(&bytes)?.header().documents);
+        Ok(())
+    }))
+}
+
+fn merge_two() -> Result<Round> {
+    let (first, second) = (segment(0)?, segment(100)?);
+    Ok(Box::new(move |_| {
+        let (first, second) = (reader(&first)?, reader(&second)?);
+        let sources = [&first, &second].map(|reader| MergeSource { reader, alive: None });
+        let header = Header { key_bits: 40, documents: 400, config: 0, owner: 0 };
+        black_box(merge(&sources, header, Vec::new(), None)?.1.len());
+        Ok(())
+    }))
+}
+
+fn index() -> Result<Searcher> {
+    let config = Config::new(cento::scheme::DEFAULT_SPEC, "words", true)?;
+    let index = Index::create_in(RamDirectory::create(), "counts", config)?;
+    let mut writer = index.writer(WriterOptions::default())?;
+    for i in 0..1000 {
+        writer.add(Document::new(format!("doc{i}"), text(i / 4, 400 + i % 200)))?;
+    }
+    writer.finish()?;
+    Ok(Searcher::new(index.snapshot()?))
+}
+
+fn search(words: u64, query: fn(Query) -> Query) -> Result<Round> {
+    let searcher = index()?;
+    Ok(Box::new(move |round| {
+        let query = query(Query::text(text(mix64(round) % 250, words)));
+        black_box(searcher.search(&query)?.hits.len());
+        Ok(())
+    }))
+}
+
+fn compare_two() -> Result<Round> {
+    let config = Config::new(cento::scheme::DEFAULT_SPEC, "words", true)?;
+    Ok(Box::new(move |round| {
+        let (a, b) = (text(round, 1000), text(round, 800) + &text(round + 7, 200));
+        black_box(compare(&config, &a, &b)?.passages.len());
+        Ok(())
+    }))
+}
