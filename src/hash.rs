@@ -98,6 +98,12 @@ pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
 #[derive(Clone, Default)]
 pub struct HashStream(Xxh3);
 
+impl std::fmt::Debug for HashStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HashStream").finish_non_exhaustive()
+    }
+}
+
 impl HashStream {
     /// The stream of no bytes.
     pub fn new() -> HashStream {

@@ -18,11 +18,19 @@ use crate::hash::Digest;
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// Segments looked at.
     pub segments: usize,
     /// What is wrong; empty in a sound index.
     pub problems: Vec<Corruption>,
+}
+
+impl CheckReport {
+    /// Reports problems of an index that could not be opened, so that no segment was read.
+    pub fn of(problems: Vec<Corruption>) -> CheckReport {
+        CheckReport { segments: 0, problems }
+    }
 }
 
 /// The maximum number of problems that are listed one by one.

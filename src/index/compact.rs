@@ -58,6 +58,12 @@ pub struct Compacting {
     purged: u64,
 }
 
+impl std::fmt::Debug for Compacting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Compacting").finish_non_exhaustive()
+    }
+}
+
 impl Writer {
     /// Begins to merge the committed segments of at least `documents_min` documents into at most
     /// `segments`. Documents that are added meanwhile make segments of their own, which are merged

@@ -75,6 +75,12 @@ pub struct Index {
     inner: Arc<Inner>,
 }
 
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index").field("path", &self.path()).finish_non_exhaustive()
+    }
+}
+
 struct Inner {
     path: PathBuf,
     config: Config,

@@ -41,6 +41,12 @@ pub struct Snapshot {
     segments: Arc<[SegmentView]>,
 }
 
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").finish_non_exhaustive()
+    }
+}
+
 /// One segment of a snapshot.
 pub struct SegmentView {
     /// The signatures.
@@ -54,8 +60,15 @@ pub struct SegmentView {
     meta_json: Option<Strings>,
 }
 
+impl std::fmt::Debug for SegmentView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SegmentView").finish_non_exhaustive()
+    }
+}
+
 /// A document as it was added.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StoredDocument {
     /// The caller's id.
     pub id: String,

@@ -9,6 +9,7 @@ use crate::segment::plugin::EXTENSION;
 /// The size of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Stats {
     /// Documents.
     pub documents: u64,
@@ -35,6 +36,7 @@ pub struct Stats {
 /// Bytes on disk, by what they hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Bytes {
     /// All `.sig` files.
     pub signatures: u64,

@@ -64,6 +64,7 @@ pub struct ClusterOptions {
 
 /// Documents that are similar.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Cluster {
     /// The number of the cluster: 1 for the largest.
     pub cluster: u64,
@@ -77,6 +78,7 @@ pub struct Cluster {
 
 /// A document of a cluster that does not represent it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Member {
     /// Its id.
     pub id: String,

@@ -50,6 +50,7 @@ impl Default for PairOptions {
 
 /// Two documents that share text.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Pair {
     /// The document that is stored first, or that of the first index.
     pub a: DocAddress,
@@ -64,6 +65,7 @@ pub struct Pair {
 /// A pair as it is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct PairReport {
     /// The id of the one document.
     pub a: String,

@@ -16,6 +16,7 @@ use crate::search::Searcher;
 /// A pair, and how similar its documents are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct SymmetricPair {
     /// The pair.
     #[serde(flatten)]

@@ -36,6 +36,7 @@ pub struct ReportOptions {
 
 /// What there is of reused text in a collection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Documents of the collection.
     pub documents: u64,
@@ -47,6 +48,7 @@ pub struct Report {
 
 /// The pairs of one category.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CategoryReport {
     /// The category; none for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]

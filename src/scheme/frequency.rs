@@ -136,6 +136,12 @@ pub struct FrequencyCounter {
     count_min: u64,
 }
 
+impl fmt::Debug for FrequencyCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrequencyCounter").finish_non_exhaustive()
+    }
+}
+
 /// So many distinct grams are counted in memory, in about 500 MB.
 const HELD_MAX: usize = 16 << 20;
 

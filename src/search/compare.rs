@@ -18,6 +18,7 @@ use crate::text::{Side, Tokens};
 /// What two texts have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Comparison {
     /// Distinct fingerprints in common.
     pub overlap: u32,

@@ -62,6 +62,12 @@ pub struct Searcher {
     spare: Arc<ArrayQueue<Scratch>>,
 }
 
+impl std::fmt::Debug for Searcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Searcher").field("snapshot", &self.snapshot).finish_non_exhaustive()
+    }
+}
+
 /// So many queries at a time find the memory of earlier ones; others allocate their own.
 const SPARE_MAX: usize = 64;
 
@@ -78,6 +84,7 @@ struct Scratch {
 /// What a query found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Answer {
     /// What was searched for.
     pub query: QueryInfo,
@@ -99,6 +106,7 @@ pub struct Answer {
 /// How many texts came into question for the best passage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct CandidateTexts {
     /// All of them.
     pub texts: usize,
@@ -109,6 +117,7 @@ pub struct CandidateTexts {
 /// What was searched for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct QueryInfo {
     /// The stored document, if the query is one.
     pub id: Option<String>,
@@ -130,6 +139,7 @@ pub struct QueryInfo {
 /// A stop-fingerprint of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Stopped {
     /// Its key, in decimal digits: many readers of JSON round large numbers.
     pub key: String,
@@ -143,6 +153,7 @@ pub struct Stopped {
 /// A stored document that shares fingerprints with the query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Hit {
     /// The caller's id.
     pub id: String,

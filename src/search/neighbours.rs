@@ -14,6 +14,7 @@ use crate::text::{Side, Tokens};
 
 /// A document that shares fingerprints with what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Neighbour {
     /// The document.
     pub address: DocAddress,
@@ -125,6 +126,12 @@ pub struct Texts<'a> {
     snapshots: [&'a Snapshot; 2],
     /// The document of each side that was read last.
     last: [Option<(DocAddress, Arc<Text>)>; 2],
+}
+
+impl std::fmt::Debug for Texts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Texts").finish_non_exhaustive()
+    }
 }
 
 struct Text {

@@ -16,6 +16,7 @@ use crate::text::Tokens;
 /// A passage that the query and a stored document have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Passage {
     /// Where it stands in the query.
     pub query: (u32, u32),
@@ -33,6 +34,7 @@ pub struct Passage {
 
 /// The passages of a query and a document.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Passages {
     /// The passages, in the order of the query.
     pub found: Vec<Passage>,

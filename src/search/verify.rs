@@ -13,6 +13,7 @@ use crate::text::Side;
 /// What a measure says of a hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
 pub struct Verified {
     /// The measure.
     pub measure: String,

@@ -22,6 +22,12 @@ pub struct SegmentBuilder {
     documents: Vec<Row>,
 }
 
+impl std::fmt::Debug for SegmentBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SegmentBuilder").finish_non_exhaustive()
+    }
+}
+
 struct Row {
     /// The document's first fingerprint in `keys` and `positions`.
     start: u64,

@@ -92,6 +92,12 @@ pub struct DistinctColumn<'a> {
     width: u32,
 }
 
+impl std::fmt::Debug for DistinctColumn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DistinctColumn").finish_non_exhaustive()
+    }
+}
+
 impl DistinctColumn<'_> {
     /// The number of distinct fingerprints of document `doc`.
     #[inline]

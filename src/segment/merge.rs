@@ -27,6 +27,12 @@ pub struct MergeSource<'a> {
     pub alive: Option<Vec<u32>>,
 }
 
+impl std::fmt::Debug for MergeSource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MergeSource").finish_non_exhaustive()
+    }
+}
+
 impl MergeSource<'_> {
     /// The number of documents that the merged segment gets from this one.
     pub fn documents(&self) -> u32 {

@@ -65,6 +65,12 @@ pub struct Backlog {
     waiting: Mutex<Waiting>,
 }
 
+impl std::fmt::Debug for Backlog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Backlog").finish_non_exhaustive()
+    }
+}
+
 #[derive(Default)]
 struct Waiting {
     next: u64,
@@ -81,6 +87,12 @@ pub struct Payload {
     pub tokens: u32,
     /// The signature, positions not descending.
     pub signature: Arc<Vec<Fingerprint>>,
+}
+
+impl std::fmt::Debug for Payload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Payload").finish_non_exhaustive()
+    }
 }
 
 impl Default for Backlog {
@@ -155,6 +167,12 @@ pub struct SignaturePlugin {
     pub faults: OnceLock<Faults>,
 }
 
+impl std::fmt::Debug for SignaturePlugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignaturePlugin").finish_non_exhaustive()
+    }
+}
+
 /// Identifies the documents of a segment by the digests of up to 16 of them.
 fn owner(documents: u32, digest_of: impl Fn(u32) -> Digest) -> u64 {
     let mut owner = u64::from(documents);
@@ -174,6 +192,12 @@ fn owner(documents: u32, digest_of: impl Fn(u32) -> Digest) -> u64 {
 pub struct Digests {
     low: Column<u64>,
     high: Column<u64>,
+}
+
+impl std::fmt::Debug for Digests {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Digests").finish_non_exhaustive()
+    }
 }
 
 impl Digests {
@@ -200,6 +224,12 @@ pub struct SignatureFile {
     name: String,
     bytes: OwnedBytes,
     read_ahead: ReadAhead,
+}
+
+impl std::fmt::Debug for SignatureFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignatureFile").finish_non_exhaustive()
+    }
 }
 
 impl SignatureFile {

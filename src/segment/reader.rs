@@ -30,6 +30,12 @@ pub struct SegmentReader {
     index: TermIndex,
 }
 
+impl std::fmt::Debug for SegmentReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SegmentReader").finish_non_exhaustive()
+    }
+}
+
 /// A fingerprint that occurs in the segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Term<'a> {

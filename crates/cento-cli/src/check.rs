@@ -32,8 +32,8 @@ struct Report<'a> {
 impl Check {
     pub(super) fn run(self) -> Result {
         let checked = Index::open(&self.index).and_then(|index| index.check());
-        let CheckReport { segments, problems } = match checked {
-            Err(Error::Corrupt(problem)) => CheckReport { segments: 0, problems: vec![problem] },
+        let CheckReport { segments, problems, .. } = match checked {
+            Err(Error::Corrupt(problem)) => CheckReport::of(vec![problem]),
             other => other?,
         };
         let ok = problems.is_empty();

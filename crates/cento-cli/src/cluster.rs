@@ -96,7 +96,7 @@ fn write_cluster(out: &mut impl Write, cluster: &Found, format: Format) -> io::R
     if format == Format::Json {
         return writeln!(out, "{}", terminal::json(cluster)?);
     }
-    let Found { cluster: number, size, representative, members } = cluster;
+    let Found { cluster: number, size, representative, members, .. } = cluster;
     line!(out, "{number}: {} documents like {representative}", count(*size))?;
     for member in members {
         line!(out, "    {:.3} {}", member.resemblance, member.id)?;

@@ -462,7 +462,7 @@ impl Files {
     }
 
     fn decided(&mut self, decision: Decision<'_>, annotates: bool) -> cento::Result<()> {
-        let Decision { document, verdict } = decision;
+        let Decision { document, verdict, .. } = decision;
         let summary = &mut self.summary;
         summary.bytes += document.text.len() as u64;
         let (is_kept, is_cut) = match verdict {

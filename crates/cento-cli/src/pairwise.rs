@@ -73,7 +73,7 @@ impl Pairwise {
             if self.format == Format::Json {
                 writeln!(out, "{}", terminal::json(found)?)?;
             } else {
-                let SymmetricPair { pair, symmetric } = found;
+                let SymmetricPair { pair, symmetric, .. } = found;
                 line!(out, "{symmetric:.3}  {}  {}", pair.a, pair.b)?;
             }
         }

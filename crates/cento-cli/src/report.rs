@@ -57,7 +57,7 @@ impl Report {
 }
 
 fn print(out: &mut impl Write, report: &Analysis) -> io::Result<()> {
-    let Analysis { documents, categories, total } = report;
+    let Analysis { documents, categories, total, .. } = report;
     writeln!(out, "{} documents\n", count(*documents))?;
     write!(out, "{:5} {:>12} {:>10} {:>7} {:>9}", "", "pairs", "documents", "share", "siblings")?;
     let has_patterns = !total.patterns.is_empty();

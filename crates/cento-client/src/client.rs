@@ -62,6 +62,12 @@ pub struct Client {
     authorization: Option<String>,
 }
 
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
 /// The question of a supervisor to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {

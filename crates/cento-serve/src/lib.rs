@@ -89,6 +89,12 @@ pub struct Settings {
     pub faults: Faults,
 }
 
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings").finish_non_exhaustive()
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
@@ -119,6 +125,12 @@ pub struct Service {
     commands: Sender<Command>,
     signers: Signers,
     writer: WriterThread,
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").finish_non_exhaustive()
+    }
 }
 
 impl Service {

@@ -26,6 +26,12 @@ pub struct Tokens {
     tokens: Vec<(Role, Vec<u8>)>,
 }
 
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokens").finish_non_exhaustive()
+    }
+}
+
 impl Tokens {
     /// Reads tokens, one a line: `read` or `write`, then the token. Lines that are empty or begin
     /// with `#` say nothing.

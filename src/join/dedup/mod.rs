@@ -131,6 +131,12 @@ pub struct Dedup<'a> {
     from: Progress,
 }
 
+impl std::fmt::Debug for Dedup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dedup").finish_non_exhaustive()
+    }
+}
+
 impl<'a> Dedup<'a> {
     /// Begins a run, or goes on with one from where `from` says.
     ///

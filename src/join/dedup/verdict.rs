@@ -49,6 +49,7 @@ pub enum Verdict {
 
 /// A passage that was cut out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Cut {
     /// The bytes of the text, half-open.
     pub bytes: (u32, u32),
@@ -60,6 +61,7 @@ pub struct Cut {
 
 /// A document and what becomes of it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Decision<'a> {
     /// The document.
     pub document: &'a Document,
