@@ -1,0 +1,107 @@
+//! What does a search give?
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Passage, Verified};
+
+/// What a query found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Answer {
+    /// What was searched for.
+    pub query: QueryInfo,
+    /// The hits, best first.
+    pub hits: Vec<Hit>,
+    /// The share of the query's fingerprints that the hits together have, if a cover was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explained: Option<f64>,
+    /// How many texts came into question for the best passage, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<CandidateTexts>,
+    /// Whether the search went to its end; if not, because of [`Query::budget`](super::Query::budget), hits may be
+    /// missing. The numbers of those here are exact in any case.
+    pub complete: bool,
+    /// The time it took, in microseconds.
+    pub took_us: u64,
+}
+
+/// How many texts came into question for the best passage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct CandidateTexts {
+    /// All of them.
+    pub texts: usize,
+    /// Those whose similarity was calculated.
+    pub calculated: usize,
+}
+
+/// What was searched for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct QueryInfo {
+    /// The stored document, if the query is one.
+    pub id: Option<String>,
+    /// Tokens of the query.
+    pub tokens: u32,
+    /// Distinct fingerprints of the query.
+    pub fingerprints: u32,
+    /// The share of them that any document has: global similarity (Finkel et al. 2002, section
+    /// 2.5).
+    pub global: f64,
+    /// How many of them are stop-fingerprints, which bring up no document by themselves.
+    pub stopped: u32,
+    /// The stop-fingerprints.
+    pub stopped_fingerprints: Vec<Stopped>,
+    /// The postings of all fingerprints that were looked at: those read are no more.
+    pub postings: u64,
+}
+
+/// A stop-fingerprint of a query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Stopped {
+    /// Its key, in decimal digits: many readers of JSON round large numbers.
+    pub key: String,
+    /// The first token where the query has it.
+    pub position: u32,
+    /// The number of documents that hold it; documents that have been deleted and not yet
+    /// compacted away may be counted.
+    pub df: u64,
+}
+
+/// A stored document that shares fingerprints with the query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Hit {
+    /// The caller's id.
+    pub id: String,
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+    /// C(Q,D): how much of the query is in the document, 0 to 1.
+    pub containment: f64,
+    /// C(D,Q): how much of the document is in the query, 0 to 1.
+    pub containment_in_query: f64,
+    /// How much of both together is in both, 0 to 1.
+    pub resemblance: f64,
+    /// Fingerprints of the query that no hit before this one has, if a cover was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adds: Option<u32>,
+    /// What the caller knows of the document.
+    pub meta: Map<String, Value>,
+    /// The similarity of the texts by the measure that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
+    /// The passages in common, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passages: Option<Vec<Passage>>,
+    /// Whether these are all the passages, if they were asked for: if not, looking for all would have
+    /// taken more steps than it may. Equal texts have equal answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passages_complete: Option<bool>,
+}
