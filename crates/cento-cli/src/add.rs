@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use super::Outcome;
 use super::create::{self, ConfigArgs};
-use super::output::{self, Format, parse_bytes};
+use super::output::{self, Format};
 use super::progress::{AddProgress, LeftOut, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::tell;
+use super::values::{parse_bytes, parse_encoding};
 use cento::Error;
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
 use cento_client::Client;
-use cento_source::charset;
 use cento_source::{self, AddOptions, AddReport, SourceOptions, check_there};
 
 /// Add documents, replacing those with the same id.
@@ -80,17 +80,6 @@ pub struct SourceArgs {
     /// Also read hidden files, and files that .gitignore excludes.
     #[arg(long)]
     all: bool,
-}
-
-/// Checks that an encoding of this name exists.
-pub fn parse_encoding(name: &str) -> Result<String, String> {
-    match charset::is_known(name) {
-        true => Ok(name.to_owned()),
-        false => Err(
-            "unknown encoding; use a label of the WHATWG Encoding Standard, such as windows-1252"
-                .into(),
-        ),
-    }
 }
 
 impl SourceArgs {

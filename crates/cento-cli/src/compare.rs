@@ -7,12 +7,12 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 
-use super::add::parse_encoding;
 use super::create::ConfigArgs;
 use super::output::{self, Format, counted};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::line;
+use super::values::parse_encoding;
 use super::{Outcome, Result};
 use cento::Error;
 use cento::measure::Measure;

@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 
 use super::add::SourceArgs;
 use super::advice::Explained;
+use super::boilerplate::{keys_of, without};
 use super::create::ConfigArgs;
-use super::join::{keys_of, without};
 use super::outfile::{OutFile, is_taken, listed, path_name};
-use super::output::{self, Format, count, parse_bytes};
+use super::output::{self, Format, count};
 use super::pause::Pause;
 use super::progress::{LeftOut, Omissions, Spinner, stop_flag};
-use super::search::parse_share;
 use super::terminal::{self, tell};
+use super::values::{parse_bytes, parse_share};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::hash::hash_fields;

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ignore::WalkBuilder;
 
-use super::output::{bytes, count, parse_bytes};
+use super::output::{bytes, count};
 use super::progress::{AddProgress, stop_flag};
 use super::side_by_side::SideBySide;
 use super::terminal::{line, tell};
+use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::{Config, DocAddress, Index, Snapshot};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::add::parse_encoding;
 use super::create::ConfigArgs;
 use super::output::{self, Format};
 use super::terminal::line;
+use super::values::parse_encoding;
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::Index;

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::search::parse_share;
-use super::terminal::tell;
-use cento::index::{Config, Index, MaxDf};
+use super::boilerplate::without;
+use super::values::parse_share;
+use cento::index::{Index, MaxDf};
 use cento::join::Thresholds;
 use cento::search::Searcher;
-use cento_source::SourceOptions;
 
 /// The thresholds of a pair.
 #[derive(Debug, Clone, Copy, Args)]
@@ -66,43 +65,4 @@ impl JoinArgs {
         let searcher = Searcher::new(Index::open(path)?.snapshot()?);
         without(searcher, &self.boilerplate)
     }
-}
-
-/// Makes a searcher ignore the text at these paths.
-pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
-    if boilerplate.is_empty() {
-        return Ok(searcher);
-    }
-    let keys = keys_of(boilerplate, searcher.snapshot().config())?;
-    searcher.without(keys)
-}
-
-/// Returns the fingerprints of the text at these paths.
-pub fn keys_of(boilerplate: &[PathBuf], config: &Config) -> cento::Result<Vec<u64>> {
-    let mut keys = Vec::new();
-    for path in boilerplate {
-        add_keys(path, config, &mut keys)?;
-    }
-    Ok(keys)
-}
-
-/// Adds the fingerprints of what is at `path`, an index or documents.
-fn add_keys(path: &Path, config: &Config, keys: &mut Vec<u64>) -> cento::Result<()> {
-    if Index::exists(path) {
-        let snapshot = Index::open(path)?.snapshot()?;
-        config.check_signs_as(snapshot.config(), path)?;
-        return snapshot.for_each_term(&mut |key, _| keys.push(key));
-    }
-    cento_source::check_there([&path.to_owned()])?;
-    let mut add = |text: &str| {
-        keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
-        Ok(())
-    };
-    let mut skipped = |what: &str| tell!("cento: {what}");
-    cento_source::for_each_text(
-        &[path.to_owned()],
-        &SourceOptions::default(),
-        &mut add,
-        &mut skipped,
-    )
 }

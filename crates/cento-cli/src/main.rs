@@ -5,6 +5,7 @@
 
 mod add;
 mod advice;
+mod boilerplate;
 mod check;
 mod cluster;
 mod compact;
@@ -34,6 +35,7 @@ mod stats;
 mod target;
 mod terminal;
 mod train;
+mod values;
 
 use std::io;
 use std::process::ExitCode;

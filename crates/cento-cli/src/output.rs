@@ -1,7 +1,6 @@
 //! How are numbers and tables shown?
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -52,48 +51,9 @@ pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()
 }
 
-/// Parses a number of bytes such as `512MiB`, `1GB` or `4096` names.
-pub fn parse_bytes(text: &str) -> Result<usize, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
-    let unit = text[digits.len()..].trim().to_ascii_lowercase();
-    let shift = match unit.as_str() {
-        "" | "b" => 1,
-        "k" | "kib" => 1 << 10,
-        "m" | "mib" => 1 << 20,
-        "g" | "gib" => 1 << 30,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        _ => return Err("expected a number of bytes, such as 512MiB or 1GB".into()),
-    };
-    let number: usize = digits.parse().map_err(|_| "expected a number of bytes, such as 512MiB")?;
-    number.checked_mul(shift).ok_or_else(|| "the number is too large".into())
-}
-
-/// The time that a text such as `500ms`, `5s` or `10m` names.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let refused = "expected a duration above zero, such as 500ms, 5s or 10m";
-    let span: jiff::SignedDuration = text.parse().map_err(|_| refused)?;
-    match Duration::try_from(span) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err(refused.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(parse_bytes("4096"), Ok(4096));
-        assert_eq!(parse_bytes("512MiB"), Ok(512 << 20));
-        assert_eq!(parse_bytes("512m"), Ok(512 << 20));
-        assert_eq!(parse_bytes("1 GB"), Ok(1_000_000_000));
-        assert!(parse_bytes("many").is_err());
-        assert!(parse_bytes("5 parsecs").is_err());
-        assert!(parse_bytes("99999999999999999999").is_err());
-    }
 
     #[test]
     fn thousands_are_set_apart() {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::add::SourceArgs;
+use super::boilerplate::without;
 use super::create::ConfigArgs;
-use super::join::without;
 use super::output::{Format, counted};
 use super::progress::{AddProgress, stop_flag};
 use super::terminal::{self, line, tell};

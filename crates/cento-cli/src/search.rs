@@ -8,11 +8,12 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::add::SourceArgs;
+use super::boilerplate::without;
 use super::fingerprint;
-use super::join::without;
 use super::output::{self, Format};
 use super::target::{Target, TargetArgs};
 use super::terminal::{line, tell};
+use super::values::parse_share;
 use super::{Failure, Outcome, Result};
 use cento::Error;
 use cento::index::Index;
@@ -149,12 +150,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// Parses a share.
-pub fn parse_share(text: &str) -> std::result::Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to 1".into())
 }
 
 impl Search {

@@ -10,9 +10,9 @@ use clap::{Args, ValueEnum};
 use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
-use super::output::{parse_bytes, parse_duration};
 use super::progress::stop_flag_saying;
 use super::terminal::{printable, tell};
+use super::values::{parse_bytes, parse_duration};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::scheme::frequency::FrequencyTable;
