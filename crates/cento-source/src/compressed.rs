@@ -35,6 +35,7 @@ pub struct Unpacking {
 
 impl Unpacking {
     /// Of so many bytes.
+    #[cfg(feature = "archives")]
     pub fn of(packed: u64) -> Unpacking {
         let unpacking = Unpacking::default();
         unpacking.packed.set(packed);

@@ -6,6 +6,7 @@
 //! and does not disturb its neighbours.
 
 mod add;
+#[cfg(feature = "archives")]
 mod archive;
 pub mod charset;
 mod compressed;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use ignore::WalkBuilder;
 
+#[cfg(feature = "archives")]
 use super::archive::{self, Entry};
 use super::compressed::{Compression, peek};
 use super::jsonl::{Lines, read_lines};
@@ -101,24 +102,40 @@ impl Reader<'_> {
             Ok(file) => file,
             Err(error) => return self.fail(Error::io("read", path, error)),
         };
-        let (mut compression, inner) = Compression::of_name(&place);
-        let is_tgz = place.ends_with(".tgz");
-        if is_tgz {
-            compression = Compression::Gzip;
-        }
-        let read = if place.ends_with(".zip") {
-            archive::zip(file, &mut |name, entry| self.inside(&place, name, entry))
-        } else if is_tgz || inner.ends_with(".tar") {
-            compression.open(file).and_then(|stream| {
-                archive::tar(stream, &mut |name, entry| self.inside(&place, name, entry))
-            })
+        let (_, inner) = Compression::of_name(&place);
+        let is_archive = [".zip", ".tgz"].iter().any(|end| place.ends_with(end));
+        if is_archive || inner.ends_with(".tar") {
+            self.archive(path, &place, file)
         } else {
-            return self.stream(&place, file);
+            self.stream(&place, file)
+        }
+    }
+
+    /// An archive, whose files are documents.
+    #[cfg(feature = "archives")]
+    fn archive(&mut self, path: &Path, place: &str, file: File) -> ControlFlow<()> {
+        let read = if place.ends_with(".zip") {
+            archive::zip(file, &mut |name, entry| self.inside(place, name, entry))
+        } else {
+            let is_tgz = place.ends_with(".tgz");
+            let compression =
+                if is_tgz { Compression::Gzip } else { Compression::of_name(place).0 };
+            compression.open(file).and_then(|stream| {
+                archive::tar(stream, &mut |name, entry| self.inside(place, name, entry))
+            })
         };
         read.unwrap_or_else(|error| self.fail(Error::io("read", path, error)))
     }
 
+    /// Refuses an archive: it is no text.
+    #[cfg(not(feature = "archives"))]
+    fn archive(&mut self, path: &Path, _: &str, _: File) -> ControlFlow<()> {
+        let why = "it is an archive, and this build has no feature `archives` to read it";
+        self.fail(Error::io("read", path, io::Error::other(why)))
+    }
+
     /// An entry of an archive.
+    #[cfg(feature = "archives")]
     fn inside(&mut self, archive: &str, name: &str, entry: Entry<'_>) -> ControlFlow<()> {
         let name = name.strip_prefix("./").unwrap_or(name);
         let is_hidden = |part: &str| part.starts_with('.') && part != "." && part != "..";
