@@ -10,9 +10,8 @@ use super::terminal::tell;
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::{Compaction, Index};
-use cento_client::Client;
 use cento_client::api::CompactRequest;
-use cento_serve::Whereabouts;
+use cento_client::{Client, Whereabouts};
 
 /// Merge segments and reclaim the space of removed documents.
 ///

@@ -6,9 +6,11 @@
 pub mod api;
 #[cfg(feature = "client")]
 pub mod client;
+mod whereabouts;
 
 #[cfg(feature = "client")]
 pub use client::Client;
+pub use whereabouts::Whereabouts;
 
 /// The port at which a service listens unless it is given another.
 pub const DEFAULT_PORT: u16 = 7227;

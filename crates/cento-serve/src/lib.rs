@@ -32,9 +32,8 @@ use std::time::{Duration, SystemTime};
 use crossbeam::channel::Sender;
 use jiff::civil::Time;
 
-pub use cento_client::DEFAULT_PORT;
+pub use cento_client::{DEFAULT_PORT, Whereabouts};
 pub use tokens::{Role, Tokens};
-pub use whereabouts::Whereabouts;
 
 use app::{App, Ways};
 use cento::budget::ByteBudget;
@@ -198,7 +197,7 @@ impl Service {
             .enable_all()
             .build()
             .map_err(failed)?;
-        let here = Whereabouts::announce(index.path(), app.settings.listen, app.status.started);
+        let here = whereabouts::announce(index.path(), app.settings.listen, app.status.started);
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());

@@ -1,28 +1,13 @@
-//! Where is the service of this index?
+//! How does a service say where it is?
 //!
-//! A small file in its directory says so, as long as the service runs, so that `cento compact` finds it.
+//! By a file in the directory of its index, which is read by [`Whereabouts::of`].
 
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use cento::replace;
-
-/// The file; hidden, as the lock is.
-const FILE: &str = ".service.json";
-
-/// Where the service of an index listens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Whereabouts {
-    /// Its address.
-    pub url: String,
-    /// Its process.
-    pub pid: u32,
-    /// When it was started, in microseconds since 1970; it says the same of itself at `/healthz`.
-    pub started: u64,
-}
+use cento_client::Whereabouts;
 
 /// Takes the file away when the service ends.
 pub struct Announced(PathBuf);
@@ -33,23 +18,16 @@ impl Drop for Announced {
     }
 }
 
-impl Whereabouts {
-    /// Says where the service of the index at `path` is. Only who holds the lock of the writer may.
-    pub(super) fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
-        let file = path.join(FILE);
-        let own = Whereabouts { url: url(address), pid: std::process::id(), started };
-        let written = serde_json::to_vec(&own).map_err(Into::into);
-        let written: std::io::Result<()> = written.and_then(|json| replace::file(&file, &json));
-        if let Err(error) = written {
-            tracing::warn!(%error, "commands on this machine will not find the service by its index");
-        }
-        Announced(file)
+/// Says where the service of the index at `path` is. Only who holds the lock of the writer may.
+pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
+    let file = Whereabouts::file(path);
+    let own = Whereabouts { url: url(address), pid: std::process::id(), started };
+    let written = serde_json::to_vec(&own).map_err(Into::into);
+    let written: std::io::Result<()> = written.and_then(|json| replace::file(&file, &json));
+    if let Err(error) = written {
+        tracing::warn!(%error, "commands on this machine will not find the service by its index");
     }
-
-    /// Where the service of the index at `path` said it was. It may be gone.
-    pub fn of(path: &Path) -> Option<Whereabouts> {
-        serde_json::from_slice(&fs::read(path.join(FILE)).ok()?).ok()
-    }
+    Announced(file)
 }
 
 /// The address for who is on the same machine.
