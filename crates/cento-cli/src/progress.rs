@@ -17,18 +17,18 @@ use cento_source::{AddReport, Event};
 /// Returns a flag that is set when the user or the system asks the process to stop; a second
 /// request ends it immediately.
 pub fn stop_flag() -> Arc<AtomicBool> {
-    stop_flag_saying("stopping; committed documents are kept")
+    stop_flag_and(|| tell!("cento: stopping; committed documents are kept"))
 }
 
-/// Returns such a flag, with another message for the user.
-pub fn stop_flag_saying(word: &'static str) -> Arc<AtomicBool> {
+/// Returns such a flag, and calls `asked` at the first request.
+pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = stop.clone();
     let handler = move || {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        tell!("cento: {word}");
+        asked();
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         log::warn!("Ctrl-C will end the process immediately: {error}");

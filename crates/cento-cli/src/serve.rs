@@ -10,10 +10,10 @@ use clap::{Args, ValueEnum};
 use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
-use super::progress::stop_flag_saying;
+use super::progress::stop_flag_and;
 use super::terminal::{printable, tell};
 use super::values::{parse_bytes, parse_duration};
-use super::{Outcome, Result};
+use super::{Failure, Outcome, Result};
 use cento::Error;
 use cento::scheme::frequency::FrequencyTable;
 use cento_serve::{DEFAULT_PORT, Service, Settings, Tokens};
@@ -84,7 +84,7 @@ pub struct Serve {
 enum LogFormat {
     /// Text for people.
     Human,
-    /// JSON lines for programs.
+    /// JSON lines for programs, and nothing else.
     Json,
 }
 
@@ -95,8 +95,23 @@ fn parse_time(text: &str) -> std::result::Result<Time, String> {
 
 impl Serve {
     pub(super) fn run(self) -> Result {
-        let stop = stop_flag_saying("stopping; acknowledged documents are being committed");
         log_to_stderr(self.log);
+        match self.serve() {
+            // A line of text would break the program that reads the log.
+            Err(Failure::Cento(error)) if self.log == LogFormat::Json => {
+                tracing::error!(%error, "cannot serve");
+                Ok(Outcome::Bad)
+            }
+            served => served,
+        }
+    }
+
+    fn serve(&self) -> Result {
+        let message = "stopping; acknowledged documents are being committed";
+        let stop = match self.log {
+            LogFormat::Human => stop_flag_and(move || tell!("cento: {message}")),
+            LogFormat::Json => stop_flag_and(move || tracing::info!("{message}")),
+        };
         let settings = self.settings()?;
         let service = Service::bind(&self.index, settings)?;
         let address = service.address();
@@ -156,7 +171,10 @@ fn log_to_stderr(format: LogFormat) {
         .with_ansi(std::io::stderr().is_terminal());
     let set = match format {
         LogFormat::Human => log.try_init(),
-        LogFormat::Json => log.json().flatten_event(true).try_init(),
+        LogFormat::Json => {
+            std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a defect")));
+            log.json().flatten_event(true).try_init()
+        }
     };
     if let Err(error) = set {
         tell!("cento: cannot start the log: {error}");

@@ -19,5 +19,6 @@ mod serve;
 mod service;
 mod service_defects;
 mod service_hardened;
+mod service_log;
 mod service_stops;
 mod unreadable;
