@@ -93,10 +93,15 @@ pub fn id_of_json(json: &RawValue) -> Option<String> {
     if json.starts_with('"') {
         return serde_json::from_str(json).ok();
     }
-    // JSON has no whole number that is minus zero: it is a fraction.
-    let is_whole =
-        json.parse::<u64>().is_ok() || json.parse::<i64>().is_ok_and(|number| number != 0);
-    is_whole.then(|| json.to_owned())
+    if json.parse::<u64>().is_ok() || json.parse::<i64>().is_ok_and(|number| number != 0) {
+        return Some(json.to_owned());
+    }
+    // To JSON `7`, `7.0` and `7e0` are one number, and so are `0` and `-0`. A number of digits alone
+    // has been read, or is too large and must not be rounded to one that is not.
+    let is_digits = json.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let float: f64 = json.parse().ok().filter(|&float| !is_digits || float == 0.0)?;
+    let is_whole = float.fract() == 0.0 && float >= i64::MIN as f64 && float < 2f64.powi(64);
+    is_whole.then(|| (float as i128).to_string())
 }
 
 /// The meta object that a JSON value is; `null` is an empty one. What is too long for one is not parsed.
@@ -139,4 +144,31 @@ fn depth(meta: &Map<String, Value>) -> usize {
         }
     }
     deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_number_is_an_id_however_it_is_written() {
+        let check = |json: &str, expected: Option<&str>| {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            assert_eq!(id_of_json(&raw).as_deref(), expected, "{json}");
+        };
+        check("7", Some("7"));
+        check("7.0", Some("7"));
+        check("7e2", Some("700"));
+        check("-0", Some("0"));
+        check("-0.0", Some("0"));
+        check("18446744073709551615", Some("18446744073709551615"));
+        check("-9223372036854775808", Some("-9223372036854775808"));
+        check("18446744073709551616", None);
+        check("-9223372036854775809", None);
+        check("1.8446744073709551616e19", None);
+        check("7.5", None);
+        check("1e300", None);
+        check("\"7.0\"", Some("7.0"));
+        check("true", None);
+    }
 }

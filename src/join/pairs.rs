@@ -80,13 +80,16 @@ pub struct PairReport {
     /// How much of both together is in both, 0 to 1.
     pub resemblance: f64,
     /// The category of Seo and Croft; none if either containment is a tenth or less.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
     /// The passages in common, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether these are all, if they were asked for: if not, looking for all would have taken more
     /// steps than it may. Equal texts have equal answers.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }
 

@@ -118,11 +118,17 @@ impl Measure {
         collection: Option<&Arc<FrequencyTable>>,
         analyzer: &Analyzer,
     ) -> Result<Vec<Measure>> {
-        let mut measures = Vec::new();
+        let mut measures: Vec<Measure> = Vec::new();
         for name in names {
-            match name.as_str() {
-                "all" => measures.extend(Measure::all()),
-                name => measures.push(name.parse()?),
+            let named = match name.as_str() {
+                "all" => Measure::all(),
+                name => vec![name.parse()?],
+            };
+            for measure in named {
+                // Once is enough, however often a request names it.
+                if !measures.contains(&measure) {
+                    measures.push(measure);
+                }
             }
         }
         let weigh = |measure: Measure| match collection {
@@ -234,6 +240,14 @@ mod tests {
         let (x, y) = (tokens(a), tokens(b));
         let measure: Measure = measure.parse().unwrap();
         measure.of(Side { text: a, tokens: &x }, Side { text: b, tokens: &y })
+    }
+
+    #[test]
+    fn a_measure_that_is_named_twice_is_taken_once() {
+        let names = ["lcs", "all", "lcs()", "all", "qgrams(q=4)", "qgrams(q=5)"].map(String::from);
+        let measures = Measure::parse_all(&names, None, &Analyzer::default()).unwrap();
+        assert_eq!(measures.len(), Measure::all().len() + 1);
+        assert_eq!(measures[0].name(), "lcs");
     }
 
     #[test]

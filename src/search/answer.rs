@@ -16,9 +16,11 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// The share of the query's fingerprints that the hits together have, if a cover was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub explained: Option<f64>,
     /// How many texts came into question for the best passage, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub candidates: Option<CandidateTexts>,
     /// Whether the search went to its end; if not, because of [`Query::budget`](super::Query::budget), hits may be
     /// missing. The numbers of those here are exact in any case.
@@ -44,6 +46,7 @@ pub struct CandidateTexts {
 #[non_exhaustive]
 pub struct QueryInfo {
     /// The stored document, if the query is one.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub id: Option<String>,
     /// Tokens of the query.
     pub tokens: u32,
@@ -91,17 +94,21 @@ pub struct Hit {
     pub resemblance: f64,
     /// Fingerprints of the query that no hit before this one has, if a cover was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub adds: Option<u32>,
     /// What the caller knows of the document.
     pub meta: Map<String, Value>,
     /// The similarity of the texts by the measure that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub verified: Option<Verified>,
     /// The passages in common, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether these are all the passages, if they were asked for: if not, looking for all would have
     /// taken more steps than it may. Equal texts have equal answers.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }

@@ -29,6 +29,7 @@ pub struct Comparison {
     /// How much of both together is in both, 0 to 1.
     pub resemblance: f64,
     /// How they reuse text; `None` if a tenth or less of either is in the other.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
     /// What other measures say, by their names, if they were asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -19,8 +19,10 @@ use crate::text::Tokens;
 #[non_exhaustive]
 pub struct Passage {
     /// Where it stands in the query.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub query: (u32, u32),
     /// Where it stands in the document.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub hit: (u32, u32),
     /// What the two ranges, which are half-open, count.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]

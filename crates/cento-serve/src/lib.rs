@@ -10,6 +10,7 @@ mod answer;
 mod app;
 mod body;
 mod connection;
+mod exposition;
 mod failure;
 mod guard;
 mod ingest;
@@ -50,6 +51,11 @@ use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
 /// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
 /// not end within the time limit that is the default.
 const STEPS_MAX: u64 = 1_000_000_000;
+
+/// Returns the document of the API (OpenAPI 3.1), as JSON that people can read.
+pub fn openapi() -> String {
+    format!("{:#}\n", routes::openapi::document())
+}
 
 /// How a service works.
 #[derive(Clone)]
@@ -166,7 +172,7 @@ impl Service {
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
         let ways = Ways { unsigned, commands: commands.clone() };
-        let openapi = routes::openapi_json(!settings.tokens.is_empty());
+        let openapi = routes::openapi::json();
         let app = Arc::new(App::new(settings, metrics, status, published, ways, (memory, openapi)));
         Ok(Service { index, listener, app, commands, signers, writer })
     }

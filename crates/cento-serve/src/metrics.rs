@@ -1,6 +1,6 @@
 //! What can be measured of a running service?
 //!
-//! In the text format of Prometheus (OpenMetrics). Names do not change.
+//! As OpenMetrics, of which `exposition` makes the other format. Names do not change.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;

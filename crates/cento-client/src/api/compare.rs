@@ -19,6 +19,7 @@ pub struct CompareRequest {
     pub b: TextOrId,
     /// Measure the similarity in these ways too; `all` is every one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measures))]
     pub measures: Vec<String>,
 }
 
@@ -38,8 +39,10 @@ pub enum TextOrId {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompareResponse {
     /// The id of the one, if it is a stored document.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub a: Option<String>,
     /// The id of the other.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub b: Option<String>,
     /// The numbers, and the passages.
     #[serde(flatten)]
@@ -49,19 +52,17 @@ pub struct CompareResponse {
 /// A query, and one of its hits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct PassagesRequest {
     /// The query is this text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: Option<String>,
     /// The query is the stored document with this id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The query is this signature.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
     /// The id of the hit.
     pub hit: String,

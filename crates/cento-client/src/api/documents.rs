@@ -5,6 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+#[cfg(feature = "openapi")]
+use super::schema;
 use cento::index::{id_of_json, meta_of_json};
 
 /// A document.
@@ -14,16 +16,14 @@ pub struct DocumentBody {
     /// The caller's id: a stored document with the same id is replaced. A whole number is taken for its
     /// decimal digits.
     #[serde(deserialize_with = "id")]
-    #[cfg_attr(
-        feature = "openapi",
-        schema(min_length = 1, max_length = 1024, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")
-    )]
+    #[cfg_attr(feature = "openapi", schema(schema_with = schema::document_id))]
     pub id: String,
     /// The text.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: String,
     /// What filters can look at.
     #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Map<String, Value>>))]
     pub meta: Map<String, Value>,
 }
 
@@ -146,6 +146,7 @@ pub struct DocumentResponse {
     /// Its id.
     pub id: String,
     /// Its text; null in an index that keeps no text.
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub text: Option<String>,
     /// What the caller knows of it.
     pub meta: Map<String, Value>,

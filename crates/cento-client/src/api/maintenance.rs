@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::whole;
 use cento::index::{Compaction, Stats};
 
 /// What committing came to.
@@ -40,18 +41,24 @@ pub struct Run {
 /// How the index is to be compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct CompactRequest {
-    /// Leave at most so many segments.
+    /// Leave at most so many segments. Default: 1.
+    #[serde(default = "one", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub segments: u32,
-    /// Answer when it is done, with 200; otherwise at once, with 202.
+    /// Answer when it is done, with 200; otherwise, by default, at once, with 202.
+    #[serde(default)]
     pub wait: bool,
+}
+
+fn one() -> u32 {
+    1
 }
 
 impl Default for CompactRequest {
     fn default() -> CompactRequest {
-        CompactRequest { segments: 1, wait: false }
+        CompactRequest { segments: one(), wait: false }
     }
 }
 

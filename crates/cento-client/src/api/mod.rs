@@ -7,8 +7,11 @@ mod compare;
 mod documents;
 mod maintenance;
 mod pairwise;
+#[cfg(feature = "openapi")]
+mod schema;
 mod search;
 mod signature;
+mod whole;
 
 pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId};
 pub use documents::{

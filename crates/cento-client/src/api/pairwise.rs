@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::DocumentBody;
+use super::{DocumentBody, whole};
 use cento::join::pairwise::SymmetricPair;
 
 /// Documents to be compared with each other; nothing of them is kept.
@@ -15,8 +15,8 @@ pub struct PairwiseRequest {
     /// Texts that do not count, such as what was handed out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
-    /// At most so many pairs.
-    #[serde(default = "default_limit")]
+    /// At most so many pairs. Default: 20.
+    #[serde(default = "default_limit", deserialize_with = "whole::number")]
     pub limit: usize,
 }
 

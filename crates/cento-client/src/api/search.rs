@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Signature;
+use super::{Signature, whole};
 use cento::index::{Config, MaxDf};
 use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
@@ -19,61 +19,74 @@ pub const HITS_MAX: usize = 10_000;
 /// `cento search`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct SearchRequest {
     /// Search for this text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: Option<String>,
     /// Search for documents like the stored one with this id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Search for a signature made elsewhere, as `cento fingerprint --format json` prints it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
     /// Only hits that hold at least this share of the query.
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_containment: f64,
     /// Only hits with at least this resemblance.
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_resemblance: f64,
-    /// Only hits with at least so many fingerprints in common.
+    /// Only hits with at least so many fingerprints in common. Default: 1.
+    #[serde(default = "default_min_overlap", deserialize_with = "whole::number")]
     pub min_overlap: u32,
-    /// At most so many hits.
+    /// At most so many hits. Default: 10.
+    #[serde(default = "default_limit", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: usize,
     /// Only documents that match, such as `lang:de AND year:[2019 TO *]`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = "cento-filter"))]
     pub filter: Option<String>,
     /// Fingerprints in more documents find nothing by themselves: a number of documents, or a share of
     /// them such as `0.01`. Default: what the index was created with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$"))]
     pub max_df: Option<String>,
     /// Read at most so many postings; the answer may then lack hits, and says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     pub budget: Option<u64>,
     /// Texts that do not count, such as templates. Counting without them takes time in proportion to
     /// the documents of the index.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
     /// Show the passages that the query shares with each hit.
+    #[serde(default)]
     pub passages: bool,
     /// Measure hits over both texts too; a wrong measure is answered with the list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measure))]
     pub verify: Option<String>,
     /// Only hits that `verify` finds at least this similar.
+    #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_similarity: f64,
     /// Instead of hits, find the one passage that is most like the query.
+    #[serde(default)]
     pub best: bool,
     /// Instead of the best hits, find the smallest set of documents that explains the query.
+    #[serde(default)]
     pub cover: bool,
+}
+
+fn default_min_overlap() -> u32 {
+    Query::text("").min_overlap
+}
+
+fn default_limit() -> usize {
+    Query::text("").limit
 }
 
 impl Default for SearchRequest {

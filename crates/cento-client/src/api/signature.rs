@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::whole;
 use cento::index::Config;
 use cento::scheme::Fingerprint;
 use cento::search::Subject;
@@ -18,13 +19,17 @@ pub struct Signature {
     /// The specification of the analyser.
     pub analyzer: String,
     /// The bits of a key.
+    #[serde(deserialize_with = "whole::number")]
     pub key_bits: u8,
     /// The digest of the frequency table, if the scheme reads one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequencies: Option<String>,
     /// The tokens of the text.
+    #[serde(deserialize_with = "whole::number")]
     pub tokens: u32,
     /// Keys and the positions of their tokens, which do not descend.
+    #[serde(deserialize_with = "whole::pairs")]
+    #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::fingerprints))]
     pub fingerprints: Vec<(String, u32)>,
 }
 

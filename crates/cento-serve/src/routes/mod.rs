@@ -5,6 +5,7 @@
 mod compare;
 mod documents;
 mod maintenance;
+pub mod openapi;
 mod page;
 mod pairwise;
 mod search;
@@ -12,45 +13,17 @@ mod status;
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, http};
-use serde_json::{Map, Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::app::App;
 use super::failure::Failure;
 use super::guard;
-use cento_client::api::ErrorBody;
-
-/// What the document says of the API as a whole.
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "cento",
-        description = "Which stored documents are near-duplicates of this one, which ones does it \
-                       borrow from, and exactly which passages?"
-    ),
-    components(schemas(ErrorBody)),
-    modifiers(&Tokens)
-)]
-struct Document;
-
-/// Every route but those that say otherwise wants a token, if the service has tokens.
-struct Tokens;
-
-impl utoipa::Modify for Tokens {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(bearer));
-    }
-}
 
 /// The routes for those who may read.
 fn readers() -> OpenApiRouter<Arc<App>> {
@@ -85,47 +58,20 @@ fn everybody() -> OpenApiRouter<Arc<App>> {
 fn routed(
     readers: OpenApiRouter<Arc<App>>,
     writers: OpenApiRouter<Arc<App>>,
+    everybody: OpenApiRouter<Arc<App>>,
 ) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Document::openapi())
+    OpenApiRouter::with_openapi(openapi::Document::openapi())
         .merge(readers)
         .merge(writers)
-        .merge(everybody())
+        .merge(everybody)
         .split_for_parts()
-}
-
-/// The document of the API, as JSON; of a service that has tokens or not.
-pub fn openapi_json(has_tokens: bool) -> Bytes {
-    let (_, document) = routed(readers(), writers());
-    let mut document = serde_json::to_value(document).expect("the document is made of strings");
-    if !has_tokens {
-        for operation in operations(&mut document) {
-            operation.remove("security");
-        }
-    }
-    let schemas = &mut document["components"]["schemas"];
-    // What serde checks and its types do not say.
-    for name in ["SearchRequest", "PassagesRequest"] {
-        let one = ["text", "id", "signature"].map(|field| json!({"required": [field]}));
-        schemas[name]["oneOf"] = json!(one);
-    }
-    for variant in schemas["TextOrId"]["oneOf"].as_array_mut().into_iter().flatten() {
-        variant["additionalProperties"] = json!(false);
-    }
-    schemas["DocumentBody"]["properties"]["id"]["type"] = json!(["string", "integer"]);
-    document.to_string().into()
-}
-
-fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
-    let paths = document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut);
-    let methods = paths.filter_map(Value::as_object_mut).flat_map(Map::values_mut);
-    methods.filter_map(Value::as_object_mut)
 }
 
 /// All routes.
 pub fn router(app: Arc<App>) -> Router {
     let readers = readers().route_layer(from_fn_with_state(app.clone(), guard::readers));
     let writers = writers().route_layer(from_fn_with_state(app.clone(), guard::writers));
-    let (router, _) = routed(readers, writers);
+    let (router, _) = routed(readers, writers, everybody());
     router
         .merge(page::routes())
         .fallback(|| async {

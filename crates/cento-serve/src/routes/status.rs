@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
+use crate::exposition::Format;
 use crate::failure::{Errors, Failure};
 use cento_client::api::{Health, StatsResponse};
 
@@ -64,14 +65,15 @@ pub async fn openapi(State(app): State<Arc<App>>) -> Response {
     security(("token" = [])),
     responses((
         status = 200,
-        description = "OpenMetrics",
-        body = String,
-        content_type = "application/openmetrics-text"
+        description = "OpenMetrics 1.0, or the text format 0.0.4 to those that accept it more",
+        content((String = "application/openmetrics-text"), (String = "text/plain"))
     ), Errors)
 )]
-pub async fn metrics(State(app): State<Arc<App>>) -> Response {
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], app.metrics.text()).into_response()
+pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    let format = Format::accepted(&headers);
+    let text = format.write(app.metrics.text());
+    let headers = [(header::CONTENT_TYPE, format.content_type()), (header::VARY, "accept")];
+    (headers, text).into_response()
 }
 
 /// How large is the index, and what is being done to it?

@@ -1,5 +1,6 @@
 //! A running service.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -39,13 +40,23 @@ impl Service {
     /// Serves the index `idx` of `dir` at a free port, with these arguments.
     pub fn start(dir: &Dir, args: &[&str]) -> Service {
         let arguments = [&["serve", "idx", "--listen", "127.0.0.1:0"], args].concat();
-        Service::wait_for(dir.command(&arguments), &dir.path("idx"))
+        let mut command = dir.command(&arguments);
+        command.stderr(Stdio::null());
+        Service::wait_for(command, &dir.path("idx"))
+    }
+
+    /// The same, with all that it logs in a file.
+    pub fn start_logging(dir: &Dir, args: &[&str], log: File) -> Service {
+        let arguments = [&["serve", "idx", "--listen", "127.0.0.1:0"], args].concat();
+        let mut command = dir.command(&arguments);
+        command.env("CENTO_LOG", "debug").stderr(log);
+        Service::wait_for(command, &dir.path("idx"))
     }
 
     fn wait_for(mut command: Command, index: &Path) -> Service {
         // Of a service that was killed.
         let _ = std::fs::remove_file(index.join(".service.json"));
-        let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::null()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(60);
         loop {
             if let Some(found) = Whereabouts::of(index) {

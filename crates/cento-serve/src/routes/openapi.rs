@@ -1,0 +1,263 @@
+//! What does the document of the API say that cannot be derived from the routes and their types?
+//!
+//! utoipa derives it; here the rules between fields are added that serde and the service check, and
+//! integers are said as generators of clients read them.
+
+use axum::body::Bytes;
+use serde_json::{Map, Value, json};
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+
+use super::{everybody, readers, writers};
+use cento_client::api::ErrorBody;
+
+/// What the document says of the API as a whole.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "cento",
+        description = "Which stored documents are near-duplicates of this one, which ones does it \
+                       borrow from, and exactly which passages?",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+    ),
+    components(schemas(ErrorBody)),
+    modifiers(&Tokens)
+)]
+pub struct Document;
+
+/// Every route but those that say otherwise wants a token, if the service has tokens.
+struct Tokens;
+
+impl utoipa::Modify for Tokens {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(
+            "A token of the service. One that was started without tokens asks nobody for one.",
+        ));
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(bearer.build()));
+    }
+}
+
+/// The document of the API. It is the same for every service of this version.
+pub fn document() -> Value {
+    let (_, document) = super::routed(readers(), writers(), everybody());
+    let mut document = serde_json::to_value(document).expect("the document is made of strings");
+    let schemas = &mut document["components"]["schemas"];
+    extend(&mut schemas["PassagesRequest"], one_subject());
+    extend(&mut schemas["SearchRequest"], one_subject());
+    extend(&mut schemas["SearchRequest"], options_that_go_together());
+    for variant in schemas["TextOrId"]["oneOf"].as_array_mut().into_iter().flatten() {
+        variant["additionalProperties"] = json!(false);
+        // utoipa takes no pattern for a field without a name.
+        if let Some(text) = variant["properties"].get_mut("text") {
+            text["pattern"] = json!(TEXT_THAT_IS_NOT_EMPTY);
+        }
+    }
+    each_object(&mut document, &mut say_integers);
+    each_object(&mut document, &mut say_maps);
+    document
+}
+
+/// No NUL, and something besides white space: the characters of `is_white_space`.
+const TEXT_THAT_IS_NOT_EMPTY: &str = concat!(
+    r"^[^\x00]*[^\x00\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]",
+    r"[^\x00]*$"
+);
+
+/// The same as JSON on one line.
+pub fn json() -> Bytes {
+    document().to_string().into()
+}
+
+fn extend(schema: &mut Value, rules: Value) {
+    let (Some(schema), Value::Object(rules)) = (schema.as_object_mut(), rules) else {
+        unreachable!("the schema of a body is an object, and so are rules");
+    };
+    schema.extend(rules);
+}
+
+/// A schema that these fields are there and not null.
+fn given(field: &str) -> Value {
+    json!({"required": [field], "properties": {field: {"not": {"type": "null"}}}})
+}
+
+/// A schema that these fields are missing or null.
+fn absent(fields: &[&str]) -> Value {
+    let fields = fields.iter().map(|field| ((*field).to_owned(), json!({"type": "null"})));
+    json!({"properties": fields.collect::<Map<_, _>>()})
+}
+
+/// That one of `text`, `id` and `signature` is given. Generators of clients take `oneOf` for a choice
+/// of types, and know none of these three; they leave `if` to validators.
+fn one_subject() -> Value {
+    json!({
+        "if": given("text"),
+        "then": absent(&["id", "signature"]),
+        "else": {"if": given("id"), "then": absent(&["signature"]), "else": given("signature")},
+    })
+}
+
+/// That `best` goes with few other options, `min_similarity` with `verify` only, and what reads the text
+/// of the query not with a signature.
+fn options_that_go_together() -> Value {
+    let mut alone = absent(&["verify"]);
+    alone["properties"]["cover"] = json!({"const": false});
+    alone["properties"]["boilerplate"] = json!({"maxItems": 0});
+    let mut without_text = absent(&["verify"]);
+    without_text["properties"]["best"] = json!({"const": false});
+    json!({"dependentSchemas": {
+        "best": {"if": {"properties": {"best": {"const": true}}}, "then": alone},
+        "min_similarity": {
+            "if": {"properties": {"min_similarity": {"exclusiveMinimum": 0}}},
+            "then": given("verify"),
+        },
+        "signature": {"if": given("signature"), "then": without_text},
+    }})
+}
+
+/// Calls `change` for every object in the document.
+fn each_object(value: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            change(object);
+            object.values_mut().for_each(|value| each_object(value, change));
+        }
+        Value::Array(array) => array.iter_mut().for_each(|value| each_object(value, change)),
+        _ => {}
+    }
+}
+
+/// Says `true` for a schema of any value: of `{}` generators make a pointer to a value, or nothing.
+fn say_maps(schema: &mut Map<String, Value>) {
+    if schema.get("additionalProperties") == Some(&json!({})) {
+        schema.insert("additionalProperties".into(), json!(true));
+    }
+}
+
+/// Says an unsigned integer as generators know it: `int64`, for they take other formats for 32 bits
+/// with a sign, with the greatest value that is read.
+fn say_integers(schema: &mut Map<String, Value>) {
+    let is_integer = |of: &Value| {
+        of == "integer" || of.as_array().is_some_and(|of| of.contains(&json!("integer")))
+    };
+    if !schema.get("type").is_some_and(is_integer) {
+        return;
+    }
+    let maximum = match schema.get("format").and_then(Value::as_str) {
+        Some("u-int8" | "uint8") => u64::from(u8::MAX),
+        Some("u-int16" | "uint16") => u64::from(u16::MAX),
+        Some("u-int32" | "uint32") => u64::from(u32::MAX),
+        // `usize` has no format.
+        Some("u-int64" | "uint64") | None => u64::MAX,
+        Some(_) => return,
+    };
+    schema.insert("format".into(), json!("int64"));
+    schema.entry("maximum").or_insert(json!(maximum));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All objects of the document, each with the path to it.
+    fn objects(value: &Value, path: String, found: &mut Vec<(String, Map<String, Value>)>) {
+        match value {
+            Value::Object(object) => {
+                found.push((path.clone(), object.clone()));
+                for (name, value) in object {
+                    objects(value, format!("{path}/{name}"), found);
+                }
+            }
+            Value::Array(array) => {
+                for (i, value) in array.iter().enumerate() {
+                    objects(value, format!("{path}/{i}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[track_caller]
+    fn check_objects(holds: impl Fn(&Map<String, Value>) -> bool) {
+        let mut found = Vec::new();
+        objects(&document(), String::new(), &mut found);
+        assert!(found.len() > 500, "the whole document is walked");
+        for (path, object) in found {
+            assert!(holds(&object), "{path}: {object:?}");
+        }
+    }
+
+    #[test]
+    fn the_document_is_the_one_that_is_kept() {
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+        let kept = std::fs::read_to_string(kept).unwrap();
+        let mend = "`cargo run -p cento-serve --example openapi > docs/openapi.json` writes it anew";
+        assert!(kept == crate::openapi(), "docs/openapi.json is of another version; {mend}");
+    }
+
+    #[test]
+    fn no_value_is_a_default() {
+        // Validators refuse null for what is not nullable, and openapi-typescript takes a field with a
+        // default for one that is always there.
+        check_objects(|object| !object.contains_key("default"));
+    }
+
+    #[test]
+    fn a_choice_is_one_of_types() {
+        // openapi-python-client makes `Any` of a choice of fields.
+        let is_type = |of: &Value| ["type", "$ref"].iter().any(|name| of.get(*name).is_some());
+        check_objects(|object| {
+            let choices = ["oneOf", "anyOf", "allOf"].iter().filter_map(|name| object.get(*name));
+            choices.filter_map(Value::as_array).flatten().all(is_type)
+        });
+    }
+
+    #[test]
+    fn an_array_has_items_that_are_a_schema() {
+        // `items: false` beside `prefixItems` makes openapi-python-client refuse the whole document.
+        check_objects(|object| object.get("items").is_none_or(Value::is_object));
+        check_objects(|object| {
+            object.get("type") != Some(&json!("array")) || object.contains_key("items")
+        });
+        check_objects(|object| {
+            !object.contains_key("prefixItems") || object["minItems"] == object["maxItems"]
+        });
+    }
+
+    #[test]
+    fn an_integer_has_a_width_that_generators_know() {
+        check_objects(|object| {
+            let is_integer = object.get("type").is_some_and(|of| {
+                of == "integer" || of.as_array().is_some_and(|of| of.contains(&json!("integer")))
+            });
+            !is_integer || (object["format"] == "int64" && object["maximum"].is_u64())
+        });
+    }
+
+    #[test]
+    fn every_route_names_its_security_and_the_licence_its_identifier() {
+        let document = document();
+        assert_eq!(document["info"]["license"]["identifier"], "MIT OR Apache-2.0");
+        for (path, operations) in document["paths"].as_object().unwrap() {
+            for operation in operations.as_object().unwrap().values() {
+                let is_open = ["/healthz", "/readyz", "/openapi.json"].contains(&path.as_str());
+                let expected = if is_open { Value::Null } else { json!([{"token": []}]) };
+                assert_eq!(operation["security"], expected, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_with_a_default_is_not_required() {
+        let document = document();
+        let check = |name: &str, expected: Value| {
+            assert_eq!(document["components"]["schemas"][name]["required"], expected, "{name}");
+        };
+        check("SearchRequest", Value::Null);
+        check("CompactRequest", Value::Null);
+        check("PassagesRequest", json!(["hit"]));
+        check("CompareRequest", json!(["a", "b"]));
+        check("PairwiseRequest", json!(["documents"]));
+        check("DocumentBody", json!(["id", "text"]));
+    }
+}
