@@ -22,7 +22,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub candidates: Option<CandidateTexts>,
-    /// Whether the search went to its end; if not, because of [`Query::budget`](super::Query::budget), hits may be
+    /// Whether the search went to its end; if not, because of the query's budget, hits may be
     /// missing. The numbers of those here are exact in any case.
     pub complete: bool,
     /// The time it took, in microseconds.
