@@ -191,7 +191,8 @@ mod tests {
     fn the_document_is_the_one_that_is_kept() {
         let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
         let kept = std::fs::read_to_string(kept).unwrap();
-        let mend = "`cargo run -p cento-serve --example openapi > docs/openapi.json` writes it anew";
+        let mend =
+            "`cargo run -p cento-serve --example openapi > docs/openapi.json` writes it anew";
         assert!(kept == crate::openapi(), "docs/openapi.json is of another version; {mend}");
     }
 
