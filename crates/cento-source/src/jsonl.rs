@@ -310,7 +310,6 @@ mod tests {
             (r#"{"text":"","meta":[]}"#, "`meta` is not an object"),
             (r#"{"text":"\ud800"}"#, "column"),
             (r#"{"text":""} x"#, "trailing characters"),
-            (r#"{"id":-0,"text":""}"#, "neither a string nor a whole number"),
             (r#"{"id":18446744073709551616,"text":""}"#, "neither a string nor a whole number"),
             (r#"{"id":[],"text":""}"#, "neither a string nor a whole number"),
             (r#"{"text":[{"a":1}]}"#, "`text` is not a string"),
