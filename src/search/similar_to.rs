@@ -16,7 +16,7 @@ use crate::error::Result;
 /// Matches the documents that meet the thresholds of a [`Query`]; their score is C(Q,D).
 ///
 /// To be run on the tantivy searcher of the snapshot it was made for. It is about which documents
-/// match, so [`Query::limit`], [`Query::passages`], [`Query::cover`] and [`Query::verify`] have no
+/// match, so [`Query::limit`], [`Query::passages`], [`Query::goal`] and [`Query::verify`] have no
 /// effect: the collector says how many are wanted, and thresholds are those of the fingerprints.
 ///
 /// ```no_run
