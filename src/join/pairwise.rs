@@ -39,7 +39,7 @@ pub fn most_similar(
     let mut best: Vec<Pair> = Vec::new();
     pairs(searcher, None, &options, 0, stop, &mut |_, found| {
         best.extend(found);
-        if best.len() >= 4096 + 2 * limit {
+        if best.len() >= limit.saturating_mul(2).saturating_add(4096) {
             keep_best(&mut best, limit);
         }
         Ok(())

@@ -221,6 +221,8 @@ fn documents_are_compared_over_http() {
     let request = PairwiseRequest { documents, boilerplate: Vec::new(), limit: 20 };
     let pairs = client.pairwise(&request).unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
+    let request = PairwiseRequest { limit: usize::MAX, ..request };
+    assert_eq!(client.pairwise(&request).unwrap().pairs, pairs);
     let boilerplate = vec![words(1, 60)];
     let request = PairwiseRequest { boilerplate, ..request };
     assert_eq!(client.pairwise(&request).unwrap().pairs, []);
