@@ -273,6 +273,7 @@ impl Iterator for Run {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
+    use crate::scheme::{Fingerprint, parse_with};
     use crate::text::Analyzer;
     use std::sync::Arc;
 
@@ -282,6 +283,14 @@ pub(crate) mod testing {
         let analyzer: Analyzer = analyzer.parse().expect("the specification is one");
         analyzer.analyze(text, &mut tokens).expect("the text is short");
         tokens
+    }
+
+    /// What a scheme that reads this table makes of the words of a text.
+    pub fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
+        let mut signature = Vec::new();
+        let scheme = parse_with(spec, Some(table)).expect("the specification is one");
+        scheme.sign(&tokens("words", text).hashes, &mut signature);
+        signature
     }
 
     /// The table of the runs of `q` tokens of these texts.

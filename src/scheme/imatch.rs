@@ -20,24 +20,30 @@ use crate::spec::{Parameter, Spec};
 use crate::stop::Stop;
 use std::sync::Arc;
 
+/// The least count of a word that both families take.
+const MIN: Parameter = Parameter::number(
+    "min",
+    2,
+    0,
+    u32::MAX,
+    "words that the collection has less often are left out",
+);
+
+/// The largest share of a word that both families take.
+const PPM: Parameter = Parameter::number(
+    "ppm",
+    1000,
+    1,
+    1_000_000,
+    "words that make up more of the collection are left out, in millionths",
+);
+
 /// `imatch(min,ppm,n)`.
 pub(super) const IMATCH: Family = Family {
     name: "imatch",
     parameters: &[
-        Parameter::number(
-            "min",
-            2,
-            0,
-            u32::MAX,
-            "words that the collection has less often are left out",
-        ),
-        Parameter::number(
-            "ppm",
-            1000,
-            1,
-            1_000_000,
-            "words that make up more of the collection are left out, in millionths",
-        ),
+        MIN,
+        PPM,
         Parameter::number("n", 6, 0, 64, "random parts of the words, each a fingerprint more"),
     ],
     summary: "the words that are neither rare nor frequent, as a whole",
@@ -63,20 +69,8 @@ pub(super) const IMATCH: Family = Family {
 pub(super) const KEYWORDS: Family = Family {
     name: "keywords",
     parameters: &[
-        Parameter::number(
-            "min",
-            2,
-            0,
-            u32::MAX,
-            "words that the collection has less often are left out",
-        ),
-        Parameter::number(
-            "ppm",
-            1000,
-            1,
-            1_000_000,
-            "words that make up more of the collection are left out, in millionths",
-        ),
+        MIN,
+        PPM,
         Parameter::number("t", 2, 1, 1000, "how often the document must have a key word"),
     ],
     summary: "the words of `imatch` that the document has `t` times, as a whole",
@@ -169,17 +163,8 @@ impl Method for Words {
 
 #[cfg(test)]
 mod tests {
-    use crate::scheme::frequency::FrequencyTable;
-    use crate::scheme::frequency::testing::{table, tokens};
-    use crate::scheme::{Fingerprint, parse_with};
+    use crate::scheme::frequency::testing::{sign, table};
     use std::collections::HashSet;
-    use std::sync::Arc;
-
-    fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
-        let mut signature = Vec::new();
-        parse_with(spec, Some(table)).unwrap().sign(&tokens("words", text).hashes, &mut signature);
-        signature
-    }
 
     #[test]
     fn key_words_are_those_that_a_document_has_often() {

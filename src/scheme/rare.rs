@@ -122,18 +122,9 @@ impl Method for Chunks {
 
 #[cfg(test)]
 mod tests {
-    use crate::scheme::frequency::FrequencyTable;
-    use crate::scheme::frequency::testing::{table, tokens};
-    use crate::scheme::{Fingerprint, parse_with};
+    use crate::scheme::frequency::testing::{sign, table};
     use proptest::prelude::*;
     use std::collections::HashMap;
-    use std::sync::Arc;
-
-    fn sign(spec: &str, table: &Arc<FrequencyTable>, text: &str) -> Vec<Fingerprint> {
-        let mut signature = Vec::new();
-        parse_with(spec, Some(table)).unwrap().sign(&tokens("words", text).hashes, &mut signature);
-        signature
-    }
 
     proptest! {
         #[test]
