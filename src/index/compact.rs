@@ -90,7 +90,8 @@ impl Writer {
 impl Compacting {
     /// Waits for the end; any thread can call it.
     ///
-    /// # Errors When a segment cannot be merged. [`Error::Conflict`] when segments disappeared
+    /// # Errors
+    /// When a segment cannot be merged. [`Error::Conflict`] when segments disappeared
     /// meanwhile, by an earlier merge or because all their documents were replaced: begin again,
     /// preferably without the smallest ones.
     pub fn wait(self) -> Result<Compaction> {

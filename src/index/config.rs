@@ -81,7 +81,8 @@ impl Config {
 
     /// Returns the configuration for an index with or without stored text.
     ///
-    /// # Errors When a specification cannot be used; then the original could not be used either.
+    /// # Errors
+    /// When a specification cannot be used; then the original could not be used either.
     pub fn with_text(&self, store_text: bool) -> Result<Config> {
         let (scheme, analyzer) = (self.scheme.to_string(), self.analyzer.to_string());
         let config =
@@ -108,7 +109,8 @@ impl Config {
 
     /// Signs a text as [`sign_into`](Self::sign_into) does, until `stop`.
     ///
-    /// # Errors The errors of [`sign_into`](Self::sign_into); [`Error::Cancelled`] soon after
+    /// # Errors
+    /// The errors of [`sign_into`](Self::sign_into); [`Error::Cancelled`] soon after
     /// `stop`.
     pub fn sign_until(
         &self,
@@ -125,7 +127,8 @@ impl Config {
     /// Refuses another configuration, that of the index at `path`, if its signatures cannot be
     /// compared with those of this one.
     ///
-    /// # Errors When the scheme, the analyzer or the frequency table differs.
+    /// # Errors
+    /// When the scheme, the analyzer or the frequency table differs.
     pub fn check_signs_as(&self, other: &Config, path: &Path) -> Result<()> {
         let name = |config: &Config| {
             let table = config

@@ -33,7 +33,8 @@ impl Document {
 
     /// Returns the document if an index can hold it.
     ///
-    /// # Errors When an index cannot hold its id or its meta object.
+    /// # Errors
+    /// When an index cannot hold its id or its meta object.
     pub fn checked(self) -> Result<Document> {
         let place = format!("document {:?}", self.id.chars().take(64).collect::<String>());
         match self.problem() {
@@ -106,7 +107,8 @@ pub fn id_of_json(json: &RawValue) -> Option<String> {
 
 /// The meta object that a JSON value is; `null` is an empty one. What is too long for one is not parsed.
 ///
-/// # Errors When it is not a meta object; a clause that names the field.
+/// # Errors
+/// When it is not a meta object; a clause that names the field.
 pub fn meta_of_json(
     field: &str,
     json: &RawValue,

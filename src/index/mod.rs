@@ -98,7 +98,8 @@ impl Index {
 
     /// Creates an index in the directory `path`, which does not exist or is empty.
     ///
-    /// # Errors When the directory contains an index or anything else, or cannot be written.
+    /// # Errors
+    /// When the directory contains an index or anything else, or cannot be written.
     pub fn create(path: impl AsRef<Path>, config: Config) -> Result<Index> {
         let path = path.as_ref();
         let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
@@ -131,14 +132,16 @@ impl Index {
 
     /// Creates an index in memory, which lasts until its last handle is dropped.
     ///
-    /// # Errors When there is not enough memory.
+    /// # Errors
+    /// When there is not enough memory.
     pub fn in_memory(config: Config) -> Result<Index> {
         Index::create_in(RamDirectory::create(), "an index in memory", config)
     }
 
     /// Opens the index in the directory `path`.
     ///
-    /// # Errors When there is no index, it is damaged, or it was built by another version of the
+    /// # Errors
+    /// When there is no index, it is damaged, or it was built by another version of the
     /// format, the scheme or the analyzer.
     pub fn open(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
@@ -153,7 +156,8 @@ impl Index {
     /// with [`open`](Self::open). Adding, compacting and checking, which read whole files, are much
     /// slower.
     ///
-    /// # Errors The errors of [`open`](Self::open).
+    /// # Errors
+    /// The errors of [`open`](Self::open).
     pub fn open_for_search(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
         retrain::while_it_stays(path, &|| Index::open_for_search_once(path))
@@ -183,7 +187,8 @@ impl Index {
     /// Creates an index in a tantivy directory; `path` is its name in messages and, if it is a
     /// directory, where temporary files go.
     ///
-    /// # Errors The errors of [`create`](Self::create).
+    /// # Errors
+    /// The errors of [`create`](Self::create).
     pub fn create_in(
         directory: impl Into<Box<dyn tantivy::Directory>>,
         path: impl AsRef<Path>,
@@ -225,7 +230,8 @@ impl Index {
 
     /// Opens an index in a tantivy directory; see [`create_in`](Self::create_in).
     ///
-    /// # Errors The errors of [`open`](Self::open).
+    /// # Errors
+    /// The errors of [`open`](Self::open).
     pub fn open_in(
         directory: impl Into<Box<dyn tantivy::Directory>>,
         path: impl AsRef<Path>,
@@ -299,7 +305,8 @@ impl Index {
 
     /// Refuses a directory that contains another index than when this one was opened.
     ///
-    /// # Errors When the index differs, or the list of segments cannot be read.
+    /// # Errors
+    /// When the index differs, or the list of segments cannot be read.
     fn check_same(&self) -> Result<()> {
         let metas = self.tantivy().load_metas().map_err(|e| self.error("read", e))?;
         if schema::params(&metas.schema) == schema::params(&self.tantivy().schema()) {

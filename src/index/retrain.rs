@@ -27,7 +27,8 @@ impl Index {
     /// the index; returns the new one. Open readers keep the old index, which uses its space until
     /// they close; nobody can write meanwhile.
     ///
-    /// # Errors When the scheme uses no table, the index stores no text, another process is
+    /// # Errors
+    /// When the scheme uses no table, the index stores no text, another process is
     /// writing, or there is not enough space for both; the index is then unchanged. When the system
     /// cannot make the swap durable: a power cut may then bring either index back.
     pub fn retrain(&self) -> Result<Index> {

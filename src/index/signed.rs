@@ -32,7 +32,8 @@ impl Signed {
 
     /// Signs a document as `config` says, until `stop`.
     ///
-    /// # Errors The errors of [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled)
+    /// # Errors
+    /// The errors of [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled)
     /// soon after `stop`.
     pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<Signed> {
         // The tokens are not held.

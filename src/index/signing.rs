@@ -69,7 +69,8 @@ impl Config {
 
     /// What it takes to sign a text, which is found out in little memory.
     ///
-    /// # Errors The errors of [`sign_within`](Self::sign_within).
+    /// # Errors
+    /// The errors of [`sign_within`](Self::sign_within).
     pub fn cost_of_signing(
         &self,
         text: &str,

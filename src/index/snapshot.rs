@@ -353,7 +353,8 @@ impl Snapshot {
 
     /// Reads a document as it was added, and checks it against its digests.
     ///
-    /// # Errors When it cannot be read, or differs from what was added.
+    /// # Errors
+    /// When it cannot be read, or differs from what was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
         let fields = *self.index.fields();
         let damaged = |what: &str| self.damaged(address, "store", what);

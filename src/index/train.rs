@@ -68,7 +68,8 @@ impl Training {
 
     /// Writes the frequency table of the texts of an index to `out`.
     ///
-    /// # Errors The errors of [`write`](Self::write), and when the index stores no text.
+    /// # Errors
+    /// The errors of [`write`](Self::write), and when the index stores no text.
     pub fn write_of(&self, index: &Index, out: &Path) -> Result<FrequencyTable> {
         let snapshot = index.snapshot()?;
         self.write(

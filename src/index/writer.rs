@@ -98,7 +98,8 @@ enum Change {
 impl Index {
     /// Opens the writer of the index.
     ///
-    /// # Errors Immediately when another process or thread has the writer; when the index is
+    /// # Errors
+    /// Immediately when another process or thread has the writer; when the index is
     /// damaged.
     pub fn writer(&self, options: WriterOptions) -> Result<Writer> {
         // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
@@ -280,7 +281,8 @@ impl Writer {
 
     /// Makes all changes durable and visible, or none.
     ///
-    /// # Errors When the changes could not be made durable, and only then: whether what was
+    /// # Errors
+    /// When the changes could not be made durable, and only then: whether what was
     /// committed can be opened is seen by [`committed`](Self::committed). The writer is then
     /// unusable: open the index again to see its last commit.
     pub fn commit(&mut self) -> Result<()> {
@@ -295,7 +297,8 @@ impl Writer {
     /// Commits, even when nothing has changed, with a note that is kept with this commit and all
     /// later ones until the next note; [`Index::note`] reads it.
     ///
-    /// # Errors The errors of [`commit`](Self::commit).
+    /// # Errors
+    /// The errors of [`commit`](Self::commit).
     pub fn commit_with(&mut self, note: &str) -> Result<()> {
         self.check_usable()?;
         self.note = Some(note.to_owned());

@@ -62,7 +62,8 @@ impl SegmentReader {
     /// Opens a segment as [`open`](Self::open) does, and requests what will be read through
     /// `read_ahead`, now and later.
     ///
-    /// # Errors The errors of [`open`](Self::open).
+    /// # Errors
+    /// The errors of [`open`](Self::open).
     pub fn open_ahead(
         file: impl Into<String>,
         bytes: OwnedBytes,

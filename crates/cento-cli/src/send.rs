@@ -28,7 +28,8 @@ pub struct SendOptions {
 
 /// Sends all documents of `inputs` to a service, in order, and asks it to commit.
 ///
-/// # Errors When the service cannot be reached, `stop` is set, or, if `strict`, at the first record
+/// # Errors
+/// When the service cannot be reached, `stop` is set, or, if `strict`, at the first record
 /// that is not a document. What was sent before may then be in the index.
 pub fn send(
     client: &Client,

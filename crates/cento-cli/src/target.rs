@@ -40,7 +40,8 @@ impl TargetArgs {
     /// Returns the target. With `--url`, the first positional argument is not the index but the
     /// first of `others`.
     ///
-    /// # Errors When the URL is invalid.
+    /// # Errors
+    /// When the URL is invalid.
     pub fn target<T: From<PathBuf>>(&mut self, others: &mut Vec<T>) -> Result<Target> {
         let index = self.index.take();
         match self.service.client()? {
@@ -56,14 +57,16 @@ impl TargetArgs {
 
     /// Connects to a service at an address from elsewhere, with the token of the command line.
     ///
-    /// # Errors When the address is invalid.
+    /// # Errors
+    /// When the address is invalid.
     pub fn client_at(&self, url: &str) -> Result<Client> {
         self.service.client_at(url)
     }
 
     /// Returns the target of a verb that takes no other positional arguments.
     ///
-    /// # Errors When both an index and a URL are given, or the URL is invalid.
+    /// # Errors
+    /// When both an index and a URL are given, or the URL is invalid.
     pub fn only_target(&mut self) -> Result<Target> {
         let mut others: Vec<PathBuf> = Vec::new();
         let target = self.target(&mut others)?;
@@ -80,14 +83,16 @@ impl TargetArgs {
 impl ServiceArgs {
     /// Connects to the service, if one is named.
     ///
-    /// # Errors When the URL is invalid.
+    /// # Errors
+    /// When the URL is invalid.
     pub fn client(&self) -> Result<Option<Client>> {
         self.url.as_deref().map(|url| self.client_at(url)).transpose()
     }
 
     /// Connects to the service at this address.
     ///
-    /// # Errors When the URL is invalid.
+    /// # Errors
+    /// When the URL is invalid.
     pub fn client_at(&self, url: &str) -> Result<Client> {
         Client::new(url, self.token.as_deref())
     }

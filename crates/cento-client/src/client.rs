@@ -123,7 +123,8 @@ impl Client {
 
     /// Finds the documents that share text with a given one.
     ///
-    /// # Errors Here and below: when the service cannot be reached, or refuses the request
+    /// # Errors
+    /// Here and below: when the service cannot be reached, or refuses the request
     /// ([`Error::Service`]).
     pub fn search(&self, request: &SearchRequest) -> Result<Answer> {
         self.post("/v1/search", json(request)?)
@@ -233,14 +234,16 @@ impl Client {
 
     /// Returns whether the service is running, and since when.
     ///
-    /// # Errors When it is not running.
+    /// # Errors
+    /// When it is not running.
     pub fn health(&self) -> Result<Health> {
         self.parse(&self.ask("GET", "/healthz", &Load::Nothing)?)
     }
 
     /// Asks once, and waits no longer than `timeout` for the answer.
     ///
-    /// # Errors When there is no answer within that time, or the answer is no.
+    /// # Errors
+    /// When there is no answer within that time, or the answer is no.
     pub fn probe(&self, probe: Probe, timeout: Duration) -> Result<Health> {
         let path = match probe {
             Probe::Alive => "/healthz",
