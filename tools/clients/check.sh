@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Clients in Python, Go and TypeScript: generated from docs/openapi.json, type-checked strictly, and used
-# against a running service. Tools that are missing are said, and their part is skipped.
+# Clients in Python, Go and TypeScript: generated from crates/cento-serve/openapi.json, type-checked strictly,
+# and used against a running service. Tools that are missing are said, and their part is skipped.
 source "$(dirname "$0")/service.sh"
 
 python_client() {

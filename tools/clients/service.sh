@@ -4,7 +4,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/tools/clients
 work=$root/target/clients
-document=$root/docs/openapi.json
+document=$root/crates/cento-serve/openapi.json
 mkdir -p "$work"
 
 cento=${CENTO:-$root/target/debug/cento}
@@ -53,7 +53,7 @@ check_document() {
     curl --silent --fail "$CENTO_URL/openapi.json" | python3 -c '
 import json, sys
 served, committed = json.load(sys.stdin), json.load(open(sys.argv[1]))
-sys.exit(0 if served == committed else "docs/openapi.json is not what the service serves")
+sys.exit(0 if served == committed else "crates/cento-serve/openapi.json is not what the service serves")
 ' "$document"
 }
 

@@ -1,6 +1,7 @@
-//! Prints the document of the API, as `docs/openapi.json` has it:
-//! `cargo run -p cento-serve --example openapi > docs/openapi.json`.
+//! Writes `openapi.json`, the document of the API that the service answers with:
+//! `cargo run -p cento-serve --example openapi`.
 
-fn main() {
-    print!("{}", cento_serve::openapi());
+fn main() -> std::io::Result<()> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+    std::fs::write(path, cento_serve::derive_openapi())
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::body::Bytes;
 use crossbeam::channel::{Sender, TrySendError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
@@ -27,8 +26,6 @@ pub struct App {
     pub settings: Settings,
     pub metrics: Arc<Metrics>,
     pub status: Arc<Status>,
-    /// The document of the API.
-    pub openapi: Bytes,
     pub published: Arc<Published>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
@@ -72,7 +69,7 @@ impl App {
         status: Arc<Status>,
         published: Arc<Published>,
         ways: Ways,
-        (memory, openapi): (Arc<ByteBudget>, Bytes),
+        memory: Arc<ByteBudget>,
     ) -> App {
         // Bodies become texts.
         let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
@@ -88,7 +85,6 @@ impl App {
             settings,
             metrics,
             status,
-            openapi,
             published,
             unsigned: ways.unsigned,
             commands: ways.commands,

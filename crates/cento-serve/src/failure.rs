@@ -8,8 +8,6 @@ use std::io;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use utoipa::openapi::{RefOr, Response as ResponseDocument};
-use utoipa::{IntoResponses, ToSchema};
 
 use cento::Error;
 use cento_client::api::{ErrorBody, ErrorInfo};
@@ -147,43 +145,6 @@ impl IntoResponse for Failure {
             _ => {}
         }
         response
-    }
-}
-
-/// The errors that every route of the API may answer with, for its document.
-pub struct Errors;
-
-impl IntoResponses for Errors {
-    fn responses() -> std::collections::BTreeMap<String, RefOr<ResponseDocument>> {
-        use utoipa::openapi::{ContentBuilder, ResponseBuilder};
-        let described = [
-            ("400", "Invalid request."),
-            ("401", "The token is missing or unknown."),
-            (
-                "403",
-                "The token does not permit this, or the request comes from a page of another site.",
-            ),
-            ("404", "No such document."),
-            ("405", "Method not allowed on this route."),
-            ("408", "The request exceeded the time limit."),
-            ("409", "Another change came first; try again."),
-            ("413", "The body or its number of records is too large."),
-            ("415", "The route does not accept this content type."),
-            ("429", "Too many requests; try again after `Retry-After` seconds."),
-            ("500", "Internal error; the log of the service has the details."),
-            ("503", "The service is stopping or cannot write."),
-            ("507", "The disk of the index is full."),
-        ];
-        let schema = utoipa::openapi::Ref::from_schema_name(ErrorBody::name());
-        let response = |description: &str| {
-            let content = ContentBuilder::new().schema(Some(schema.clone())).build();
-            ResponseBuilder::new()
-                .description(description)
-                .content("application/json", content)
-                .build()
-                .into()
-        };
-        described.into_iter().map(|(status, what)| (status.to_owned(), response(what))).collect()
     }
 }
 

@@ -52,8 +52,15 @@ use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
 /// not end within the time limit that is the default.
 const STEPS_MAX: u64 = 1_000_000_000;
 
-/// Returns the document of the API (OpenAPI 3.1), as JSON that people can read.
-pub fn openapi() -> String {
+/// Returns the document of the API (OpenAPI 3.1). Every service of this version answers with it.
+pub fn openapi() -> &'static str {
+    routes::OPENAPI
+}
+
+/// Derives the document of the API from the routes and their types; [`openapi()`] is what this
+/// returned when `openapi.json` was last written.
+#[cfg(feature = "openapi")]
+pub fn derive_openapi() -> String {
     format!("{:#}\n", routes::openapi::document())
 }
 
@@ -172,8 +179,7 @@ impl Service {
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
         let ways = Ways { unsigned, commands: commands.clone() };
-        let openapi = routes::openapi::json();
-        let app = Arc::new(App::new(settings, metrics, status, published, ways, (memory, openapi)));
+        let app = Arc::new(App::new(settings, metrics, status, published, ways, memory));
         Ok(Service { index, listener, app, commands, signers, writer })
     }
 

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use crate::STEPS_MAX;
 use crate::app::App;
 use crate::body::Body;
-use crate::failure::{Errors, Failure};
+use crate::failure::Failure;
 use crate::memory;
 use cento::index::Snapshot;
 use cento::measure::Measure;
@@ -22,14 +22,14 @@ use cento_client::api::{
 };
 
 /// Compare two documents, stored or not.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/compare",
     tag = "search",
     security(("token" = [])),
     request_body = CompareRequest,
-    responses((status = 200, description = "What the documents have in common", body = CompareResponse), Errors)
-)]
+    responses((status = 200, description = "What the documents have in common", body = CompareResponse), super::errors::Errors)
+))]
 pub async fn compare(
     State(app): State<Arc<App>>,
     request: Request,
@@ -84,14 +84,14 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
 /// Show the passages that a query shares with a stored document.
 ///
 /// They are those that a search with `passages` shows of the hit.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/passages",
     tag = "search",
     security(("token" = [])),
     request_body = PassagesRequest,
-    responses((status = 200, description = "The passages", body = PassagesResponse), Errors)
-)]
+    responses((status = 200, description = "The passages", body = PassagesResponse), super::errors::Errors)
+))]
 pub async fn passages(
     State(app): State<Arc<App>>,
     request: Request,

@@ -8,12 +8,12 @@ use axum::http::StatusCode;
 
 use crate::app::App;
 use crate::body::Body;
-use crate::failure::{Errors, Failure};
+use crate::failure::Failure;
 use crate::ingest::Room;
 use crate::writer::Command;
 use cento::Error;
 use cento_client::api::{
-    AddResponse, Commit, DocumentBody, DocumentResponse, RemoveRequest, RemoveResponse, When,
+    AddResponse, Commit, DocumentResponse, RemoveRequest, RemoveResponse, When,
 };
 
 /// At most so many documents are removed by one request.
@@ -27,22 +27,22 @@ fn status(committed: bool) -> StatusCode {
 ///
 /// With `application/x-ndjson` the body has a document a line; a record that is none is counted, told
 /// with its line, and disturbs no other.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/documents",
     tag = "documents",
     security(("token" = [])),
     params(When),
     request_body(content(
-        (DocumentBody = "application/json"),
+        (cento_client::api::DocumentBody = "application/json"),
         (String = "application/x-ndjson"),
     )),
     responses(
         (status = 200, description = "Committed", body = AddResponse),
         (status = 202, description = "Accepted; will be part of the next commit", body = AddResponse),
-        Errors,
+        super::errors::Errors,
     )
-)]
+))]
 pub async fn add(
     State(app): State<Arc<App>>,
     Query(when): Query<When>,
@@ -54,14 +54,14 @@ pub async fn add(
 }
 
 /// Read a stored document.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/v1/documents/{id}",
     tag = "documents",
     security(("token" = [])),
     params(("id" = String, Path, description = "The id, percent-encoded")),
-    responses((status = 200, description = "The document", body = DocumentResponse), Errors)
-)]
+    responses((status = 200, description = "The document", body = DocumentResponse), super::errors::Errors)
+))]
 pub async fn stored(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -84,7 +84,7 @@ pub async fn stored(
 }
 
 /// Remove a document.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     delete,
     path = "/v1/documents/{id}",
     tag = "documents",
@@ -93,9 +93,9 @@ pub async fn stored(
     responses(
         (status = 200, description = "Committed", body = RemoveResponse),
         (status = 202, description = "Accepted; will be part of the next commit", body = RemoveResponse),
-        Errors,
+        super::errors::Errors,
     )
-)]
+))]
 pub async fn remove_one(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -109,7 +109,7 @@ pub async fn remove_one(
 }
 
 /// Remove documents.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/remove",
     tag = "documents",
@@ -119,9 +119,9 @@ pub async fn remove_one(
     responses(
         (status = 200, description = "Committed", body = RemoveResponse),
         (status = 202, description = "Accepted; will be part of the next commit", body = RemoveResponse),
-        Errors,
+        super::errors::Errors,
     )
-)]
+))]
 pub async fn remove(
     State(app): State<Arc<App>>,
     Query(when): Query<When>,

@@ -8,18 +8,18 @@ use axum::http::{StatusCode, header};
 
 use crate::app::App;
 use crate::body::Body;
-use crate::failure::{Errors, Failure};
+use crate::failure::Failure;
 use crate::writer::Command;
 use cento_client::api::{CommitResponse, CompactRequest, CompactResponse};
 
 /// Commit what has been added and removed.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/commit",
     tag = "maintenance",
     security(("token" = [])),
-    responses((status = 200, description = "Committed: durable and searchable", body = CommitResponse), Errors)
-)]
+    responses((status = 200, description = "Committed: durable and searchable", body = CommitResponse), super::errors::Errors)
+))]
 pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>, Failure> {
     Ok(Json(app.command(Command::Commit).await?))
 }
@@ -27,7 +27,7 @@ pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>,
 /// Merge segments, and give back the space of removed documents.
 ///
 /// Searches and additions go on meanwhile.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/compact",
     tag = "maintenance",
@@ -37,9 +37,9 @@ pub async fn commit(State(app): State<Arc<App>>) -> Result<Json<CommitResponse>,
         (status = 200, description = "Done", body = CompactResponse),
         (status = 202, description = "Begun", body = CompactResponse),
         (status = 409, description = "A compaction is running", body = cento_client::api::ErrorBody),
-        Errors,
+        super::errors::Errors,
     )
-)]
+))]
 pub async fn compact(
     State(app): State<Arc<App>>,
     request: Request,

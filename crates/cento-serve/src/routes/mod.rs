@@ -1,10 +1,14 @@
 //! Which questions does the service answer?
 //!
-//! One file a kind of question. The document of the API is made of the same functions.
+//! One file a kind of question. The document of the API is derived from the same functions, with the
+//! feature `openapi`, and kept in a file, which the service answers with.
 
 mod compare;
 mod documents;
+#[cfg(feature = "openapi")]
+mod errors;
 mod maintenance;
+#[cfg(feature = "openapi")]
 pub mod openapi;
 mod page;
 mod pairwise;
@@ -13,66 +17,90 @@ mod status;
 
 use std::sync::Arc;
 
+use axum::Router;
+use axum::handler::Handler;
+use axum::http::{self, Method};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
-use axum::{Router, http};
+use axum::routing::{self, MethodRouter};
 use tower_http::catch_panic::CatchPanicLayer;
-use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::app::App;
 use super::failure::Failure;
 use super::guard;
 
+/// The document of the API (OpenAPI 3.1). A test compares it with the one that is derived.
+pub const OPENAPI: &str = include_str!("../../openapi.json");
+
+/// A route of the API.
+struct Route {
+    #[cfg_attr(
+        not(all(test, feature = "openapi")),
+        expect(dead_code, reason = "`handler` knows it; the test of the document asks for it")
+    )]
+    method: Method,
+    path: &'static str,
+    handler: MethodRouter<Arc<App>>,
+}
+
+fn get<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Route { method: Method::GET, path, handler: routing::get(handler) }
+}
+
+fn post<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Route { method: Method::POST, path, handler: routing::post(handler) }
+}
+
+fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Route { method: Method::DELETE, path, handler: routing::delete(handler) }
+}
+
 /// The routes for those who may read.
-fn readers() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(search::search))
-        .routes(routes!(compare::compare))
-        .routes(routes!(compare::passages))
-        .routes(routes!(pairwise::pairwise))
-        .routes(routes!(documents::stored))
-        .routes(routes!(status::stats))
-        .routes(routes!(status::metrics))
+fn readers() -> Vec<Route> {
+    vec![
+        post("/v1/search", search::search),
+        post("/v1/compare", compare::compare),
+        post("/v1/passages", compare::passages),
+        post("/v1/pairwise", pairwise::pairwise),
+        get("/v1/documents/{id}", documents::stored),
+        get("/v1/stats", status::stats),
+        get("/metrics", status::metrics),
+    ]
 }
 
 /// The routes for those who may write.
-fn writers() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(documents::add))
-        .routes(routes!(documents::remove_one))
-        .routes(routes!(documents::remove))
-        .routes(routes!(maintenance::commit))
-        .routes(routes!(maintenance::compact))
+fn writers() -> Vec<Route> {
+    vec![
+        post("/v1/documents", documents::add),
+        delete("/v1/documents/{id}", documents::remove_one),
+        post("/v1/remove", documents::remove),
+        post("/v1/commit", maintenance::commit),
+        post("/v1/compact", maintenance::compact),
+    ]
 }
 
 /// The routes for everybody.
-fn everybody() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(status::healthz))
-        .routes(routes!(status::readyz))
-        .routes(routes!(status::openapi))
+fn everybody() -> Vec<Route> {
+    vec![
+        get("/healthz", status::healthz),
+        get("/readyz", status::readyz),
+        get("/openapi.json", status::openapi),
+    ]
 }
 
-fn routed(
-    readers: OpenApiRouter<Arc<App>>,
-    writers: OpenApiRouter<Arc<App>>,
-    everybody: OpenApiRouter<Arc<App>>,
-) -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(openapi::Document::openapi())
-        .merge(readers)
-        .merge(writers)
-        .merge(everybody)
-        .split_for_parts()
+fn routed(routes: Vec<Route>) -> Router<Arc<App>> {
+    routes
+        .into_iter()
+        .fold(Router::new(), |router, Route { path, handler, .. }| router.route(path, handler))
 }
 
 /// All routes.
 pub fn router(app: Arc<App>) -> Router {
-    let readers = readers().route_layer(from_fn_with_state(app.clone(), guard::readers));
-    let writers = writers().route_layer(from_fn_with_state(app.clone(), guard::writers));
-    let (router, _) = routed(readers, writers, everybody());
-    router
+    let readers = routed(readers()).route_layer(from_fn_with_state(app.clone(), guard::readers));
+    let writers = routed(writers()).route_layer(from_fn_with_state(app.clone(), guard::writers));
+    routed(everybody())
+        .merge(readers)
+        .merge(writers)
         .merge(page::routes())
         .fallback(|| async {
             Failure::new(

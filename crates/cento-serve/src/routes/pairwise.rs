@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 
 use crate::app::App;
 use crate::body::Body;
-use crate::failure::{Errors, Failure};
+use crate::failure::Failure;
 use crate::memory;
 use cento::index::Document;
 use cento::index::Signed;
@@ -21,14 +21,14 @@ use cento_client::api::{PairwiseRequest, PairwiseResponse};
 /// Compare a handful of documents with each other.
 ///
 /// The pairwise test of Finkel et al. (2002), section 2.6. Nothing of the documents is kept.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/pairwise",
     tag = "search",
     security(("token" = [])),
     request_body = PairwiseRequest,
-    responses((status = 200, description = "The most similar pairs", body = PairwiseResponse), Errors)
-)]
+    responses((status = 200, description = "The most similar pairs", body = PairwiseResponse), super::errors::Errors)
+))]
 pub async fn pairwise(
     State(app): State<Arc<App>>,
     request: Request,

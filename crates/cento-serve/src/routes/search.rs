@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use crate::STEPS_MAX;
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::body::{self, Body};
-use crate::failure::{Errors, Failure};
+use crate::failure::Failure;
 use crate::memory;
 use cento::index::{Config, MaxDf};
 use cento::search::{Answer, Query, Searcher, Subject};
@@ -29,7 +29,7 @@ const QUICK_HITS_MAX: usize = 100;
 ///
 /// With `application/x-ndjson` the body is a batch: a search a line; the answer has a line for each,
 /// in the same order: what it would be answered with alone.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/search",
     tag = "search",
@@ -43,9 +43,9 @@ const QUICK_HITS_MAX: usize = 100;
             (Answer = "application/json"),
             (String = "application/x-ndjson"),
         )),
-        Errors,
+        super::errors::Errors,
     )
-)]
+))]
 pub async fn search(
     State(app): State<Arc<App>>,
     request: Request,

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::exposition::Format;
-use crate::failure::{Errors, Failure};
+use crate::failure::Failure;
 use cento_client::api::{Health, StatsResponse};
 
 fn ok(app: &App) -> Json<Health> {
@@ -18,23 +18,23 @@ fn ok(app: &App) -> Json<Health> {
 }
 
 /// Is the process there?
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/healthz",
     tag = "status",
-    responses((status = 200, description = "It is", body = Health), Errors)
-)]
+    responses((status = 200, description = "It is", body = Health), super::errors::Errors)
+))]
 pub async fn healthz(State(app): State<Arc<App>>) -> Json<Health> {
     ok(&app)
 }
 
 /// Does it take requests, and can it write?
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/readyz",
     tag = "status",
-    responses((status = 200, description = "It does", body = Health), Errors)
-)]
+    responses((status = 200, description = "It does", body = Health), super::errors::Errors)
+))]
 pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure> {
     if app.status.failed.load(Ordering::Relaxed) {
         return Err(Failure::unavailable("the last write failed; searches continue"));
@@ -47,18 +47,18 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
 }
 
 /// The document of this API.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/openapi.json",
     tag = "status",
-    responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json"), Errors)
-)]
-pub async fn openapi(State(app): State<Arc<App>>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], app.openapi.clone()).into_response()
+    responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json"), super::errors::Errors)
+))]
+pub async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], super::OPENAPI).into_response()
 }
 
 /// What can be measured, for Prometheus.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/metrics",
     tag = "status",
@@ -67,8 +67,8 @@ pub async fn openapi(State(app): State<Arc<App>>) -> Response {
         status = 200,
         description = "OpenMetrics 1.0, or the text format 0.0.4 to those that accept it more",
         content((String = "application/openmetrics-text"), (String = "text/plain"))
-    ), Errors)
-)]
+    ), super::errors::Errors)
+))]
 pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let format = Format::accepted(&headers);
     let text = format.write(app.metrics.text());
@@ -77,13 +77,13 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Respons
 }
 
 /// How large is the index, and what is being done to it?
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get,
     path = "/v1/stats",
     tag = "status",
     security(("token" = [])),
-    responses((status = 200, description = "As of the last commit", body = StatsResponse), Errors)
-)]
+    responses((status = 200, description = "As of the last commit", body = StatsResponse), super::errors::Errors)
+))]
 pub async fn stats(State(app): State<Arc<App>>) -> Result<Json<StatsResponse>, Failure> {
     let searcher = app.searcher();
     let index = app.run(move |_| searcher.snapshot().stats()).await?;
