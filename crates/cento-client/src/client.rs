@@ -3,6 +3,7 @@
 //! Calls block, one for each route. A client can be shared by threads, and keeps its connections
 //! open. If a service is busy, the client repeats the request for a while, as often as the service
 //! permits. All requests can be repeated: adding a document that is stored already changes nothing.
+//! An address with `https` needs the feature `tls`.
 //!
 //! ```no_run
 //! use cento_client::Client;
@@ -89,7 +90,8 @@ impl Client {
     /// Proxies are not used.
     ///
     /// # Errors
-    /// When that is no such address. Whether somebody is there is seen by asking.
+    /// When that is no such address, or one with `https` and the feature `tls` is off. Whether
+    /// somebody is there is seen by asking.
     pub fn new(url: &str, token: Option<&str>) -> Result<Client> {
         let refused = |what: &str| Error::input(url, what);
         let parsed: ureq::http::Uri = url.parse().map_err(|_| refused("it is not a URL"))?;
