@@ -8,11 +8,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::Settings;
 use super::body::{Body, Gate};
+use super::command::{Command, Reply, Room, Unsigned};
 use super::failure::Failure;
-use super::ingest::{Room, Unsigned};
 use super::metrics::Metrics;
 use super::published::Published;
-use super::writer::{Command, Reply, Status};
+use super::writer::Status;
 use cento::budget::ByteBudget;
 use cento::search::Searcher;
 use cento::{Error, Result};

@@ -8,14 +8,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use axum::body::Bytes;
 use crossbeam::channel::{Receiver, Sender, bounded};
 
+use super::command::{Command, ERRORS_MAX, Received, Reply, Unsigned};
 use super::failure::Failure;
-use super::metrics::Metrics;
 use super::priority;
-use super::writer::kept::Received;
-use super::writer::{Command, Reply};
 use cento::Error;
 use cento::budget::{ByteBudget, Permit};
 use cento::fault::Point;
@@ -23,53 +20,9 @@ use cento::index::Index;
 use cento::index::{Document, Signed};
 use cento::search::memory::RESERVED_BYTES_MIN;
 use cento::stop::{Flag, Stop};
-use cento_client::api::{AddResponse, Commit, RecordError};
+use cento_client::api::{AddResponse, RecordError};
 use cento_source::pipeline::document_place;
 use cento_source::{SourceOptions, for_each_record, parse_record};
-
-/// Of the records that are no documents, so many are told.
-pub const ERRORS_MAX: usize = 100;
-
-/// Documents as they came in.
-pub struct Unsigned {
-    /// The body of the request.
-    pub body: Bytes,
-    /// Whether the body is JSON lines; one document if not.
-    pub is_lines: bool,
-    /// When they are to be seen.
-    pub commit: Commit,
-    /// Their place in the queue.
-    pub room: Room,
-    /// Who waits.
-    pub reply: Reply<AddResponse>,
-}
-
-/// The room that documents take on their way, until the writer has them; also when nobody waits for
-/// the answer any more.
-pub struct Room {
-    bytes: i64,
-    metrics: Arc<Metrics>,
-    _permit: Permit,
-    /// For signatures that take more than others.
-    signatures: Option<Permit>,
-}
-
-impl Room {
-    /// For a body of so many bytes, which `permit` let in.
-    pub fn new(permit: Permit, bytes: usize, metrics: Arc<Metrics>) -> Room {
-        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-        metrics.queue_requests.inc();
-        metrics.queue_bytes.inc_by(bytes);
-        Room { bytes, metrics, _permit: permit, signatures: None }
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.metrics.queue_requests.dec();
-        self.metrics.queue_bytes.dec_by(self.bytes);
-    }
-}
 
 /// The threads that sign.
 pub struct Signers {

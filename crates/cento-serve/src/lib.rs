@@ -9,6 +9,7 @@
 mod answer;
 mod app;
 mod body;
+mod command;
 mod connection;
 mod exposition;
 mod failure;
@@ -42,11 +43,12 @@ use cento::fault::Faults;
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Result};
+use command::Command;
 use ingest::Signers;
 use metrics::Metrics;
 use published::Published;
 use schedule::Daily;
-use writer::{Command, Outgoing, Status, WriterSettings, WriterThread};
+use writer::{Outgoing, Status, WriterSettings, WriterThread};
 
 /// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
 /// not end within the time limit that is the default.

@@ -3,7 +3,7 @@
 //! One thread has the index's only writer; this is the way to it, and what others may know of it. What the
 //! thread does is in [`work`].
 
-pub mod kept;
+mod kept;
 mod work;
 
 use std::path::Path;
@@ -13,21 +13,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam::channel::{Receiver, Sender, bounded};
-use tokio::sync::oneshot;
 
-use super::failure::Failure;
-use super::ingest::Room;
+use super::command::Command;
 use super::metrics::Metrics;
 use super::priority;
 use super::published::Published;
 use super::schedule::Daily;
 use cento::fault::Faults;
-use cento::index::{Compaction, Index};
+use cento::index::Index;
 use cento::{Error, Result};
-use cento_client::api::{
-    AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse, Run,
-};
-use kept::Received;
+use cento_client::api::Run;
 use work::Work;
 
 /// So many requests with signed documents wait for the writer.
@@ -35,71 +30,6 @@ const DOCUMENTS_MAX: usize = 64;
 
 /// So many other commands wait for the writer.
 const COMMANDS_MAX: usize = 64;
-/// The way back to a request.
-pub struct Reply<T>(oneshot::Sender<std::result::Result<T, Failure>>);
-
-impl<T> Reply<T> {
-    /// A reply, and where it arrives.
-    pub fn new() -> (Reply<T>, oneshot::Receiver<std::result::Result<T, Failure>>) {
-        let (sender, receiver) = oneshot::channel();
-        (Reply(sender), receiver)
-    }
-
-    /// Whether nobody waits for it any more.
-    pub fn is_unwanted(&self) -> bool {
-        self.0.is_closed()
-    }
-
-    /// Sends it, if somebody still waits.
-    pub fn send(self, result: std::result::Result<T, Failure>) {
-        let _ = self.0.send(result);
-    }
-}
-
-/// What the writer is asked to do.
-pub enum Command {
-    /// To add documents.
-    Add {
-        /// The documents.
-        documents: Vec<Received>,
-        /// What is known of the others.
-        response: AddResponse,
-        /// When they are to be seen.
-        commit: Commit,
-        /// When they were taken in hand.
-        started: Instant,
-        /// Their place in the queue.
-        room: Room,
-        /// Who waits.
-        reply: Reply<AddResponse>,
-    },
-    /// To remove documents.
-    Remove {
-        /// Their ids.
-        ids: Vec<String>,
-        /// When they are to be gone.
-        commit: Commit,
-        /// Their place in the queue.
-        room: Room,
-        /// Who waits.
-        reply: Reply<RemoveResponse>,
-    },
-    /// To commit.
-    Commit(Reply<CommitResponse>),
-    /// To compact.
-    Compact {
-        /// Into at most so many segments.
-        segments: usize,
-        /// Who waits; for the end, or only for the beginning.
-        reply: Reply<CompactResponse>,
-        /// Whether it is the end.
-        wait: bool,
-    },
-    /// A compaction has come to its end.
-    Compacted(Result<Compaction>),
-    /// To commit what there is, and end.
-    Stop,
-}
 
 /// What others may know of the writer.
 pub struct Status {

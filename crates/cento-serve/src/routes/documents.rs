@@ -8,9 +8,8 @@ use axum::http::StatusCode;
 
 use crate::app::App;
 use crate::body::Body;
+use crate::command::{Command, Room};
 use crate::failure::Failure;
-use crate::ingest::Room;
-use crate::writer::Command;
 use cento::Error;
 use cento_client::api::{
     AddResponse, Commit, DocumentResponse, RemoveRequest, RemoveResponse, When,

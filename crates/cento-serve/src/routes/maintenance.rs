@@ -8,8 +8,8 @@ use axum::http::{StatusCode, header};
 
 use crate::app::App;
 use crate::body::Body;
+use crate::command::Command;
 use crate::failure::Failure;
-use crate::writer::Command;
 use cento_client::api::{CommitResponse, CompactRequest, CompactResponse};
 
 /// Commit what has been added and removed.

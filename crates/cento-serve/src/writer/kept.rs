@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use crate::command::Received;
 use cento::Result;
 use cento::hash::Digest;
 use cento::index::Signed;
@@ -16,14 +17,6 @@ const CHANGE_BYTES: usize = 256;
 
 /// So many documents that bring out a defect are remembered.
 const POISONS_MAX: usize = 1024;
-
-/// A document that was sent.
-pub struct Received {
-    /// Its line, counted from 1, if it was one of several.
-    pub line: Option<u64>,
-    /// The document.
-    pub signed: Signed,
-}
 
 /// What is to become of the index.
 pub enum Change {

@@ -19,8 +19,9 @@ use axum::http::StatusCode;
 use crossbeam::channel::{Sender, select_biased};
 
 use self::recovery::settle;
-use super::kept::{Change, Changes, Kept, Poisons, Received, Refused, Reported, State};
-use super::{Command, Incoming, Reply, Status, WriterSettings};
+use super::kept::{Change, Changes, Kept, Poisons, Refused, Reported, State};
+use super::{Incoming, Status, WriterSettings};
+use crate::command::{Command, Received, Reply};
 use crate::failure::Failure;
 use crate::metrics::Metrics;
 use crate::published::Published;

@@ -11,9 +11,9 @@ use std::time::Instant;
 use axum::http::StatusCode;
 
 use super::{Work, options};
+use crate::command::{ERRORS_MAX, Received};
 use crate::failure::Failure;
-use crate::ingest::ERRORS_MAX;
-use crate::writer::kept::{Change, Kept, Received, Refused, Reported, State};
+use crate::writer::kept::{Change, Kept, Refused, Reported, State};
 use cento::index::{Outcome, Writer};
 use cento::{Error, Result};
 use cento_client::api::{AddResponse, RecordError};

@@ -1,0 +1,137 @@
+//! What do requests, the threads that sign and the writer say to each other?
+//!
+//! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`Unsigned`], and from
+//! there to the [`writer`](crate::writer) as a [`Command`]; all others go to the writer directly. The
+//! answer comes back by a [`Reply`]. Those who send and receive know this module, and not each other.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Bytes;
+use tokio::sync::oneshot;
+
+use crate::failure::Failure;
+use crate::metrics::Metrics;
+use cento::Result;
+use cento::budget::Permit;
+use cento::index::{Compaction, Signed};
+use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+
+/// An answer names at most this number of records that were not added.
+pub const ERRORS_MAX: usize = 100;
+
+/// The way back to a request.
+pub struct Reply<T>(oneshot::Sender<std::result::Result<T, Failure>>);
+
+impl<T> Reply<T> {
+    /// A reply, and where it arrives.
+    pub fn new() -> (Reply<T>, oneshot::Receiver<std::result::Result<T, Failure>>) {
+        let (sender, receiver) = oneshot::channel();
+        (Reply(sender), receiver)
+    }
+
+    /// Whether nobody waits for it any more.
+    pub fn is_unwanted(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    /// Sends it, if somebody still waits.
+    pub fn send(self, result: std::result::Result<T, Failure>) {
+        let _ = self.0.send(result);
+    }
+}
+
+/// Documents as they came in.
+pub struct Unsigned {
+    /// The body of the request.
+    pub body: Bytes,
+    /// Whether the body is JSON lines; one document if not.
+    pub is_lines: bool,
+    /// When they are to be seen.
+    pub commit: Commit,
+    /// Their place in the queue.
+    pub room: Room,
+    /// Who waits.
+    pub reply: Reply<AddResponse>,
+}
+
+/// A document that was sent, signed.
+pub struct Received {
+    /// Its line, counted from 1, if it was one of several.
+    pub line: Option<u64>,
+    /// The document.
+    pub signed: Signed,
+}
+
+/// What the writer is asked to do.
+pub enum Command {
+    /// To add documents.
+    Add {
+        /// The documents.
+        documents: Vec<Received>,
+        /// What is known of the others.
+        response: AddResponse,
+        /// When they are to be seen.
+        commit: Commit,
+        /// When they were taken in hand.
+        started: Instant,
+        /// Their place in the queue.
+        room: Room,
+        /// Who waits.
+        reply: Reply<AddResponse>,
+    },
+    /// To remove documents.
+    Remove {
+        /// Their ids.
+        ids: Vec<String>,
+        /// When they are to be gone.
+        commit: Commit,
+        /// Their place in the queue.
+        room: Room,
+        /// Who waits.
+        reply: Reply<RemoveResponse>,
+    },
+    /// To commit.
+    Commit(Reply<CommitResponse>),
+    /// To compact.
+    Compact {
+        /// Into at most this number of segments.
+        segments: usize,
+        /// Who waits; for the end, or only for the beginning.
+        reply: Reply<CompactResponse>,
+        /// Whether it is the end.
+        wait: bool,
+    },
+    /// A compaction has come to its end.
+    Compacted(Result<Compaction>),
+    /// To commit what there is, and end.
+    Stop,
+}
+
+/// The room that documents take on their way, until the writer has them; also when nobody waits for
+/// the answer any more.
+pub struct Room {
+    bytes: i64,
+    /// Where it is counted.
+    pub metrics: Arc<Metrics>,
+    _permit: Permit,
+    /// For signatures that take more than others.
+    pub signatures: Option<Permit>,
+}
+
+impl Room {
+    /// For a body of this size in bytes, which `permit` let in.
+    pub fn new(permit: Permit, bytes: usize, metrics: Arc<Metrics>) -> Room {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        metrics.queue_requests.inc();
+        metrics.queue_bytes.inc_by(bytes);
+        Room { bytes, metrics, _permit: permit, signatures: None }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.metrics.queue_requests.dec();
+        self.metrics.queue_bytes.dec_by(self.bytes);
+    }
+}
