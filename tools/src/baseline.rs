@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cento::index::{Config, Index, Snapshot};
+use cento::index::{Config, Index};
 use cento::search::{Query, Searcher};
 use cento_source::AddOptions;
 use clap::Args;
@@ -23,8 +23,7 @@ use tantivy::{IndexWriter, TantivyDocument, Term};
 
 use crate::Result;
 use crate::cento::{Document, documents};
-use crate::evaluate::keys;
-use crate::latency::{Times, cpu_seconds, directory_bytes, queries};
+use crate::measure::{Times, config, cpu_seconds, directory_bytes, keys, queries};
 
 /// Queries that one engine answers before it is the next one's turn.
 const TURN: usize = 50;
@@ -157,16 +156,6 @@ impl Baselines {
         }
         Ok(())
     }
-}
-
-/// The configuration of the indexes that are measured.
-pub fn config(store_text: bool) -> Result<Config> {
-    Ok(Config::new(cento::scheme::DEFAULT_SPEC, "words", store_text)?)
-}
-
-/// The only segment, or all, of the index at `path`.
-pub fn snapshot(path: &Path) -> Result<Snapshot> {
-    Ok(Index::open(path)?.snapshot()?)
 }
 
 /// Looks a text up; the number of hits.

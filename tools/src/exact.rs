@@ -13,9 +13,8 @@ use cento_source::AddOptions;
 use clap::Args;
 
 use crate::Result;
-use crate::baseline::config;
 use crate::cento::documents;
-use crate::latency::queries;
+use crate::measure::{config, queries};
 
 /// Compare thresholds with brute force.
 #[derive(Debug, Args)]

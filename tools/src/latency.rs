@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cento::index::{Index, MaxDf, WriterOptions};
 use cento::search::{Query, Searcher};
 use clap::Args;
-use fastrand::Rng;
 
 use crate::Result;
-use crate::baseline::{config, snapshot};
 use crate::cento::{Document, documents};
+use crate::measure::{Times, config, queries, snapshot};
 
 /// Measure the latency of searches against the size of the corpus and the number of segments.
 #[derive(Debug, Args)]
@@ -188,59 +187,4 @@ fn build(corpus: &Path, bytes_max: usize, segments: usize, path: &Path) -> Resul
         index.compact(1)?;
     }
     Ok(())
-}
-
-/// Whole documents of a corpus, and passages of 100 words of as many; the same for the same seed.
-pub fn queries(corpus: &Path, count: usize, seed: u64) -> Result<(Vec<String>, Vec<String>)> {
-    let mut rng = Rng::with_seed(seed);
-    let all: Vec<String> =
-        documents(corpus)?.map(|d| Ok(d?.text)).collect::<Result<Vec<String>>>()?;
-    let long = |text: &&String| text.split_whitespace().nth(100).is_some();
-    let all: Vec<&String> = all.iter().filter(long).collect();
-    if all.is_empty() {
-        return Err("the corpus has no document of more than 100 words".into());
-    }
-    let whole = (0..count).map(|_| (*rng.choice(&all).expect("it is not empty")).clone()).collect();
-    let passages = (0..count).map(|_| {
-        let text = rng.choice(&all).expect("it is not empty");
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let start = rng.usize(0..=words.len() - 100);
-        words[start..start + 100].join(" ")
-    });
-    Ok((whole, passages.collect()))
-}
-
-/// The times of many queries.
-#[derive(Debug, Clone, Default)]
-pub struct Times {
-    micros: Vec<f64>,
-}
-
-impl Times {
-    /// Adds one.
-    pub fn push(&mut self, time: Duration) {
-        self.micros.push(time.as_secs_f64() * 1e6);
-    }
-
-    /// The time that this share of the queries took at most, in microseconds.
-    pub fn quantile(&mut self, share: f64) -> f64 {
-        self.micros.sort_unstable_by(f64::total_cmp);
-        let last = self.micros.len().saturating_sub(1);
-        self.micros.get((last as f64 * share).round() as usize).copied().unwrap_or(0.0)
-    }
-}
-
-/// The processor time of this process so far, all threads together.
-pub fn cpu_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
-/// The bytes of the files in a directory.
-pub fn directory_bytes(path: &Path) -> Result<u64> {
-    let mut bytes = 0;
-    for entry in std::fs::read_dir(path)? {
-        bytes += entry?.metadata()?.len();
-    }
-    Ok(bytes)
 }

@@ -17,10 +17,12 @@ mod hostile;
 mod kills;
 mod latency;
 mod lifecycle;
+mod measure;
 mod memory;
 mod pan;
 mod recall;
 mod service;
+mod truth;
 
 use clap::{Parser, Subcommand};
 

@@ -20,7 +20,7 @@ use clap::Args;
 
 use crate::Result;
 use crate::cento::documents;
-use crate::latency::queries;
+use crate::measure::queries;
 
 /// Measure a service under load, and check its answers.
 #[derive(Debug, Args)]

@@ -11,10 +11,11 @@ use cento::measure::vectors::{Styles, style_of};
 use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
 
-use super::{common, keys, share};
+use super::{common, share};
 use crate::Result;
 use crate::cento::documents;
 use crate::finkel::TABLE_1;
+use crate::measure::keys;
 
 /// Tables 1 to 4 on the RFCs.
 #[derive(Debug, Args)]

@@ -91,14 +91,6 @@ pub fn trained(scheme: &str, analyzer: &str, q: usize, texts: &[&str]) -> Result
     Ok(Config::with_frequencies(scheme, &name, true, table)?)
 }
 
-/// The distinct keys of a text under a scheme, ascending.
-pub fn keys(config: &Config, text: &str) -> Result<Vec<u64>> {
-    let mut keys: Vec<u64> = config.sign(text)?.1.iter().map(|f| f.key).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    Ok(keys)
-}
-
 /// How many keys two ascending sets share.
 fn common(a: &[u64], b: &[u64]) -> usize {
     a.iter().filter(|key| b.binary_search(key).is_ok()).count()

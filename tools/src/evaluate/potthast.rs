@@ -7,8 +7,9 @@ use cento::index::Config;
 use clap::Args;
 
 use super::revisions::Revisions;
-use super::{common, keys, share, trained};
+use super::{common, share, trained};
 use crate::Result;
+use crate::measure::keys;
 
 /// Figure 3 in shape, on pairs of revisions.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use crate::Result;
 use crate::cento::documents;
-use crate::estimate::{Truth, truths};
+use crate::truth::{Truth, truths};
 
 /// Where the pairs come from.
 #[derive(Debug, Args)]

@@ -12,9 +12,10 @@ use clap::Args;
 use fastrand::Rng;
 
 use super::revisions::Revisions;
-use super::{common, keys, share};
+use super::{common, share};
 use crate::Result;
 use crate::cento::{Document, documents};
+use crate::measure::keys;
 
 /// Table 3 in shape, on pairs of revisions and on pairs that were planted.
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ use fastrand::Rng;
 
 use crate::Result;
 use crate::cento::documents;
-use crate::latency::Times;
+use crate::measure::Times;
 use crate::pan::{Corpus, Pair, bytes_of};
 
 /// Table 1 by simulation, and figure 1 in shape on the PAN 2013 corpus.

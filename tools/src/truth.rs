@@ -1,0 +1,43 @@
+//! How similar are pairs of documents exactly? Files of similarities that are given.
+
+use std::path::Path;
+
+use crate::Result;
+
+/// A pair with its exact similarities.
+pub struct Truth {
+    /// The first document.
+    pub a: String,
+    /// The second.
+    pub b: String,
+    /// Their resemblance.
+    pub resemblance: f64,
+    /// How much of the first is in the second.
+    pub containment: f64,
+    /// How much of the second is in the first.
+    pub containment_back: f64,
+}
+
+/// The pairs of a file of exact similarities, named `revisions-dev-SERIES-sims.tsv`.
+pub fn truths(path: &Path) -> Result<Vec<Truth>> {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("");
+    let series = name.trim_start_matches("revisions-dev-").trim_end_matches("-sims");
+    let text = std::fs::read_to_string(path)?;
+    let pairs = text.lines().skip(1).map(|line| {
+        truth(line, series).ok_or_else(|| format!("{}: not a pair: {line}", path.display()).into())
+    });
+    pairs.collect()
+}
+
+fn truth(line: &str, series: &str) -> Option<Truth> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [document, a, b, resemblance, containment, back, ..] = fields[..] else { return None };
+    let id = |revision: &str| format!("{series}/{document}/{}", revision.trim_end_matches(".txt"));
+    Some(Truth {
+        a: id(a),
+        b: id(b),
+        resemblance: resemblance.parse().ok()?,
+        containment: containment.parse().ok()?,
+        containment_back: back.parse().ok()?,
+    })
+}
