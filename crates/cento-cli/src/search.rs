@@ -19,10 +19,10 @@ use cento::Error;
 use cento::index::Index;
 use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Answer, Goal, MaxDf, Query, Searcher, Subject, Unit};
+use cento::search::{Answer, MaxDf, Query, Searcher, Subject, Unit};
 use cento::text::kind::no_text_in;
 use cento_client::Client;
-use cento_client::api::{SearchRequest, Signature};
+use cento_client::api::{SearchRequest, Signature, goal};
 use cento_source::Item;
 
 /// Find the documents that share text with a query.
@@ -228,11 +228,7 @@ impl Search {
             passages: self.passages,
             verify: self.verify.clone(),
             min_similarity: self.min_similarity,
-            goal: match (self.best, self.cover) {
-                (true, _) => Goal::Passage,
-                (_, true) => Goal::Cover,
-                _ => Goal::Hits,
-            },
+            goal: goal(self.best, self.cover),
             ..Query::text("")
         }
     }

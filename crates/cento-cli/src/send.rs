@@ -192,3 +192,17 @@ impl Sending<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_reports_what_the_command_reports() {
+        // Two types: one counts files, which the service does not know, and the other is what clients
+        // of each version read. Answers are promised to be those of the command.
+        let own = serde_json::to_string(&AddReport::default()).unwrap();
+        let answered = serde_json::to_string(&api::AddReport::default()).unwrap();
+        assert_eq!(answered, own);
+    }
+}

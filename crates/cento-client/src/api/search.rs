@@ -160,13 +160,19 @@ impl SearchRequest {
             passages: self.passages,
             verify,
             min_similarity: self.min_similarity,
-            goal: match (self.best, self.cover) {
-                (true, _) => Goal::Passage,
-                (_, true) => Goal::Cover,
-                _ => Goal::Hits,
-            },
+            goal: goal(self.best, self.cover),
             ..Query::new(subject)
         })
+    }
+}
+
+/// Returns the goal that `best` and `cover`, the fields of a request and the options of the command,
+/// ask for. They exclude each other; [`SearchRequest::of`] is the way back.
+pub fn goal(best: bool, cover: bool) -> Goal {
+    match (best, cover) {
+        (true, _) => Goal::Passage,
+        (_, true) => Goal::Cover,
+        _ => Goal::Hits,
     }
 }
 
