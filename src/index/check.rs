@@ -12,7 +12,7 @@ use tantivy::directory::error::OpenReadError;
 
 use super::directory::verify_whole;
 use super::seal::Component;
-use super::{DocAddress, Index, Snapshot};
+use super::{Index, Snapshot};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::Digest;
 
@@ -112,21 +112,18 @@ fn check_segments(snapshot: &Snapshot, report: &mut CheckReport) {
 /// Reads every document and looks for ids that occur twice.
 fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
     let mut ids = HashSet::new();
-    for (segment, view) in (0u32..).zip(snapshot.segments()) {
-        let documents = (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc));
-        for address in documents.map(|doc| DocAddress { segment, doc }) {
-            let id = match snapshot.document(address) {
-                Ok(document) => document.id,
-                Err(Error::Corrupt(problem)) => {
-                    report.add(problem);
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            if !ids.insert(Digest::of(id.as_bytes())) {
-                let what = format!("the id `{id}` occurs twice");
-                report.add(Corruption::new("meta.json", "documents", 0, what));
+    for address in snapshot.live() {
+        let id = match snapshot.document(address) {
+            Ok(document) => document.id,
+            Err(Error::Corrupt(problem)) => {
+                report.add(problem);
+                continue;
             }
+            Err(error) => return Err(error),
+        };
+        if !ids.insert(Digest::of(id.as_bytes())) {
+            let what = format!("the id `{id}` occurs twice");
+            report.add(Corruption::new("meta.json", "documents", 0, what));
         }
     }
     Ok(())

@@ -115,10 +115,7 @@ impl Snapshot {
             let stopped: Vec<u32> =
                 signatures.find_all(stop_keys)?.iter().map(|(_, term)| term.ordinal).collect();
             let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
-            for doc in 0..signatures.header().documents {
-                if !segment.is_alive(doc) {
-                    continue;
-                }
+            for doc in segment.live() {
                 before += 1;
                 if before % step != 0 {
                     continue;

@@ -15,7 +15,7 @@ use tantivy::directory::INDEX_WRITER_LOCK;
 
 use super::Signed;
 use super::config::FREQUENCIES_FILE;
-use super::{Config, DocAddress, Document, Index, Training, WriterOptions};
+use super::{Config, Document, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
 use crate::scheme::Table;
 
@@ -87,15 +87,12 @@ impl Index {
         let index = Index::create(&path, new)?;
         let mut writer = index.writer(WriterOptions::default())?;
         let snapshot = self.snapshot()?;
-        for (segment, view) in (0u32..).zip(snapshot.segments()) {
-            let documents = 0..view.signatures.header().documents;
-            for doc in documents.filter(|&doc| view.is_alive(doc)) {
-                let stored = snapshot.document(DocAddress { segment, doc })?;
-                let text = stored.text.unwrap_or_default();
-                let document = Document::new(stored.id, text).with_meta(stored.meta);
-                let signed = Signed::new(document, index.config())?;
-                writer.add_as_of(signed, view.added(doc))?;
-            }
+        for address in snapshot.live() {
+            let stored = snapshot.document(address)?;
+            let text = stored.text.unwrap_or_default();
+            let document = Document::new(stored.id, text).with_meta(stored.meta);
+            let signed = Signed::new(document, index.config())?;
+            writer.add_as_of(signed, snapshot.segment(address).added(address.doc))?;
         }
         writer.finish()?;
         Ok(path)

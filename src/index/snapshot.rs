@@ -188,6 +188,11 @@ impl SegmentView {
         self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
     }
 
+    /// Returns the ordinals of the live documents, ascending.
+    pub fn live(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        (0..self.signatures.header().documents).filter(|&doc| self.is_alive(doc))
+    }
+
     /// Returns the number of live documents.
     pub fn live_documents(&self) -> u32 {
         self.live_documents
@@ -230,13 +235,28 @@ impl Snapshot {
         &self.segments
     }
 
+    /// The segment of the document at `address`.
+    ///
+    /// # Panics
+    /// When the address is of another snapshot and there is no such segment.
+    #[doc(hidden)]
+    pub fn segment(&self, address: DocAddress) -> &SegmentView {
+        &self.segments[address.segment as usize]
+    }
+
+    /// Returns the live documents, neither removed nor replaced, in the order in which they are
+    /// stored.
+    pub fn live(&self) -> impl Iterator<Item = DocAddress> + Clone + '_ {
+        let segments = (0u32..).zip(self.segments());
+        segments.flat_map(|(segment, view)| view.live().map(move |doc| DocAddress { segment, doc }))
+    }
+
     /// Returns a number that identifies the documents and their places: snapshots with equal
     /// numbers are equal.
     pub fn generation(&self) -> u64 {
         let parts = self.searcher.segment_readers().iter().zip(self.segments.iter());
         let name = |(reader, view): (&tantivy::SegmentReader, &SegmentView)| {
-            let alive = (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc));
-            let alive = alive.fold(0, |hash, doc| mix64(hash ^ u64::from(doc)));
+            let alive = view.live().fold(0, |hash, doc| mix64(hash ^ u64::from(doc)));
             format!("{} {alive} ", reader.segment_id().uuid_string())
         };
         hash_bytes(parts.map(name).collect::<String>().as_bytes())
@@ -272,7 +292,7 @@ impl Snapshot {
     /// # Errors
     /// When the id cannot be read.
     pub fn id(&self, address: DocAddress) -> Result<String> {
-        let id = self.segments[address.segment as usize].ids.get(address.doc).ok().flatten();
+        let id = self.segment(address).ids.get(address.doc).ok().flatten();
         id.and_then(|id| String::from_utf8(id).ok())
             .ok_or_else(|| self.damaged(address, "fast", "the document has no id"))
     }
@@ -306,9 +326,8 @@ impl Snapshot {
             };
             use tantivy::DocSet;
             while postings.doc() != tantivy::TERMINATED {
-                let doc = postings.doc();
-                let is_alive = self.segments[segment as usize].is_alive(doc);
-                if is_alive && !each(DocAddress { segment, doc })? {
+                let address = DocAddress { segment, doc: postings.doc() };
+                if self.segment(address).is_alive(address.doc) && !each(address)? {
                     return Ok(());
                 }
                 postings.advance();
@@ -325,7 +344,7 @@ impl Snapshot {
         let term = Term::from_field_u64(self.index.fields().digest, digest.low);
         let mut least: Option<String> = None;
         self.for_each_with(&term, &mut |address| {
-            if self.segments[address.segment as usize].digest(address.doc) != digest {
+            if self.segment(address).digest(address.doc) != digest {
                 return Ok(true);
             }
             let id = self.id(address)?;
@@ -346,7 +365,7 @@ impl Snapshot {
         let Some(address) = self.find(&document.id)? else {
             return Ok(false);
         };
-        let same_text = self.segments[address.segment as usize].digest(address.doc) == digest;
+        let same_text = self.segment(address).digest(address.doc) == digest;
         let meta = canonical_json(&document.meta);
         Ok(same_text && self.meta_json(address)? == meta.as_bytes())
     }
@@ -358,7 +377,7 @@ impl Snapshot {
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
         let fields = *self.index.fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
-        let store = &self.segments[address.segment as usize].store;
+        let store = &self.segment(address).store;
         let bytes = store.document(address.doc);
         let bytes = bytes.map_err(|(at, what)| damaged(&format!("{what}, at byte {at}")))?;
         let texts = stored::texts(&bytes);
@@ -369,7 +388,7 @@ impl Snapshot {
         };
         let id = text_of(fields.id);
         let text = fields.text.map(text_of);
-        let digest = self.segments[address.segment as usize].digest(address.doc);
+        let digest = self.segment(address).digest(address.doc);
         let text_fits = text.as_ref().is_none_or(|text| Digest::of(text.as_bytes()) == digest);
         if !text_fits || id != self.id(address)? {
             return Err(damaged("the document does not match its digest"));
@@ -392,7 +411,7 @@ impl Snapshot {
 
     /// The JSON of a document's meta object, keys sorted; empty if it has none.
     pub(super) fn meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
-        let column = &self.segments[address.segment as usize].meta_json;
+        let column = &self.segment(address).meta_json;
         let json = column.as_ref().map_or(Ok(None), |column| column.get(address.doc));
         json.map(Option::unwrap_or_default)
             .map_err(|_| self.damaged(address, "fast", "the meta object cannot be read"))

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::{DocAddress, Index};
+use super::Index;
 use crate::error::{Error, Result};
 use crate::replace;
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
@@ -74,18 +74,13 @@ impl Training {
         let snapshot = index.snapshot()?;
         self.write(
             &mut |add| {
-                for (segment, view) in (0u32..).zip(snapshot.segments()) {
-                    let documents = 0..view.signatures.header().documents;
-                    for doc in documents.filter(|&doc| view.is_alive(doc)) {
-                        let stored = snapshot.document(DocAddress { segment, doc })?;
-                        let Some(text) = stored.text else {
-                            let what = "the index stores no text to count; name the files instead";
-                            return Err(Error::index(index.path(), what));
-                        };
-                        add(&text)?;
-                    }
-                }
-                Ok(())
+                snapshot.live().try_for_each(|address| {
+                    let Some(text) = snapshot.document(address)?.text else {
+                        let what = "the index stores no text to count; name the files instead";
+                        return Err(Error::index(index.path(), what));
+                    };
+                    add(&text)
+                })
             },
             out,
         )

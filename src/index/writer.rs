@@ -410,7 +410,7 @@ impl Writer {
         let Some(address) = self.committed.find(id)? else {
             return Ok(None);
         };
-        let segment = &self.committed.segments()[address.segment as usize];
+        let segment = self.committed.segment(address);
         let meta = self.committed.meta_json(address)?;
         Ok(Some(content_digest(segment.digest(address.doc), &meta)))
     }

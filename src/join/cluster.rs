@@ -20,7 +20,7 @@ use super::ordered::in_order;
 use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
 use crate::error::Result;
-use crate::index::{MaxDf, Snapshot};
+use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::search::{Neighbour, Searcher};
 use crate::stop::Stop;
 
@@ -139,16 +139,10 @@ impl<'a> Documents<'a> {
         let snapshot = searcher.snapshot();
         let numbering = Numbering::new(snapshot);
         let mut ranked: Vec<(Rank, String, u64)> = Vec::new();
-        for number in 0..numbering.end() {
-            stop.check_at(number as usize)?;
-            let address = numbering.address(number);
-            if snapshot.segments()[address.segment as usize].is_alive(address.doc) {
-                ranked.push((
-                    rank(snapshot, &numbering, number, prefer)?,
-                    snapshot.id(address)?,
-                    number,
-                ));
-            }
+        for (at, address) in snapshot.live().enumerate() {
+            stop.check_at(at)?;
+            let rank = rank(snapshot, address, prefer)?;
+            ranked.push((rank, snapshot.id(address)?, numbering.number(address)));
         }
         let descends = matches!(prefer, Prefer::Greatest(_));
         ranked.sort_unstable_by(|(a, a_id, _), (b, b_id, _)| {
@@ -205,9 +199,8 @@ impl<'a> Documents<'a> {
     }
 }
 
-fn rank(snapshot: &Snapshot, numbering: &Numbering, number: u64, prefer: &Prefer) -> Result<Rank> {
-    let address = numbering.address(number);
-    let segment = &snapshot.segments()[address.segment as usize];
+fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Rank> {
+    let segment = snapshot.segment(address);
     Ok(match prefer {
         Prefer::Oldest => (0, segment.added_micros(address.doc), 0, None),
         Prefer::Longest => {

@@ -199,7 +199,7 @@ impl<'a> Join<'a> {
     fn pairs_of(&self, number: u64) -> Result<Vec<Pair>> {
         let address = self.numbering.address(number);
         let snapshot = self.searcher.snapshot();
-        if !snapshot.segments()[address.segment as usize].is_alive(address.doc) {
+        if !snapshot.segment(address).is_alive(address.doc) {
             return Ok(Vec::new());
         }
         let keys = self.searcher.keys_of(address)?;

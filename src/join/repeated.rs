@@ -102,7 +102,7 @@ impl Run {
         key: u64,
         belongs: &dyn Fn(u64) -> bool,
     ) -> Result<Option<Run>> {
-        let segment = &snapshot.segments()[address.segment as usize].signatures;
+        let segment = &snapshot.segment(address).signatures;
         let signature = segment.signature(address.doc)?;
         let Some(at) = signature.iter().position(|fingerprint| fingerprint.key == key) else {
             return Ok(None);

@@ -129,9 +129,7 @@ pub fn report(
         ..PairOptions::default()
     };
     // Which pairs are looked at depends on their texts, not on where they are stored.
-    let digest = |address: DocAddress| {
-        mix64(snapshot.segments()[address.segment as usize].digest(address.doc).low)
-    };
+    let digest = |address: DocAddress| mix64(snapshot.segment(address).digest(address.doc).low);
     pairs(searcher, None, &pair_options, 0, stop, &mut |next, found| {
         for pair in found {
             let Some(category) = pair.overlap.category() else { continue };

@@ -110,7 +110,7 @@ impl<'a> Evidence<'a> {
         }
         // Its memory is free for the next one.
         self.last = None;
-        let segment = &self.snapshot.segments()[address.segment as usize].signatures;
+        let segment = &self.snapshot.segment(address).signatures;
         let tokens = segment.document(address.doc)?.tokens;
         let held = self.room.as_ref().map_or(0, Permit::bytes);
         let bytes = memory::of_tokens(tokens);
@@ -152,7 +152,7 @@ impl<'a> Evidence<'a> {
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
         let Resolved { signature, keys, tokens, .. } = self.subject;
         self.shared.read(self.snapshot, keys, address, self.stop)?;
-        let segment = &self.snapshot.segments()[address.segment as usize].signatures;
+        let segment = &self.snapshot.segment(address).signatures;
         let shared = passages::Shared {
             signature,
             keys,

@@ -294,20 +294,20 @@ impl Searcher {
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         let (mut texts, mut shared) = (Vec::new(), SharedFingerprints::default());
         for (at, document) in documents.iter().enumerate() {
-            let DocAddress { segment, doc } = document.address;
-            shared.read(&self.snapshot, &subject.keys, document.address, stop)?;
+            let address = document.address;
+            shared.read(&self.snapshot, &subject.keys, address, stop)?;
             let positions: Vec<u32> = shared.occurrences().iter().map(|found| found.1).collect();
-            let len = self.snapshot.segments()[segment as usize].signatures.document(doc)?.tokens;
+            let len = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
             texts.extend(best::candidates(at, &positions, len as usize, windows));
         }
         let all = texts.len();
         let grams = Grams::new(&tokens.hashes, windows.q, stop)?;
         let mut tokens_of = |at: usize| -> Result<Vec<u64>> {
-            let DocAddress { segment, doc } = documents[at].address;
-            let signed = self.snapshot.segments()[segment as usize].signatures.document(doc)?;
+            let address = documents[at].address;
+            let signed = self.snapshot.segment(address).signatures.document(address.doc)?;
             let bytes = memory::of_tokens(signed.tokens);
             let _room = memory::reserve(query.memory.as_ref(), held, bytes, signed.tokens)?;
-            let text = self.snapshot.document(documents[at].address)?.text.unwrap_or_default();
+            let text = self.snapshot.document(address)?.text.unwrap_or_default();
             config.analyzer.analyze_until(&text, &mut other, stop)?;
             Ok(std::mem::take(&mut other.hashes))
         };
@@ -431,7 +431,7 @@ impl Searcher {
                 let Some(address) = self.snapshot.find(id)? else {
                     return Err(Error::UnknownId { id: id.clone() });
                 };
-                let segment = &self.snapshot.segments()[address.segment as usize].signatures;
+                let segment = &self.snapshot.segment(address).signatures;
                 let tokens = segment.document(address.doc)?.tokens;
                 let resolved = Resolved::new(tokens, segment.signature(address.doc)?);
                 Ok(Resolved { id: Some(id.clone()), address: Some(address), ..resolved })

@@ -38,7 +38,7 @@ impl Searcher {
     /// # Errors
     /// When its signature is damaged.
     pub fn keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
-        let segment = &self.snapshot.segments()[address.segment as usize].signatures;
+        let segment = &self.snapshot.segment(address).signatures;
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
         segment.forward(address.doc, &mut ordinals, &mut positions)?;
         // Ordinals are in the order of keys.

@@ -59,7 +59,7 @@ impl SharedFingerprints {
         stop: Stop<'_>,
     ) -> Result<()> {
         stop.check()?;
-        let signatures = &snapshot.segments()[address.segment as usize].signatures;
+        let signatures = &snapshot.segment(address).signatures;
         self.terms.resize(snapshot.segments().len(), None);
         let terms = &mut self.terms[address.segment as usize];
         if terms.is_none() {

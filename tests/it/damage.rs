@@ -35,7 +35,7 @@ fn answers(path: &Path) -> cento::Result<String> {
         all += &format!("{answer:?}\n");
         let Some(address) = snapshot.find(&format!("doc{doc}"))? else { continue };
         all += &format!("{:?}\n", snapshot.document(address)?);
-        let segment = &snapshot.segments()[address.segment as usize].signatures;
+        let segment = &snapshot.segment(address).signatures;
         all += &format!("{:?}\n", segment.signature(address.doc)?);
     }
     Ok(all)

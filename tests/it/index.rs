@@ -151,6 +151,27 @@ fn a_snapshot_outlives_commits_and_compactions() {
 }
 
 #[test]
+fn live_documents_come_in_stored_order_without_removed_and_replaced_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let mut writer = index.writer(options).unwrap();
+    for (ids, seed) in [(["a", "b", "c"], 0), (["d", "b", "e"], 9)] {
+        for id in ids {
+            add(&mut writer, id, &words(seed, 20)).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+    assert!(writer.remove("d").unwrap());
+    writer.commit().unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let mut live: Vec<_> = snapshot.live().collect();
+    assert!(live.is_sorted() && snapshot.segments().len() == 2);
+    live.sort_unstable_by_key(|&address| snapshot.id(address).unwrap());
+    assert_eq!(live, ["a", "b", "c", "e"].map(|id| snapshot.find(id).unwrap().unwrap()));
+}
+
+#[test]
 fn equally_good_hits_come_in_the_order_of_their_ids_wherever_they_are_stored() {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();

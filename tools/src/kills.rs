@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use cento::index::{DocAddress, Index};
+use cento::index::Index;
 use cento_client::Client;
 use cento_client::api::{Commit, DocumentBody};
 use clap::Args;
@@ -129,12 +129,9 @@ fn add(url: &str, round: u64, number: u64, seed: u64, acknowledged: &Mutex<Vec<S
 fn ids(index: &Index) -> Result<BTreeSet<String>> {
     let snapshot = index.snapshot()?;
     let mut ids = BTreeSet::new();
-    for (segment, view) in (0u32..).zip(snapshot.segments()) {
-        for doc in (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc)) {
-            let id = snapshot.id(DocAddress { segment, doc })?;
-            if let Some(twice) = ids.replace(id) {
-                return Err(format!("{twice} is there twice").into());
-            }
+    for address in snapshot.live() {
+        if let Some(twice) = ids.replace(snapshot.id(address)?) {
+            return Err(format!("{twice} is there twice").into());
         }
     }
     Ok(ids)

@@ -15,7 +15,7 @@ use super::terminal::{line, tell};
 use super::values::parse_bytes;
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::{Config, DocAddress, Index, Snapshot};
+use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
 use cento::search::{self, Query, Searcher};
 use cento_source::AddOptions;
@@ -150,10 +150,9 @@ struct Pair {
 
 /// The pairs that share most, identical texts and pairs within a directory left out.
 fn striking_pairs(searcher: &Searcher, root: &Path) -> cento::Result<Vec<Pair>> {
-    let addresses = addresses(searcher.snapshot());
-    let step = addresses.len().div_ceil(SAMPLE_DOCUMENTS).max(1);
+    let step = (searcher.snapshot().documents() as usize).div_ceil(SAMPLE_DOCUMENTS).max(1);
     let mut pairs = Vec::new();
-    for &address in addresses.iter().step_by(step) {
+    for address in searcher.snapshot().live().step_by(step) {
         let id = searcher.snapshot().id(address)?;
         let query = Query { min_resemblance: 0.3, min_overlap: 10, ..Query::id(&id) };
         for hit in searcher.search(&query)?.hits {
@@ -176,17 +175,6 @@ fn striking_pairs(searcher: &Searcher, root: &Path) -> cento::Result<Vec<Pair>> 
     });
     pairs.truncate(PAIRS_SHOWN);
     Ok(pairs)
-}
-
-fn addresses(snapshot: &Snapshot) -> Vec<DocAddress> {
-    let mut addresses = Vec::new();
-    for (segment, view) in (0u32..).zip(snapshot.segments()) {
-        let documents = 0..view.signatures.header().documents;
-        addresses.extend(
-            documents.filter(|&doc| view.is_alive(doc)).map(|doc| DocAddress { segment, doc }),
-        );
-    }
-    addresses
 }
 
 /// The directory of a file: for Cargo's sources the package without its version.

@@ -11,7 +11,7 @@ pub mod sim;
 use std::collections::BTreeMap;
 
 use cento::hash::mix64;
-use cento::index::{Config, DocAddress, Document, Index, Snapshot, Writer};
+use cento::index::{Config, Document, Index, Snapshot, Writer};
 
 /// What an index should hold: the text of each document by its id.
 pub type Model = BTreeMap<String, String>;
@@ -51,7 +51,7 @@ pub fn holds(index: &Index, model: &Model) -> Result<(), String> {
     for (id, text) in model {
         let address = snapshot.find(id).map_err(|e| e.to_string())?;
         let address = address.ok_or_else(|| format!("{id} is not found"))?;
-        let segment = &snapshot.segments()[address.segment as usize];
+        let segment = snapshot.segment(address);
         let (_, signature) = snapshot.config().sign(text).unwrap();
         if segment.signatures.signature(address.doc).map_err(|e| e.to_string())? != signature {
             return Err(format!("{id} has another signature"));
@@ -66,11 +66,9 @@ pub fn holds(index: &Index, model: &Model) -> Result<(), String> {
 /// The text of each live document by its id.
 pub fn contents(snapshot: &Snapshot) -> Model {
     let mut contents = Model::new();
-    for (segment, view) in (0u32..).zip(snapshot.segments()) {
-        for doc in (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc)) {
-            let stored = snapshot.document(DocAddress { segment, doc }).unwrap();
-            assert!(contents.insert(stored.id, stored.text.unwrap()).is_none(), "an id twice");
-        }
+    for address in snapshot.live() {
+        let stored = snapshot.document(address).unwrap();
+        assert!(contents.insert(stored.id, stored.text.unwrap()).is_none(), "an id twice");
     }
     contents
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cento::index::{DocAddress, Index};
+use cento::index::Index;
 
 use super::scenario::{Contents, INDEX, Scenario};
 
@@ -81,11 +81,9 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
         let problems = index.check()?.problems.iter().map(ToString::to_string).collect();
         let snapshot = index.snapshot()?;
         let mut contents = Contents::new();
-        for (segment, view) in (0u32..).zip(snapshot.segments()) {
-            for doc in (0..view.signatures.header().documents).filter(|&doc| view.is_alive(doc)) {
-                let stored = snapshot.document(DocAddress { segment, doc })?;
-                contents.insert(stored.id, stored.text.unwrap_or_default());
-            }
+        for address in snapshot.live() {
+            let stored = snapshot.document(address)?;
+            contents.insert(stored.id, stored.text.unwrap_or_default());
         }
         Ok((contents, snapshot.segments().len(), problems))
     };

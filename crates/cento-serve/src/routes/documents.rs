@@ -70,7 +70,7 @@ pub async fn stored(
         let snapshot = searcher.snapshot();
         let Some(address) = snapshot.find(&id)? else { return Err(Error::UnknownId { id }) };
         let document = snapshot.document(address)?;
-        let segment = &snapshot.segments()[address.segment as usize].signatures;
+        let segment = &snapshot.segment(address).signatures;
         Ok(DocumentResponse {
             id: document.id,
             text: document.text,
