@@ -36,10 +36,21 @@ impl Signed {
     /// The errors of [`new`](Self::new); [`Error::Cancelled`](crate::Error::Cancelled)
     /// soon after `stop`.
     pub fn until(document: Document, config: &Config, stop: Stop<'_>) -> Result<Signed> {
+        let digest = Digest::of(document.text.as_bytes());
+        Signed::with_digest(document, digest, config, stop)
+    }
+
+    /// Signs a document, of whose text the digest is known.
+    pub(super) fn with_digest(
+        document: Document,
+        digest: Digest,
+        config: &Config,
+        stop: Stop<'_>,
+    ) -> Result<Signed> {
         // The tokens are not held.
         let signed = config.sign_within(&document.text, usize::MAX, &mut Vec::new(), stop)?;
         let signature = signed.fingerprints.expect("nothing is too large");
-        Ok(Signed::of(document, signed.tokens, signature))
+        Ok(Signed { document, digest, token_count: signed.tokens, signature: Arc::new(signature) })
     }
 
     /// Combines a document with its signature; `tokens` is the number of its tokens.

@@ -25,6 +25,7 @@ use crate::fault::Point;
 use crate::hash::Digest;
 use crate::index::Document;
 use crate::segment::plugin::{Backlog, Payload};
+use crate::stop::Stop;
 
 /// How much a writer may use.
 #[derive(Debug, Clone, Copy)]
@@ -174,8 +175,7 @@ impl Writer {
     /// # Errors
     /// When the index cannot be read.
     pub fn holds(&self, document: &Document, digest: Digest) -> Result<bool> {
-        let content = content_digest(digest, canonical_json(&document.meta).as_bytes());
-        Ok(self.content_of(id_digest(&document.id), &document.id)? == Some(content))
+        Ok(self.compare(document, digest)?.is_unchanged())
     }
 
     /// Returns the number of changes since the last commit.
@@ -192,11 +192,14 @@ impl Writer {
     /// When the index cannot hold the document ([`Document::problem`]) or cannot be written.
     pub fn add(&mut self, document: Document) -> Result<Outcome> {
         let document = document.checked()?;
-        if self.holds(&document, Digest::of(document.text.as_bytes()))? {
-            self.check_usable()?;
+        self.check_usable()?;
+        let digest = Digest::of(document.text.as_bytes());
+        let compared = self.compare(&document, digest)?;
+        if compared.is_unchanged() {
             return Ok(Outcome::Unchanged);
         }
-        self.add_signed(Signed::new(document, self.index.config())?)
+        let signed = Signed::with_digest(document, digest, self.index.config(), Stop::NEVER)?;
+        self.put(signed, &compared, date(SystemTime::now()))
     }
 
     /// Adds a document that is signed already, as the index signs.
@@ -214,24 +217,32 @@ impl Writer {
         added: DateTime,
     ) -> Result<Outcome> {
         self.check_usable()?;
-        self.make_room()?;
-        let own: &Signed = signed.borrow();
-        let of_id = id_digest(&own.document.id);
-        let meta = canonical_json(&own.document.meta);
-        let content = content_digest(own.digest, meta.as_bytes());
-        let before = self.content_of(of_id, &own.document.id)?;
-        if before == Some(content) {
+        let own = signed.borrow();
+        let compared = self.compare(&own.document, own.digest)?;
+        if compared.is_unchanged() {
             return Ok(Outcome::Unchanged);
         }
+        self.put(signed, &compared, added)
+    }
+
+    /// Writes a document that differs from the stored one.
+    fn put(
+        &mut self,
+        signed: impl Borrow<Signed>,
+        compared: &Compared,
+        added: DateTime,
+    ) -> Result<Outcome> {
+        self.make_room()?;
+        let own: &Signed = signed.borrow();
         let stored = self.index.fields().text.map_or(0, |_| own.document.text.len());
         let bytes = stored + FINGERPRINT_BYTES * own.signature.len() + 1024;
-        let mut document = self.document_of(own, &meta, added);
+        let mut document = self.document_of(own, &compared.meta, added);
         let payload = Payload {
             digest: own.digest,
             tokens: own.token_count,
             signature: own.signature.clone(),
         };
-        let replaced = before.is_some().then(|| self.id_term(&own.document.id));
+        let replaced = compared.before.is_some().then(|| self.id_term(&own.document.id));
         let point = self.index.faults().at(Point::Add, &own.document.id);
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
         drop(signed);
@@ -244,10 +255,10 @@ impl Writer {
         }
         let added = self.tantivy_writer().add_document(document);
         added.map_err(|e| self.failure("add a document to", e))?;
-        self.changed.insert(of_id, Change::Added(content));
+        self.changed.insert(compared.of_id, Change::Added(compared.content));
         self.failed = false;
         self.commit_if_many()?;
-        Ok(if before.is_some() { Outcome::Replaced } else { Outcome::Added })
+        Ok(if compared.before.is_some() { Outcome::Replaced } else { Outcome::Added })
     }
 
     /// Removes the document with this id; returns whether there was one.
@@ -399,6 +410,15 @@ impl Writer {
         self.index.error(action, error)
     }
 
+    /// Compares a document, whose text has this digest, with the stored one of its id.
+    fn compare(&self, document: &Document, digest: Digest) -> Result<Compared> {
+        let of_id = id_digest(&document.id);
+        let meta = canonical_json(&document.meta);
+        let content = content_digest(digest, meta.as_bytes());
+        let before = self.content_of(of_id, &document.id)?;
+        Ok(Compared { of_id, meta, content, before })
+    }
+
     /// The digest of the content of the document with this id, which has the digest `of_id`, as of
     /// now.
     fn content_of(&self, of_id: Digest, id: &str) -> Result<Option<Digest>> {
@@ -435,6 +455,24 @@ impl Writer {
         document.add_u64(fields.digest_high, signed.digest.high);
         document.add_date(fields.added, added);
         document
+    }
+}
+
+/// A document beside the stored one of its id.
+struct Compared {
+    /// The digest of the id.
+    of_id: Digest,
+    /// The document's meta object as canonical JSON.
+    meta: String,
+    /// The digest of the document's content.
+    content: Digest,
+    /// The digest of the content of the stored one, if there is one.
+    before: Option<Digest>,
+}
+
+impl Compared {
+    fn is_unchanged(&self) -> bool {
+        self.before == Some(self.content)
     }
 }
 
