@@ -3,13 +3,14 @@
 //! The larger part of the work, and the part that needs no order: many threads do it at once.
 
 use std::cmp::Reverse;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use super::recent::Recent;
 use super::verdict::Reason;
 use super::{DedupOptions, Record};
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Signed};
+use crate::join::ordered::in_order;
 use crate::search::Searcher;
 use crate::stop::Stop;
 
@@ -57,30 +58,16 @@ impl Committed<'_> {
     /// # Errors
     /// When an index cannot be read.
     pub fn look_up(&self, batch: &[Record]) -> Result<Vec<Option<Prepared>>> {
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<(usize, Prepared)>> {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                match batch.get(at) {
-                    None => return Ok(done),
-                    Some(Record::Document(signed)) => done.push((at, self.look_up_one(signed)?)),
-                    Some(_) => {}
-                }
-            }
+        let mut prepared = Vec::with_capacity(batch.len());
+        let work = |at: u64| match &batch[at as usize] {
+            Record::Document(signed) => self.look_up_one(signed).map(Some),
+            _ => Ok(None),
         };
-        let done = std::thread::scope(|scope| {
-            let running: Vec<_> =
-                (0..self.options.threads.max(1)).map(|_| scope.spawn(work)).collect();
-            let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Vec<_>>>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            running.into_iter().map(join).collect::<Result<Vec<_>>>()
+        let (threads, never) = (self.options.threads, AtomicBool::new(false));
+        in_order(threads, 0..batch.len() as u64, &never, &work, &mut |_, one| {
+            prepared.push(one);
+            Ok(())
         })?;
-        let mut prepared: Vec<Option<Prepared>> = batch.iter().map(|_| None).collect();
-        for (at, one) in done.into_iter().flatten() {
-            prepared[at] = Some(one);
-        }
         Ok(prepared)
     }
 
