@@ -23,6 +23,8 @@ use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
 use crate::segment::SegmentReader;
 use crate::segment::plugin::{Digests, SignatureFile};
+use crate::stop::Stop;
+use crate::text::Analyzed;
 
 /// A document of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -394,6 +396,16 @@ impl Snapshot {
             return Err(damaged("the document does not match its digest"));
         }
         Ok(StoredDocument { id, text, meta: self.meta(address)? })
+    }
+
+    /// Reads the text of a document, empty if the index stores none, and splits it into tokens.
+    ///
+    /// # Errors
+    /// The errors of [`document`](Self::document); [`Error::Cancelled`] soon after `stop`.
+    #[doc(hidden)]
+    pub fn analyzed(&self, address: DocAddress, stop: Stop<'_>) -> Result<Analyzed> {
+        let text = self.document(address)?.text.unwrap_or_default();
+        Analyzed::new(text, &self.config().analyzer, stop)
     }
 
     /// Returns the metadata of a document.

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::measure::Measure;
 use crate::stop::Stop;
-use crate::text::{Side, Tokens};
+use crate::text::{Analyzed, Side, Tokens};
 
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
@@ -28,25 +28,17 @@ pub struct Evidence<'a> {
     stop: Stop<'a>,
     shared: SharedFingerprints,
     /// The document last read: it is verified, and then its passages are found.
-    last: Option<(DocAddress, Arc<Analyzed>)>,
+    last: Option<LastRead>,
     memory: Option<QueryMemory>,
     /// For the tokens of the query.
     room: Option<Permit>,
 }
 
-/// The text of a document, and its tokens.
-#[derive(Default)]
-struct Analyzed {
-    text: String,
-    tokens: Tokens,
-    /// For the tokens.
+struct LastRead {
+    address: DocAddress,
+    document: Arc<Analyzed>,
+    /// For its tokens.
     _room: Option<Permit>,
-}
-
-impl Analyzed {
-    fn side(&self) -> Side<'_> {
-        Side { text: &self.text, tokens: &self.tokens }
-    }
 }
 
 impl<'a> Evidence<'a> {
@@ -105,8 +97,8 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress) -> Result<Arc<Analyzed>> {
-        if let Some((_, document)) = self.last.as_ref().filter(|(last, _)| *last == address) {
-            return Ok(document.clone());
+        if let Some(last) = self.last.as_ref().filter(|last| last.address == address) {
+            return Ok(last.document.clone());
         }
         // Its memory is free for the next one.
         self.last = None;
@@ -114,13 +106,9 @@ impl<'a> Evidence<'a> {
         let tokens = segment.document(address.doc)?.tokens;
         let held = self.room.as_ref().map_or(0, Permit::bytes);
         let bytes = memory::of_tokens(tokens);
-        let room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
-        let text = self.snapshot.document(address)?.text.unwrap_or_default();
-        let mut document = Analyzed { text, _room: room, ..Analyzed::default() };
-        let analyzer = &self.snapshot.config().analyzer;
-        analyzer.analyze_until(&document.text, &mut document.tokens, self.stop)?;
-        let document = Arc::new(document);
-        self.last = Some((address, document.clone()));
+        let _room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
+        let document = Arc::new(self.snapshot.analyzed(address, self.stop)?);
+        self.last = Some(LastRead { address, document: document.clone(), _room });
         Ok(document)
     }
 

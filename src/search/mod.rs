@@ -44,7 +44,7 @@ use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
-use crate::text::Tokens;
+use crate::text::Analyzed;
 use best::{Grams, Windows};
 use boilerplate::Boilerplate;
 use candidates::{Counted, Counters, Found, Request};
@@ -283,12 +283,11 @@ impl Searcher {
                 "the best passage is found by comparing texts, but the index or the query has none",
             ));
         };
-        let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
         let bytes = memory::of_tokens(subject.tokens);
         let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
         let held = room.as_ref().map_or(0, Permit::bytes);
         let stop = query.stop();
-        config.analyzer.analyze_until(&text, &mut tokens, stop)?;
+        let tokens = Analyzed::new(text, &config.analyzer, stop)?.tokens;
         // Of equal passages the one of the first id is best, wherever it is stored.
         score::name(&self.snapshot, &mut documents, stop)?;
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
@@ -307,17 +306,14 @@ impl Searcher {
             let signed = self.snapshot.segment(address).signatures.document(address.doc)?;
             let bytes = memory::of_tokens(signed.tokens);
             let _room = memory::reserve(query.memory.as_ref(), held, bytes, signed.tokens)?;
-            let text = self.snapshot.document(address)?.text.unwrap_or_default();
-            config.analyzer.analyze_until(&text, &mut other, stop)?;
-            Ok(std::mem::take(&mut other.hashes))
+            Ok(self.snapshot.analyzed(address, stop)?.tokens.hashes)
         };
         let found = best::best(texts, &grams, &mut tokens_of, stop)?;
         let Some(found) = found else {
             return Ok((Vec::new(), CandidateTexts { texts: all, calculated: 0 }));
         };
         let best = documents.swap_remove(found.candidate.document);
-        let text = self.snapshot.document(best.address)?.text.unwrap_or_default();
-        config.analyzer.analyze_until(&text, &mut other, stop)?;
+        let other = self.snapshot.analyzed(best.address, stop)?.tokens;
         let passage = Passage {
             query: passages::bytes(&tokens, &(0..tokens.hashes.len())),
             hit: passages::bytes(&other, &found.candidate.tokens),

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
 use crate::stop::Stop;
-use crate::text::{Side, Tokens};
+use crate::text::Analyzed;
 
 /// A document that shares fingerprints with what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,18 +125,13 @@ impl Searcher {
 pub struct Texts<'a> {
     snapshots: [&'a Snapshot; 2],
     /// The document of each side that was read last.
-    last: [Option<(DocAddress, Arc<Text>)>; 2],
+    last: [Option<(DocAddress, Arc<Analyzed>)>; 2],
 }
 
 impl std::fmt::Debug for Texts<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Texts").finish_non_exhaustive()
     }
-}
-
-struct Text {
-    text: String,
-    tokens: Tokens,
 }
 
 impl<'a> Texts<'a> {
@@ -155,22 +150,12 @@ impl<'a> Texts<'a> {
         passages::between(a.side(), b.side(), stop)
     }
 
-    fn read(&mut self, side: usize, address: DocAddress, stop: Stop<'_>) -> Result<Arc<Text>> {
+    fn read(&mut self, side: usize, address: DocAddress, stop: Stop<'_>) -> Result<Arc<Analyzed>> {
         if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
             return Ok(text.clone());
         }
-        let snapshot = self.snapshots[side];
-        let text = snapshot.document(address)?.text.unwrap_or_default();
-        let mut tokens = Tokens::default();
-        snapshot.config().analyzer.analyze_until(&text, &mut tokens, stop)?;
-        let text = Arc::new(Text { text, tokens });
+        let text = Arc::new(self.snapshots[side].analyzed(address, stop)?);
         self.last[side] = Some((address, text.clone()));
         Ok(text)
-    }
-}
-
-impl Text {
-    fn side(&self) -> Side<'_> {
-        Side { text: &self.text, tokens: &self.tokens }
     }
 }

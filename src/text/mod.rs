@@ -13,6 +13,9 @@ mod prepared;
 mod tokenize;
 mod unicode;
 
+use crate::error::Result;
+use crate::stop::Stop;
+
 pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;
 #[doc(hidden)]
@@ -123,6 +126,32 @@ pub struct Side<'a> {
     pub text: &'a str,
     /// Its tokens.
     pub tokens: &'a Tokens,
+}
+
+/// A text with its tokens.
+#[derive(Debug, Clone, Default)]
+pub struct Analyzed {
+    /// The text.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: Tokens,
+}
+
+impl Analyzed {
+    /// Splits a text into tokens.
+    ///
+    /// # Errors
+    /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn new(text: String, analyzer: &Analyzer, stop: Stop<'_>) -> Result<Analyzed> {
+        let mut tokens = Tokens::default();
+        analyzer.analyze_until(&text, &mut tokens, stop)?;
+        Ok(Analyzed { text, tokens })
+    }
+
+    /// What is compared.
+    pub fn side(&self) -> Side<'_> {
+        Side { text: &self.text, tokens: &self.tokens }
+    }
 }
 
 /// A half-open range of bytes of a text.

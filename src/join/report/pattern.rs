@@ -17,7 +17,6 @@ use crate::index::DocAddress;
 use crate::search::Searcher;
 use crate::search::align::{Aligned, align};
 use crate::stop::Stop;
-use crate::text::{Side, Tokens};
 
 /// The kind of text that a pair shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -72,20 +71,12 @@ pub fn of(
     stop: Stop<'_>,
 ) -> Result<Option<Pattern>> {
     let snapshot = searcher.snapshot();
-    let read = |address| -> Result<(String, Tokens)> {
-        let text = snapshot.document(address)?.text.unwrap_or_default();
-        let mut tokens = Tokens::default();
-        snapshot.config().analyzer.analyze_until(&text, &mut tokens, stop)?;
-        Ok((text, tokens))
-    };
-    let ((a_text, a_tokens), (b_text, b_tokens)) = (read(a)?, read(b)?);
-    if a_tokens.hashes == b_tokens.hashes {
+    let (a_text, b_text) = (snapshot.analyzed(a, stop)?, snapshot.analyzed(b, stop)?);
+    let [x, y] = [&a_text.tokens.hashes[..], &b_text.tokens.hashes[..]];
+    if x == y {
         return Ok(Some(Pattern::ExactAlias));
     }
-    let [x, y] =
-        [(&a_text, &a_tokens), (&b_text, &b_tokens)].map(|(text, tokens)| Side { text, tokens });
-    let passages = align(x, y, stop)?.passages;
-    let [x, y] = [&a_tokens.hashes[..], &b_tokens.hashes[..]];
+    let passages = align(a_text.side(), b_text.side(), stop)?.passages;
     let Some(is_template) = is_template(x, y, &passages, COMPARISONS_MAX, stop)? else {
         return Ok(None);
     };
