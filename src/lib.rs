@@ -93,8 +93,9 @@ pub use budget::ByteBudget;
 pub use error::{Corruption, Error, Result};
 pub use hash::Digest;
 pub use index::{
-    Bytes, CheckReport, Compacting, Compaction, Config, DocAddress, Document, Index, MaxDf,
-    Outcome, Signed, Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
+    Bytes, CheckReport, Compacting, Compaction, Config, DfBucket, DfDistribution, DocAddress,
+    Document, Index, MaxDf, Outcome, RepeatedPassage, Signed, Snapshot, Stats, StoredDocument,
+    Training, Writer, WriterOptions,
 };
 pub use measure::Measure;
 pub use overlap::{Category, Overlap};

@@ -11,7 +11,6 @@ mod numbering;
 mod ordered;
 pub mod pairs;
 pub mod pairwise;
-pub mod repeated;
 pub mod report;
 pub mod series;
 mod thresholds;

@@ -284,7 +284,7 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
     writer.finish().unwrap();
     let snapshot = index.snapshot().unwrap();
     assert!(snapshot.segments().len() > 1);
-    let frequencies = snapshot.frequencies().unwrap();
+    let frequencies = snapshot.df_distribution().unwrap();
     let mut least = 0;
     for bucket in &frequencies.distribution {
         let within = || dfs.values().filter(|&&df| df > least && df <= bucket.df_max);

@@ -10,8 +10,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::line;
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::{self, Frequencies, Index, PASSAGE_TOKENS};
-use cento::join::repeated::{Repeated, repeated};
+use cento::index::{self, DfDistribution, Index, PASSAGE_TOKENS, RepeatedPassage};
 
 /// Show the size and contents of an index.
 #[derive(Debug, Args)]
@@ -36,9 +35,9 @@ struct Report {
     #[serde(flatten)]
     stats: index::Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
-    frequencies: Option<Frequencies>,
+    frequencies: Option<DfDistribution>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    boilerplate: Option<Vec<Repeated>>,
+    boilerplate: Option<Vec<RepeatedPassage>>,
 }
 
 impl Stats {
@@ -46,8 +45,8 @@ impl Stats {
         let report = match self.target.only_target()? {
             Target::Index(path) => {
                 let snapshot = Index::open(&path)?.snapshot()?;
-                let frequencies = if self.quick { None } else { Some(snapshot.frequencies()?) };
-                let boilerplate = self.boilerplate.map(|count| repeated(&snapshot, count));
+                let frequencies = if self.quick { None } else { Some(snapshot.df_distribution()?) };
+                let boilerplate = self.boilerplate.map(|count| snapshot.repeated_passages(count));
                 let boilerplate = boilerplate.transpose()?;
                 Report { stats: snapshot.stats()?, frequencies, boilerplate }
             }
@@ -97,15 +96,15 @@ impl Stats {
     }
 }
 
-fn print_passage(out: &mut impl Write, passage: &Repeated) -> io::Result<()> {
-    let Repeated { documents, tokens, id, text, .. } = passage;
+fn print_passage(out: &mut impl Write, passage: &RepeatedPassage) -> io::Result<()> {
+    let RepeatedPassage { documents, tokens, id, text, .. } = passage;
     line!(out)?;
     line!(out, "in {} documents, {tokens} tokens, such as {id}:", count(*documents))?;
     let text = text.as_deref().unwrap_or("(the index stores no text)");
     text.lines().try_for_each(|line| line!(out, "    {line}"))
 }
 
-fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Result<()> {
+fn print_frequencies(out: &mut impl Write, frequencies: &DfDistribution) -> io::Result<()> {
     let all: u64 = frequencies.distribution.iter().map(|bucket| bucket.postings).sum();
     let share = |postings: u64| 100.0 * postings as f64 / all.max(1) as f64;
     line!(out)?;
@@ -120,7 +119,7 @@ fn print_frequencies(out: &mut impl Write, frequencies: &Frequencies) -> io::Res
             share(bucket.postings)
         )?;
     }
-    let Frequencies { max_df, stopped, .. } = frequencies;
+    let DfDistribution { max_df, stopped, .. } = frequencies;
     writeln!(
         out,
         "\nmax-df {}: {} stop-fingerprints, {:.1} % of the postings. Of {} sampled documents, {:.2} %\n\

@@ -12,13 +12,14 @@ use crate::segment::SegmentReader;
 
 /// The distribution of document frequencies, and what stop-fingerprints take away.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Frequencies {
+#[non_exhaustive]
+pub struct DfDistribution {
     /// From the rarest fingerprints to the most frequent.
-    pub distribution: Vec<Bucket>,
+    pub distribution: Vec<DfBucket>,
     /// Fingerprints in more documents are stop-fingerprints.
     pub max_df: u64,
     /// The stop-fingerprints.
-    pub stopped: Bucket,
+    pub stopped: DfBucket,
     /// Documents that were sampled.
     pub sampled_documents: u64,
     /// The share of them that have stop-fingerprints only, so that not even a copy finds them.
@@ -30,7 +31,8 @@ pub struct Frequencies {
 
 /// The fingerprints with at most a certain document frequency, and more than the bucket before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Bucket {
+#[non_exhaustive]
+pub struct DfBucket {
     /// The greatest document frequency.
     pub df_max: u64,
     /// Distinct fingerprints.
@@ -46,15 +48,15 @@ pub const PASSAGE_TOKENS: u32 = 100;
 const SAMPLE_DOCUMENTS: u64 = 4000;
 
 impl Snapshot {
-    /// How fingerprints are spread over documents, and what the index's limit of document
+    /// Returns how fingerprints are spread over documents, and what the index's limit of document
     /// frequency costs. Reads all dictionaries: about a second for 20 million fingerprints.
     ///
     /// # Errors
     /// When a segment is damaged.
-    pub fn frequencies(&self) -> Result<Frequencies> {
+    pub fn df_distribution(&self) -> Result<DfDistribution> {
         let max_df = self.config().max_df.limit(self.documents());
-        let mut buckets = [Bucket::default(); 65];
-        let mut stopped = Bucket::default();
+        let mut buckets = [DfBucket::default(); 65];
+        let mut stopped = DfBucket::default();
         let mut stop_keys = Vec::new();
         self.for_each_term(&mut |key, df| {
             let bucket = &mut buckets[(u64::BITS - (df - 1).leading_zeros()) as usize];
@@ -69,10 +71,10 @@ impl Snapshot {
         })?;
         let buckets = (0u32..).zip(buckets).filter(|(_, bucket)| bucket.terms > 0);
         let distribution =
-            buckets.map(|(bits, bucket)| Bucket { df_max: 1 << bits, ..bucket }).collect();
+            buckets.map(|(bits, bucket)| DfBucket { df_max: 1 << bits, ..bucket }).collect();
         let sample = self.sample(&stop_keys)?;
         let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
-        Ok(Frequencies {
+        Ok(DfDistribution {
             distribution,
             max_df,
             stopped,

@@ -1,8 +1,9 @@
 //! Which passages does a collection repeat most?
 //!
-//! Licences, headers, disclaimers: fingerprints in many documents, put together again to what they
-//! are of. Each of the most frequent fingerprints is looked up in a few documents that have it, and
-//! followed there as far as its neighbours are in half as many; the longest is shown.
+//! Licences, headers, disclaimers: passages are put together again from the fingerprints that many
+//! documents have. Each of the most frequent ones is looked up in a few documents that have it. There
+//! the passage extends as far as the neighbouring fingerprints are in at least half as many
+//! documents; the longest such passage is shown.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -10,81 +11,86 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::{DocAddress, Snapshot};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
-use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
-use crate::text::Tokens;
+use crate::stop::Stop;
+use crate::text::Analyzed;
 
 /// A passage that many documents have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Repeated {
-    /// In so many documents is its most frequent fingerprint, deleted ones included until they are
-    /// compacted away.
+#[non_exhaustive]
+pub struct RepeatedPassage {
+    /// The document frequency of its most frequent fingerprint; it includes deleted documents until
+    /// they are compacted away.
     pub documents: u64,
-    /// The tokens of the passage.
+    /// The length of the passage, in tokens.
     pub tokens: u32,
     /// A document that has it.
     pub id: String,
-    /// The bytes of it there, half-open; none if the index keeps no texts.
+    /// Where it is in that document's text, in bytes, half-open; `None` if the index stores no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<(u32, u32)>,
-    /// What it says.
+    /// The text of the passage; `None` if the index stores no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// So many of the most frequent fingerprints are looked at.
+/// The number of most frequent fingerprints that are examined.
 const TERMS_MAX: usize = 50_000;
 
-/// So many documents with a fingerprint are looked at.
+/// The number of documents that are examined for each of them.
 const EXAMPLES_MAX: usize = 16;
 
-/// What is in fewer documents is no boilerplate.
+/// A fingerprint in fewer documents is not boilerplate.
 const DF_MIN: u64 = 3;
 
-/// The `count` passages that most documents have, the most frequent first.
-///
-/// # Errors
-/// When a file is damaged.
-pub fn repeated(snapshot: &Snapshot, count: usize) -> Result<Vec<Repeated>> {
-    let mut heap: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
-    snapshot.for_each_term(&mut |key, df| {
-        if df >= DF_MIN {
-            heap.push(Reverse((df, key)));
-            if heap.len() > TERMS_MAX {
-                heap.pop();
+impl Snapshot {
+    /// Returns the `count` passages that most documents have, the most frequent first.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub fn repeated_passages(&self, count: usize) -> Result<Vec<RepeatedPassage>> {
+        let mut heap: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
+        self.for_each_term(&mut |key, df| {
+            if df >= DF_MIN {
+                heap.push(Reverse((df, key)));
+                if heap.len() > TERMS_MAX {
+                    heap.pop();
+                }
+            }
+        })?;
+        let mut terms: Vec<(u64, u64)> = heap.into_iter().map(|Reverse(term)| term).collect();
+        // Of equally frequent ones, in the order of their keys.
+        terms.sort_unstable_by_key(|&(df, key)| (Reverse(df), key));
+        let dfs: HashMap<u64, u64, BuildKeyHasher> =
+            terms.iter().map(|&(df, key)| (key, df)).collect();
+        let mut shown: HashSet<u64, BuildKeyHasher> = HashSet::default();
+        let mut found = Vec::new();
+        for (df, key) in terms {
+            if found.len() == count {
+                break;
+            }
+            if shown.contains(&key) {
+                continue;
+            }
+            let belongs = |key: u64| dfs.get(&key).is_some_and(|other| 2 * other >= df);
+            let mut longest: Option<Run> = None;
+            for address in documents_with(self, key)? {
+                let run = Run::around(self, address, key, &belongs)?;
+                let is_longer = |run: &Run| {
+                    longest.as_ref().is_none_or(|longest| run.tokens.len() > longest.tokens.len())
+                };
+                longest = run.filter(is_longer).or(longest);
+            }
+            if let Some(run) = longest {
+                found.push(show(self, &run, df)?);
+                shown.extend(run.keys);
             }
         }
-    })?;
-    let mut terms: Vec<(u64, u64)> = heap.into_iter().map(|Reverse(term)| term).collect();
-    // Of equally frequent ones, in the order of their keys.
-    terms.sort_unstable_by_key(|&(df, key)| (Reverse(df), key));
-    let dfs: HashMap<u64, u64, BuildKeyHasher> = terms.iter().map(|&(df, key)| (key, df)).collect();
-    let mut told: HashSet<u64, BuildKeyHasher> = HashSet::default();
-    let mut found = Vec::new();
-    for (df, key) in terms {
-        if found.len() == count {
-            break;
-        }
-        if told.contains(&key) {
-            continue;
-        }
-        let belongs = |key: u64| dfs.get(&key).is_some_and(|other| 2 * other >= df);
-        let mut longest: Option<Run> = None;
-        for address in documents_with(snapshot, key)? {
-            let run = Run::around(snapshot, address, key, &belongs)?;
-            let is_longer = |run: &Run| {
-                longest.as_ref().is_none_or(|longest| run.tokens.len() > longest.tokens.len())
-            };
-            longest = run.filter(is_longer).or(longest);
-        }
-        if let Some(run) = longest {
-            found.push(show(snapshot, &run, df)?);
-            told.extend(run.keys);
-        }
+        Ok(found)
     }
-    Ok(found)
 }
 
 /// Fingerprints that stand together in a document.
@@ -138,10 +144,10 @@ fn documents_with(snapshot: &Snapshot, key: u64) -> Result<Vec<DocAddress>> {
     Ok(found)
 }
 
-fn show(snapshot: &Snapshot, run: &Run, documents: u64) -> Result<Repeated> {
+fn show(snapshot: &Snapshot, run: &Run, documents: u64) -> Result<RepeatedPassage> {
     let range = &run.tokens;
     let stored = snapshot.document(run.address)?;
-    let shown = Repeated {
+    let shown = RepeatedPassage {
         documents,
         tokens: range.end - range.start,
         id: stored.id,
@@ -149,10 +155,9 @@ fn show(snapshot: &Snapshot, run: &Run, documents: u64) -> Result<Repeated> {
         text: None,
     };
     let Some(text) = stored.text else { return Ok(shown) };
-    let mut tokens = Tokens::default();
-    snapshot.config().analyzer.analyze(&text, &mut tokens)?;
+    let Analyzed { text, tokens } = Analyzed::new(text, &snapshot.config().analyzer, Stop::NEVER)?;
     let spans = &tokens.spans[range.start as usize..range.end as usize];
     let bytes = spans.first().zip(spans.last()).map(|(first, last)| (first.start, last.end));
     let text = bytes.map(|(start, end)| text[start as usize..end as usize].to_owned());
-    Ok(Repeated { bytes, text, ..shown })
+    Ok(RepeatedPassage { bytes, text, ..shown })
 }
