@@ -1,14 +1,16 @@
 //! How many instructions does each operation take?
 //!
-//! Times on a shared machine tell nothing below a tenth; instruction counts of fixed operations are
-//! nearly the same each time, so a slowdown shows as a changed line in `tools/counts.txt`. Each operation
-//! runs under callgrind twice, with few and with more rounds: the difference is the operation without
-//! what comes before it.
+//! Times on a shared machine show no difference below a tenth; instruction counts of fixed
+//! operations are nearly the same each time, so a slowdown shows as a changed line in
+//! `tools/counts.txt`. callgrind counts inside [`counted`] alone: neither what prepares an operation
+//! nor other threads, whose waiting takes another number of instructions each time. The first round
+//! is not counted, because it also fills what is computed once.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -27,24 +29,27 @@ pub struct Counts {
     /// The record.
     #[arg(long, default_value = "tools/counts.txt")]
     record: PathBuf,
-    /// Write the record anew.
+    /// Write the record.
     #[arg(long)]
     write: bool,
-    /// A change of more than this share of an operation is an error.
+    /// A change by more than this share is an error.
     #[arg(long, default_value = "0.03")]
     tolerance: f64,
-    /// Only this operation.
-    #[arg(long)]
+    /// Count only the operation of this name.
+    #[arg(long, conflicts_with = "write")]
     only: Option<String>,
-    /// Run an operation this many times, and count nothing.
+    /// Run the operation instead of counting its instructions: what callgrind runs.
     #[arg(long, requires = "only", hide = true)]
-    rounds: Option<u64>,
+    run: bool,
 }
 
-/// Does an operation once more; the number of the round makes its input.
+/// Runs an operation once; the number of the round decides its input.
 type Round = Box<dyn FnMut(u64) -> Result>;
 
-/// An operation: its name, the rounds that are counted, and what prepares it and gives a round.
+/// The most rounds of an operation.
+const ROUNDS_MAX: u64 = 20;
+
+/// An operation: its name, how many rounds are counted, and what prepares it and returns a round.
 struct Operation {
     name: &'static str,
     rounds: u64,
@@ -101,39 +106,45 @@ const OPERATIONS: [Operation; 13] = [
 
 impl Counts {
     pub fn run(self) -> Result {
-        if let (Some(rounds), Some(name)) = (self.rounds, &self.only) {
-            let operation = OPERATIONS.iter().find(|operation| operation.name == name);
-            let round = (operation.ok_or("no such operation")?.prepare)()?;
-            return (0..rounds).try_for_each(round);
+        let is_wanted =
+            |operation: &&Operation| self.only.as_ref().is_none_or(|only| only == operation.name);
+        let operations: Vec<&Operation> = OPERATIONS.iter().filter(is_wanted).collect();
+        if operations.is_empty() {
+            let names = OPERATIONS.map(|operation| operation.name).join("\n");
+            return Err(format!("no such operation; there are:\n{names}").into());
         }
-        let record = fs::read_to_string(&self.record).unwrap_or_default();
-        let recorded = read(&record);
+        if self.run {
+            return operations.into_iter().try_for_each(Operation::run);
+        }
+        if cfg!(debug_assertions) {
+            return Err("the record is of optimised code: build with `--release`".into());
+        }
+        let record = match fs::read_to_string(&self.record) {
+            Err(e) if e.kind() == ErrorKind::NotFound && self.write => String::new(),
+            read => read.map_err(|e| format!("{}: {e}", self.record.display()))?,
+        };
+        let recorded = parse(&record)?;
         let (mut lines, mut changed) = (String::new(), Vec::new());
         println!("| operation | instructions | recorded | change |\n|---|---|---|---|");
-        for operation in &OPERATIONS {
-            if self.only.as_deref().is_some_and(|only| only != operation.name) {
-                continue;
-            }
-            let few = instructions(operation.name, 1)?;
-            let more = instructions(operation.name, 1 + operation.rounds)?;
-            let count = (more - few) / operation.rounds;
-            writeln!(lines, "{count:>12}  {}", operation.name)?;
-            let change = recorded.get(operation.name).map(|&was| count as f64 / was as f64 - 1.0);
+        for operation in operations {
+            let (name, count) = (operation.name, operation.instructions()?);
+            writeln!(lines, "{count:>12}  {name}")?;
+            let was = recorded.get(name);
+            let change = was.map(|&was| count as f64 / was as f64 - 1.0);
             println!(
-                "| {} | {count} | {} | {} |",
-                operation.name,
-                recorded.get(operation.name).map_or("none".into(), u64::to_string),
-                change.map_or("new".into(), |change| format!("{:+.1} %", 100.0 * change)),
+                "| {name} | {count} | {} | {} |",
+                was.map_or("none".into(), u64::to_string),
+                change.map_or("new".into(), |change| format!("{:+.2} %", 100.0 * change)),
             );
             if change.is_none_or(|change| change.abs() > self.tolerance) {
-                changed.push(operation.name);
+                changed.push(name);
             }
         }
         if self.write {
             fs::write(&self.record, lines)?;
         } else if !changed.is_empty() {
             return Err(format!(
-                "changed by more than {} %: {}; if that is meant, record it with --write",
+                "new, or changed by more than {} %: {}; if that is intended, record it with --write",
                 100.0 * self.tolerance,
                 changed.join("; ")
             )
@@ -143,25 +154,52 @@ impl Counts {
     }
 }
 
-fn read(record: &str) -> BTreeMap<&str, u64> {
-    let line = |line| -> Option<(&str, u64)> {
+/// The recorded counts, by the names of the operations.
+fn parse(record: &str) -> Result<BTreeMap<&str, u64>> {
+    let count = |line| -> Option<(&str, u64)> {
         let (count, name) = str::trim_start(line).split_once("  ")?;
-        Some((name, count.parse().ok()?))
+        Some((name, count.parse().ok().filter(|&count| count > 0)?))
     };
-    record.lines().filter_map(line).collect()
+    let lines = record.lines();
+    lines.map(|line| count(line).ok_or_else(|| format!("not a count: `{line}`").into())).collect()
 }
 
-/// The instructions of the whole program that runs an operation so often.
-fn instructions(name: &str, rounds: u64) -> Result<u64> {
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    command.arg(std::env::current_exe()?);
-    command.args(["counts", "--only", name, "--rounds", &rounds.to_string()]);
-    let output = command.output().map_err(|e| format!("valgrind cannot be run: {e}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let collected = said.lines().find_map(|line| line.split_once("Collected : "));
-    let count = collected.and_then(|(_, count)| count.trim().parse().ok());
-    count.filter(|_| output.status.success()).ok_or_else(|| format!("{name}: {said}").into())
+impl Operation {
+    /// Runs the operation, once without being counted.
+    fn run(&self) -> Result {
+        assert!(self.rounds <= ROUNDS_MAX, "there is an input for every round");
+        let mut round = (self.prepare)()?;
+        round(0)?;
+        (1..=self.rounds).try_for_each(|number| counted(&mut round, number))
+    }
+
+    /// Counts the instructions of a round, in another process.
+    fn instructions(&self) -> Result<u64> {
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+        command.args(["--collect-atstart=no", "--toggle-collect=cento_tools::counts::counted"]);
+        command.arg(std::env::current_exe()?);
+        command.args(["counts", "--run", "--only", self.name]);
+        let output = command.output().map_err(|e| format!("cannot run valgrind: {e}"))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let collected = said.lines().find_map(|line| line.split_once("Collected : "));
+        let count = collected.and_then(|(_, count)| count.trim().parse::<u64>().ok());
+        // None are counted if the program has no symbols.
+        let count = count.filter(|&count| output.status.success() && count > 0);
+        let count = count.ok_or_else(|| format!("{}: nothing was counted: {said}", self.name))?;
+        Ok(count / self.rounds)
+    }
+}
+
+/// Runs a round that is counted: callgrind knows this function by its name.
+#[inline(never)]
+fn counted(round: &mut Round, number: u64) -> Result {
+    round(number)
+}
+
+/// What the rounds of an operation take, made before they are counted.
+fn inputs<T>(make: impl Fn(u64) -> T) -> Vec<T> {
+    (0..=ROUNDS_MAX).map(make).collect()
 }
 
 /// Words of which some are frequent, the same for the same seed.
@@ -191,8 +229,9 @@ fn tokenize(text: String) -> Result<Round> {
 
 fn sign(scheme: &str) -> Result<Round> {
     let config = Config::new(scheme, "words", false)?;
+    let texts = inputs(|round| text(round, 1000));
     Ok(Box::new(move |round| {
-        black_box(config.sign(&text(round, 1000))?.1.len());
+        black_box(config.sign(&texts[round as usize])?.1.len());
         Ok(())
     }))
 }
@@ -252,18 +291,21 @@ fn index() -> Result<Searcher> {
 
 fn search(words: u64, query: fn(Query) -> Query) -> Result<Round> {
     let searcher = index()?;
+    let queries = inputs(|round| query(Query::text(text(mix64(round) % 250, words))));
     Ok(Box::new(move |round| {
-        let query = query(Query::text(text(mix64(round) % 250, words)));
-        black_box(searcher.search(&query)?.hits.len());
+        black_box(searcher.search(&queries[round as usize])?.hits.len());
         Ok(())
     }))
 }
 
 fn compare_two() -> Result<Round> {
     let config = Config::new(cento::scheme::DEFAULT_SPEC, "words", true)?;
+    let pairs = inputs(|round| {
+        (text(round, 1000), format!("{} {}", text(round, 800), text(round + 7, 200)))
+    });
     Ok(Box::new(move |round| {
-        let (a, b) = (text(round, 1000), text(round, 800) + &text(round + 7, 200));
-        black_box(compare(&config, &a, &b)?.passages.len());
+        let (a, b) = &pairs[round as usize];
+        black_box(compare(&config, a, b)?.passages.len());
         Ok(())
     }))
 }
