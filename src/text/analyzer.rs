@@ -95,6 +95,16 @@ impl Analyzer {
         &self.spec
     }
 
+    /// The analyser by whose tokens passages are found in texts that this one signs.
+    ///
+    /// It is this one, unless it leaves words out or takes stems: what remains serves to find
+    /// documents, but where a passage begins and ends, and how much of it was changed, is seen better
+    /// with all words as they are.
+    pub fn of_passages(&self) -> Analyzer {
+        let other = self.method.of_passages().map(|spec| spec.parse());
+        other.map_or_else(|| self.clone(), |other| other.expect("it is one of the same family"))
+    }
+
     /// The bytes of which its tokens are one each, in their order; none if there are other tokens.
     pub(crate) fn alphabet(&self) -> Option<&'static [u8]> {
         self.method.alphabet()

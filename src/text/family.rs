@@ -59,6 +59,12 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The specification of the analyser by whose tokens passages of such texts are found, if it is
+    /// another: one that leaves out no words.
+    fn of_passages(&self) -> Option<String> {
+        None
+    }
+
     /// Texts that show what it does to all kinds of text.
     fn samples(&self) -> Vec<Cow<'static, str>> {
         vec![SAMPLE.into()]
@@ -79,6 +85,7 @@ pub(super) trait Method: fmt::Debug + Send + Sync {
     fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: Stop<'_>) -> Result<()>;
     fn scratch_bytes(&self, text_bytes: usize) -> usize;
     fn alphabet(&self) -> Option<&'static [u8]>;
+    fn of_passages(&self) -> Option<String>;
     fn samples(&self) -> Vec<Cow<'static, str>>;
     fn table_hashes(&self) -> Vec<u64>;
 }
@@ -98,6 +105,10 @@ impl<T: Tokenize> Method for T {
 
     fn alphabet(&self) -> Option<&'static [u8]> {
         Tokenize::alphabet(self)
+    }
+
+    fn of_passages(&self) -> Option<String> {
+        Tokenize::of_passages(self)
     }
 
     fn samples(&self) -> Vec<Cow<'static, str>> {

@@ -66,6 +66,16 @@ impl Tokenize for Steps {
         text_bytes.saturating_mul(BYTES_A_BYTE)
     }
 
+    fn of_passages(&self) -> Option<String> {
+        let [markup, homoglyphs] = [self.markup, self.homoglyphs].map(u32::from);
+        let leaves_out = self.stop || self.filter || self.stem;
+        leaves_out.then(|| {
+            format!(
+                "avtor(language=none,markup={markup},homoglyphs={homoglyphs},stop=0,filter=0,stem=0)"
+            )
+        })
+    }
+
     fn samples(&self) -> Vec<Cow<'static, str>> {
         PROSE.map(Cow::from).to_vec()
     }
