@@ -408,6 +408,16 @@ impl Snapshot {
         Analyzed::new(text, &self.config().analyzer, stop)
     }
 
+    /// The same, by the analyser by whose tokens passages are found.
+    ///
+    /// # Errors
+    /// The errors of [`analyzed`](Self::analyzed).
+    #[doc(hidden)]
+    pub fn analyzed_for_passages(&self, address: DocAddress, stop: Stop<'_>) -> Result<Analyzed> {
+        let text = self.document(address)?.text.unwrap_or_default();
+        Analyzed::new(text, &self.config().analyzer.of_passages(), stop)
+    }
+
     /// Returns the metadata of a document.
     ///
     /// # Errors

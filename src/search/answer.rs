@@ -77,6 +77,20 @@ pub struct Stopped {
     pub df: u64,
 }
 
+/// The measures of a hit with fingerprints weighed by their rarity: each counts for the square of its
+/// inverse document frequency.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct Weighted {
+    /// How much of the weight of the query is in the document, 0 to 1.
+    pub containment: f64,
+    /// How much of the weight of the document is in the query, 0 to 1.
+    pub containment_in_query: f64,
+    /// How much of the weight of both together is in both, 0 to 1.
+    pub resemblance: f64,
+}
+
 /// A stored document that shares fingerprints with the query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -92,6 +106,14 @@ pub struct Hit {
     pub containment_in_query: f64,
     /// How much of both together is in both, 0 to 1.
     pub resemblance: f64,
+    /// The same measures with fingerprints weighed by their rarity, if these were weighed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub weighted: Option<Weighted>,
+    /// The tokens of the query in passages in common, if hits are ranked by them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub passage_tokens: Option<u32>,
     /// Fingerprints of the query that no hit before this one has, if a cover was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]

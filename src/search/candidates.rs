@@ -8,6 +8,10 @@
 //! stop-fingerprints bring up nothing either, but count for documents brought up otherwise. So
 //! every count is exact, and so is the set of documents, but for stop-fingerprints.
 //!
+//! Fingerprints can be weighed. Then the same holds of sums of weights: of the rarest fingerprints,
+//! which weigh most, a hit has one at least as long as those after them weigh less together than it
+//! must have.
+//!
 //! A segment is counted at a time, in dense counters with a list of the documents touched.
 
 use std::cmp::Reverse;
@@ -15,6 +19,7 @@ use std::collections::BinaryHeap;
 
 use super::filter::Filter;
 use super::shared::terms_of;
+use super::weigh::{Weigh, least_weight};
 use crate::error::Result;
 use crate::index::{DocAddress, SegmentView, Snapshot};
 use crate::segment::{Candidates, SegmentReader, Term};
@@ -32,6 +37,9 @@ pub struct Request<'a> {
     pub max_df: u64,
     /// At most so many postings are read.
     pub budget: u64,
+    /// How fingerprints are weighed, if they are, and the share of the query's weight that documents
+    /// have at least.
+    pub weighed: Option<(Weigh, f64)>,
     /// Documents that do not pass are left out.
     pub filter: Option<&'a Filter<'a>>,
     /// A document that is left out.
@@ -54,6 +62,8 @@ pub struct Found {
     pub unread: u32,
     /// The postings of all fingerprints that were looked at: those read are no more.
     pub postings: u64,
+    /// The weight of each key, if they are weighed.
+    pub weights: Vec<u64>,
 }
 
 /// A document and how many fingerprints it shares with the query.
@@ -63,6 +73,8 @@ pub struct Counted {
     pub address: DocAddress,
     /// Distinct fingerprints in common.
     pub overlap: u32,
+    /// Their weight; 0 if they are not weighed.
+    pub weight: u64,
 }
 
 /// Memory that one query leaves to the next.
@@ -70,6 +82,8 @@ pub struct Counted {
 pub struct Counters {
     /// All zero between segments.
     counts: Vec<u32>,
+    /// The same, if fingerprints are weighed.
+    weights: Vec<u64>,
     touched: Vec<u32>,
     docs: Vec<u32>,
 }
@@ -82,20 +96,16 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
     let segments = snapshot.segments();
     // All dictionaries first: whether a fingerprint is stopped depends on its df in the whole
     // index. A limit for each segment would lose most hits of an index with several.
-    let mut terms = Vec::with_capacity(segments.len());
-    let mut dfs = vec![0u64; request.keys.len()];
-    for segment in segments {
-        let found = terms_of(&segment.signatures, request.keys, request.stop)?;
-        for (i, term) in &found {
-            dfs[*i as usize] += u64::from(term.df());
-        }
-        terms.push(found);
+    let (terms, mut dfs) = look_up(snapshot, request.keys, request.stop)?;
+    match request.weighed {
+        None => leave_out_deleted(segments, &terms, request.max_df, &mut dfs, request.stop)?,
+        Some(_) => leave_out_all_deleted(segments, &terms, &mut dfs, request.stop)?,
     }
-    leave_out_deleted(segments, &terms, request, &mut dfs)?;
     let known = known(segments, &terms, request, dfs.len())?;
     let mut plan = Plan::new(request, &dfs);
     let (unread, postings) = (plan.unread(), plan.postings);
-    let mut found = Found { known, unread, postings, ..Found::default() };
+    let weights = plan.weights(&dfs);
+    let mut found = Found { known, unread, postings, weights, ..Found::default() };
     for (i, &df) in (0u32..).zip(&dfs) {
         if df > request.max_df {
             found.stopped.push((i, df));
@@ -106,7 +116,10 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
             terms.into_iter().map(|(i, term)| (plan.ranks[i as usize], term)).collect();
         ranked.retain(|&(rank, _)| rank < plan.read);
         ranked.sort_unstable_by_key(|&(rank, _)| rank);
-        plan.count(segment, &ranked, counters)?;
+        match request.weighed {
+            None => plan.count::<false>(segment, &ranked, counters)?,
+            Some(_) => plan.count::<true>(segment, &ranked, counters)?,
+        }
         let before = found.documents.len();
         plan.collect(at, segment, counters, &mut found.documents)?;
         plan.raise(found.documents[before..].iter().map(|counted| counted.overlap));
@@ -116,25 +129,73 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
     Ok(found)
 }
 
+/// The terms of each segment that are among the keys, with their places, and the document frequency
+/// of each key, deleted documents included.
+type LookedUp<'a> = (Vec<Vec<(u32, Term<'a>)>>, Vec<u64>);
+
+fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<LookedUp<'a>> {
+    let mut terms = Vec::with_capacity(snapshot.segments().len());
+    let mut dfs = vec![0u64; keys.len()];
+    for segment in snapshot.segments() {
+        let found = terms_of(&segment.signatures, keys, stop)?;
+        for (i, term) in &found {
+            dfs[*i as usize] += u64::from(term.df());
+        }
+        terms.push(found);
+    }
+    Ok((terms, dfs))
+}
+
+/// The number of live documents that have each of the ascending `keys`.
+///
+/// # Errors
+/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn frequencies(snapshot: &Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<Vec<u64>> {
+    let (terms, mut dfs) = look_up(snapshot, keys, stop)?;
+    leave_out_all_deleted(snapshot.segments(), &terms, &mut dfs, stop)?;
+    Ok(dfs)
+}
+
 /// Takes deleted documents out of the dfs for which that decides whether they exceed `max_df`.
 ///
 /// So what is stopped depends on the documents in the index, not on when it was compacted.
 fn leave_out_deleted(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
-    request: &Request<'_>,
+    max_df: u64,
     dfs: &mut [u64],
+    stop: Stop<'_>,
 ) -> Result<()> {
-    let &Request { max_df, stop, .. } = request;
     let deleted: u64 = segments.iter().map(|segment| u64::from(segment.deleted_documents())).sum();
     let is_close = |df: u64| df > max_df && df.saturating_sub(deleted) <= max_df;
     if !dfs.iter().any(|&df| is_close(df)) {
         return Ok(());
     }
     let close: Vec<bool> = dfs.iter().map(|&df| is_close(df)).collect();
+    leave_out_deleted_of(segments, terms, |i| close[i as usize], dfs, stop)
+}
+
+/// Takes deleted documents out of all dfs: weights depend on the documents in the index alone.
+fn leave_out_all_deleted(
+    segments: &[SegmentView],
+    terms: &[Vec<(u32, Term<'_>)>],
+    dfs: &mut [u64],
+    stop: Stop<'_>,
+) -> Result<()> {
+    leave_out_deleted_of(segments, terms, |_| true, dfs, stop)
+}
+
+/// Takes deleted documents out of the dfs of the keys that `is_wanted` names.
+fn leave_out_deleted_of(
+    segments: &[SegmentView],
+    terms: &[Vec<(u32, Term<'_>)>],
+    is_wanted: impl Fn(u32) -> bool,
+    dfs: &mut [u64],
+    stop: Stop<'_>,
+) -> Result<()> {
     let mut docs = Vec::new();
     for (segment, terms) in segments.iter().zip(terms).filter(|(s, _)| s.deleted_documents() > 0) {
-        for (i, term) in terms.iter().filter(|(i, _)| close[*i as usize]) {
+        for (i, term) in terms.iter().filter(|(i, _)| is_wanted(*i)) {
             stop.check()?;
             docs.clear();
             segment.signatures.documents_of(term, &mut docs)?;
@@ -186,6 +247,12 @@ struct Plan<'a> {
     /// The fingerprints in that order that are read at all.
     read: u32,
     postings: u64,
+    /// The weights in that order, if fingerprints are weighed.
+    weights: Vec<u64>,
+    /// The weight of each of them and of all after it.
+    rest: Vec<u64>,
+    /// Documents have at least this weight; 0 if fingerprints are not weighed.
+    weight_min: u64,
     /// The greatest overlaps found, at most [`Request::best`] of them; unused if all are asked for.
     best: BinaryHeap<Reverse<u32>>,
 }
@@ -204,7 +271,34 @@ impl<'a> Plan<'a> {
             }
         }
         let kept = order.partition_point(|&i| dfs[i as usize] <= request.max_df) as u32;
-        Plan { request, ranks, kept, read, postings, best: BinaryHeap::new() }
+        let (mut weights, mut rest, mut weight_min) = (Vec::new(), Vec::new(), 0);
+        if let Some((weigh, share_min)) = request.weighed {
+            weights = order.iter().map(|&i| weigh.weight(dfs[i as usize])).collect();
+            rest = weights.clone();
+            for rank in (1..rest.len()).rev() {
+                rest[rank - 1] += rest[rank];
+            }
+            // Within a budget weights are too low, as counts are.
+            let is_counted_whole = read as usize == order.len();
+            weight_min = match rest.first().filter(|_| is_counted_whole) {
+                Some(&all) => least_weight(share_min, all),
+                None => 0,
+            };
+        }
+        let best = BinaryHeap::new();
+        Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best }
+    }
+
+    /// The weight of each key, if they are weighed.
+    fn weights(&self, dfs: &[u64]) -> Vec<u64> {
+        let weigh = self.request.weighed.map(|(weigh, _)| weigh);
+        weigh.map_or(Vec::new(), |weigh| dfs.iter().map(|&df| weigh.weight(df)).collect())
+    }
+
+    /// The weight of the fingerprint of this rank and of all after it; the greatest if they are not
+    /// weighed.
+    fn rest(&self, rank: u32) -> u64 {
+        self.rest.get(rank as usize).copied().unwrap_or(u64::MAX)
     }
 
     fn unread(&self) -> u32 {
@@ -241,16 +335,19 @@ impl<'a> Plan<'a> {
     }
 
     /// Counts, in one segment, the terms of each document that a rare enough one brings up.
-    fn count(
+    fn count<const WEIGHED: bool>(
         &self,
         segment: &SegmentView,
         terms: &[(u32, Term<'_>)],
         counters: &mut Counters,
     ) -> Result<()> {
         let documents = segment.signatures.header().documents as usize;
-        let Counters { counts, touched, docs } = counters;
+        let Counters { counts, weights, touched, docs } = counters;
         if counts.len() < documents {
             counts.resize(documents, 0);
+        }
+        if WEIGHED && weights.len() < documents {
+            weights.resize(documents, 0);
         }
         let keys = self.ranks.len() as u32;
         let mut overlap_min = self.overlap_min();
@@ -258,7 +355,8 @@ impl<'a> Plan<'a> {
         let mut rest = terms;
         while let Some(((rank, term), after)) = rest.split_first() {
             // A document not met before has none of the rarer fingerprints.
-            if *rank >= self.kept || keys - rank < overlap_min {
+            let is_too_little = keys - rank < overlap_min || self.rest(*rank) < self.weight_min;
+            if *rank >= self.kept || is_too_little {
                 break;
             }
             rest = after;
@@ -270,6 +368,9 @@ impl<'a> Plan<'a> {
                     touched.push(doc);
                 }
                 *count += 1;
+                if WEIGHED {
+                    weights[doc as usize] += self.weights[*rank as usize];
+                }
             };
             if let Some(inline) = term.inline() {
                 inline.for_each(touch);
@@ -282,7 +383,7 @@ impl<'a> Plan<'a> {
                 overlap_min = overlap_min.max(self.reached(segment, counts, touched));
             }
         }
-        self.update(segment, rest, overlap_min, counters)
+        self.update::<WEIGHED>(segment, rest, overlap_min, counters)
     }
 
     /// The overlap that as many of the documents touched have reached as are asked for.
@@ -302,17 +403,21 @@ impl<'a> Plan<'a> {
     }
 
     /// Counts more terms for the documents that have been brought up.
-    fn update(
+    fn update<const WEIGHED: bool>(
         &self,
         segment: &SegmentView,
         terms: &[(u32, Term<'_>)],
         overlap_min: u32,
         counters: &mut Counters,
     ) -> Result<()> {
-        let Counters { counts, touched, docs } = counters;
+        let Counters { counts, weights, touched, docs } = counters;
         let Some(((first, _), _)) = terms.split_first() else { return Ok(()) };
         let lacking = self.ranks.len() as u32 - first;
-        let is_wanted = |doc: &u32| counts[*doc as usize] + lacking >= overlap_min;
+        let weight_lacking = self.rest(*first);
+        let is_wanted = |doc: &u32| {
+            counts[*doc as usize] + lacking >= overlap_min
+                && (!WEIGHED || weights[*doc as usize] + weight_lacking >= self.weight_min)
+        };
         let wanted: Vec<u32> = touched.iter().copied().filter(is_wanted).collect();
         if wanted.is_empty() {
             return Ok(());
@@ -320,19 +425,29 @@ impl<'a> Plan<'a> {
         let len = wanted.len();
         let mut wanted = Some(wanted);
         let mut candidates = None;
-        for (_, term) in terms {
+        for (rank, term) in terms {
             self.request.stop.check()?;
+            let weight = if WEIGHED { self.weights[*rank as usize] } else { 0 };
             if SegmentReader::is_probed(term, len) {
                 let candidates = candidates
                     .get_or_insert_with(|| Candidates::new(wanted.take().unwrap_or_default()));
-                let count = |doc: u32| counts[doc as usize] += 1;
+                let count = |doc: u32| {
+                    counts[doc as usize] += 1;
+                    if WEIGHED {
+                        weights[doc as usize] += weight;
+                    }
+                };
                 segment.signatures.documents_among(term, candidates, count)?;
             } else {
                 docs.clear();
                 segment.signatures.documents_of(term, docs)?;
                 for &doc in docs.iter() {
                     let count = &mut counts[doc as usize];
-                    *count += u32::from(*count > 0);
+                    let is_touched = *count > 0;
+                    *count += u32::from(is_touched);
+                    if WEIGHED && is_touched {
+                        weights[doc as usize] += weight;
+                    }
                 }
             }
         }
@@ -347,13 +462,16 @@ impl<'a> Plan<'a> {
         counters: &mut Counters,
         documents: &mut Vec<Counted>,
     ) -> Result<()> {
-        let Counters { counts, touched, docs } = counters;
+        let Counters { counts, weights, touched, docs } = counters;
         self.request.stop.check()?;
+        let is_weighed = self.request.weighed.is_some();
+        let weight = |doc: u32| if is_weighed { weights[doc as usize] } else { 0 };
         let overlap_min = self.overlap_min();
         let address = |doc| DocAddress { segment: at as u32, doc };
         docs.clear();
         docs.extend(touched.iter().copied().filter(|&doc| {
             counts[doc as usize] >= overlap_min
+                && weight(doc) >= self.weight_min
                 && segment.is_alive(doc)
                 && Some(address(doc)) != self.request.except
         }));
@@ -362,12 +480,16 @@ impl<'a> Plan<'a> {
             docs.sort_unstable();
             passed = filter.retain(at, docs, self.request.stop);
         }
-        documents.extend(
-            docs.iter()
-                .map(|&doc| Counted { address: address(doc), overlap: counts[doc as usize] }),
-        );
+        documents.extend(docs.iter().map(|&doc| Counted {
+            address: address(doc),
+            overlap: counts[doc as usize],
+            weight: weight(doc),
+        }));
         for doc in touched.drain(..) {
             counts[doc as usize] = 0;
+            if is_weighed {
+                weights[doc as usize] = 0;
+            }
         }
         passed
     }

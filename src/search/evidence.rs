@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::measure::Measure;
 use crate::stop::Stop;
-use crate::text::{Analyzed, Side, Tokens};
+use crate::text::{Analyzed, Analyzer, Side, Tokens};
 
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
@@ -23,6 +23,8 @@ pub struct Evidence<'a> {
     /// The text of the query, if it is known and the index has texts to compare it with.
     text: Option<String>,
     tokens: Tokens,
+    /// If passages are found by tokens of another analyser: that, and its tokens of the query.
+    whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
     shows_passages: bool,
     stop: Stop<'a>,
@@ -31,14 +33,29 @@ pub struct Evidence<'a> {
     last: Option<LastRead>,
     memory: Option<QueryMemory>,
     /// For the tokens of the query.
-    room: Option<Permit>,
+    rooms: Vec<Permit>,
+}
+
+/// For what a text is split into tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// As it was signed.
+    Measures,
+    /// As passages are found.
+    Passages,
 }
 
 struct LastRead {
     address: DocAddress,
+    purpose: Purpose,
     document: Arc<Analyzed>,
     /// For its tokens.
     _room: Option<Permit>,
+}
+
+/// The number of tokens of a text, which takes the time of finding them and no memory.
+fn count(analyzer: &Analyzer, text: &str, stop: Stop<'_>) -> Result<u32> {
+    analyzer.for_each_part(text, &mut Vec::new(), &mut |_| {}, stop)
 }
 
 impl<'a> Evidence<'a> {
@@ -55,11 +72,21 @@ impl<'a> Evidence<'a> {
         let config = snapshot.config();
         let text = text.filter(|_| config.store_text);
         let mut tokens = Tokens::default();
-        let mut room = None;
+        let mut rooms = Vec::new();
+        let of_passages = config.analyzer.of_passages();
+        let mut whole_words = (of_passages != config.analyzer && query.needs_passages())
+            .then(|| (of_passages, Tokens::default()));
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
-            room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
+            rooms.extend(memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?);
             config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
+            if let Some((analyzer, tokens)) = &mut whole_words {
+                let count = count(analyzer, text, query.stop())?;
+                let held = rooms.iter().map(Permit::bytes).sum();
+                let bytes = memory::of_query(count);
+                rooms.extend(memory::reserve(query.memory.as_ref(), held, bytes, count)?);
+                analyzer.analyze_until(text, tokens, query.stop())?;
+            }
         } else if query.verify.is_some() {
             let what = "verification compares texts, but the index or the query has none; search \
                         without it";
@@ -70,13 +97,14 @@ impl<'a> Evidence<'a> {
             subject,
             text,
             tokens,
+            whole_words,
             measure: query.verify.as_ref(),
-            shows_passages: query.passages,
+            shows_passages: query.needs_passages(),
             stop: query.stop(),
             shared: SharedFingerprints::default(),
             last: None,
             memory: query.memory.clone(),
-            room,
+            rooms,
         })
     }
 
@@ -86,29 +114,44 @@ impl<'a> Evidence<'a> {
     /// When the document cannot be read.
     pub fn verify(&mut self, address: DocAddress) -> Result<Option<Verified>> {
         let Some(measure) = self.measure else { return Ok(None) };
-        let document = self.document(address)?;
+        let document = self.document(address, Purpose::Measures)?;
         let verified = |query| Verified::new(measure, query, document.side(), self.stop);
-        self.query().map(verified).transpose()
+        self.query(Purpose::Measures).map(verified).transpose()
     }
 
     /// The query, if its text is known.
-    fn query(&self) -> Option<Side<'_>> {
-        self.text.as_deref().map(|text| Side { text, tokens: &self.tokens })
+    fn query(&self, purpose: Purpose) -> Option<Side<'_>> {
+        let tokens = match (&self.whole_words, purpose) {
+            (Some((_, tokens)), Purpose::Passages) => tokens,
+            _ => &self.tokens,
+        };
+        self.text.as_deref().map(|text| Side { text, tokens })
     }
 
-    fn document(&mut self, address: DocAddress) -> Result<Arc<Analyzed>> {
-        if let Some(last) = self.last.as_ref().filter(|last| last.address == address) {
+    fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
+        // One analyser serves both purposes, but for those that leave words out.
+        let purpose = if self.whole_words.is_some() { purpose } else { Purpose::Measures };
+        let is_last = |last: &&LastRead| (last.address, last.purpose) == (address, purpose);
+        if let Some(last) = self.last.as_ref().filter(is_last) {
             return Ok(last.document.clone());
         }
         // Its memory is free for the next one.
         self.last = None;
-        let segment = &self.snapshot.segment(address).signatures;
-        let tokens = segment.document(address.doc)?.tokens;
-        let held = self.room.as_ref().map_or(0, Permit::bytes);
+        let text = self.snapshot.document(address)?.text.unwrap_or_default();
+        let (analyzer, tokens) = match (&self.whole_words, purpose) {
+            (Some((analyzer, _)), Purpose::Passages) => {
+                (analyzer, count(analyzer, &text, self.stop)?)
+            }
+            _ => {
+                let segment = &self.snapshot.segment(address).signatures;
+                (&self.snapshot.config().analyzer, segment.document(address.doc)?.tokens)
+            }
+        };
+        let held = self.rooms.iter().map(Permit::bytes).sum();
         let bytes = memory::of_tokens(tokens);
         let _room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
-        let document = Arc::new(self.snapshot.analyzed(address, self.stop)?);
-        self.last = Some(LastRead { address, document: document.clone(), _room });
+        let document = Arc::new(Analyzed::new(text, analyzer, self.stop)?);
+        self.last = Some(LastRead { address, purpose, document: document.clone(), _room });
         Ok(document)
     }
 
@@ -124,14 +167,15 @@ impl<'a> Evidence<'a> {
             let found = self.of_fingerprints(address)?;
             return Ok(Some(Passages { found, complete: true }));
         }
-        let document = self.document(address)?;
+        let document = self.document(address, Purpose::Passages)?;
         let between = |query| passages::between(query, document.side(), self.stop);
-        let aligned = self.query().map(between).transpose()?;
+        let aligned = self.query(Purpose::Passages).map(between).transpose()?;
         let complete = aligned.as_ref().is_none_or(|aligned| aligned.complete);
         if let Some(aligned) = aligned.filter(|aligned| !aligned.found.is_empty()) {
             return Ok(Some(aligned));
         }
         // Too little to be aligned: what brought the document up is shown.
+        let document = self.document(address, Purpose::Measures)?;
         let found = self.of_fingerprints(address)?.into_iter();
         let in_bytes = |passage: Passage| passage.in_bytes(&self.tokens, &document.tokens);
         Ok(Some(Passages { found: found.map(in_bytes).collect(), complete }))

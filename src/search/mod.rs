@@ -22,6 +22,7 @@ mod score;
 mod shared;
 mod similar_to;
 mod verify;
+mod weigh;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -29,13 +30,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 pub use crate::index::MaxDf;
-pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped};
+pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Weighted};
 pub use compare::{Comparison, compare, compare_by};
 use crossbeam::queue::ArrayQueue;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
 pub use passages::{Passage, Passages, Unit};
-pub use query::{Goal, Query, Subject};
+pub use query::{Goal, Query, Rank, Subject};
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
 
@@ -52,6 +53,7 @@ use evidence::Evidence;
 use filter::Filter;
 use score::Scored;
 use shared::SharedFingerprints;
+use weigh::{Weigh, WeightedOverlap};
 
 /// Answers queries over one snapshot of an index. It may be used by many threads at once.
 #[derive(Clone)]
@@ -128,6 +130,11 @@ impl Searcher {
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
         let in_query = subject.keys.len() as u32;
+        if query.rank != Rank::Overlap && query.goal != Goal::Hits {
+            let what = "only the best hits can be ranked by weight or by passages, not a cover or \
+                        the best passage";
+            return Err(Error::Query { what: what.into() });
+        }
         if query.goal == Goal::Passage {
             let (hits, candidates) = self.best(&subject, query, scored)?;
             return Ok(Answer {
@@ -141,9 +148,11 @@ impl Searcher {
         }
         let mut evidence = self.evidence(&subject, query)?;
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
-        let mut hits = Vec::with_capacity(chosen.len().min(query.limit));
+        let by_passages = query.rank == Rank::Passages;
+        let looked_at = if by_passages { query.candidates.max(query.limit) } else { query.limit };
+        let mut hits = Vec::with_capacity(chosen.len().min(looked_at));
         for (scored, adds) in chosen {
-            if hits.len() == query.limit {
+            if hits.len() == looked_at {
                 break;
             }
             let (mut verified, mut passages) = (None, None);
@@ -157,7 +166,11 @@ impl Searcher {
             }
             let passages_complete = passages.as_ref().map(|passages| passages.complete);
             let passages = passages.map(|passages| passages.found);
-            hits.push(Hit { adds, verified, passages, passages_complete, ..self.hit(scored)? });
+            let hit = self.hit(scored, query.stop())?;
+            hits.push(Hit { adds, verified, passages, passages_complete, ..hit });
+        }
+        if by_passages {
+            rank_by_passages(&mut hits, query);
         }
         let explained = (query.goal == Goal::Cover).then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
@@ -224,10 +237,10 @@ impl Searcher {
         let mut found = self.find(subject, query, scratch)?;
         let mut documents = std::mem::take(&mut found.documents);
         if found.unread > 0 {
-            documents = self.recount(&subject.keys, documents, query)?;
+            documents = self.recount(&subject.keys, &found.weights, documents, query)?;
         }
         let in_query = subject.keys.len() as u32;
-        let scored = score::scored(self, &documents, in_query, query)?;
+        let scored = score::scored(self, &documents, in_query, &found, query)?;
         Ok((found, scored))
     }
 
@@ -241,7 +254,11 @@ impl Searcher {
         evidence: Option<&mut Evidence<'_>>,
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if query.goal != Goal::Cover {
-            let limit = if query.verify.is_some() { usize::MAX } else { query.limit };
+            let limit = match query.rank {
+                _ if query.verify.is_some() => usize::MAX,
+                Rank::Passages => query.candidates.max(query.limit),
+                Rank::Overlap | Rank::Weight => query.limit,
+            };
             let best = score::best(&self.snapshot, hits, limit, query.stop())?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
         }
@@ -321,8 +338,11 @@ impl Searcher {
             tokens: found.candidate.tokens.len() as u32,
             similarity: found.similarity,
         };
-        let hit =
-            Hit { passages: Some(vec![passage]), passages_complete: Some(true), ..self.hit(best)? };
+        let hit = Hit {
+            passages: Some(vec![passage]),
+            passages_complete: Some(true),
+            ..self.hit(best, stop)?
+        };
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
 
@@ -340,7 +360,7 @@ impl Searcher {
         subject: &'a Resolved,
         query: &'a Query,
     ) -> Result<Option<Evidence<'a>>> {
-        if !query.passages && query.verify.is_none() {
+        if !query.needs_passages() && query.verify.is_none() {
             return Ok(None);
         }
         let text = self.text_of(subject, query)?;
@@ -359,6 +379,7 @@ impl Searcher {
             best: if query.min_resemblance > 0.0
                 || query.goal != Goal::Hits
                 || query.verify.is_some()
+                || query.is_weighed()
             {
                 usize::MAX
             } else {
@@ -366,6 +387,11 @@ impl Searcher {
             },
             max_df: max_df.limit(self.snapshot.documents()),
             budget: query.budget.unwrap_or(u64::MAX),
+            weighed: query.is_weighed().then(|| {
+                // Resemblance is at most containment, weighed or not.
+                let least = query.min_weighted_containment.max(query.min_weighted_resemblance);
+                (Weigh::new(&self.snapshot), least)
+            }),
             filter: filter.as_ref(),
             except: subject.address,
             stop: query.stop(),
@@ -379,17 +405,28 @@ impl Searcher {
     fn recount(
         &self,
         keys: &[u64],
+        weights: &[u64],
         mut found: Vec<Counted>,
         query: &Query,
     ) -> Result<Vec<Counted>> {
         // By what was counted, then by place, so that the same ones are taken every time.
-        found.sort_unstable_by_key(|counted| (Reverse(counted.overlap), counted.address));
-        found.truncate(query.limit.saturating_mul(RECOUNTED_PER_HIT));
+        found.sort_unstable_by_key(|counted| {
+            (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
+        });
+        let wanted = match query.rank {
+            Rank::Passages => query.candidates.max(query.limit),
+            Rank::Overlap | Rank::Weight => query.limit,
+        };
+        found.truncate(wanted.saturating_mul(RECOUNTED_PER_HIT));
         found.sort_unstable_by_key(|counted| counted.address);
         let mut shared = SharedFingerprints::default();
         for counted in &mut found {
             shared.read(&self.snapshot, keys, counted.address, query.stop())?;
-            counted.overlap = shared.distinct();
+            let shared = shared.keys();
+            counted.overlap = shared.len() as u32;
+            if !weights.is_empty() {
+                counted.weight = shared.iter().map(|&key| weights[key as usize]).sum();
+            }
         }
         Ok(found)
     }
@@ -435,7 +472,10 @@ impl Searcher {
         }
     }
 
-    fn hit(&self, scored: Scored) -> Result<Hit> {
+    fn hit(&self, scored: Scored, stop: Stop<'_>) -> Result<Hit> {
+        let mut scored = [scored];
+        score::weigh_documents(self, &mut scored, stop)?;
+        let [scored] = scored;
         Ok(Hit {
             meta: self.snapshot.meta(scored.address)?,
             id: scored.id,
@@ -443,12 +483,27 @@ impl Searcher {
             containment: scored.overlap.containment(),
             containment_in_query: scored.overlap.swapped().containment(),
             resemblance: scored.overlap.resemblance(),
+            weighted: scored.weighted.map(WeightedOverlap::measures),
+            passage_tokens: None,
             adds: None,
             verified: None,
             passages: None,
             passages_complete: None,
         })
     }
+}
+
+/// Leaves the hits with the most tokens in passages, in that order; equal ones stay in theirs.
+fn rank_by_passages(hits: &mut Vec<Hit>, query: &Query) {
+    for hit in hits.iter_mut() {
+        let passages = hit.passages.as_deref().unwrap_or_default();
+        hit.passage_tokens = Some(passages.iter().map(|passage| passage.tokens).sum());
+        if !query.passages {
+            (hit.passages, hit.passages_complete) = (None, None);
+        }
+    }
+    hits.sort_by_key(|hit| Reverse(hit.passage_tokens));
+    hits.truncate(query.limit);
 }
 
 /// The subject of a query, as numbers.

@@ -60,7 +60,7 @@ impl Searcher {
     /// When it is damaged.
     pub fn size_of(&self, address: DocAddress) -> Result<u32> {
         let mut sizes = 0;
-        let counted = Counted { address, overlap: 0 };
+        let counted = Counted { address, overlap: 0, weight: 0 };
         self.for_each_size(&[counted], |_, size| sizes = size)?;
         Ok(sizes)
     }
@@ -106,6 +106,7 @@ impl Searcher {
             best: usize::MAX,
             max_df: max_df.limit(self.snapshot.documents()),
             budget: u64::MAX,
+            weighed: None,
             filter: None,
             except,
             stop,
@@ -114,7 +115,7 @@ impl Searcher {
         let found = candidates::find(&self.snapshot, &request, &mut scratch.counters)?.documents;
         let _ = self.spare.push(scratch);
         let mut neighbours = Vec::with_capacity(found.len());
-        self.for_each_size(&found, |&Counted { address, overlap }, fingerprints| {
+        self.for_each_size(&found, |&Counted { address, overlap, .. }, fingerprints| {
             neighbours.push(Neighbour { address, overlap, fingerprints });
         })?;
         Ok(neighbours)
@@ -154,7 +155,7 @@ impl<'a> Texts<'a> {
         if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
             return Ok(text.clone());
         }
-        let text = Arc::new(self.snapshots[side].analyzed(address, stop)?);
+        let text = Arc::new(self.snapshots[side].analyzed_for_passages(address, stop)?);
         self.last[side] = Some((address, text.clone()));
         Ok(text)
     }

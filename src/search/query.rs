@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use serde::{Deserialize, Serialize};
+
 use super::memory::QueryMemory;
 use crate::index::MaxDf;
 use crate::measure::Measure;
@@ -26,6 +28,15 @@ pub struct Query {
     pub min_resemblance: f64,
     /// Hits have at least so many distinct fingerprints in common; at least 1.
     pub min_overlap: u32,
+    /// Hits have at least this share of the weight of the query's fingerprints, 0 to 1: as
+    /// [`min_containment`](Self::min_containment), but rare fingerprints count for more.
+    pub min_weighted_containment: f64,
+    /// Hits have at least this weighted resemblance, 0 to 1.
+    pub min_weighted_resemblance: f64,
+    /// By what hits are ranked, if the goal is [`Goal::Hits`].
+    pub rank: Rank,
+    /// The number of documents whose passages are looked for by [`Rank::Passages`].
+    pub candidates: usize,
     /// At most so many hits, the best.
     pub limit: usize,
     /// Only documents that match this tantivy query on `meta`, `added` and `id`.
@@ -47,6 +58,25 @@ pub struct Query {
     pub stop: Option<Arc<AtomicBool>>,
     /// What texts that are compared take is taken from here, if it is much.
     pub memory: Option<QueryMemory>,
+}
+
+/// By what hits are ranked.
+///
+/// Equal hits follow each other by overlap, then by resemblance, then by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// By the number of fingerprints in common: best for copies.
+    #[default]
+    Overlap,
+    /// By the weight of the fingerprints in common, of which rare ones have more, over the square
+    /// root of the number of the document's: best for reused text among many documents that share
+    /// common phrases.
+    Weight,
+    /// By the tokens in passages in common, for the best documents by weight: best for text that was
+    /// rewritten. It takes the time of finding passages for [`Query::candidates`] documents.
+    Passages,
 }
 
 /// What a search is to find.
@@ -79,6 +109,21 @@ pub enum Subject {
 }
 
 impl Query {
+    /// The number of documents whose passages are looked for, if not said otherwise.
+    pub const CANDIDATES: usize = 50;
+
+    /// Whether passages are to be looked for.
+    pub(super) fn needs_passages(&self) -> bool {
+        self.passages || self.rank == Rank::Passages
+    }
+
+    /// Whether fingerprints are to be weighed.
+    pub(super) fn is_weighed(&self) -> bool {
+        self.rank != Rank::Overlap
+            || self.min_weighted_containment > 0.0
+            || self.min_weighted_resemblance > 0.0
+    }
+
     /// How a search learns that nobody waits for it any more.
     pub(super) fn stop(&self) -> Stop<'_> {
         self.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag))
@@ -101,6 +146,10 @@ impl Query {
             min_containment: 0.0,
             min_resemblance: 0.0,
             min_overlap: 1,
+            min_weighted_containment: 0.0,
+            min_weighted_resemblance: 0.0,
+            rank: Rank::Overlap,
+            candidates: Query::CANDIDATES,
             limit: 10,
             filter: None,
             max_df: None,

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::Counted;
-use super::{Query, Searcher};
+use super::candidates::{Counted, Found};
+use super::weigh::{Weigh, WeightedOverlap};
+use super::{Query, Rank, Searcher};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::{Overlap, least_overlap};
@@ -18,17 +19,35 @@ pub struct Scored {
     pub id: String,
     /// What the query, the first, and the document have in common.
     pub overlap: Overlap,
+    /// The same, weighed; the weight of the document is 0 as long as nobody asks for it.
+    pub weighted: Option<WeightedOverlap>,
+    /// What is ranked by before the overlap; the same for all if that is the first.
+    score: f64,
 }
 
 impl Scored {
     fn new(counted: Counted, in_query: u32, in_document: u32) -> Scored {
-        let Counted { address, overlap } = counted;
-        Scored { address, id: String::new(), overlap: Overlap::new(overlap, in_query, in_document) }
+        let Counted { address, overlap, .. } = counted;
+        let overlap = Overlap::new(overlap, in_query, in_document);
+        Scored { address, id: String::new(), overlap, weighted: None, score: 0.0 }
+    }
+
+    /// The same with the weight of what is shared; `in_query` is the weight of the query.
+    fn weighed(self, shared: u64, in_query: u64, rank: Rank) -> Scored {
+        let weighted = Some(WeightedOverlap { shared, in_query, in_document: 0 });
+        let score = match rank {
+            Rank::Overlap => 0.0,
+            Rank::Weight | Rank::Passages => {
+                shared as f64 / f64::from(self.overlap.in_b.max(1)).sqrt()
+            }
+        };
+        Scored { weighted, score, ..self }
     }
 
     /// Better hits first; equal ones are told apart by their id only.
     fn cmp_score(&self, other: &Scored) -> Ordering {
-        let by_overlap = other.overlap.shared.cmp(&self.overlap.shared);
+        let by_score = other.score.total_cmp(&self.score);
+        let by_overlap = by_score.then_with(|| other.overlap.shared.cmp(&self.overlap.shared));
         let resemblance = |scored: &Scored| scored.overlap.resemblance();
         by_overlap.then_with(|| resemblance(other).total_cmp(&resemblance(self)))
     }
@@ -49,23 +68,50 @@ pub fn overlap_min(query: &Query, in_query: u32) -> u32 {
 
 /// Those of the candidates that meet the query's thresholds, in no order and without their ids.
 ///
-/// `in_query` is the number of the query's distinct fingerprints.
+/// `in_query` is the number of the query's distinct fingerprints, `found` what was found of them.
 pub fn scored(
     searcher: &Searcher,
     candidates: &[Counted],
     in_query: u32,
+    found: &Found,
     query: &Query,
 ) -> Result<Vec<Scored>> {
     let mut hits = Vec::with_capacity(candidates.len());
+    let weight_in_query: u64 = found.weights.iter().sum();
     searcher.for_each_size(candidates, |&candidate, size| {
-        hits.push(Scored::new(candidate, in_query, size));
+        let scored = Scored::new(candidate, in_query, size);
+        hits.push(match query.is_weighed() {
+            true => scored.weighed(candidate.weight, weight_in_query, query.rank),
+            false => scored,
+        });
     })?;
     hits.retain(|hit| {
         hit.overlap.shared >= query.min_overlap.max(1)
             && hit.overlap.containment() >= query.min_containment
             && hit.overlap.resemblance() >= query.min_resemblance
     });
+    if query.is_weighed() {
+        // Weighted resemblance is at most weighted containment.
+        let share = query.min_weighted_containment.max(query.min_weighted_resemblance);
+        hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.containment() >= share));
+    }
+    if query.min_weighted_resemblance > 0.0 {
+        weigh_documents(searcher, &mut hits, query.stop())?;
+        let least = query.min_weighted_resemblance;
+        hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.resemblance() >= least));
+    }
     Ok(hits)
+}
+
+/// Finds out what the fingerprints of weighed hits weigh.
+pub fn weigh_documents(searcher: &Searcher, hits: &mut [Scored], stop: Stop<'_>) -> Result<()> {
+    let weigh = Weigh::new(searcher.snapshot());
+    for hit in hits {
+        if let Some(weighted) = hit.weighted.as_mut().filter(|weighted| weighted.in_document == 0) {
+            weighted.in_document = searcher.weight_of(hit.address, weigh, stop)?;
+        }
+    }
+    Ok(())
 }
 
 /// The best `limit` of the hits, best first, with their ids.

@@ -92,9 +92,4 @@ impl SharedFingerprints {
         keys.dedup();
         keys
     }
-
-    /// The number of distinct fingerprints in common.
-    pub fn distinct(&self) -> u32 {
-        self.keys().len() as u32
-    }
 }

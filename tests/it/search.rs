@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::search::{Goal, Hit, MaxDf, Query, Searcher, SimilarTo, Subject};
+use cento::search::{Goal, Hit, MaxDf, Query, Rank, Searcher, SimilarTo, Subject};
 use cento::tantivy;
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
@@ -111,6 +111,45 @@ fn expected(query: &Query, filter: Option<u64>) -> Vec<(String, u32)> {
     hits.into_iter().map(|(overlap, _, id)| (id, overlap)).collect()
 }
 
+/// The weight of fingerprints, by definition.
+fn weight<'a>(keys: impl IntoIterator<Item = &'a u64>) -> u64 {
+    let world = &*WORLD;
+    let weight = |key| {
+        let df = world.dfs.get(key).copied().unwrap_or(0);
+        let idf = ((world.documents.len() + 1) as f64 / (df as f64 + 0.5)).ln().max(0.0);
+        ((idf * idf * f64::from(1 << 20)).round() as u64).max(1)
+    };
+    keys.into_iter().map(weight).sum()
+}
+
+/// What a weighted search should find, best first, by definition: ids and weighted containments and
+/// resemblances.
+fn expected_weighted(query: &Query) -> Vec<(String, f64, f64)> {
+    let Subject::Text(text) = &query.subject else { unreachable!() };
+    let wanted = keys(text);
+    let unranked = Query { limit: usize::MAX, ..query.clone() };
+    let hits = expected(&unranked, None).into_iter().filter_map(|(id, _)| {
+        let keys = &WORLD.documents[&id].keys;
+        let shared = weight(keys.intersection(&wanted));
+        let containment = shared as f64 / weight(&wanted) as f64;
+        let resemblance = shared as f64 / weight(keys.union(&wanted)) as f64;
+        let score = match query.rank {
+            Rank::Overlap => 0.0,
+            _ => shared as f64 / (keys.len() as f64).sqrt(),
+        };
+        let meets = containment >= query.min_weighted_containment
+            && resemblance >= query.min_weighted_resemblance;
+        meets.then_some((score, id, containment, resemblance))
+    });
+    let mut hits: Vec<_> = hits.collect();
+    // Stable: equal ones stay in the order by overlap.
+    hits.sort_by(|a, b| b.0.total_cmp(&a.0));
+    hits.truncate(query.limit);
+    hits.into_iter()
+        .map(|(_, id, containment, resemblance)| (id, containment, resemblance))
+        .collect()
+}
+
 fn found(hits: &[Hit]) -> Vec<(String, u32)> {
     hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect()
 }
@@ -155,6 +194,49 @@ proptest! {
             let df = WORLD.dfs[&stopped.key.parse::<u64>().unwrap()];
             // Deleted documents count only where that decides nothing.
             prop_assert!(df > max_df && stopped.df >= df);
+        }
+    }
+
+    #[test]
+    fn a_weighted_search_is_brute_force(
+        seed in 5000u64..6000,
+        count in 1u64..60,
+        min_containment in threshold(),
+        min_weighted_containment in threshold(),
+        min_weighted_resemblance in threshold(),
+        rank in prop_oneof![1 => Just(Rank::Overlap), 3 => Just(Rank::Weight)],
+        limit in prop_oneof![Just(1), Just(10), Just(usize::MAX)],
+        max_df in prop_oneof![Just(20), Just(300), Just(u64::MAX)],
+        budget in prop_oneof![3 => Just(None), 1 => (0u64..4000).prop_map(Some)],
+    ) {
+        let query = Query {
+            min_containment,
+            min_weighted_containment,
+            min_weighted_resemblance,
+            rank,
+            limit,
+            max_df: Some(MaxDf::Documents(max_df)),
+            budget,
+            ..Query::text(text(seed, count))
+        };
+        let answer = WORLD.searcher.search(&query).unwrap();
+        let is_weighed = rank != Rank::Overlap
+            || min_weighted_containment > 0.0
+            || min_weighted_resemblance > 0.0;
+        let measures = |hit: &Hit| match hit.weighted {
+            Some(weighted) => (hit.id.clone(), weighted.containment, weighted.resemblance),
+            None => (hit.id.clone(), 0.0, 0.0),
+        };
+        let found: Vec<_> = answer.hits.iter().map(measures).collect();
+        prop_assert!(answer.hits.iter().all(|hit| hit.weighted.is_some() == is_weighed));
+        let all = Query { limit: usize::MAX, ..query.clone() };
+        if !is_weighed {
+            prop_assert!(budget.is_some() || found.len() == expected(&query, None).len());
+        } else if answer.complete {
+            prop_assert_eq!(found, expected_weighted(&query));
+        } else {
+            let exact = expected_weighted(&all);
+            prop_assert!(found.iter().all(|hit| exact.contains(hit)));
         }
     }
 

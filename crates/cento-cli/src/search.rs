@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::add::SourceArgs;
 use super::boilerplate::without;
@@ -19,7 +19,7 @@ use cento::Error;
 use cento::index::Index;
 use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Answer, MaxDf, Query, Searcher, Subject, Unit};
+use cento::search::{Answer, MaxDf, Query, Rank, Searcher, Subject, Unit};
 use cento::text::kind::no_text_in;
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
@@ -27,7 +27,7 @@ use cento_source::Item;
 
 /// Find the documents that share text with a query.
 ///
-/// Shows the hits with the most fingerprints in common first. `containment` is the share of the
+/// Shows the hits with the most fingerprints in common first, unless --rank says otherwise. `containment` is the share of the
 /// query that is in the hit, `in query` the share of the hit that is in the query.
 #[derive(Debug, Args)]
 pub struct Search {
@@ -54,6 +54,18 @@ pub struct Search {
     /// Minimum number of fingerprints in common.
     #[arg(long, value_name = "N", default_value = "1")]
     min_overlap: u32,
+    /// Minimum share of the query's fingerprints that a hit contains, weighted by rarity, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_weighted_containment: f64,
+    /// Minimum resemblance of a hit, with fingerprints weighted by rarity, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_weighted_resemblance: f64,
+    /// How to rank hits. `weight` and `passages` find rewritten text among chance matches.
+    #[arg(long, value_enum, default_value = "overlap", conflicts_with_all = ["best", "cover"])]
+    rank: RankArg,
+    /// Number of documents, the best by weight, in which --rank passages looks for passages.
+    #[arg(long, value_name = "N", default_value_t = Query::CANDIDATES)]
+    candidates: usize,
     /// Maximum number of hits.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
@@ -102,6 +114,27 @@ pub struct Search {
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
+}
+
+/// The order of hits.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RankArg {
+    /// By the number of fingerprints in common.
+    Overlap,
+    /// By the weight of the fingerprints in common: the rarer, the more.
+    Weight,
+    /// By the tokens in passages in common; takes about a millisecond per candidate.
+    Passages,
+}
+
+impl From<RankArg> for Rank {
+    fn from(rank: RankArg) -> Rank {
+        match rank {
+            RankArg::Overlap => Rank::Overlap,
+            RankArg::Weight => Rank::Weight,
+            RankArg::Passages => Rank::Passages,
+        }
+    }
 }
 
 /// A query of the user.
@@ -221,6 +254,10 @@ impl Search {
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
             min_overlap: self.min_overlap,
+            min_weighted_containment: self.min_weighted_containment,
+            min_weighted_resemblance: self.min_weighted_resemblance,
+            rank: self.rank.into(),
+            candidates: self.candidates,
             limit: self.limit,
             filter: self.filter.clone(),
             max_df: self.max_df,
@@ -340,6 +377,18 @@ fn print_human(answer: &Answer) -> io::Result<()> {
             hit.overlap,
             hit.id
         )?;
+        if let Some(weighted) = &hit.weighted {
+            line!(
+                out,
+                "{:>11.3} {:>9.3} {:>11.3} weighted",
+                weighted.containment,
+                weighted.containment_in_query,
+                weighted.resemblance
+            )?;
+        }
+        if let Some(tokens) = hit.passage_tokens {
+            line!(out, "{:>11} in passages", output::counted(tokens.into(), "token"))?;
+        }
         if let Some(verified) = &hit.verified {
             line!(out, "{:>11.3} by {}", verified.similarity, verified.measure)?;
         }

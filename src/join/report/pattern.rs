@@ -71,7 +71,8 @@ pub fn of(
     stop: Stop<'_>,
 ) -> Result<Option<Pattern>> {
     let snapshot = searcher.snapshot();
-    let (a_text, b_text) = (snapshot.analyzed(a, stop)?, snapshot.analyzed(b, stop)?);
+    let read = |address| snapshot.analyzed_for_passages(address, stop);
+    let (a_text, b_text) = (read(a)?, read(b)?);
     let [x, y] = [&a_text.tokens.hashes[..], &b_text.tokens.hashes[..]];
     if x == y {
         return Ok(Some(Pattern::ExactAlias));

@@ -22,7 +22,7 @@ pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Health, Run, StatsResponse,
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
-pub use search::{HITS_MAX, SearchRequest, goal};
+pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest, goal};
 pub use signature::Signature;
 
 use serde::{Deserialize, Serialize};

@@ -8,12 +8,15 @@ use super::{Signature, whole};
 use cento::index::{Config, MaxDf};
 use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Goal, Query, Subject};
+use cento::search::{Goal, Query, Rank, Subject};
 use cento::text::kind::no_text_in;
 use cento::{Error, Result};
 
 /// A service is asked for at most so many hits.
 pub const HITS_MAX: usize = 10_000;
+
+/// A service looks for the passages of at most this many candidates to rank them.
+pub const CANDIDATES_MAX: usize = 1000;
 
 /// A search: one of `text`, `id` and `signature`, and what counts as a hit. The options are those of
 /// `cento search`.
@@ -42,6 +45,26 @@ pub struct SearchRequest {
     /// Only hits with at least so many fingerprints in common. Default: 1.
     #[serde(default = "default_min_overlap", deserialize_with = "whole::number")]
     pub min_overlap: u32,
+    /// Only hits with at least this share of the weight of the query's fingerprints, of which rare
+    /// ones weigh more.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_weighted_containment: f64,
+    /// Only hits with at least this weighted resemblance.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_weighted_resemblance: f64,
+    /// Rank hits by `overlap`, the fingerprints in common, by `weight`, where rare fingerprints count
+    /// for more, or by `passages`, the tokens in passages in common. Default: `overlap`. Not with
+    /// `best` or `cover`.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub rank: Rank,
+    /// The documents, the best by weight, whose passages are looked for to rank by `passages`.
+    /// Default: 50.
+    #[serde(default = "default_candidates", deserialize_with = "whole::number")]
+    #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
+    pub candidates: usize,
     /// At most so many hits. Default: 10.
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
@@ -85,6 +108,10 @@ fn default_min_overlap() -> u32 {
     Query::text("").min_overlap
 }
 
+fn default_candidates() -> usize {
+    Query::CANDIDATES
+}
+
 fn default_limit() -> usize {
     Query::text("").limit
 }
@@ -106,6 +133,10 @@ impl SearchRequest {
             min_containment: query.min_containment,
             min_resemblance: query.min_resemblance,
             min_overlap: query.min_overlap,
+            min_weighted_containment: query.min_weighted_containment,
+            min_weighted_resemblance: query.min_weighted_resemblance,
+            rank: query.rank,
+            candidates: query.candidates,
             limit: query.limit,
             filter: query.filter.clone(),
             max_df: query.max_df.map(|limit| limit.to_string()),
@@ -131,10 +162,15 @@ impl SearchRequest {
             ("min_containment", self.min_containment),
             ("min_resemblance", self.min_resemblance),
             ("min_similarity", self.min_similarity),
+            ("min_weighted_containment", self.min_weighted_containment),
+            ("min_weighted_resemblance", self.min_weighted_resemblance),
         ] {
             if !(0.0..=1.0).contains(&share) {
                 return Err(refused(&format!("`{name}` must be a number from 0 to 1")));
             }
+        }
+        if self.rank != Rank::Overlap && (self.best || self.cover) {
+            return Err(refused("`rank` cannot be combined with `best` or `cover`"));
         }
         if self.best && (self.cover || self.verify.is_some() || !self.boilerplate.is_empty()) {
             return Err(refused(
@@ -153,6 +189,10 @@ impl SearchRequest {
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
             min_overlap: self.min_overlap,
+            min_weighted_containment: self.min_weighted_containment,
+            min_weighted_resemblance: self.min_weighted_resemblance,
+            rank: self.rank,
+            candidates: self.candidates,
             limit: self.limit,
             filter: self.filter,
             max_df: self.max_df.map(|limit| limit.parse::<MaxDf>()).transpose()?,

@@ -14,10 +14,10 @@ use crate::body::{self, Body};
 use crate::failure::Failure;
 use crate::memory;
 use cento::index::{Config, MaxDf};
-use cento::search::{Answer, Query, Searcher, Subject};
+use cento::search::{Answer, Query, Rank, Searcher, Subject};
 use cento::stop::Stop;
 use cento::{Error, Result};
-use cento_client::api::{HITS_MAX, SearchRequest};
+use cento_client::api::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
 
 /// A search with a body of so many bytes may be quick: tokenising them takes some tens of microseconds.
 const QUICK_BYTES_MAX: usize = 4 << 10;
@@ -76,13 +76,16 @@ pub async fn search(
 /// other text is read.
 fn is_quick(request: &SearchRequest, body: &Body, config: &Config) -> bool {
     let SearchRequest { passages, verify, best, cover, filter, boilerplate, .. } = request;
+    let is_weighed = request.rank != Rank::Overlap
+        || request.min_weighted_containment > 0.0
+        || request.min_weighted_resemblance > 0.0;
     let reads_texts = *passages || verify.is_some() || *best;
     let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
     // With the limit of document frequency that is the default few postings are read.
     let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
     let is_default = config.max_df == MaxDf::Default;
     let is_short = body.len() <= QUICK_BYTES_MAX && request.id.is_none();
-    is_short && is_plain && reads_little && is_default && !reads_texts
+    is_short && is_plain && !is_weighed && reads_little && is_default && !reads_texts
 }
 
 fn one(
@@ -95,6 +98,10 @@ fn one(
     let config = searcher.snapshot().config();
     if request.limit > HITS_MAX {
         return Err(Error::Query { what: format!("`limit` must be at most {HITS_MAX}") });
+    }
+    if request.candidates > CANDIDATES_MAX {
+        let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
+        return Err(Error::Query { what });
     }
     let boilerplate = request.boilerplate.clone();
     let wanted = request.query(config, collection)?;

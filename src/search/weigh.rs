@@ -1,0 +1,128 @@
+//! How much does it say that a document has this fingerprint?
+//!
+//! A fingerprint that three documents have says more than one that three thousand have. Its weight is
+//! the square of its inverse document frequency, ln((N + 1) / (df + 1/2)) over the N live documents
+//! (Sparck Jones 1972): in the vector space model the query and the document each contribute the
+//! frequency once (Salton and Buckley 1988). A document is ranked by the weight of what it shares
+//! with the query over the square root of the number of its fingerprints, which stands for the length
+//! of its vector: so a long document is not found by chance.
+//!
+//! Weights are whole numbers: sums do not depend on the order, and are the same on every machine.
+
+use super::candidates;
+use super::{Searcher, Weighted};
+use crate::error::Result;
+use crate::index::{DocAddress, Snapshot};
+use crate::stop::Stop;
+
+/// The weights of fingerprints in a collection.
+#[derive(Debug, Clone, Copy)]
+pub struct Weigh {
+    documents: u64,
+}
+
+/// A weight of one is this number: rounding then changes no order that matters.
+const UNIT: f64 = (1u64 << 20) as f64;
+
+impl Weigh {
+    /// Weighs fingerprints by the documents of a snapshot.
+    pub fn new(snapshot: &Snapshot) -> Weigh {
+        Weigh { documents: snapshot.documents() }
+    }
+
+    /// The weight of a fingerprint that this number of live documents have; at least 1.
+    pub fn weight(self, df: u64) -> u64 {
+        let idf = ((self.documents + 1) as f64 / (df as f64 + 0.5)).ln().max(0.0);
+        ((idf * idf * UNIT).round() as u64).max(1)
+    }
+}
+
+/// What a query and a document have in common, weighed: as
+/// [`Overlap`](crate::overlap::Overlap), with sums of weights for counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WeightedOverlap {
+    /// The weight of the fingerprints that both have.
+    pub shared: u64,
+    /// The weight of those of the query.
+    pub in_query: u64,
+    /// The weight of those of the document.
+    pub in_document: u64,
+}
+
+impl WeightedOverlap {
+    /// The measures of a hit.
+    pub fn measures(self) -> Weighted {
+        Weighted {
+            containment: self.containment(),
+            containment_in_query: self.containment_in_query(),
+            resemblance: self.resemblance(),
+        }
+    }
+
+    /// The share of the query's weight that is in the document, 0 to 1.
+    pub fn containment(self) -> f64 {
+        share(self.shared, self.in_query)
+    }
+
+    /// The share of the document's weight that is in the query, 0 to 1.
+    pub fn containment_in_query(self) -> f64 {
+        share(self.shared, self.in_document)
+    }
+
+    /// The share of the weight of both together that is in both, 0 to 1.
+    pub fn resemblance(self) -> f64 {
+        share(self.shared, self.in_query + self.in_document - self.shared)
+    }
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { part as f64 / of as f64 }
+}
+
+/// The least weight that is this share of `of`.
+pub fn least_weight(threshold: f64, of: u64) -> u64 {
+    // The product may be off either way; the test of a hit is the quotient.
+    let about = (threshold * of as f64) as u64;
+    about.saturating_sub(about / (1 << 48) + 2)
+}
+
+impl Searcher {
+    /// The weight of the distinct fingerprints of a stored document.
+    pub(super) fn weight_of(
+        &self,
+        address: DocAddress,
+        weigh: Weigh,
+        stop: Stop<'_>,
+    ) -> Result<u64> {
+        let dfs = candidates::frequencies(&self.snapshot, &self.keys_of(address)?, stop)?;
+        Ok(dfs.into_iter().map(|df| weigh.weight(df)).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rarer_fingerprints_weigh_more() {
+        let weigh = Weigh { documents: 1000 };
+        let weights: Vec<u64> = (0..=1000).map(|df| weigh.weight(df)).collect();
+        assert!(weights.windows(2).all(|pair| pair[0] >= pair[1]));
+        assert!(weights[1] > 20 * weights[500], "{} {}", weights[1], weights[500]);
+        // Deleted documents may still be counted elsewhere; a weight is never nothing.
+        assert!(weigh.weight(1000) >= 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_share_that_meets_the_threshold_has_the_least_weight(
+            of in 1u64..1 << 60, part in 0.0f64..=1.0, threshold in 0.0f64..=1.0,
+        ) {
+            let part = ((of as f64 * part) as u64).min(of);
+            if share(part, of) >= threshold {
+                prop_assert!(part >= least_weight(threshold, of), "{part} of {of} at {threshold}");
+            }
+        }
+    }
+}
