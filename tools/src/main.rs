@@ -21,6 +21,7 @@ mod measure;
 mod memory;
 mod pan;
 mod recall;
+mod retrieval;
 mod service;
 mod truth;
 
@@ -44,6 +45,7 @@ enum Tool {
     Duplicates(duplicates::Duplicates),
     Dedup(duplicates::Dedup),
     Recall(recall::Recall),
+    Retrieval(retrieval::Retrieval),
     Finkel(finkel::Finkel),
     Lifecycle(lifecycle::Lifecycle),
     Latency(latency::Latency),
@@ -67,6 +69,7 @@ fn main() -> Result {
         Tool::Duplicates(tool) => tool.run(),
         Tool::Dedup(tool) => tool.run(),
         Tool::Recall(tool) => tool.run(),
+        Tool::Retrieval(tool) => tool.run(),
         Tool::Finkel(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),
         Tool::Latency(tool) => tool.run(),

@@ -38,6 +38,9 @@ pub struct Corpus {
 pub struct Pan {
     #[command(flatten)]
     corpus: Corpus,
+    /// How the texts are made into tokens, as `cento analyzers` lists it.
+    #[arg(long, default_value = "words")]
+    analyzer: String,
     /// Only every n-th pair.
     #[arg(long, default_value = "1")]
     every: usize,
@@ -214,7 +217,7 @@ impl Text {
 
 impl Pan {
     pub(crate) fn run(self) -> Result {
-        let analyzer = Analyzer::default();
+        let analyzer: Analyzer = self.analyzer.parse()?;
         let mut texts: HashMap<String, Text> = HashMap::new();
         for path in [&self.corpus.sources, &self.corpus.suspicious] {
             for document in documents(path)? {

@@ -1,0 +1,169 @@
+//! Of which documents is it found that a text borrows from them, when nobody says which to look at?
+//! (PAN, source retrieval)
+//!
+//! Each suspicious document of the PAN text alignment corpus is searched for, whole, in an index of
+//! all sources. Recall is the share of its labelled sources that are among the first hits. A document
+//! borrows from more sources than are labelled for it, and those are hits too: so recall at few hits
+//! says less than it seems to.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cento::index::{Config, Document, Index, WriterOptions};
+use cento::search::{Query, Rank, Searcher};
+use cento::text::kind::no_text_in;
+use clap::Args;
+
+use crate::Result;
+use crate::cento::documents;
+use crate::pan::{Corpus, Pair};
+
+/// Measure source retrieval on the PAN 2013 text alignment corpus.
+#[derive(Debug, Args)]
+pub struct Retrieval {
+    #[command(flatten)]
+    corpus: Corpus,
+    /// A new directory for indexes.
+    #[arg(long)]
+    work: PathBuf,
+    /// A scheme; `reuse` is the one for rewritten text. Can be repeated.
+    #[arg(long, default_values_t = ["winnow(k=5,w=10)".to_owned(), "winnow(k=3,w=10)".to_owned(), "reuse".to_owned()])]
+    scheme: Vec<String>,
+    /// The analyser.
+    #[arg(long, default_value = "words")]
+    analyzer: String,
+    /// The candidates whose passages are looked for.
+    #[arg(long, default_value_t = Query::CANDIDATES)]
+    candidates: usize,
+    /// Only every n-th suspicious document.
+    #[arg(long, default_value = "1")]
+    every: usize,
+}
+
+/// Recall is measured at these numbers of hits.
+const AT: [usize; 3] = [10, 50, 1000];
+
+const RANKS: [Rank; 3] = [Rank::Overlap, Rank::Weight, Rank::Passages];
+
+/// The sources of a suspicious document, by category.
+type Sources = BTreeMap<String, BTreeSet<String>>;
+
+#[derive(Default, Clone, Copy)]
+struct Row {
+    sources: usize,
+    found: [usize; AT.len()],
+}
+
+impl Retrieval {
+    pub(crate) fn run(self) -> Result {
+        let mut truth: BTreeMap<String, Sources> = BTreeMap::new();
+        for line in std::fs::read_to_string(&self.corpus.truth)?.lines() {
+            let pair: Pair = serde_json::from_str(line)?;
+            if !pair.cases.is_empty() {
+                let sources = truth.entry(pair.susp).or_default();
+                sources.entry(pair.cat).or_default().insert(pair.src);
+            }
+        }
+        let mut texts = HashMap::new();
+        for document in documents(&self.corpus.suspicious)? {
+            let document = document?;
+            texts.insert(document.id, document.text);
+        }
+        println!("Recall at {AT:?} hits, by category; microseconds a search.");
+        println!();
+        for scheme in &self.scheme {
+            let searcher = self.index(scheme)?;
+            for rank in RANKS {
+                let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+                let mut took = Duration::ZERO;
+                let queries = truth.iter().step_by(self.every.max(1));
+                let count = queries.clone().count();
+                for (id, by_category) in queries {
+                    let text = texts.get(id).ok_or_else(|| format!("no document {id}"))?;
+                    let limit = AT[AT.len() - 1];
+                    let mut query = Query::text(text.clone());
+                    (query.rank, query.limit, query.candidates) = (rank, limit, self.candidates);
+                    if rank == Rank::Passages {
+                        query.limit = self.candidates;
+                    }
+                    let started = Instant::now();
+                    let hits = searcher.search(&query)?.hits;
+                    took += started.elapsed();
+                    let places: HashMap<&str, usize> =
+                        hits.iter().enumerate().map(|(at, hit)| (hit.id.as_str(), at)).collect();
+                    for (category, sources) in by_category {
+                        let row = rows.entry(category).or_default();
+                        row.sources += sources.len();
+                        for source in sources {
+                            let Some(&place) = places.get(source.as_str()) else { continue };
+                            for (found, at) in row.found.iter_mut().zip(AT) {
+                                *found += usize::from(place < at);
+                            }
+                        }
+                    }
+                }
+                print(scheme, rank, &rows, took / count.max(1) as u32);
+            }
+        }
+        Ok(())
+    }
+
+    fn index(&self, scheme: &str) -> Result<Searcher> {
+        let path = self.work.join(scheme);
+        std::fs::create_dir_all(&path)?;
+        let index = Index::create(&path, Config::new(scheme, &self.analyzer, true)?)?;
+        let mut writer = index.writer(WriterOptions::default())?;
+        let mut sources: Vec<_> = documents(&self.corpus.sources)?.collect::<Result<_>>()?;
+        sources.retain(|document| match no_text_in(&document.text) {
+            Some(why) => {
+                println!("{} is left out: {why}", document.id);
+                false
+            }
+            None => true,
+        });
+        let (bytes, started) =
+            (sources.iter().map(|d| d.text.len()).sum::<usize>(), Instant::now());
+        for document in sources {
+            writer.add(Document::new(document.id, document.text))?;
+        }
+        writer.finish()?;
+        let searcher = Searcher::new(index.snapshot()?);
+        let stats = searcher.snapshot().stats()?;
+        println!(
+            "`{}` over `{}`: {:.0} fingerprints a document, {:.1} MB/s, signatures {:.1} MB of {:.1} MB",
+            searcher.snapshot().config().scheme,
+            searcher.snapshot().config().analyzer,
+            stats.postings as f64 / stats.documents as f64,
+            bytes as f64 / 1e6 / started.elapsed().as_secs_f64(),
+            signatures_bytes(&path)? as f64 / 1e6,
+            bytes as f64 / 1e6,
+        );
+        println!();
+        Ok(searcher)
+    }
+}
+
+/// The size of the signatures of an index.
+fn signatures_bytes(path: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.path().extension().is_some_and(|extension| extension == "sig") {
+            bytes += entry.metadata()?.len();
+        }
+    }
+    Ok(bytes)
+}
+
+fn print(scheme: &str, rank: Rank, rows: &BTreeMap<&str, Row>, took: Duration) {
+    println!("| {scheme} by {rank:?} | at {} | {} | {} |", AT[0], AT[1], AT[2]);
+    println!("|---|---|---|---|");
+    for (category, row) in rows {
+        let [first, second, third] =
+            row.found.map(|found| found as f64 / row.sources.max(1) as f64);
+        println!("| {category} ({}) | {first:.3} | {second:.3} | {third:.3} |", row.sources);
+    }
+    println!("| us a search | {} |", took.as_micros());
+    println!();
+}
