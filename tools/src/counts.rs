@@ -56,16 +56,26 @@ struct Operation {
     prepare: fn() -> Result<Round>,
 }
 
-const OPERATIONS: [Operation; 13] = [
+const OPERATIONS: [Operation; 15] = [
     Operation {
         name: "tokenize, ASCII, 1,000 words",
         rounds: 20,
-        prepare: || tokenize(text(1, 1000)),
+        prepare: || tokenize("words", text(1, 1000)),
     },
     Operation {
         name: "tokenize, Cyrillic, 1,000 words",
         rounds: 20,
-        prepare: || tokenize(cyrillic(1000)),
+        prepare: || tokenize("words", cyrillic(1000)),
+    },
+    Operation {
+        name: "tokenize, letters and accents apart, 1,000 words",
+        rounds: 4,
+        prepare: || tokenize("words", accents_apart(1000)),
+    },
+    Operation {
+        name: "analyse by avtor, Cyrillic, 1,000 words",
+        rounds: 4,
+        prepare: || tokenize("avtor", cyrillic(1000)),
     },
     Operation {
         name: "sign, winnow(k=5,w=10), 1,000 words",
@@ -217,8 +227,17 @@ fn cyrillic(count: u64) -> String {
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn tokenize(text: String) -> Result<Round> {
-    let analyzer: cento::Analyzer = "words".parse()?;
+/// Words in which every second letter has two marks, of which one composes with it: normalisation
+/// has to look at each.
+fn accents_apart(count: u64) -> String {
+    let base = |at: u64| char::from(b"aeiouy"[(at % 6) as usize]);
+    let letter = |at: u64| format!("{}\u{323}\u{302}t", base(at));
+    let word = |i: u64| (0..3).map(|at| letter(mix64(i) >> (5 * at))).collect::<String>();
+    (0..count).map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn tokenize(analyzer: &str, text: String) -> Result<Round> {
+    let analyzer: cento::Analyzer = analyzer.parse()?;
     let mut tokens = Tokens::default();
     Ok(Box::new(move |_| {
         analyzer.analyze(&text, &mut tokens)?;
