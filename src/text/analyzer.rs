@@ -284,8 +284,8 @@ mod tests {
 
     #[test]
     fn every_analysis_of_a_text_never_changes() {
-        // Indexes store this number. A new version of a Unicode table may change it, and with it
-        // tokens: then existing indexes are refused, so the change needs a word in CHANGELOG.
+        // Indexes store this number. A new Unicode table may change it, and with it tokens: then
+        // existing indexes are refused, so the change needs a word in CHANGELOG.
         let expected = [
             ("words", 0xf34b_b597_d64e_2608),
             ("prefixes", 0x06e8_faf2_8114_f128),

@@ -16,15 +16,13 @@
 //! What a word is, is decided by [`super::tokenize`].
 
 use super::Span;
+use super::unicode::normal::{
+    combining_class, extend_by_nfkc, extend_by_nfkc_and_folding, is_second, nfkc, starts_segment,
+};
+use super::unicode::{Category, category, folded, is_assigned, is_unspaced};
 use crate::Result;
 use crate::stop::Stop;
-use caseless::Caseless;
-use std::iter::once;
 use std::sync::OnceLock;
-use unicode_normalization::char::canonical_combining_class;
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
-use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
-use unicode_script::{Script, UnicodeScript};
 
 /// The equivalences under which characters are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +80,8 @@ const SEGMENT_CHARS_MAX: usize = 32;
 pub(super) struct Normalizer<'a> {
     table: Table,
     /// The segment being read, unless it is one settled character so far.
-    segment: [(char, Entry); SEGMENT_CHARS_MAX],
+    chars: [char; SEGMENT_CHARS_MAX],
+    entries: [Entry; SEGMENT_CHARS_MAX],
     length: usize,
     span: Span,
     /// The segment is normalised by replacing each character for itself.
@@ -98,7 +97,8 @@ impl<'a> Normalizer<'a> {
     pub(super) fn new(form: Form, stop: Stop<'a>) -> Normalizer<'a> {
         Normalizer {
             table: Table::new(form),
-            segment: [('\0', Entry::ABSENT); SEGMENT_CHARS_MAX],
+            chars: ['\0'; SEGMENT_CHARS_MAX],
+            entries: [Entry::ABSENT; SEGMENT_CHARS_MAX],
             length: 0,
             span: Span { start: 0, end: 0 },
             plain: true,
@@ -117,7 +117,7 @@ impl<'a> Normalizer<'a> {
         offset: usize,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        // Most segments are one settled character. It is held here, and moved to `self.segment`,
+        // Most segments are one settled character. It is held here, and moved to `self.chars`,
         // which is slower, only when a character is met that joins it.
         let mut alone: Option<(Entry, Span)> = None;
         for (i, c) in text.char_indices() {
@@ -162,19 +162,20 @@ impl<'a> Normalizer<'a> {
                 self.span.start = span.start;
                 0
             }
-            length => self.segment[length - 1].1.combining,
+            length => self.entries[length - 1].combining,
         };
         let ordered = entry.combining == 0 || entry.combining >= before;
         self.plain &= entry.is(Entry::SETTLED) && ordered;
         self.span.end = span.end;
-        self.segment[self.length] = (c, entry);
+        self.chars[self.length] = c;
+        self.entries[self.length] = entry;
         self.length += 1;
     }
 
     /// Hands the segment to `sink`.
     fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
         if self.plain {
-            for &(_, entry) in &self.segment[..self.length] {
+            for entry in &self.entries[..self.length] {
                 sink.accept(entry.mapped, entry.class, self.span);
             }
         } else if self.length > 0 {
@@ -190,18 +191,16 @@ impl<'a> Normalizer<'a> {
             self.stop.check()?;
         }
         self.expansions += 1;
-        let chars = self.segment[..self.length].iter().map(|&(c, _)| c);
+        let chars = &self.chars[..self.length];
         self.expanded.clear();
         match self.table.form {
-            #[rustfmt::skip]
             Form { nfkc: true, fold: true } => {
-                self.expanded.extend(chars.nfkc().default_case_fold().nfkc());
+                extend_by_nfkc_and_folding(&mut self.expanded, chars);
             }
-            #[rustfmt::skip]
-            Form { nfkc: true, fold: false } => self.expanded.extend(chars.nfkc()),
-            #[rustfmt::skip]
-            Form { nfkc: false, fold: true } => self.expanded.extend(chars.default_case_fold()),
-            #[rustfmt::skip]
+            Form { nfkc: true, fold: false } => extend_by_nfkc(&mut self.expanded, chars),
+            Form { nfkc: false, fold: true } => {
+                self.expanded.extend(folded(chars.iter().copied()));
+            }
             Form { nfkc: false, fold: false } => self.expanded.extend(chars),
         }
         for &c in &self.expanded {
@@ -263,6 +262,11 @@ impl Entry {
         if own_class == Class::Ignorable {
             return entry;
         }
+        if !is_assigned(c) {
+            // It stands for itself; a library with newer tables would say something else.
+            entry.flags = Entry::BOUNDARY | Entry::SETTLED;
+            return entry;
+        }
         if !form.nfkc || starts_segment(c) {
             entry.flags |= Entry::BOUNDARY;
         }
@@ -274,7 +278,7 @@ impl Entry {
             entry.flags |= Entry::SETTLED;
         }
         if form.nfkc {
-            entry.combining = canonical_combining_class(entry.mapped);
+            entry.combining = combining_class(entry.mapped);
         }
         entry
     }
@@ -286,28 +290,17 @@ fn is_plain_unit(c: char) -> bool {
     matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-/// Whether normalisation never carries anything across the place before `c`.
-fn starts_segment(c: char) -> bool {
-    let first = c.nfkd().next().unwrap_or(c);
-    canonical_combining_class(first) == 0 && never_second(first)
-}
-
-/// Whether no composition takes `c` as its second part.
-fn never_second(c: char) -> bool {
-    is_nfkc_quick(once(c)) != IsNormalized::Maybe
-}
-
-/// The one character that `c` becomes, whatever stands around it.
+/// The one character that the assigned `c` becomes, whatever stands around it.
 fn settle(c: char, form: Form) -> Option<char> {
-    let normal = if form.nfkc { only(c.nfkc())? } else { c };
-    let folded = if form.fold { only(once(normal).default_case_fold())? } else { normal };
+    let normal = if form.nfkc { only(nfkc(c))? } else { c };
+    let folded = if form.fold { only(folded([normal].into_iter()))? } else { normal };
     if !form.nfkc {
         return Some(folded);
     }
-    let settled = only(folded.nfkc())?;
+    let settled = only(nfkc(folded))?;
     // A mark that folds to something else moves to another place in its segment (U+0345).
-    let keeps_its_place = canonical_combining_class(normal) == 0 || settled == normal;
-    (keeps_its_place && never_second(normal) && never_second(settled)).then_some(settled)
+    let keeps_its_place = combining_class(normal) == 0 || settled == normal;
+    (keeps_its_place && !is_second(normal) && !is_second(settled)).then_some(settled)
 }
 
 fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
@@ -319,20 +312,13 @@ fn classify(c: char) -> Class {
     if is_ignorable(c) {
         return Class::Ignorable;
     }
-    let category = c.general_category();
-    match c.general_category_group() {
-        GeneralCategoryGroup::Mark => Class::Mark,
-        GeneralCategoryGroup::Letter if is_unspaced(c) => Class::Unit,
-        GeneralCategoryGroup::Letter => Class::Word,
-        // U+3007, the zero of Han numerals, is written among ideographs; decimal digits are not.
-        GeneralCategoryGroup::Number
-            if category == GeneralCategory::LetterNumber && is_unspaced(c) =>
-        {
-            Class::Unit
-        }
-        GeneralCategoryGroup::Number => Class::Word,
-        _ if category == GeneralCategory::ConnectorPunctuation => Class::Word,
-        _ => Class::Other,
+    match category(c) {
+        Category::M => Class::Mark,
+        // Of numbers U+3007, the zero of Han numerals, is written among ideographs; decimal digits
+        // are not.
+        Category::L | Category::Nl if is_unspaced(c) => Class::Unit,
+        Category::L | Category::Nl | Category::N | Category::Pc => Class::Word,
+        Category::Cn | Category::Other => Class::Other,
     }
 }
 
@@ -350,26 +336,6 @@ fn is_ignorable(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
         | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Whether the letter `c` is of a script written without spaces between words: those of Lucene's
-/// CJKBigramFilter (Hangul is spaced, but by phrase), and Thai, Lao, Khmer and Myanmar.
-fn is_unspaced(c: char) -> bool {
-    const SCRIPTS: [Script; 8] = [
-        Script::Han,
-        Script::Hiragana,
-        Script::Katakana,
-        Script::Hangul,
-        Script::Thai,
-        Script::Lao,
-        Script::Khmer,
-        Script::Myanmar,
-    ];
-    // The extension, because the prolonged sound mark U+30FC belongs to two scripts.
-    let scripts = c.script_extension();
-    !scripts.is_common()
-        && !scripts.is_inherited()
-        && SCRIPTS.iter().any(|&script| scripts.contains_script(script))
 }
 
 /// 256 consecutive characters.

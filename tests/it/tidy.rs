@@ -86,6 +86,7 @@ fn each_outside_format_has_one_door() {
         ),
         ("roaring", &["src/segment/postings.rs"]),
         ("tree_sitter", &["src/text/code/tree.rs"]),
+        ("unicode_normalization", &["src/text/unicode/normal.rs", "src/text/tokenize/tests.rs"]),
         ("tar", &["crates/cento-source/src/archive.rs"]),
         ("zip", &["crates/cento-source/src/archive.rs"]),
         ("hyper", &["crates/cento-serve/src/connection.rs", "crates/cento-serve/src/answer.rs"]),
@@ -139,13 +140,17 @@ fn what_the_verbs_say_goes_through_the_terminal() {
     }
 }
 
+/// It may be long: a program wrote it, and nobody reads it from end to end.
+const GENERATED: &str = "src/text/unicode/tables.rs";
+
 #[test]
 fn files_are_short_ascii_and_finished() {
     let others =
         ["crates", "tests", "benches", "tools/src", "examples", "fuzz/src", "fuzz/targets"];
     for dir in ["src"].iter().chain(&others) {
         for (name, text) in sources(dir) {
-            assert!(text.lines().count() <= 600, "{name} is longer than 600 lines");
+            let is_short = text.lines().count() <= 600 || name == GENERATED;
+            assert!(is_short, "{name} is longer than 600 lines");
             assert!(text.is_ascii(), "{name} is not ASCII");
             for unfinished in [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")] {
                 assert!(!text.contains(unfinished), "{name} has {unfinished}");

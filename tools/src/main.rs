@@ -24,6 +24,7 @@ mod recall;
 mod retrieval;
 mod service;
 mod truth;
+mod unicode;
 
 use clap::{Parser, Subcommand};
 
@@ -59,6 +60,7 @@ enum Tool {
     Memory(memory::Memory),
     Hostile(hostile::Hostile),
     Evaluate(evaluate::Evaluate),
+    Unicode(unicode::Unicode),
 }
 
 fn main() -> Result {
@@ -83,5 +85,6 @@ fn main() -> Result {
         Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
+        Tool::Unicode(tool) => tool.run(),
     }
 }

@@ -10,22 +10,22 @@
 use super::edit::Edited;
 use crate::hash::hash_bytes;
 use crate::text::normalize::is_within_words;
-use crate::text::unicode::{is_letter, is_upper_case};
+use crate::text::unicode::{Script, is_letter, is_upper_case, script};
 use std::collections::HashMap;
 use std::sync::OnceLock;
-use unicode_script::{Script, UnicodeScript};
 
-const SCRIPTS: [Script; 3] = [Script::Cyrillic, Script::Greek, Script::Latin];
+/// How many scripts are looked at.
+const SCRIPTS: usize = Script::Latin as usize + 1;
 
 /// The blocks whose letters are looked at: ASCII, Greek, Cyrillic.
 const LETTERS: [std::ops::RangeInclusive<char>; 3] =
     ['A'..='z', '\u{370}'..='\u{3ff}', '\u{400}'..='\u{4ff}'];
 
 /// Of a letter, by script, the letter that looks the same.
-type Likes = [Option<char>; SCRIPTS.len()];
+type Likes = [Option<char>; SCRIPTS];
 
 fn script_of(c: char) -> Option<usize> {
-    SCRIPTS.iter().position(|&script| c.script() == script)
+    script(c).map(|script| script as usize)
 }
 
 /// The letters that have a like in another script.
@@ -109,14 +109,14 @@ fn right_script(word: &str) -> Option<usize> {
     if word.is_ascii() {
         return None;
     }
-    let (mut letters, mut sure) = ([0usize; SCRIPTS.len()], [0usize; SCRIPTS.len()]);
+    let (mut letters, mut sure) = ([0usize; SCRIPTS], [0usize; SCRIPTS]);
     for c in word.chars() {
         if let Some(script) = script_of(c) {
             letters[script] += 1;
             sure[script] += usize::from(!likes().contains_key(&c));
         }
     }
-    let present = (0..SCRIPTS.len()).filter(|&script| letters[script] > 0);
+    let present = (0..SCRIPTS).filter(|&script| letters[script] > 0);
     if present.clone().count() < 2 {
         return None;
     }

@@ -98,7 +98,7 @@ fn detect(text: &str) -> Option<Language> {
 ///
 /// whatlang lower-cases a text by `str::to_lowercase`, which follows the compiler's Unicode version.
 /// Unicode never changes the lower case of a character that has one, so only characters that are new
-/// can differ: those that the pinned tables do not know, and the cased ones of Unicode 17, which the
+/// can differ: those that the tables do not know, and the cased ones of Unicode 17, which the
 /// oldest compiler that builds cento does not know. The lower case of a sigma depends on what stands
 /// around it, by a property of all characters that may change.
 fn settled(c: char) -> char {

@@ -1,0 +1,232 @@
+//! What does a text become under NFKC, whatever version of Unicode the library has?
+//!
+//! The tables of normalisation are large, so they are those of unicode-normalization, in any version
+//! that knows the characters of [`super::tables`]. Its version makes no difference:
+//!
+//! - A string of characters that one version of Unicode has assigned becomes the same in every later
+//!   version (UAX #15, "Stability of Normalized Forms"; Unicode Character Encoding Stability
+//!   Policies, "Normalization Stability", which hold for all versions from 4.1 on). The same
+//!   policies fix decompositions and combining classes of assigned characters.
+//! - An unassigned character has combining class 0, no decomposition and no composition (UAX #44,
+//!   the default values of properties): nothing changes it, and nothing crosses it. So a text is
+//!   parted at characters that the tables do not know, and these are handed on as they are.
+//!
+//! One thing may change for an assigned character: that a new one composes with it. So which
+//! characters can be the second part of a composition is a table too.
+//!
+//! Other modules do not use unicode-normalization.
+
+use super::tables::SECONDS;
+use super::{folded, is_assigned, is_in};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+/// Appends `chars` in form NFKC to `normal`.
+#[inline(always)]
+pub(in crate::text) fn extend_by_nfkc(normal: &mut Vec<char>, chars: &[char]) {
+    by_parts(chars, is_assigned, normal, |normal, part| {
+        normal.extend(part.iter().copied().nfkc());
+    });
+}
+
+/// Appends `chars` to `normal`: in form NFKC, folded, and in form NFKC again.
+#[inline(always)]
+pub(in crate::text) fn extend_by_nfkc_and_folding(normal: &mut Vec<char>, chars: &[char]) {
+    by_parts(chars, is_assigned, normal, |normal, part| {
+        normal.extend(folded(part.iter().copied().nfkc()).nfkc());
+    });
+}
+
+/// Appends to `normal` what `form` appends for each part without unassigned characters, and these
+/// as they are.
+#[inline(always)]
+fn by_parts(
+    chars: &[char],
+    is_assigned: impl Fn(char) -> bool,
+    normal: &mut Vec<char>,
+    form: impl Fn(&mut Vec<char>, &[char]),
+) {
+    if chars.iter().all(|&c| is_assigned(c)) {
+        return form(normal, chars);
+    }
+    for part in chars.chunk_by(|&a, &b| is_assigned(a) == is_assigned(b)) {
+        if is_assigned(part[0]) {
+            form(normal, part);
+        } else {
+            normal.extend(part);
+        }
+    }
+}
+
+/// The form NFKC of `c`, which is assigned.
+pub(in crate::text) fn nfkc(c: char) -> impl Iterator<Item = char> {
+    debug_assert!(is_assigned(c), "{c:?}");
+    c.nfkc()
+}
+
+/// The combining class of `c`, which is assigned.
+pub(in crate::text) fn combining_class(c: char) -> u8 {
+    debug_assert!(is_assigned(c), "{c:?}");
+    canonical_combining_class(c)
+}
+
+/// Whether normalisation never carries anything across the place before `c`, which is assigned.
+pub(in crate::text) fn starts_segment(c: char) -> bool {
+    debug_assert!(is_assigned(c), "{c:?}");
+    let first = c.nfkd().next().unwrap_or(c);
+    combining_class(first) == 0 && !is_second(first)
+}
+
+/// Whether `c` stays as it is when it stands alone, but it, or the first of its parts, is the second
+/// part of some composition (NFKC_Quick_Check is Maybe).
+pub(in crate::text) fn is_second(c: char) -> bool {
+    is_in(c, &SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use regex::Regex;
+    use std::collections::HashSet;
+    use std::sync::LazyLock;
+    use unicode_normalization::char::{compose, decompose_compatible};
+
+    /// NFKC as its definition says (UAX #15, section 1.3), with the characters of `is_assigned`
+    /// alone: decompose, order, compose.
+    fn by_definition(chars: &[char], is_assigned: impl Fn(char) -> bool) -> Vec<char> {
+        let class = |c| if is_assigned(c) { canonical_combining_class(c) } else { 0 };
+        let mut apart = Vec::new();
+        for &c in chars {
+            if is_assigned(c) {
+                decompose_compatible(c, |part| apart.push(part));
+            } else {
+                apart.push(c);
+            }
+        }
+        for marks in apart.split_mut(|&c| class(c) == 0) {
+            marks.sort_by_key(|&c| class(c));
+        }
+        let mut composed: Vec<char> = Vec::new();
+        let mut starter = None;
+        for c in apart {
+            let with = starter.filter(|&at: &usize| {
+                let between = &composed[at + 1..];
+                between.iter().all(|&other| class(other) != 0 && class(other) < class(c))
+            });
+            let whole = with.and_then(|at| {
+                let is_known = is_assigned(composed[at]) && is_assigned(c);
+                compose(composed[at], c).filter(|&whole| is_known && is_assigned(whole))
+            });
+            if let (Some(at), Some(whole)) = (with, whole) {
+                composed[at] = whole;
+                continue;
+            }
+            if class(c) == 0 {
+                starter = Some(composed.len());
+            }
+            composed.push(c);
+        }
+        composed
+    }
+
+    fn nfkc_as_of(chars: &[char], is_assigned: impl Fn(char) -> bool) -> Vec<char> {
+        let mut normal = Vec::new();
+        by_parts(chars, is_assigned, &mut normal, |normal, part| {
+            normal.extend(part.iter().copied().nfkc());
+        });
+        normal
+    }
+
+    /// The characters of an old version of Unicode: the library is one of a later version.
+    static OLD: LazyLock<HashSet<char>> = LazyLock::new(|| {
+        let all = String::from_iter('\0'..=char::MAX);
+        let pattern = Regex::new(r"\p{Age=12.0}+").unwrap();
+        pattern.find_iter(&all).flat_map(|found| found.as_str().chars()).collect()
+    });
+
+    fn is_changed(c: char) -> bool {
+        canonical_combining_class(c) != 0 || !c.nfkd().eq([c])
+    }
+
+    /// Characters that normalisation changes, moves or composes, assigned in that version or later.
+    static LIVELY: LazyLock<[Vec<char>; 2]> = LazyLock::new(|| {
+        let mut lively: Vec<char> = ('\0'..=char::MAX)
+            .filter(|&c| is_changed(c) && !('\u{ac00}'..='\u{d7a3}').contains(&c))
+            .collect();
+        let parts: Vec<char> = lively.iter().flat_map(|c| c.nfd()).collect();
+        lively.extend(parts);
+        let (old, young): (Vec<char>, Vec<char>) = lively.iter().partition(|c| OLD.contains(c));
+        assert!(old.len() > 1000 && young.len() > 100, "{} {}", old.len(), young.len());
+        [old, young]
+    });
+
+    /// Texts in which much is composed, and parted by characters that are not assigned.
+    fn lively_text() -> impl Strategy<Value = Vec<char>> {
+        let [old, young] = &*LIVELY;
+        let c = prop_oneof![
+            4 => prop::sample::select(&old[..]),
+            4 => prop::sample::select(&young[..]),
+            2 => prop::sample::select(&['a', 'e', 'A', '\u{1100}', '\u{1161}', '\u{11a8}'][..]),
+            4 => prop::char::range('\u{300}', '\u{345}'),
+            1 => any::<char>(),
+        ];
+        prop::collection::vec(c, 0..12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn a_later_library_normalises_as_an_older_one(text in lively_text()) {
+            let is_old = |c| OLD.contains(&c);
+            prop_assert_eq!(nfkc_as_of(&text, is_old), by_definition(&text, is_old));
+        }
+
+        #[test]
+        fn characters_of_the_tables_are_normalised_by_definition(text in lively_text()) {
+            let mut normal = Vec::new();
+            extend_by_nfkc(&mut normal, &text);
+            prop_assert_eq!(&normal, &by_definition(&text, is_assigned));
+            let folded: Vec<char> = folded(normal.into_iter()).collect();
+            let mut twice = Vec::new();
+            extend_by_nfkc_and_folding(&mut twice, &text);
+            prop_assert_eq!(twice, by_definition(&folded, is_assigned));
+        }
+    }
+
+    #[test]
+    fn a_character_of_a_later_version_stands_for_itself() {
+        let is_old = |c| OLD.contains(&c);
+        let check = |text: &[char], expected: &[char]| {
+            assert_eq!(nfkc_as_of(text, is_old), expected, "{text:?}");
+            assert!(!text.iter().copied().nfkc().eq(expected.iter().copied()), "{text:?}");
+        };
+        // Vowel signs of Kirat Rai that compose, and a letter of Todhri that is taken apart (16.0).
+        check(&['\u{16d67}', '\u{16d67}'], &['\u{16d67}', '\u{16d67}']);
+        check(&['\u{105d2}', '\u{307}'], &['\u{105d2}', '\u{307}']);
+        // A mark of Arabic (14.0) that stands below: it keeps its place, and parts others.
+        check(&['b', '\u{301}', '\u{899}'], &['b', '\u{301}', '\u{899}']);
+        check(&['a', '\u{899}', '\u{301}'], &['a', '\u{899}', '\u{301}']);
+    }
+
+    #[test]
+    fn what_is_assigned_becomes_what_is_assigned() {
+        for c in ('\0'..=char::MAX).filter(|&c| is_assigned(c)) {
+            assert!(
+                nfkc(c).chain(c.nfkd()).chain(folded([c].into_iter())).all(is_assigned),
+                "{c:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn seconds_are_those_of_the_library() {
+        // A later library may know new characters that compose with old ones: none does yet.
+        let quick = |c| unicode_normalization::is_nfkc_quick(std::iter::once(c));
+        for c in ('\0'..=char::MAX).filter(|&c| is_assigned(c)) {
+            let is_maybe = quick(c) == unicode_normalization::IsNormalized::Maybe;
+            assert_eq!(is_second(c), is_maybe, "{c:?}");
+        }
+    }
+}
