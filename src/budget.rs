@@ -42,6 +42,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl ByteBudget {
     /// A budget of so many bytes.
+    #[must_use]
     pub fn new(bytes_max: usize) -> Arc<ByteBudget> {
         let state =
             State { bytes_max, bytes: 0, is_closed: false, waiting: VecDeque::new(), next: 0 };
@@ -135,6 +136,7 @@ impl State {
 
 impl Permit {
     /// The bytes that it is for.
+    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -43,6 +43,7 @@ impl Faults {
     }
 
     /// Whether there is anything to be called.
+    #[must_use]
     pub fn is_some(&self) -> bool {
         self.0.is_some()
     }

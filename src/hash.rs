@@ -15,6 +15,7 @@ pub const HASH_VERSION: u32 = 1;
 
 /// The hash of a byte string: XXH3, 64 bits, seed 0.
 #[inline]
+#[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
@@ -22,6 +23,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
 /// A bijection of the 64-bit integers whose output bits all depend on all input bits
 /// (the finaliser of SplitMix64).
 #[inline]
+#[must_use]
 pub fn mix64(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -44,12 +46,14 @@ pub struct Digest {
 impl Digest {
     /// The digest of a byte string.
     #[inline]
+    #[must_use]
     pub fn of(bytes: &[u8]) -> Digest {
         Digest::from(xxh3_128(bytes))
     }
 
     /// The digest of a list of byte strings: of each its length as a `u64`, little-endian, and then
     /// its bytes, so that no other list has the same bytes.
+    #[must_use]
     pub fn of_parts(parts: &[&[u8]]) -> Digest {
         let mut hash = Xxh3::new();
         for part in parts {
@@ -60,6 +64,7 @@ impl Digest {
     }
 
     /// Its 16 bytes, little-endian.
+    #[must_use]
     pub fn to_le_bytes(self) -> [u8; 16] {
         (u128::from(self.high) << 64 | u128::from(self.low)).to_le_bytes()
     }
@@ -83,6 +88,7 @@ impl Hash for Digest {
 ///
 /// A sorted map and texts: neither the order in which a JSON object keeps its members, which a
 /// feature of `serde_json` changes, nor a derived `Debug` has a part in it.
+#[must_use]
 pub fn hash_fields(fields: &BTreeMap<&str, String>) -> u64 {
     let mut hash = Xxh3::new();
     for part in fields.iter().flat_map(|(name, value)| [name.as_bytes(), value.as_bytes()]) {
@@ -106,6 +112,7 @@ impl std::fmt::Debug for HashStream {
 
 impl HashStream {
     /// The stream of no bytes.
+    #[must_use]
     pub fn new() -> HashStream {
         HashStream(Xxh3::new())
     }
@@ -116,6 +123,7 @@ impl HashStream {
     }
 
     /// The hash of all pieces so far.
+    #[must_use]
     pub fn finish(&self) -> u64 {
         self.0.digest()
     }

@@ -19,12 +19,14 @@ pub struct Overlap {
 
 impl Overlap {
     /// Puts three counts together.
+    #[must_use]
     pub fn new(shared: u32, in_a: u32, in_b: u32) -> Overlap {
         debug_assert!(shared <= in_a.min(in_b), "{shared} of {in_a} and {in_b}");
         Overlap { shared, in_a, in_b }
     }
 
     /// Counts what two ascending lists of distinct keys share.
+    #[must_use]
     pub fn of(a: &[u64], b: &[u64]) -> Overlap {
         let (mut i, mut j, mut shared) = (0, 0, 0);
         while i < a.len() && j < b.len() {
@@ -41,6 +43,7 @@ impl Overlap {
     }
 
     /// C(A,B): how much of the first is in the second, 0 to 1; 0 if the first has nothing.
+    #[must_use]
     pub fn containment(self) -> f64 {
         share(self.shared, self.in_a)
     }
@@ -48,23 +51,27 @@ impl Overlap {
     /// How much of both together is in both, 0 to 1; 0 if neither has anything.
     ///
     /// It is at most [`containment`](Self::containment), of either in the other.
+    #[must_use]
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.in_a + self.in_b - self.shared)
     }
 
     /// How much of the smaller document is in the larger, 0 to 1: the greater containment.
+    #[must_use]
     pub fn max_containment(self) -> f64 {
         share(self.shared, self.in_a.min(self.in_b))
     }
 
     /// Symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1: twice what both have over
     /// what each has.
+    #[must_use]
     pub fn symmetric(self) -> f64 {
         let sum = u64::from(self.in_a) + u64::from(self.in_b);
         if sum == 0 { 0.0 } else { 2.0 * f64::from(self.shared) / sum as f64 }
     }
 
     /// The category of text reuse (Seo and Croft 2008, section 3.3).
+    #[must_use]
     pub fn category(self) -> Option<Category> {
         Category::of(self.containment(), self.swapped().containment())
     }
@@ -92,6 +99,7 @@ pub enum Category {
 
 impl Category {
     /// The category of a pair with these containments; `None` if either is a tenth or less.
+    #[must_use]
     pub fn of(a_in_b: f64, b_in_a: f64) -> Option<Category> {
         let range = |containment: f64| match containment {
             x if x > 0.8 => Some(0),

@@ -66,6 +66,7 @@ pub struct Parameter {
 
 impl Parameter {
     /// A whole number.
+    #[must_use]
     pub const fn number(
         name: &'static str,
         default: u32,
@@ -77,11 +78,13 @@ impl Parameter {
     }
 
     /// 1 or 0, for on and off.
+    #[must_use]
     pub const fn switch(name: &'static str, default: u32, meaning: &'static str) -> Parameter {
         Parameter::number(name, default, 0, 1, meaning)
     }
 
     /// One of several names, the first if it is left out.
+    #[must_use]
     pub const fn choice(
         name: &'static str,
         names: &'static [&'static str],
@@ -91,6 +94,7 @@ impl Parameter {
     }
 
     /// A value of this parameter, as a specification has it.
+    #[must_use]
     pub fn written(&self, value: u32) -> String {
         self.names.get(value as usize).map_or_else(|| value.to_string(), |name| (*name).to_owned())
     }
@@ -126,6 +130,7 @@ impl<F: Family> Grammar<F> {
 
 impl Spec {
     /// The name before the parenthesis.
+    #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -135,6 +140,7 @@ impl Spec {
     /// # Panics
     ///
     /// When the family has no parameter of this name.
+    #[must_use]
     pub fn get(&self, name: &str) -> u32 {
         let index = self.parameters.iter().position(|p| p.name == name);
         self.values[index.expect("the family has the parameters its owner asks for")]
@@ -145,6 +151,7 @@ impl Spec {
     /// # Panics
     ///
     /// As [`get`](Self::get).
+    #[must_use]
     pub fn is_on(&self, name: &str) -> bool {
         self.get(name) == 1
     }

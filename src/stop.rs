@@ -88,11 +88,13 @@ pub(crate) const STEPS_BETWEEN_LOOKS: u64 = 1 << 18;
 
 impl<'a> Steps<'a> {
     /// At most `max` steps for each stage of a computation.
+    #[must_use]
     pub fn new(max: u64, stop: Stop<'a>) -> Steps<'a> {
         Steps { stop, max, taken: 0, before: 0, look: 0, most: 0, is_complete: true }
     }
 
     /// As many steps as it takes.
+    #[must_use]
     pub fn unbounded(stop: Stop<'a>) -> Steps<'a> {
         Steps::new(u64::MAX, stop)
     }
@@ -129,21 +131,25 @@ impl<'a> Steps<'a> {
     }
 
     /// The steps taken, in all stages.
+    #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
     /// The steps of the stage that took most.
+    #[must_use]
     pub fn most(&self) -> u64 {
         self.most
     }
 
     /// Whether every stage went to its end.
+    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     /// Whether somebody still waits.
+    #[must_use]
     pub fn stop(&self) -> Stop<'a> {
         self.stop
     }

@@ -7,11 +7,13 @@ use serde_json::{Map, Value};
 
 /// The JSON of a meta object with sorted keys and no spaces: equal objects have equal JSON. That
 /// of an empty object is empty, as that of a document without one.
+#[must_use]
 pub fn canonical_json(meta: &Map<String, Value>) -> String {
     if meta.is_empty() { String::new() } else { object_json(meta) }
 }
 
 /// The members of an object, in the order of their names.
+#[must_use]
 pub fn sorted(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut members: Vec<(&String, &Value)> = object.iter().collect();
     members.sort_unstable_by_key(|member| member.0);

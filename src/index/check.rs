@@ -19,6 +19,7 @@ use crate::hash::Digest;
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use = "the check reports damage here, not as an error"]
 pub struct CheckReport {
     /// Segments looked at.
     pub segments: usize,

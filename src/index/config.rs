@@ -100,6 +100,7 @@ impl Config {
     }
 
     /// Returns the configuration with another limit of document frequency.
+    #[must_use]
     pub fn with_max_df(self, max_df: MaxDf) -> Config {
         Config { max_df, ..self }
     }
@@ -172,6 +173,7 @@ impl Config {
     }
 
     /// Returns the digest of the frequency table as text, if the scheme uses one.
+    #[must_use]
     pub fn frequencies_digest(&self) -> Option<String> {
         self.frequencies.as_ref().map(|table| format!("{:016x}", table.digest()))
     }

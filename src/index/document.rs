@@ -89,6 +89,7 @@ pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
 pub const META_DEPTH_MAX: usize = 128;
 
 /// The id that a JSON value is, if it is one: a string, or a whole number, which is taken for its digits.
+#[must_use]
 pub fn id_of_json(json: &RawValue) -> Option<String> {
     let json = json.get();
     if json.starts_with('"') {

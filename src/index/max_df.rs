@@ -25,6 +25,7 @@ const DEFAULT: &str = "default";
 
 impl MaxDf {
     /// Returns the limit in an index of `documents` documents.
+    #[must_use]
     pub fn limit(self, documents: u64) -> u64 {
         match self {
             MaxDf::Documents(limit) => limit,

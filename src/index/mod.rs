@@ -267,17 +267,20 @@ impl Index {
     }
 
     /// The directory.
+    #[must_use]
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
 
     /// How documents are turned into signatures.
+    #[must_use]
     pub fn config(&self) -> &Config {
         &self.inner.config
     }
 
     /// Returns the number of segments that have been merged into others through this object, in the
     /// background or by compaction.
+    #[must_use]
     pub fn merges(&self) -> u64 {
         self.inner.plugin.merges.load(Ordering::Relaxed)
     }
@@ -289,6 +292,7 @@ impl Index {
     }
 
     #[doc(hidden)]
+    #[must_use]
     pub fn faults(&self) -> Faults {
         self.inner.plugin.faults.get().cloned().unwrap_or_default()
     }

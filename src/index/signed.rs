@@ -55,6 +55,7 @@ impl Signed {
 
     /// Combines a document with its signature; `tokens` is the number of its tokens.
     #[doc(hidden)]
+    #[must_use]
     pub fn of(document: Document, token_count: u32, signature: Vec<Fingerprint>) -> Signed {
         let digest = Digest::of(document.text.as_bytes());
         Signed { document, digest, token_count, signature: Arc::new(signature) }

@@ -59,6 +59,7 @@ impl Config {
     /// The memory to be reserved for signing, for each byte of a text: twice what usual text takes, and some more, so
     /// that nearly every text has enough.
     #[doc(hidden)]
+    #[must_use]
     pub fn signing_bytes_a_byte(&self) -> usize {
         let fingerprints = self.sign(PROSE).map_or(0, |(_, signature)| signature.len());
         let typical = (2 * FINGERPRINT_BYTES * fingerprints).div_ceil(PROSE.len());

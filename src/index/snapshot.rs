@@ -223,16 +223,19 @@ impl SegmentView {
 
 impl Snapshot {
     /// The index.
+    #[must_use]
     pub fn index(&self) -> &Index {
         &self.index
     }
 
     /// How its documents were turned into signatures.
+    #[must_use]
     pub fn config(&self) -> &Config {
         self.index.config()
     }
 
     /// The segments.
+    #[must_use]
     pub fn segments(&self) -> &[SegmentView] {
         &self.segments
     }
@@ -242,6 +245,7 @@ impl Snapshot {
     /// # Panics
     /// When the address is of another snapshot and there is no such segment.
     #[doc(hidden)]
+    #[must_use]
     pub fn segment(&self, address: DocAddress) -> &SegmentView {
         &self.segments[address.segment as usize]
     }
@@ -255,6 +259,7 @@ impl Snapshot {
 
     /// Returns a number that identifies the documents and their places: snapshots with equal
     /// numbers are equal.
+    #[must_use]
     pub fn generation(&self) -> u64 {
         let parts = self.searcher.segment_readers().iter().zip(self.segments.iter());
         let name = |(reader, view): (&tantivy::SegmentReader, &SegmentView)| {
@@ -280,11 +285,13 @@ impl Snapshot {
     }
 
     /// Returns the tantivy searcher over the same segments, in the same order.
+    #[must_use]
     pub fn tantivy(&self) -> &Searcher {
         &self.searcher
     }
 
     /// Returns the number of documents.
+    #[must_use]
     pub fn documents(&self) -> u64 {
         self.segments.iter().map(|segment| u64::from(segment.live_documents)).sum()
     }

@@ -27,6 +27,7 @@ pub type Texts<'a> = dyn FnMut(&mut dyn FnMut(&str) -> Result<()>) -> Result<()>
 
 impl Training {
     /// The number of times that the texts are read.
+    #[must_use]
     pub fn passes(&self) -> usize {
         if self.spex { self.q.max(1) } else { 1 }
     }

@@ -151,6 +151,7 @@ impl Index {
 
 impl Writer {
     /// The index.
+    #[must_use]
     pub fn index(&self) -> &Index {
         &self.index
     }
@@ -165,6 +166,7 @@ impl Writer {
     }
 
     /// Returns whether the writer accepts changes: no earlier one has failed or panicked half way.
+    #[must_use]
     pub fn is_usable(&self) -> bool {
         !self.failed
     }
@@ -179,6 +181,7 @@ impl Writer {
     }
 
     /// Returns the number of changes since the last commit.
+    #[must_use]
     pub fn uncommitted(&self) -> usize {
         self.changed.len()
     }

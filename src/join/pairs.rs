@@ -142,6 +142,7 @@ pub fn pairs(
 }
 
 /// How many documents [`pairs`] goes through.
+#[must_use]
 pub fn document_count(searcher: &Searcher) -> u64 {
     Numbering::new(searcher.snapshot()).end()
 }

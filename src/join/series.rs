@@ -58,6 +58,7 @@ impl Series {
     }
 
     /// Whether the pair of document `a` of the first snapshot and `b` of the last is kept.
+    #[must_use]
     pub fn keeps(&self, a: u64, b: u64) -> bool {
         let (first, last) = (&self.codes[0], &self.codes[self.codes.len() - 1]);
         let (a, b) = (first[a as usize], last[b as usize]);
@@ -67,6 +68,7 @@ impl Series {
 }
 
 /// The value of a field, whose name may have dots for the members of objects.
+#[must_use]
 pub fn field_of<'a>(meta: &'a serde_json::Map<String, Value>, field: &str) -> Option<&'a Value> {
     if let Some(value) = meta.get(field) {
         return Some(value);

@@ -15,6 +15,7 @@ pub struct Thresholds {
 
 impl Thresholds {
     /// Tells whether two documents with this overlap are a pair.
+    #[must_use]
     pub fn meets(&self, overlap: Overlap) -> bool {
         overlap.shared >= self.overlap.max(1)
             && overlap.max_containment() >= self.containment
@@ -25,6 +26,7 @@ impl Thresholds {
     /// that of which it has enough itself, for resemblance or containment.
     ///
     /// A pair that meets the thresholds is found from one of its documents at least: the smaller.
+    #[must_use]
     pub fn overlap_min(&self, of: u32) -> u32 {
         least_overlap(self.containment.max(self.resemblance), of).max(self.overlap)
     }

@@ -97,12 +97,14 @@ static FAMILIES: [&Family; 14] = [
 static GRAMMAR: Grammar<Family> = Grammar { noun: "measure", families: &FAMILIES };
 
 /// All families of measures, also those that this build leaves out.
+#[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
 impl Measure {
     /// All measures that this build has, with their default parameters.
+    #[must_use]
     pub fn all() -> Vec<Measure> {
         let parsed = GRAMMAR.built().map(|family| family.name.parse());
         parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
@@ -139,11 +141,13 @@ impl Measure {
     }
 
     /// The family that it is of.
+    #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
     /// The name, without parameters.
+    #[must_use]
     pub fn name(&self) -> &'static str {
         self.spec.name()
     }
@@ -173,6 +177,7 @@ impl Measure {
 
     /// The same, for who does not wait long: texts that take more steps are refused, before any is
     /// taken. A step is about ten nanoseconds.
+    #[must_use]
     pub fn within(self, steps_max: u64) -> Measure {
         Measure { steps_max: Some(steps_max), ..self }
     }
@@ -194,6 +199,7 @@ impl Measure {
     }
 
     /// How alike the texts are, 0 to 1; for the asymmetric ones, how much of `a` is in `b`.
+    #[must_use]
     pub fn of(&self, a: Side<'_>, b: Side<'_>) -> f64 {
         let measured = self.similarity(a, b, Stop::NEVER);
         measured.expect("measuring fails only when it is stopped")

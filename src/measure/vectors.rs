@@ -90,6 +90,7 @@ const COMMON_WORDS: [&str; 4] = ["the", "and", "but", "so"];
 pub type Style = [f64; COMMON_WORDS.len()];
 
 /// The style of a text.
+#[must_use]
 pub fn style_of(tokens: &[u64]) -> Style {
     let words = COMMON_WORDS.map(|word| hash_bytes(word.as_bytes()));
     let mut counts = [0u32; COMMON_WORDS.len()];
@@ -128,6 +129,7 @@ impl<T: PartialEq> Styles<T> {
 
     /// The `count` texts of the nearest styles, the nearest first, with their similarity by the
     /// measure `style`, 0 to 1.
+    #[must_use]
     pub fn nearest(&self, style: &Style, count: usize) -> Vec<(f64, &T)> {
         let found = self.tree.nearest(style, count, &squared_euclidean);
         let found = found.expect("a style is a point of the tree");

@@ -24,11 +24,13 @@ const TOKEN_BYTES: usize = 72;
 pub const RESERVED_BYTES_MIN: usize = 4 << 20;
 
 /// The memory, in bytes, that a search for a text takes of which this is known.
+#[must_use]
 pub fn of_search(text: &Signature) -> usize {
     text.bytes.saturating_add(text.count.saturating_mul(FINGERPRINT_BYTES))
 }
 
 /// The memory, in bytes, that two texts take that are compared with each other.
+#[must_use]
 pub fn of_comparison(query: &Signature, document: &Signature) -> usize {
     let texts = of_search(query).saturating_add(of_search(document));
     texts.saturating_add(of_query(query.tokens)).saturating_add(of_tokens(document.tokens))

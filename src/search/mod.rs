@@ -84,6 +84,7 @@ struct Scratch {
 
 impl Searcher {
     /// A searcher over `snapshot`.
+    #[must_use]
     pub fn new(snapshot: Snapshot) -> Searcher {
         Searcher { snapshot, boilerplate: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
     }
@@ -108,6 +109,7 @@ impl Searcher {
     }
 
     /// The snapshot.
+    #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }

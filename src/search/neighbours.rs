@@ -27,6 +27,7 @@ pub struct Neighbour {
 impl Neighbour {
     /// Puts its counts together with those of the document that was searched for, the first, which has
     /// this number of fingerprints.
+    #[must_use]
     pub fn with(&self, searched_for: u32) -> Overlap {
         Overlap::new(self.overlap, searched_for, self.fingerprints)
     }
@@ -137,6 +138,7 @@ impl std::fmt::Debug for Texts<'_> {
 
 impl<'a> Texts<'a> {
     /// Of a document of `a` and one of `b`.
+    #[must_use]
     pub fn new(a: &'a Snapshot, b: &'a Snapshot) -> Texts<'a> {
         Texts { snapshots: [a, b], last: [None, None] }
     }

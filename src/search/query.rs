@@ -140,6 +140,7 @@ impl Query {
     }
 
     /// A search for `subject`: the ten documents that share most with it.
+    #[must_use]
     pub fn new(subject: Subject) -> Query {
         Query {
             subject,

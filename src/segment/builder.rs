@@ -39,6 +39,7 @@ const STRIDE: usize = 16;
 
 impl SegmentBuilder {
     /// A builder without documents.
+    #[must_use]
     pub fn new() -> SegmentBuilder {
         SegmentBuilder::default()
     }
@@ -51,11 +52,13 @@ impl SegmentBuilder {
     }
 
     /// The number of documents.
+    #[must_use]
     pub fn documents(&self) -> u32 {
         u32::try_from(self.documents.len()).expect("a segment has less than 2^32 documents")
     }
 
     /// The memory that the builder holds and will need to write, in bytes.
+    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         // Key and position of each; then the ordinals, and the sort's own buffers.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 4 + 2;
@@ -63,11 +66,13 @@ impl SegmentBuilder {
     }
 
     /// The number of occurrences beyond which sorting needs twice the memory.
+    #[must_use]
     pub fn occurrences_max(key_bits: u8) -> usize {
         1 << (64 - u32::from(key_bits)).min(32)
     }
 
     /// The number of fingerprints collected, repeated ones included.
+    #[must_use]
     pub fn occurrences(&self) -> usize {
         self.keys.len()
     }

@@ -19,6 +19,7 @@ const PROBLEMS_MAX: usize = 100;
 
 impl SegmentReader {
     /// Every problem of the segment, up to a hundred of them; none in a sound one.
+    #[must_use]
     pub fn check(&self) -> Vec<Corruption> {
         let mut problems: Vec<Corruption> = Vec::new();
         for offset in self.file().damaged_pages() {

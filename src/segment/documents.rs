@@ -101,6 +101,7 @@ impl std::fmt::Debug for DistinctColumn<'_> {
 impl DistinctColumn<'_> {
     /// The number of distinct fingerprints of document `doc`.
     #[inline]
+    #[must_use]
     pub fn get(&self, doc: u32) -> u32 {
         get(self.bytes, doc as usize, self.width) as u32
     }

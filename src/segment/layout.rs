@@ -60,6 +60,7 @@ impl Section {
     ];
 
     /// The name of the section in messages and in segments-format.md.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Section::Terms => "terms",
@@ -88,16 +89,19 @@ pub struct Header {
 
 impl Header {
     /// The bytes of a key in big-endian and little-endian form.
+    #[must_use]
     pub fn key_bytes(&self) -> usize {
         usize::from(self.key_bits).div_ceil(8)
     }
 
     /// The bits of a document ordinal.
+    #[must_use]
     pub fn doc_bits(&self) -> u32 {
         width_of(u64::from(self.documents.saturating_sub(1)))
     }
 
     /// The header's bytes.
+    #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);

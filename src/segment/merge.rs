@@ -35,6 +35,7 @@ impl std::fmt::Debug for MergeSource<'_> {
 
 impl MergeSource<'_> {
     /// The number of documents that the merged segment gets from this one.
+    #[must_use]
     pub fn documents(&self) -> u32 {
         self.alive.as_ref().map_or(self.reader.header().documents, |alive| alive.len() as u32)
     }

@@ -211,6 +211,7 @@ impl Digests {
     }
 
     /// That of document `doc`; zero if it has none, which is so in a damaged segment only.
+    #[must_use]
     pub fn get(&self, doc: u32) -> Digest {
         let half = |column: &Column<u64>| column.first(doc).unwrap_or(0);
         Digest { low: half(&self.low), high: half(&self.high) }

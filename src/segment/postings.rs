@@ -121,6 +121,7 @@ pub struct Candidates {
 
 impl Candidates {
     /// The set of these documents, in any order.
+    #[must_use]
     pub fn new(mut docs: Vec<u32>) -> Candidates {
         docs.sort_unstable();
         docs.dedup();
@@ -129,6 +130,7 @@ impl Candidates {
     }
 
     /// Whether the set has `doc`.
+    #[must_use]
     pub fn contains(&self, doc: u32) -> bool {
         self.bitmap.contains(doc)
     }

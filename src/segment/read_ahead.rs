@@ -18,6 +18,7 @@ pub struct ReadAhead {
 
 impl ReadAhead {
     /// Read-ahead in the file at `path`; none if it cannot be opened, or on a system without it.
+    #[must_use]
     pub fn of(path: &Path) -> ReadAhead {
         #[cfg(target_os = "linux")]
         return ReadAhead { file: std::fs::File::open(path).ok() };

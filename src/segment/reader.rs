@@ -92,11 +92,13 @@ impl SegmentReader {
     }
 
     /// What the segment is.
+    #[must_use]
     pub fn header(&self) -> &Header {
         &self.file.header
     }
 
     /// How many of everything it holds.
+    #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.file.footer.counts
     }
@@ -166,6 +168,7 @@ impl SegmentReader {
     }
 
     /// The number of blocks of the dictionary.
+    #[must_use]
     pub fn blocks(&self) -> usize {
         self.index.blocks()
     }
@@ -246,6 +249,7 @@ impl SegmentReader {
     /// [`documents_among`](Self::documents_among) than by looking at each, if there are
     /// `candidates` of them.
     #[inline]
+    #[must_use]
     pub fn is_probed(term: &Term<'_>, candidates: usize) -> bool {
         matches!(term.postings, Found::List(list) if list.is_probed(candidates))
     }
@@ -350,6 +354,7 @@ pub(super) fn inline_docs(postings: &Postings) -> impl Iterator<Item = u32> + us
 impl Term<'_> {
     /// The documents, if they are at most two and stand in the dictionary.
     #[inline]
+    #[must_use]
     pub fn inline(&self) -> Option<impl Iterator<Item = u32> + use<>> {
         match &self.postings {
             Found::Inline(postings) => Some(inline_docs(postings)),
@@ -359,6 +364,7 @@ impl Term<'_> {
 
     /// The number of documents of the segment, deleted ones included, that hold the fingerprint.
     #[inline]
+    #[must_use]
     pub fn df(&self) -> u32 {
         match &self.postings {
             Found::Inline(Postings::One(_)) => 1,

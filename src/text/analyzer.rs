@@ -77,6 +77,7 @@ static FAMILIES: [&Family; 7] = [
 static GRAMMAR: Grammar<Family> = Grammar { noun: "analyser", families: &FAMILIES };
 
 /// All families of analysers, also those that this build leaves out.
+#[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
@@ -86,11 +87,13 @@ pub const PART_TOKENS: usize = 1 << 16;
 
 impl Analyzer {
     /// The family that it is of.
+    #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
     /// The name and parameters of it.
+    #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -158,6 +161,7 @@ impl Analyzer {
 
     /// The memory, in bytes, that is taken for a while to analyse a text of so many bytes, its tokens not
     /// counted.
+    #[must_use]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {
         self.method.scratch_bytes(text_bytes)
     }
@@ -165,6 +169,7 @@ impl Analyzer {
     /// The hash of the analyser's output on a fixed multilingual text.
     ///
     /// Two builds with equal digests can be expected to analyse every text in the same way.
+    #[must_use]
     pub fn digest(&self) -> u64 {
         let mut tokens = Tokens::default();
         let mut bytes = Vec::new();

@@ -50,6 +50,7 @@ const IN_ZIP: [(&[u8], &str); 7] = [
 
 /// Says why a string, such as one of JSON, is no text, as a clause, if it is none. A file that was read
 /// as if it were text has its beginning still.
+#[must_use]
 pub fn no_text_in(text: &str) -> Option<&'static str> {
     let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
     let beginning = by_beginning(sample).or_else(|| {
@@ -66,6 +67,7 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
 
 /// Says what a file is that begins so, if that is no text.
 #[doc(hidden)]
+#[must_use]
 pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     if sample.starts_with(b"PK\x03\x04") {
         let has = |part: &[u8]| memchr::memmem::find(sample, part).is_some();
@@ -85,6 +87,7 @@ pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
 /// Whether more than a thirty-second of the bytes are control characters of no text. Those of
 /// ISO-2022 encodings and of coloured output are in texts.
 #[doc(hidden)]
+#[must_use]
 pub fn has_controls(sample: &[u8]) -> bool {
     let is_control = |byte: &&u8| matches!(**byte, 1..=7 | 0x10..=0x1a | 0x1c..=0x1f);
     let controls = sample.iter().filter(is_control).count();

@@ -23,6 +23,7 @@ pub use unicode::is_white_space;
 
 /// The token between the paragraphs of a program, that is, where a subroutine begins or ends: the
 /// analyser `code` makes it, and the scheme `syntax` cuts there.
+#[must_use]
 pub fn paragraph_break() -> u64 {
     crate::hash::hash_bytes(b"\n\n")
 }
@@ -149,6 +150,7 @@ impl Analyzed {
     }
 
     /// What is compared.
+    #[must_use]
     pub fn side(&self) -> Side<'_> {
         Side { text: &self.text, tokens: &self.tokens }
     }

@@ -171,6 +171,7 @@ fn is_in(c: char, ranges: &[(u32, u32)]) -> bool {
 }
 
 /// Whether `c` has the property White_Space, as of Unicode 6.3 to 18.
+#[must_use]
 pub fn is_white_space(c: char) -> bool {
     matches!(c,
         '\t'..='\r' | ' ' | '\u{85}' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}'

@@ -339,11 +339,13 @@ impl Client {
     }
 
     /// Returns the URL of the service.
+    #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
     /// Returns the error for an answer that no service of this version gives.
+    #[must_use]
     pub fn unexpected(&self) -> Error {
         let message = "the answer is not that of a cento service of this version; check the URL and \
                        both versions";

@@ -23,11 +23,13 @@ pub struct Whereabouts {
 
 impl Whereabouts {
     /// The file in which the service of the index at `path` says where it is.
+    #[must_use]
     pub fn file(path: &Path) -> PathBuf {
         path.join(FILE)
     }
 
     /// Where the service of the index at `path` said it was. It may be gone.
+    #[must_use]
     pub fn of(path: &Path) -> Option<Whereabouts> {
         serde_json::from_slice(&fs::read(Whereabouts::file(path)).ok()?).ok()
     }

@@ -31,6 +31,7 @@ const SAMPLE_BYTES: usize = 8 << 10;
 const DETECTED_BYTES_MAX: usize = 64 << 10;
 
 /// Whether there is an encoding of this name, by the WHATWG Encoding Standard.
+#[must_use]
 pub fn is_known(label: &str) -> bool {
     Encoding::for_label_no_replacement(label.as_bytes()).is_some()
 }
@@ -38,6 +39,7 @@ pub fn is_known(label: &str) -> bool {
 /// Reads `bytes` as text, in the encoding `declared` from outside if it is a known label.
 ///
 /// A byte order mark overrules the declaration, as browsers have it. An unknown label is as none.
+#[must_use]
 pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
     if let Some((encoding, mark_length)) = Encoding::for_bom(bytes) {
         return decode_as(encoding, &bytes[mark_length..]);
@@ -67,6 +69,7 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
 
 /// Whether the first 8 KiB hold a NUL that is not half of a UTF-16 character: the test of git and
 /// ripgrep for files that are not text.
+#[must_use]
 pub fn looks_binary(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
     match Encoding::for_bom(sample) {
@@ -78,6 +81,7 @@ pub fn looks_binary(bytes: &[u8]) -> bool {
 }
 
 /// Whether bytes that were not declared to be anything are taken for UTF-16.
+#[must_use]
 pub fn is_utf16(bytes: &[u8]) -> bool {
     let by_mark = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
     by_mark.or_else(|| detect_utf16(bytes)).is_some_and(|encoding| encoding != UTF_8)

@@ -52,6 +52,7 @@ pub fn parse(
 }
 
 /// Where in a line that is taken for a document the value of this field stands, quotes included.
+#[must_use]
 pub fn text_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
     let value: &str = Place(field).deserialize(&mut deserializer).ok()??;

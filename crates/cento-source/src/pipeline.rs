@@ -316,6 +316,7 @@ impl Large<'_> {
 
 /// How errors name a document.
 #[doc(hidden)]
+#[must_use]
 pub fn document_place(document: &Document) -> String {
     format!("document `{}`", document.id)
 }

@@ -71,6 +71,7 @@ pub struct Decision<'a> {
 
 impl Decision<'_> {
     /// The text that is kept: the whole text, without what was cut out.
+    #[must_use]
     pub fn kept_text(&self) -> String {
         let cut = match self.verdict {
             Verdict::Kept { cut, .. } | Verdict::Passages { cut } => &cut[..],
