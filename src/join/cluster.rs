@@ -33,7 +33,7 @@ pub enum Linkage {
     Single,
 }
 
-/// Who represents a cluster.
+/// Which document represents a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prefer {
     /// The document that was added first.
@@ -54,7 +54,7 @@ pub struct ClusterOptions {
     pub thresholds: Thresholds,
     /// How documents are brought together.
     pub linkage: Linkage,
-    /// Who represents a cluster; of equals, the first id.
+    /// Which document represents a cluster; of equals, the one with the first id.
     pub prefer: Prefer,
     /// Fingerprints in more documents bring up nothing; the index's own limit if not given.
     pub max_df: Option<MaxDf>,
@@ -90,7 +90,7 @@ pub struct Member {
 
 /// The clusters of at least two documents, the largest first.
 ///
-/// `progress` is told how many documents have been looked at, of how many.
+/// Calls `progress` with the number of documents examined so far, and the number of all.
 ///
 /// # Errors
 /// When a file is damaged; [`crate::Error::Cancelled`] after `stop`.

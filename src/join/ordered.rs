@@ -9,11 +9,11 @@ use crossbeam::channel::bounded;
 
 use crate::error::{Error, Result};
 
-/// So many results of each thread wait for the one whose turn it is.
+/// The number of results of each thread that may wait for the one whose turn it is.
 const WAITING_PER_THREAD: usize = 16;
 
-/// Does `work` for every number of the range, on so many threads, and hands the results to `sink` in
-/// order. Bounded memory: a thread goes no further ahead than [`WAITING_PER_THREAD`] allows.
+/// Does `work` for every number of the range, on `threads` threads, and hands the results to `sink`
+/// in order. Bounded memory: a thread goes no further ahead than [`WAITING_PER_THREAD`] allows.
 ///
 /// # Errors
 /// The first error of `work` or `sink`, in order; [`Error::Cancelled`] after `stop`.
@@ -44,7 +44,7 @@ pub fn in_order<T: Send>(
                     if number >= end {
                         return;
                     }
-                    // A panic must reach the caller, who would wait for this number for ever.
+                    // A panic must reach the caller, which would wait for this number forever.
                     let result = catch_unwind(AssertUnwindSafe(|| work(number)));
                     if done_tx.send((number, result)).is_err() {
                         return;
@@ -74,7 +74,7 @@ pub fn in_order<T: Send>(
             Ok(())
         };
         let taken = catch_unwind(AssertUnwindSafe(take));
-        // Whoever waits for a permit or to hand over a result gives up.
+        // Threads that wait for a permit, or to hand over a result, end.
         drop((permit_tx, done_rx));
         taken.unwrap_or_else(|panic| resume_unwind(panic))
     })

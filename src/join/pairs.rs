@@ -62,7 +62,7 @@ pub struct Pair {
     pub passages: Option<Passages>,
 }
 
-/// A pair as it is told.
+/// A pair with the ids of its documents, as programs show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]

@@ -34,7 +34,7 @@ struct Row {
     tokens: u32,
 }
 
-/// A stretch of so many occurrences remembers the document of its first.
+/// The length of the stretches of occurrences that each remember the document of their first.
 const STRIDE: usize = 16;
 
 impl SegmentBuilder {

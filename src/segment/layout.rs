@@ -1,7 +1,8 @@
 //! Where is what in a `.sig` file?
 //!
 //! The header at the front, the footer with the section table and the counts at the end, both of fixed
-//! size, and the thresholds that a footer states. What is in a checked file is `file`'s. Layout: segments-format.md, "The .sig file".
+//! size, and the thresholds that a footer states. `file` reads what is in a checked file. Layout:
+//! segments-format.md, "The .sig file".
 
 use super::bits::{take_array, uint_le, width_of};
 use crate::error::Corruption;
@@ -24,7 +25,7 @@ pub const BLOCK_TERMS: usize = 128;
 /// smallest on real text, and set operations on bitmaps begin to pay.
 pub const VARINT_DF_MAX: usize = 256;
 
-/// Terms in so many documents or more are listed in the heavy section, from which the
+/// Terms in at least this many documents are listed in the heavy section, from which the
 /// stop-fingerprints of an index are found without reading its dictionaries.
 pub const HEAVY_DF_MIN: u32 = 64;
 

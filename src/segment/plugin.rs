@@ -46,8 +46,8 @@ pub const DIGEST_FIELD: &str = "digest";
 /// The fast field with the high half.
 pub const DIGEST_HIGH_FIELD: &str = "digest_high";
 
-/// A flush is due before the builder holds so many occurrences that sorting needs twice the
-/// memory; one document more must still fit.
+/// A flush is due this many occurrences before sorting needs twice the memory, so that one document
+/// more still fits.
 const OCCURRENCES_MARGIN: usize = 1 << 20;
 
 /// What the plugin reports when it wants its segment to be written now.
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_nobody_drains_holds_nobody_up_for_ever() {
-        // A thread that ended between two segments told nobody, and whoever added waited for ever.
+        // A thread that ended between two segments notified nobody: callers of `add` waited forever.
         let backlog = Backlog::default();
         backlog.clear(5);
         let payload = || Payload { digest: Digest::of(b""), tokens: 0, signature: Arc::default() };

@@ -14,7 +14,7 @@ use crate::join::ordered::in_order;
 use crate::search::Searcher;
 use crate::stop::Stop;
 
-/// Passages are looked for in at most so many documents, those that share most.
+/// The maximum number of documents in which passages are looked for: those that share most.
 const SOURCES_MAX: usize = 16;
 
 /// What stops depends on how much has been committed, and verdicts must not.

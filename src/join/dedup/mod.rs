@@ -44,7 +44,7 @@ pub struct DedupOptions {
     pub near: Option<f64>,
     /// A document of which at least this share stands in one before it is a duplicate, 0 to 1.
     pub contained: Option<f64>,
-    /// Runs of at least so many tokens that a document before has too are cut out.
+    /// Cuts out runs of at least this many tokens that an earlier document also has.
     pub passage: Option<usize>,
     /// Fingerprints that do not count, of templates and the like; ascending.
     pub boilerplate: Vec<u64>,
@@ -59,7 +59,7 @@ pub struct DedupOptions {
     pub strict: bool,
 }
 
-/// What the caller is told, in the order of the input.
+/// What happened to the input, in its order.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A document has been decided upon.
@@ -70,8 +70,8 @@ pub enum Event<'a> {
     Failed(&'a Error),
     /// The document with this id has no token.
     Empty(&'a str),
-    /// A commit is about to be made: what has been told is made durable first, and the caller's own
-    /// note put here, which comes back as [`Progress::note`].
+    /// A commit is about to be made: make the output of earlier events durable first, and put the
+    /// caller's own note here, which comes back as [`Progress::note`].
     Committing(&'a mut Value),
 }
 
@@ -100,7 +100,8 @@ impl Progress {
     }
 }
 
-/// Documents are searched for together, so many at a time, or of so much text together.
+/// The maximum size of a batch of documents that are looked up together: their number and their
+/// bytes of text.
 const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
 

@@ -34,10 +34,10 @@ pub enum Pattern {
     TextReuse,
 }
 
-/// Places of a template have at most so many words on either side.
+/// The maximum number of words in a slot of a template, on either side.
 const SLOT_TOKENS_MAX: usize = 3;
 
-/// A template has so many of them at least, one in so many tokens.
+/// A template has at least this many slots, and at most this many tokens for each.
 const SLOTS_MIN: usize = 3;
 const TOKENS_A_SLOT_MAX: usize = 60;
 
@@ -50,11 +50,12 @@ const FRAME_SHARE: f64 = 0.15;
 /// Passages of phrases are shorter.
 const PHRASE_TOKENS_MAX: usize = 40;
 
-/// What so many documents have is common.
+/// What at least this many documents have is common.
 const COMMON_DF_MIN: u64 = 8;
 
-/// What differs within the passages of a pair is looked for by so many comparisons of tokens: a second or so. It
-/// takes as many as the tokens times the differences, so without a bound two texts of a megabyte might take hours.
+/// The maximum number of comparisons of tokens when differences within the passages of a pair are
+/// looked for: about a second. It takes as many as tokens times differences, so without a bound two
+/// texts of a megabyte might take hours.
 const COMPARISONS_MAX: u64 = 1 << 27;
 
 /// Comparisons between two looks at whether somebody still waits.
