@@ -91,13 +91,17 @@ pub(in crate::text) fn replace(text: &str) -> Option<Edited> {
     edited
 }
 
-/// The runs of letters of a text, with marks and what is invisible between them, and where they
-/// begin.
+/// The runs of letters of a text that are not all ASCII, with marks and what is invisible between
+/// them, and where they begin.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let start = at + text[at..].find(is_letter)?;
         let ends = |c: char| !is_letter(c) && !is_within_words(c);
+        // Most of most texts is ASCII, and is not looked at letter by letter.
+        let other = at + text.as_bytes()[at..].iter().position(|byte| !byte.is_ascii())?;
+        let before = &text[at..other];
+        let from = at + before.rfind(ends).map_or(0, |i| i + 1);
+        let start = from + text[from..].find(is_letter)?;
         let end = text[start..].find(ends).map_or(text.len(), |i| start + i);
         at = end;
         Some((start, &text[start..end]))
@@ -126,6 +130,30 @@ fn right_script(word: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All runs of letters.
+    fn all_words(text: &str) -> Vec<(usize, &str)> {
+        let (mut words, mut at) = (Vec::new(), 0);
+        while let Some(i) = text[at..].find(is_letter) {
+            let start = at + i;
+            let ends = |c: char| !is_letter(c) && !is_within_words(c);
+            at = text[start..].find(ends).map_or(text.len(), |i| start + i);
+            words.push((start, &text[start..at]));
+        }
+        words
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn words_that_are_not_ascii_are_all_looked_at(
+            text in "[ab'.1 \u{e9}\u{43e}\u{301}\u{ad}\u{200d}\u{2014}]{0,40}",
+        ) {
+            let not_ascii = |word: &(usize, &str)| !word.1.is_ascii();
+            let expected: Vec<_> = all_words(&text).into_iter().filter(not_ascii).collect();
+            let found: Vec<_> = words(&text).filter(not_ascii).collect();
+            proptest::prop_assert_eq!(found, expected);
+        }
+    }
 
     #[test]
     fn letters_of_the_wrong_script_are_replaced() {
