@@ -42,7 +42,7 @@ use tantivy::{IndexSettings, TantivyError};
 
 pub use check::CheckReport;
 pub use compact::{Compacting, Compaction};
-pub use config::Config;
+pub use config::{Config, REUSE};
 pub(crate) use failure::{query_words, words};
 
 pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};

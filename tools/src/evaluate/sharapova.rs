@@ -33,7 +33,8 @@ pub struct Sharapova {
 }
 
 /// Scheme and analyser, and the tokens of the grams that its table counts, if it reads one.
-const SCHEMES: [(&str, &str, usize); 12] = [
+const SCHEMES: [(&str, &str, usize); 13] = [
+    (cento::index::REUSE, "avtor(language=en)", 0),
     ("kgram(k=5)", "avtor(language=en)", 0),
     ("kgram(k=5)", "words", 0),
     ("winnow(k=5,w=10)", "words", 0),

@@ -198,3 +198,64 @@ fn two_files_are_compared_side_by_side() {
     assert_eq!(dir.run(&["compare", "a.txt", "c.txt"]).status, 1);
     assert_eq!(dir.run(&["compare", "a.txt", "missing.txt"]).status, 2);
 }
+
+/// Sentences about nothing in particular, in English words.
+fn sentences(seed: u64, count: u64) -> Vec<String> {
+    let nouns = "harbour engine garden letter mountain window teacher river market compass bridge \
+                 orchard captain lantern village machine forest kitchen student castle";
+    let verbs = "crosses repairs describes follows measures paints carries watches forgets builds";
+    let pick = |words: &str, at: u64| {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        words[(cento::hash::mix64(seed * 1000 + at) % words.len() as u64) as usize].to_owned()
+    };
+    let sentence = |i: u64| {
+        let words = (0..4).map(|part| pick(nouns, i * 10 + part)).collect::<Vec<_>>();
+        let verb = pick(verbs, i * 10 + 7);
+        format!("The {} of the {} {verb} a {} near the {}.", words[0], words[1], words[2], words[3])
+    };
+    (0..count).map(sentence).collect()
+}
+
+#[test]
+fn a_rewritten_text_is_found_by_the_scheme_reuse() {
+    let dir = Dir::new();
+    let corpus: Vec<String> = (0..40)
+        .map(|seed| line(&format!("d{seed}"), &sentences(seed, 60).join(" "), json!({})))
+        .collect();
+    dir.write("corpus.jsonl", corpus.concat());
+    dir.json(&["add", "idx", "--scheme", "reuse", "corpus.jsonl"]);
+    let stats = dir.json(&["stats", "idx"]);
+    assert_eq!(stats["scheme"], "winnow(k=2,w=4)");
+    assert!(stats["analyzer"].as_str().unwrap().starts_with("avtor("), "{stats}");
+    // An index that is there is the same one.
+    dir.json(&["add", "idx", "--scheme", "reuse", "corpus.jsonl"]);
+    // Small words replaced, verbs inflected, sentences in another order.
+    let rewritten: Vec<String> = sentences(7, 60)
+        .iter()
+        .skip(20)
+        .take(12)
+        .map(|sentence| sentence.replace(" of the ", " in some ").replace(" near the ", " by a "))
+        .rev()
+        .collect();
+    let rewritten = rewritten.join(" ");
+    let by_weight = dir.json(&["search", "idx", "--text", &rewritten, "--rank", "weight"]);
+    assert_eq!(by_weight["hits"][0]["id"], "d7", "{by_weight}");
+    let weighted = &by_weight["hits"][0]["weighted"];
+    let second = &by_weight["hits"][1]["weighted"]["containment"];
+    let [of_first, of_second] = [&weighted["containment"], second].map(|c| c.as_f64().unwrap());
+    assert!(of_first > 1.5 * of_second, "{by_weight}");
+    let least = (of_first - 1e-6).to_string();
+    let thresholds = ["search", "idx", "--text", &rewritten, "--min-weighted-containment", &least];
+    assert_eq!(ids(&dir.json(&thresholds)), ["d7"]);
+    let ranked = ["search", "idx", "--text", &rewritten, "--rank", "passages"];
+    let by_passages = dir.json(&ranked);
+    assert_eq!(by_passages["hits"][0]["id"], "d7", "{by_passages}");
+    assert!(by_passages["hits"][0]["passage_tokens"].as_u64().unwrap() > 50, "{by_passages}");
+    assert!(by_passages["hits"][0].get("passages").is_none());
+    let shown = dir.json(&[&ranked[..], &["--passages", "--limit", "1"]].concat());
+    assert!(!shown["hits"][0]["passages"].as_array().unwrap().is_empty());
+    let human = dir.run(&ranked).out;
+    assert!(human.contains("weighted") && human.contains("tokens in passages"), "{human}");
+    let refused = dir.run(&["search", "idx", "--text", "x", "--rank", "weight", "--cover"]);
+    assert_eq!(refused.status, 2);
+}
