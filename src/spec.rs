@@ -62,6 +62,10 @@ pub struct Parameter {
     pub names: &'static [&'static str],
     /// What the value says.
     pub meaning: &'static str,
+    /// Whether a specification must give it: there is no default that would suit.
+    pub is_required: bool,
+    /// For each of the names the feature that this build lacks to have it, if any; empty if it has all.
+    pub missing: &'static [Option<&'static str>],
 }
 
 impl Parameter {
@@ -74,7 +78,8 @@ impl Parameter {
         max: u32,
         meaning: &'static str,
     ) -> Parameter {
-        Parameter { name, default, min, max, names: &[], meaning }
+        let (is_required, missing) = (false, &[]);
+        Parameter { name, default, min, max, names: &[], meaning, is_required, missing }
     }
 
     /// 1 or 0, for on and off.
@@ -90,7 +95,21 @@ impl Parameter {
         names: &'static [&'static str],
         meaning: &'static str,
     ) -> Parameter {
-        Parameter { name, default: 0, min: 0, max: names.len() as u32 - 1, names, meaning }
+        let max = names.len() as u32 - 1;
+        let (is_required, missing) = (false, &[]);
+        Parameter { name, default: 0, min: 0, max, names, meaning, is_required, missing }
+    }
+
+    /// The same, which must be given.
+    #[must_use]
+    pub const fn required(self) -> Parameter {
+        Parameter { is_required: true, ..self }
+    }
+
+    /// The same in a build that lacks some of its names, with the feature for each of them.
+    #[must_use]
+    pub const fn without(self, missing: &'static [Option<&'static str>]) -> Parameter {
+        Parameter { missing, ..self }
     }
 
     /// A value of this parameter, as a specification has it.
@@ -167,14 +186,16 @@ impl Eq for Spec {}
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_spec(f, self.name, self.parameters, self.values.iter().copied())
+        let values = self.values.iter().copied().map(Some);
+        write_spec(f, self.name, self.parameters, values)
     }
 }
 
 /// The family with its defaults, as it is shown to someone who mistyped a specification.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_spec(f, self.name, self.parameters, self.parameters.iter().map(|p| p.default))
+        let values = self.parameters.iter().map(|p| (!p.is_required).then_some(p.default));
+        write_spec(f, self.name, self.parameters, values)
     }
 }
 
@@ -182,12 +203,15 @@ fn write_spec(
     f: &mut fmt::Formatter<'_>,
     name: &str,
     parameters: &[Parameter],
-    values: impl Iterator<Item = u32>,
+    values: impl Iterator<Item = Option<u32>>,
 ) -> fmt::Result {
     write!(f, "{name}(")?;
     let mut comma = "";
     for (parameter, value) in parameters.iter().zip(values) {
-        write!(f, "{comma}{}={}", parameter.name, parameter.written(value))?;
+        // What must be given has no value to be shown, so its name stands for it.
+        let value =
+            value.map_or_else(|| parameter.name.to_uppercase(), |value| parameter.written(value));
+        write!(f, "{comma}{}={value}", parameter.name)?;
         comma = ",";
     }
     f.write_str(")")
@@ -226,8 +250,25 @@ fn parse<F: Family>(
             }
         }
     }
-    let values = parameters.iter().zip(given);
-    let values = values.map(|(p, value)| value.unwrap_or(p.default)).collect();
+    let mut values = Vec::with_capacity(parameters.len());
+    for (parameter, given) in parameters.iter().zip(given) {
+        let Parameter { name: key, names, .. } = parameter;
+        if given.is_none() && parameter.is_required {
+            let allowed = match names.is_empty() {
+                true => format!("a whole number from {} to {}", parameter.min, parameter.max),
+                false => format!("one of {}", names.join(", ")),
+            };
+            let first = parameter.written(parameter.min);
+            return Err(format!("`{key}` must be given, {allowed}, as in `{name}({key}={first})`"));
+        }
+        let value = given.unwrap_or(parameter.default);
+        if let Some(Some(feature)) = parameter.missing.get(value as usize) {
+            let value = parameter.written(value);
+            let what = format!("`{name}({key}={value})`: its feature `{feature}` is off");
+            return Err(format!("this build of cento has no {what}"));
+        }
+        values.push(value);
+    }
     Ok((Spec { name: described.name, parameters, values }, family))
 }
 
@@ -287,6 +328,16 @@ mod tests {
             },
             &Shape { name: "globe", parameters: &[], feature: Some("round") },
             &Shape { name: "dot", parameters: &[], feature: None },
+            &Shape {
+                name: "line",
+                parameters: &[
+                    Parameter::choice("ink", &["black", "red", "gold"], "the colour")
+                        .required()
+                        .without(&[None, None, Some("rich")]),
+                    Parameter::number("l", 5, 1, 9, "the length").required(),
+                ],
+                feature: None,
+            },
         ],
     };
 
@@ -323,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_wrong_name_is_told_the_right_ones() {
-        let clause = "no such shape; allowed: box(w=3,h=4), dot()";
+        let clause = "no such shape; allowed: box(w=3,h=4), dot(), line(ink=INK,l=L)";
         for text in ["", "ball", "Box", "box w=1", "(w=1)", "w=1"] {
             check_error(text, clause);
         }
@@ -351,6 +402,18 @@ mod tests {
             "box(h=4294967296)",
             "`h` must be a whole number from 0 to 4294967295, not `4294967296`",
         );
+    }
+
+    #[test]
+    fn what_must_be_given_has_no_default() {
+        check("line(l=2,ink=red)", "line(ink=red,l=2)");
+        let ink = "`ink` must be given, one of black, red, gold, as in `line(ink=black)`";
+        check_error("line", ink);
+        check_error("line(l=2)", ink);
+        let length = "`l` must be given, a whole number from 1 to 9, as in `line(l=1)`";
+        check_error("line(ink=red)", length);
+        let absent = "this build of cento has no `line(ink=gold)`: its feature `rich` is off";
+        check_error("line(ink=gold,l=1)", absent);
     }
 
     #[test]

@@ -1,5 +1,7 @@
-//! Programs, read as what they do: `tree` has the grammars.
+//! Programs, read as what they do, and the language that the names of their files tell.
 
+#[cfg(feature = "code")]
+mod grammar;
 #[cfg(feature = "code")]
 mod tree;
 
@@ -8,14 +10,80 @@ use crate::spec::Parameter;
 #[cfg(feature = "code")]
 use std::sync::Arc;
 
+/// A language of programs.
+#[derive(Debug)]
+struct Language {
+    /// The name in specifications.
+    name: &'static str,
+    /// What names of its files end in.
+    endings: &'static [&'static str],
+    /// The feature of the crate that has the grammar.
+    feature: &'static str,
+    /// Whether this build has it.
+    is_built: bool,
+}
+
+const fn of_code(name: &'static str, endings: &'static [&'static str]) -> Language {
+    Language { name, endings, feature: "code", is_built: cfg!(feature = "code") }
+}
+
+const fn of_web(name: &'static str, endings: &'static [&'static str]) -> Language {
+    Language { name, endings, feature: "code-web", is_built: cfg!(feature = "code-web") }
+}
+
+const fn of_all(name: &'static str, endings: &'static [&'static str]) -> Language {
+    Language { name, endings, feature: "code-all", is_built: cfg!(feature = "code-all") }
+}
+
+/// All languages, also those that this build leaves out. A `.h` file is of C or C++, and a TypeScript
+/// file can be read by the grammar of those with JSX.
+const LANGUAGES: [Language; 13] = [
+    of_code("c", &[".c", ".h"]),
+    of_code("cpp", &[".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx"]),
+    of_code("java", &[".java"]),
+    of_code("python", &[".py", ".pyw", ".pyi"]),
+    of_code("rust", &[".rs"]),
+    of_web("javascript", &[".js", ".jsx", ".mjs", ".cjs"]),
+    of_web("typescript", &[".ts", ".mts", ".cts"]),
+    of_web("tsx", &[".tsx", ".ts"]),
+    of_web("php", &[".php", ".phtml"]),
+    of_web("ruby", &[".rb", ".rake"]),
+    of_all("go", &[".go"]),
+    of_all("csharp", &[".cs"]),
+    of_all("kotlin", &[".kt", ".kts"]),
+];
+
 /// The names of the languages in specifications.
-const LANGUAGES: [&str; 5] = ["c", "cpp", "java", "python", "rust"];
+const NAMES: [&str; LANGUAGES.len()] = {
+    let mut names = [""; LANGUAGES.len()];
+    let mut number = 0;
+    while number < names.len() {
+        names[number] = LANGUAGES[number].name;
+        number += 1;
+    }
+    names
+};
+
+/// The feature that each language needs which this build leaves out.
+const MISSING: [Option<&str>; LANGUAGES.len()] = {
+    let mut missing = [None; LANGUAGES.len()];
+    let mut number = 0;
+    while number < missing.len() {
+        if !LANGUAGES[number].is_built {
+            missing[number] = Some(LANGUAGES[number].feature);
+        }
+        number += 1;
+    }
+    missing
+};
 
 /// `code(language,names)`.
 pub(super) const FAMILY: Family = Family {
     name: "code",
     parameters: &[
-        Parameter::choice("language", &LANGUAGES, "the language of the programs"),
+        Parameter::choice("language", &NAMES, "the language of the programs")
+            .required()
+            .without(&MISSING),
         Parameter::switch("names", 0, "1 leaves names, numbers and strings as they are"),
     ],
     summary: "the tokens of programs, whatever their names, numbers, strings and layout are",
@@ -27,3 +95,152 @@ pub(super) const FAMILY: Family = Family {
     #[cfg(not(feature = "code"))]
     build: None,
 };
+
+/// Finds the language of programs whose specification names none, from the names of their files.
+///
+/// ```
+/// use cento::text::code::ByName;
+///
+/// let mut language = ByName::default();
+/// language.add("src/list.h");
+/// language.add("src/list.cpp");
+/// assert_eq!(language.language(), Ok("cpp"));
+/// language.add("README");
+/// assert!(language.language().unwrap_err().contains("README"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ByName {
+    /// The first name, and the languages that all names so far agree on; none before the first.
+    agreed: Option<(String, Vec<&'static str>)>,
+    /// Why there is no such language.
+    disagreement: Option<String>,
+}
+
+impl ByName {
+    /// Takes the name of a file into account, which may have the ending of a compressed file after
+    /// its own.
+    pub fn add(&mut self, name: &str) {
+        if self.disagreement.is_some() {
+            return;
+        }
+        let own = languages_of(name);
+        if own.is_empty() {
+            self.disagreement = Some(format!("the name `{name}` ends as those of no language do"));
+            return;
+        }
+        let Some((first, agreed)) = &mut self.agreed else {
+            self.agreed = Some((name.to_owned(), own));
+            return;
+        };
+        let both: Vec<_> = agreed.iter().copied().filter(|&name| own.contains(&name)).collect();
+        if both.is_empty() {
+            let (one, other) = (agreed[0], own[0]);
+            let what = format!("`{first}` is {one} by its name, and `{name}` is {other}");
+            self.disagreement = Some(what);
+        } else {
+            *agreed = both;
+        }
+    }
+
+    /// The one language of all files, as specifications name it.
+    ///
+    /// # Errors
+    /// The reason, as a clause, when there is none: no file, a file of no known language, or files of
+    /// several.
+    pub fn language(&self) -> Result<&'static str, String> {
+        match (&self.disagreement, &self.agreed) {
+            (Some(why), _) => Err(why.clone()),
+            (None, None) => Err("there are no files whose names would say it".into()),
+            (None, Some((_, agreed))) => Ok(agreed[0]),
+        }
+    }
+}
+
+/// The languages that a file of this name can have, the likelier first.
+fn languages_of(name: &str) -> Vec<&'static str> {
+    let name = name.to_ascii_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    // A name that is an ending and nothing else is that of a hidden file.
+    let ends = |ending: &&str| {
+        name.strip_suffix(*ending).is_some_and(|rest| !rest.is_empty() && !rest.ends_with('/'))
+    };
+    let has_name = |language: &&Language| language.endings.iter().any(|ending| ends(ending));
+    LANGUAGES.iter().filter(has_name).map(|language| language.name).collect()
+}
+
+/// Whether a specification is of the analyser `code` and names no language.
+pub fn lacks_language(spec: &str) -> bool {
+    let (name, list) = split(spec);
+    let is_language =
+        |item: &str| item.split('=').next().is_some_and(|key| key.trim() == "language");
+    name == "code" && !list.split(',').any(is_language)
+}
+
+/// Such a specification with the language.
+pub fn with_language(spec: &str, language: &str) -> String {
+    let (name, list) = split(spec);
+    let comma = if list.is_empty() { "" } else { "," };
+    format!("{name}(language={language}{comma}{list})")
+}
+
+/// The name and the list of parameters of a specification.
+fn split(spec: &str) -> (&str, &str) {
+    match spec.split_once('(') {
+        None => (spec.trim(), ""),
+        Some((name, rest)) => (name.trim(), rest.trim_end().trim_end_matches(')').trim()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(names: &[&str], expected: Result<&str, &str>) {
+        let mut found = ByName::default();
+        names.iter().for_each(|name| found.add(name));
+        match (found.language(), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{names:?}"),
+            (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+            (found, expected) => panic!("{names:?}: {found:?}, not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn the_language_is_that_of_all_names() {
+        check(&["a/B.java", "c/D.JAVA", "e.java.gz"], Ok("java"));
+        check(&["list.h"], Ok("c"));
+        check(&["list.h", "list.cpp"], Ok("cpp"));
+        check(&["a.ts", "b.tsx"], Ok("tsx"));
+        check(&["a.ts"], Ok("typescript"));
+        check(&["a.php", "b.phtml"], Ok("php"));
+        check(&[], Err("no files"));
+        check(&["a.c", "b.cpp"], Err("`a.c` is c by its name, and `b.cpp` is cpp"));
+        check(&["a.py", "notes.txt"], Err("`notes.txt`"));
+        check(&["a/.java"], Err("no language"));
+    }
+
+    #[test]
+    fn every_language_is_found_by_each_of_its_endings() {
+        for language in &LANGUAGES {
+            for ending in language.endings {
+                assert!(languages_of(&format!("a{ending}")).contains(&language.name), "{ending}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_specification_is_completed() {
+        for (spec, completed) in [
+            ("code", "code(language=go)"),
+            ("code()", "code(language=go)"),
+            (" code ( names = 1 ) ", "code(language=go,names = 1)"),
+        ] {
+            assert!(lacks_language(spec), "{spec}");
+            assert_eq!(with_language(spec, "go"), completed);
+        }
+        for spec in ["words", "code(language=c)", "code(names=1, language = c)", "codes"] {
+            assert!(!lacks_language(spec), "{spec}");
+        }
+    }
+}

@@ -5,7 +5,7 @@
 pub mod analyzer;
 mod avtor;
 mod chars;
-mod code;
+pub mod code;
 mod family;
 pub mod kind;
 mod normalize;

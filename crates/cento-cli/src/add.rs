@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use serde::Serialize;
 
-use super::Outcome;
 use super::create::{self, ConfigArgs};
 use super::output::{self, Format};
 use super::progress::{AddProgress, LeftOut, stop_flag, summary};
@@ -14,6 +13,7 @@ use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::values::{parse_bytes, parse_encoding};
+use super::{Outcome, language};
 use cento::Error;
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
@@ -157,7 +157,7 @@ impl Add {
             Target::Service(_) => self.source.options(),
         };
         let index = match target {
-            Target::Index(path) => self.open_or_create(&path)?,
+            Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => return self.send(&client, source, &stop),
         };
         let defaults = AddOptions::default();
@@ -198,18 +198,20 @@ impl Add {
         Ok(if has_nothing || report.unread > 0 { Outcome::Bad } else { Outcome::Found })
     }
 
-    fn open_or_create(&self, path: &Path) -> cento::Result<Index> {
+    fn open_or_create(&self, path: &Path, source: &SourceOptions) -> cento::Result<Index> {
         let NewConfigArgs { scheme, analyzer, no_text, frequencies } = self.config.clone();
         if !Index::exists(path) {
             let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
             let analyzer = analyzer.unwrap_or_else(|| "words".into());
             let config = ConfigArgs { scheme, analyzer, frequencies };
-            return Index::create(path, config.config(!no_text)?);
+            return Index::create(path, config.config_of(!no_text, &self.paths, source)?);
         }
         let index = Index::open(path)?;
         let config = index.config();
         let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         let table = create::open_frequencies(frequencies.as_deref())?;
+        let completed = |spec: String| language::of_documents(&spec, &self.paths, source);
+        let analyzer = analyzer.map(completed).transpose()?;
         let wanted = Config::with_frequencies(
             scheme.as_deref().unwrap_or(&own_scheme),
             analyzer.as_deref().unwrap_or(&own_analyzer),

@@ -95,7 +95,7 @@ impl Compare {
     }
 
     fn compare(&self, a: &str, b: &str) -> cento::Result<Comparison> {
-        let config = self.config.config(false)?;
+        let config = self.config.config_of_files(&[&self.a, &self.b])?;
         let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
         let measures =
             Measure::parse_all(&self.measures, table.map(Arc::new).as_ref(), &config.analyzer)?;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::{Outcome, Result};
+use super::{Outcome, Result, language};
 use cento::index::{Config, Index, MaxDf};
 use cento::scheme::DEFAULT_SPEC;
 use cento::scheme::frequency::FrequencyTable;
+use cento_source::SourceOptions;
 
 /// Create an empty index.
 #[derive(Debug, Args)]
@@ -37,7 +38,8 @@ pub struct ConfigArgs {
     #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
     pub scheme: String,
     /// Analyzer: how text is split into tokens, such as avtor(language=en) for stems without stop
-    /// words or code(language=java) for programs. `cento analyzers` lists them all.
+    /// words or code(language=java) for programs. Where files are named, `code` alone takes the
+    /// language that all their names end in. `cento analyzers` lists them all.
     #[arg(long, value_name = "SPEC", default_value = "words")]
     pub analyzer: String,
     /// Frequency table for schemes that need one, made by `cento train`.
@@ -51,6 +53,23 @@ pub fn open_frequencies(path: Option<&Path>) -> cento::Result<Option<Arc<Frequen
 }
 
 impl ConfigArgs {
+    /// Makes the configuration of an index of these documents.
+    pub fn config_of(
+        &self,
+        store_text: bool,
+        inputs: &[PathBuf],
+        options: &SourceOptions,
+    ) -> cento::Result<Config> {
+        let analyzer = language::of_documents(&self.analyzer, inputs, options)?;
+        ConfigArgs { analyzer, ..self.clone() }.config(store_text)
+    }
+
+    /// Makes the configuration for comparing these files.
+    pub fn config_of_files(&self, files: &[&Path]) -> cento::Result<Config> {
+        let analyzer = language::of_files(&self.analyzer, files)?;
+        ConfigArgs { analyzer, ..self.clone() }.config(false)
+    }
+
     /// Makes the configuration of an index, with or without stored text.
     pub fn config(&self, store_text: bool) -> cento::Result<Config> {
         let table = open_frequencies(self.frequencies.as_deref())?;

@@ -269,7 +269,7 @@ impl Dedup {
                 analyzer: analyzer.clone().unwrap_or_else(|| "words".into()),
                 frequencies: frequencies.clone(),
             }
-            .config(store_text)?,
+            .config_of(store_text, &self.paths, &self.source())?,
         };
         Index::create(path, config)
     }

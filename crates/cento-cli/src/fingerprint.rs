@@ -66,7 +66,7 @@ impl Fingerprint {
         let config = match &index {
             Some(index) => index.config(),
             None => {
-                own = self.config.config(false)?;
+                own = self.config.config_of_files(&[&self.file])?;
                 &own
             }
         };

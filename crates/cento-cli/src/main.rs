@@ -17,6 +17,7 @@ mod fingerprint;
 mod generate;
 mod health;
 mod join;
+mod language;
 mod outfile;
 mod output;
 mod pairs;

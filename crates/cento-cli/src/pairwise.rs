@@ -51,8 +51,9 @@ impl Pairwise {
         check_there(&self.paths)?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        let index = Index::create(dir.path().join("index"), self.config.config(false)?)?;
         let options = AddOptions { source: self.source.options(), ..AddOptions::default() };
+        let config = self.config.config_of(false, &self.paths, &options.source)?;
+        let index = Index::create(dir.path().join("index"), config)?;
         let progress = AddProgress::new(false);
         let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);

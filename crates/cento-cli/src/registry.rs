@@ -2,6 +2,7 @@
 //!
 //! All that is shown comes from the library's own lists of families.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
@@ -85,13 +86,17 @@ struct Entry<T> {
 #[derive(Serialize)]
 struct ParameterEntry {
     name: &'static str,
-    default: Value,
+    /// None if it must be given.
+    default: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<u32>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     values: &'static [&'static str],
+    /// Those of the values that this build does not have, and the feature for each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    missing: BTreeMap<&'static str, &'static str>,
     meaning: &'static str,
 }
 
@@ -104,20 +109,28 @@ enum Value {
 
 impl ParameterEntry {
     fn new(parameter: &'static Parameter) -> ParameterEntry {
-        let Parameter { name, default, min, max, names, meaning } = *parameter;
+        let Parameter { name, default, min, max, names, meaning, is_required, .. } = *parameter;
         let is_number = names.is_empty();
         ParameterEntry {
             name,
             default: match is_number {
-                true => Value::Number(default),
-                false => Value::Name(parameter.written(default)),
+                _ if is_required => None,
+                true => Some(Value::Number(default)),
+                false => Some(Value::Name(parameter.written(default))),
             },
             min: is_number.then_some(min),
             max: is_number.then_some(max),
             values: names,
+            missing: missing(parameter).collect(),
             meaning,
         }
     }
+}
+
+/// The values of a parameter that this build does not have, and the feature for each.
+fn missing(parameter: &'static Parameter) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let values = parameter.names.iter().zip(parameter.missing);
+    values.filter_map(|(name, feature)| Some((*name, (*feature)?)))
 }
 
 /// What only schemes have.
@@ -250,13 +263,19 @@ fn print(out: &mut impl Write, described: &Description, more: &[String]) -> io::
     line!(out, "{described}")?;
     line!(out, "    {}", described.summary)?;
     for parameter in described.parameters {
-        let Parameter { name, default, min, max, names, meaning } = parameter;
-        let default = parameter.written(*default);
+        let Parameter { name, default, min, max, names, meaning, is_required, .. } = parameter;
         let allowed = match names.is_empty() {
             true => format!("{min} to {max}"),
             false => names.join(", "),
         };
-        line!(out, "    {name}: {meaning}; {allowed}, {default} if not given")?;
+        let without = match is_required {
+            true => "must be given".to_owned(),
+            false => format!("{} if not given", parameter.written(*default)),
+        };
+        line!(out, "    {name}: {meaning}; {allowed}, {without}")?;
+        for (value, feature) in missing(parameter) {
+            line!(out, "        this build does not have {value}: its feature `{feature}` is off")?;
+        }
     }
     for shown in more {
         line!(out, "    {shown}")?;

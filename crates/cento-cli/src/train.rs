@@ -7,7 +7,7 @@ use clap::Args;
 use super::add::SourceArgs;
 use super::output::count;
 use super::terminal::tell;
-use super::{Outcome, Result};
+use super::{Outcome, Result, language};
 use cento::index::Training;
 
 /// Count the runs of tokens of a collection, and write a frequency table.
@@ -40,16 +40,12 @@ pub struct Train {
 
 impl Train {
     pub(super) fn run(self) -> Result {
-        let training =
-            Training { analyzer: self.analyzer.parse()?, q: self.q as usize, spex: self.spex };
+        let options = self.source.options();
+        let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;
+        let training = Training { analyzer, q: self.q as usize, spex: self.spex };
         let mut skipped = |what: &str| tell!("cento: {what}");
-        let table = cento_source::train(
-            &self.inputs,
-            &self.source.options(),
-            &training,
-            &self.out,
-            &mut skipped,
-        )?;
+        let table =
+            cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;
         let header = table.header();
         tell!(
             "counted {} documents, {} different runs of {} tokens; wrote {}",

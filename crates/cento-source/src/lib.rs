@@ -228,6 +228,46 @@ pub fn for_each_text(
     failure.map_or(Ok(()), Err)
 }
 
+/// Gives `each` the name of every document of `inputs`: the path of a file, the id of a JSON line, `-` for
+/// standard input, which is not read. What is no document is left out: whoever reads the documents
+/// tells of it.
+///
+/// # Errors
+/// When a source cannot be read.
+pub fn for_each_name(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    each: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let mut failure = None;
+    for input in inputs {
+        if input == Path::new("-") {
+            each("-");
+            continue;
+        }
+        read(std::slice::from_ref(input), options, &mut |item| {
+            match item {
+                Item::Chunk(chunk) if chunk.kind == ChunkKind::File => each(&chunk.path),
+                Item::Chunk(chunk) => chunk.documents(options, |document| {
+                    if let Ok(document) = document {
+                        each(&document.id);
+                    }
+                }),
+                Item::Failed(error) if !matches!(error, Error::Input { .. }) => {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
+                Item::Skipped { .. } | Item::Failed(_) => {}
+            }
+            ControlFlow::Continue(())
+        });
+        if let Some(error) = failure {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
 /// Gives a document back if an index can hold it; else says why not, as a clause.
 fn checked(document: Document) -> std::result::Result<Document, String> {
     match document.problem() {

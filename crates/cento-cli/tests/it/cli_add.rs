@@ -258,3 +258,36 @@ fn a_removal_that_was_cut_off_can_be_repeated() {
     assert_eq!(dir.json(&["check", "idx"])["ok"], true);
     assert_eq!(dir.json(&["stats", "idx"])["documents"], 7);
 }
+
+#[test]
+fn programs_have_the_language_of_their_names() {
+    let dir = Dir::new();
+    let program = "class A { int f(int a) { return a + 1; } }";
+    dir.write("in/A.java", program);
+    dir.write("in/B.java", program);
+    let language = |index: &str| dir.json(&["stats", index, "--quick"])["analyzer"].clone();
+    dir.json(&["add", "idx", "in", "--analyzer", "code"]);
+    assert_eq!(language("idx"), "code(language=java,names=0)");
+    dir.json(&["add", "idx", "in/A.java", "--analyzer", "code"]);
+    dir.json(&["add", "named", "in", "--analyzer", "code(names=1)"]);
+    assert_eq!(language("named"), "code(language=java,names=1)");
+    let run = dir.run(&["pairwise", "in", "--analyzer", "code"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let run = dir.run(&["compare", "in/A.java", "in/B.java", "--analyzer", "code"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    // It was C, whatever the files were.
+    dir.write("in/notes.txt", "some words");
+    dir.write("b.py", "x = 1");
+    for (paths, why) in [
+        (&["in"][..], "`in/notes.txt`"),
+        (&["in/A.java", "b.py"], "`b.py` is python"),
+        (&["-"], "`-`"),
+    ] {
+        let run = dir.run(&[&["add", "other", "--analyzer", "code"], paths].concat());
+        assert!(run.status == 2 && run.err.contains(why), "{}", run.err);
+        assert!(run.err.contains("--analyzer 'code(language=java)'"), "{}", run.err);
+        assert!(!dir.path("other").exists());
+    }
+    let run = dir.run(&["create", "other", "--analyzer", "code"]);
+    assert!(run.status == 2 && run.err.contains("`language` must be given"), "{}", run.err);
+}

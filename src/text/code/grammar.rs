@@ -1,0 +1,168 @@
+//! Which nodes of a tree are names, numbers, texts and subroutines, in each language?
+
+use tree_sitter_language::LanguageFn;
+
+/// A grammar, and what nodes of which kinds are.
+///
+/// In every grammar a node is an identifier, a number or a text in quotes by a part of the name of its
+/// kind; `names`, `numbers` and `texts` are the kinds of one grammar that have other names.
+#[derive(Clone, Copy)]
+pub(super) struct Grammar {
+    pub(super) language: LanguageFn,
+    pub(super) subroutines: &'static [&'static str],
+    names: &'static [&'static str],
+    numbers: &'static [&'static str],
+    /// Taken whole.
+    texts: &'static [&'static str],
+    /// What the parser reads after the text.
+    pub(super) tail: &'static [u8],
+}
+
+impl Grammar {
+    const fn new(language: LanguageFn, subroutines: &'static [&'static str]) -> Grammar {
+        Grammar { language, subroutines, names: &[], numbers: &[], texts: &[], tail: &[] }
+    }
+
+    /// Whether nodes of this kind are texts in quotes, if they have a name.
+    pub(super) fn is_text(&self, kind: &str) -> bool {
+        kind.contains("string") || kind.contains("char") || self.texts.contains(&kind)
+    }
+
+    pub(super) fn is_name(&self, kind: &str) -> bool {
+        kind.contains("identifier") || self.names.contains(&kind)
+    }
+
+    pub(super) fn is_number(&self, kind: &str) -> bool {
+        ["number", "integer", "float"].iter().any(|part| kind.contains(part))
+            || self.numbers.contains(&kind)
+    }
+}
+
+/// The subroutines of JavaScript and TypeScript that have a place of their own; short functions within
+/// expressions would cut them into pieces.
+#[cfg(feature = "code-web")]
+const OF_JAVASCRIPT: &[&str] =
+    &["function_declaration", "generator_function_declaration", "method_definition"];
+
+#[cfg(feature = "code-web")]
+const fn javascript(language: LanguageFn) -> Grammar {
+    Grammar { texts: &["regex", "jsx_text"], ..Grammar::new(language, OF_JAVASCRIPT) }
+}
+
+/// The grammar of a language of this name that the build has.
+pub(super) fn grammar(name: &str) -> Grammar {
+    match name {
+        "c" => Grammar::new(tree_sitter_c::LANGUAGE, &["function_definition"]),
+        "cpp" => Grammar::new(tree_sitter_cpp::LANGUAGE, &["function_definition"]),
+        "java" => Grammar::new(
+            tree_sitter_java::LANGUAGE,
+            &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
+        ),
+        "python" => Grammar::new(tree_sitter_python::LANGUAGE, &["function_definition"]),
+        "rust" => Grammar::new(tree_sitter_rust::LANGUAGE, &["function_item"]),
+        #[cfg(feature = "code-web")]
+        "javascript" => javascript(tree_sitter_javascript::LANGUAGE),
+        #[cfg(feature = "code-web")]
+        "typescript" => javascript(tree_sitter_typescript::LANGUAGE_TYPESCRIPT),
+        #[cfg(feature = "code-web")]
+        "tsx" => javascript(tree_sitter_typescript::LANGUAGE_TSX),
+        #[cfg(feature = "code-web")]
+        "php" => Grammar {
+            names: &["name"],
+            // What is not between `<?php` and `?>` is a text.
+            texts: &["heredoc", "nowdoc", "text"],
+            ..Grammar::new(
+                tree_sitter_php::LANGUAGE_PHP,
+                &["function_definition", "method_declaration"],
+            )
+        },
+        #[cfg(feature = "code-web")]
+        "ruby" => Grammar {
+            names: &[
+                "constant",
+                "instance_variable",
+                "class_variable",
+                "global_variable",
+                "simple_symbol",
+                "hash_key_symbol",
+            ],
+            numbers: &["rational", "complex"],
+            texts: &[
+                "delimited_symbol",
+                "symbol_array",
+                "subshell",
+                "regex",
+                "heredoc_beginning",
+                "heredoc_body",
+                "uninterpreted",
+            ],
+            ..Grammar::new(tree_sitter_ruby::LANGUAGE, &["method", "singleton_method"])
+        },
+        #[cfg(feature = "code-all")]
+        "go" => Grammar {
+            names: &["label_name"],
+            numbers: &["int_literal", "imaginary_literal"],
+            texts: &["rune_literal"],
+            ..Grammar::new(
+                tree_sitter_go::LANGUAGE,
+                &["function_declaration", "method_declaration"],
+            )
+        },
+        #[cfg(feature = "code-all")]
+        "csharp" => Grammar {
+            numbers: &["real_literal"],
+            ..Grammar::new(
+                tree_sitter_c_sharp::LANGUAGE,
+                &[
+                    "method_declaration",
+                    "constructor_declaration",
+                    "destructor_declaration",
+                    "operator_declaration",
+                    "conversion_operator_declaration",
+                    "local_function_statement",
+                ],
+            )
+        },
+        #[cfg(feature = "code-all")]
+        "kotlin" => Grammar {
+            names: &["label"],
+            // At an `@` the scanner looks for white space, and at the end of the text for ever.
+            tail: b"\n",
+            ..Grammar::new(
+                tree_sitter_kotlin_ng::LANGUAGE,
+                &["function_declaration", "secondary_constructor"],
+            )
+        },
+        _ => unreachable!("a specification of a language that the build lacks is refused"),
+    }
+}
+
+/// The bytes to which the scanner of Ruby writes what is open: it checks too late that they are enough.
+const RUBY_STATE_BYTES: usize = 1024;
+
+/// The scanner writes the length of a word of a heredoc as a byte.
+const RUBY_WORDS_BYTES_MAX: usize = 240;
+
+/// Whether Ruby's scanner might write past the end of its state, or abort the process over the length
+/// of a word. It keeps the words by which open heredocs end, with four bytes each, and five bytes for
+/// each open literal, of which a second one is open only within an interpolation; here all of a text
+/// count, whether they are open at a time or not.
+pub(super) fn breaks_ruby(text: &str) -> bool {
+    let mut words = 0;
+    for (at, _) in text.match_indices("<<") {
+        let rest = text[at + 2..].trim_start_matches(['-', '~', '<']);
+        let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
+        words += match rest.chars().next() {
+            Some(quote) if is_quote(quote) => 4 + rest[1..].find(quote).unwrap_or(rest.len()),
+            Some(c) if is_word_byte(c) => 4 + rest.find(|c| !is_word_byte(c)).unwrap_or(rest.len()),
+            _ => 0,
+        };
+    }
+    let literals = 1 + text.matches("#{").count();
+    words > RUBY_WORDS_BYTES_MAX || (words > 0 && words + 5 * literals + 8 > RUBY_STATE_BYTES)
+}
+
+/// Whether a character of ASCII is one of a word; of others the C library decides.
+fn is_word_byte(c: char) -> bool {
+    !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
+}
