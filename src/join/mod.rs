@@ -7,6 +7,7 @@
 
 pub mod cluster;
 pub mod dedup;
+pub mod margin;
 mod numbering;
 mod ordered;
 pub mod pairs;

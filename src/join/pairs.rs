@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 
 use super::Thresholds;
+use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::ordered::in_order;
 use super::series::{Scope, Series};
@@ -30,6 +31,11 @@ pub struct PairOptions {
     pub scope: Scope,
     /// Fingerprints in more documents bring up no pair; the index's own limit if not given.
     pub max_df: Option<MaxDf>,
+    /// Whether the margins of pairs are found ([`margin`](super::margin)), which takes a second search
+    /// for every document of a pair.
+    pub relative: bool,
+    /// The least margin of a pair, -1 to 1, if margins decide.
+    pub margin_min: Option<f64>,
     /// Whether passages are found, which takes the texts of both documents of each pair.
     pub passages: bool,
     /// Threads that search.
@@ -42,6 +48,8 @@ impl Default for PairOptions {
             thresholds: Thresholds::default(),
             scope: Scope::Everywhere,
             max_df: None,
+            relative: false,
+            margin_min: None,
             passages: false,
             threads: crate::available_threads(),
         }
@@ -58,6 +66,9 @@ pub struct Pair {
     pub b: DocAddress,
     /// What they have in common.
     pub overlap: Overlap,
+    /// How much more alike they are than others are to either, if it was asked for and the collection
+    /// is large enough.
+    pub margin: Option<f64>,
     /// The passages in common, if they were asked for: `query` is in `a`, `hit` in `b`.
     pub passages: Option<Passages>,
 }
@@ -79,6 +90,25 @@ pub struct PairReport {
     pub containment_b_in_a: f64,
     /// How much of both together is in both, 0 to 1.
     pub resemblance: f64,
+    /// Distinct fingerprints of `a`, boilerplate left out.
+    pub fingerprints_a: u32,
+    /// Distinct fingerprints of `b`, boilerplate left out.
+    pub fingerprints_b: u32,
+    /// Tokens of `a`.
+    pub tokens_a: u32,
+    /// Tokens of `b`.
+    pub tokens_b: u32,
+    /// Resemblance less that of the sixth best other neighbour of either document, whichever is
+    /// greater, -1 to 1: how far the pair stands out from its collection. Only if it was asked for,
+    /// and the collection has eight documents or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub margin: Option<f64>,
+    /// Of programs: whether either has so few tokens that independent solutions of a task are often
+    /// equal. The numbers then say nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub too_short: Option<bool>,
     /// The category of Seo and Croft; none if either containment is a tenth or less.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
@@ -93,13 +123,30 @@ pub struct PairReport {
     pub passages_complete: Option<bool>,
 }
 
+/// Programs with fewer tokens say nothing: of 119 pairs of independent programs of IR-Plag of which one
+/// has fewer, 47 in 100 had a resemblance of .8 or more, and of 135 with 50 to 99 tokens 2 in 100
+/// (docs/BENCHMARKS.md, "Copies of programs").
+pub const PROGRAM_TOKENS_MIN: u32 = 50;
+
 impl Pair {
     /// Gives the pair with the ids of its documents.
     ///
     /// # Errors
     /// When an id cannot be read.
     pub fn report(self, a: &Snapshot, b: &Snapshot) -> Result<PairReport> {
+        let tokens = |snapshot: &Snapshot, address: DocAddress| {
+            let segment = snapshot.segment(address);
+            segment.signatures.document(address.doc).map(|document| document.tokens)
+        };
+        let (tokens_a, tokens_b) = (tokens(a, self.a)?, tokens(b, self.b)?);
+        let is_of_programs = a.config().analyzer.spec().name() == "code";
         Ok(PairReport {
+            fingerprints_a: self.overlap.in_a,
+            fingerprints_b: self.overlap.in_b,
+            tokens_a,
+            tokens_b,
+            margin: self.margin,
+            too_short: is_of_programs.then_some(tokens_a.min(tokens_b) < PROGRAM_TOKENS_MIN),
             a: a.id(self.a)?,
             b: b.id(self.b)?,
             overlap: self.overlap.shared,
@@ -155,6 +202,7 @@ struct Join<'a> {
     /// Of the index in which documents are looked for.
     other: Numbering,
     series: Option<Series>,
+    margins: Option<Margins<'a>>,
     /// The fewest fingerprints that a document has in which others are looked for.
     in_other_min: u32,
     stop: Stop<'a>,
@@ -174,6 +222,16 @@ impl<'a> Join<'a> {
             let what = "passages are found by comparing texts, but an index stores none";
             return Err(Error::Query { what: what.into() });
         }
+        let is_relative = options.relative || options.margin_min.is_some();
+        let margins = is_relative.then(|| Margins::new(searcher, against, options.max_df));
+        let margins = margins.flatten();
+        if options.margin_min.is_some() && margins.is_none() {
+            let what = format!(
+                "the margin of a pair is that over the neighbour of rank {MARGIN_RANK}, and there are \
+                 not as many documents beside the two"
+            );
+            return Err(Error::Query { what });
+        }
         let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
         let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
         let mut in_other_min = u32::MAX;
@@ -191,6 +249,7 @@ impl<'a> Join<'a> {
             numbering,
             other: other_numbering,
             series: Series::read(&options.scope, &snapshots)?,
+            margins,
             in_other_min,
             stop,
         })
@@ -223,6 +282,13 @@ impl<'a> Join<'a> {
         let mut pairs: Vec<Pair> =
             found.into_iter().filter_map(|found| self.pair(number, in_a, found)).collect();
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        if let Some(margins) = &self.margins {
+            for pair in &mut pairs {
+                pair.margin = Some(margins.of(pair.a, pair.b, pair.overlap, self.stop)?);
+            }
+            let least = self.options.margin_min.unwrap_or(f64::NEG_INFINITY);
+            pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
+        }
         if self.options.passages {
             let mut texts = Texts::new(snapshot, searched.snapshot());
             for pair in &mut pairs {
@@ -245,7 +311,7 @@ impl<'a> Join<'a> {
             return None;
         }
         let own = self.numbering.address(number);
-        let pair = Pair { a: own, b: address, overlap, passages: None };
+        let pair = Pair { a: own, b: address, overlap, margin: None, passages: None };
         if self.against.is_some() {
             return Some(pair);
         }

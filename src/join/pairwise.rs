@@ -3,12 +3,11 @@
 //! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the most
 //! similar ones first.
 
-use std::cmp::Reverse;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::Thresholds;
+use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::pairs::{Pair, PairOptions, PairReport, pairs};
 use crate::error::Result;
 use crate::search::Searcher;
@@ -25,26 +24,54 @@ pub struct SymmetricPair {
     pub symmetric: f64,
 }
 
-/// The `limit` most similar pairs of documents, the most similar first; of equals those that are
-/// stored first.
+/// Which pairs are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct PairwiseOptions {
+    /// At most so many.
+    pub limit: usize,
+    /// The least symmetric similarity of a pair, 0 to 1.
+    pub similarity_min: f64,
+    /// The least margin of a pair, -1 to 1, if margins decide.
+    pub margin_min: Option<f64>,
+    /// Whether those with the greatest margins come first.
+    pub by_margin: bool,
+}
+
+impl Default for PairwiseOptions {
+    fn default() -> PairwiseOptions {
+        PairwiseOptions { limit: 20, similarity_min: 0.0, margin_min: None, by_margin: false }
+    }
+}
+
+/// The most similar pairs of documents, the most similar first; of equals those that are stored first.
+///
+/// They have a margin ([`margin`](super::margin)) if there are documents enough for it.
 ///
 /// # Errors
-/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
+/// When margins decide and there are too few documents for them, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
 pub fn most_similar(
     searcher: &Searcher,
-    limit: usize,
+    options: &PairwiseOptions,
     stop: &AtomicBool,
 ) -> Result<Vec<SymmetricPair>> {
-    let options = PairOptions { thresholds: Thresholds::default(), ..PairOptions::default() };
+    let PairwiseOptions { limit, similarity_min, margin_min, by_margin } = *options;
+    let documents = searcher.snapshot().documents();
+    // Asked for, so that there is an error if there are too few documents.
+    let margin_min = margin_min.or(by_margin.then_some(f64::NEG_INFINITY));
+    let options = PairOptions {
+        relative: documents >= MARGIN_DOCUMENTS_MIN,
+        margin_min,
+        ..PairOptions::default()
+    };
     let mut best: Vec<Pair> = Vec::new();
     pairs(searcher, None, &options, 0, stop, &mut |_, found| {
-        best.extend(found);
+        best.extend(found.into_iter().filter(|pair| pair.overlap.symmetric() >= similarity_min));
         if best.len() >= limit.saturating_mul(2).saturating_add(4096) {
-            keep_best(&mut best, limit);
+            keep_best(&mut best, limit, by_margin);
         }
         Ok(())
     })?;
-    keep_best(&mut best, limit);
+    keep_best(&mut best, limit, by_margin);
     let snapshot = searcher.snapshot();
     let report = |pair: Pair| {
         let symmetric = pair.overlap.symmetric();
@@ -54,8 +81,15 @@ pub fn most_similar(
 }
 
 /// Leaves the most similar pairs, the first ones of equals.
-fn keep_best(pairs: &mut Vec<Pair>, limit: usize) {
-    // Similarities are shares, so their bits are in their order.
-    pairs.sort_by_key(|pair| (Reverse(pair.overlap.symmetric().to_bits()), pair.a, pair.b));
+fn keep_best(pairs: &mut Vec<Pair>, limit: usize, by_margin: bool) {
+    let rank = |pair: &Pair| {
+        let (similarity, margin) = (pair.overlap.symmetric(), pair.margin.unwrap_or_default());
+        if by_margin { [margin, similarity] } else { [similarity, 0.0] }
+    };
+    pairs.sort_by(|one, other| {
+        let (ranks, others) = (rank(one), rank(other));
+        let by_rank = others[0].total_cmp(&ranks[0]).then(others[1].total_cmp(&ranks[1]));
+        by_rank.then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
+    });
     pairs.truncate(limit);
 }

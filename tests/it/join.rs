@@ -139,6 +139,33 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
     })
 }
 
+fn resemblance(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> f64 {
+    let shared = a.intersection(b).count();
+    shared as f64 / (a.len() + b.len() - shared) as f64
+}
+
+/// For each document all of the other side, the most similar first.
+fn ranked(own: &Keys, side: &Keys) -> BTreeMap<String, Vec<(f64, String)>> {
+    let of = |keys: &BTreeSet<u64>| {
+        let mut others: Vec<(f64, String)> =
+            side.iter().map(|(id, (other, _))| (resemblance(keys, other), id.clone())).collect();
+        others.sort_by(|a, b| b.0.total_cmp(&a.0));
+        others
+    };
+    let row = |(id, (keys, _)): (&String, &(BTreeSet<u64>, u64))| {
+        let is_own = std::ptr::eq(own, side);
+        let others: Vec<_> =
+            of(keys).into_iter().filter(|(_, other)| !is_own || other != id).collect();
+        (id.clone(), others)
+    };
+    own.iter().map(row).collect()
+}
+
+/// The resemblance of the sixth best neighbour without this one.
+fn sixth(ranked: &[(f64, String)], without: &str) -> f64 {
+    ranked.iter().filter(|(_, id)| id != without).nth(5).expect("there are six others").0
+}
+
 fn scope() -> impl Strategy<Value = Scope> {
     let field = || "of.series".to_owned();
     prop_oneof![Just(Scope::Everywhere), Just(Scope::Within(field())), Just(Scope::Across(field()))]
@@ -155,7 +182,7 @@ proptest! {
         let (searcher, held) = world(first..first + 230);
         let max_df_option = Some(MaxDf::Documents(max_df));
         let options =
-            PairOptions { thresholds, scope, threads, max_df: max_df_option, passages: false };
+            PairOptions { thresholds, scope, threads, max_df: max_df_option, ..PairOptions::default() };
         let reports = found(&searcher, None, &options);
         let dfs = dfs(&held);
         let expected = naive(&held, None, &options, |key| dfs[key] > max_df);
@@ -187,6 +214,38 @@ proptest! {
         let is_stopped = |key: &u64| dfs.get(key).is_some_and(|&df| df > max_df);
         let expected = naive(&in_a, Some(&in_b), &options, is_stopped);
         prop_assert_eq!(as_found(&found(&a, Some(&b), &options), false), expected);
+    }
+
+    #[test]
+    fn a_margin_is_over_the_sixth_best_other_neighbour(
+        thresholds in thresholds(), first in 0u64..1000, threads in 1usize..4, least in 0u32..4,
+    ) {
+        let (searcher, held) = world(first..first + 60);
+        let least = f64::from(least) / 20.0;
+        let options = PairOptions { thresholds, threads, relative: true, ..PairOptions::default() };
+        let all = found(&searcher, None, &options);
+        let ranked = ranked(&held, &held);
+        for pair in &all {
+            let others = sixth(&ranked[&pair.a], &pair.b).max(sixth(&ranked[&pair.b], &pair.a));
+            let own = resemblance(&held[&pair.a].0, &held[&pair.b].0);
+            prop_assert_eq!(pair.margin, Some(own - others), "{} {}", pair.a, pair.b);
+        }
+        let limited = PairOptions { margin_min: Some(least), relative: false, ..options };
+        let expected: Vec<_> = all.into_iter().filter(|pair| pair.margin >= Some(least)).collect();
+        prop_assert_eq!(found(&searcher, None, &limited), expected);
+    }
+
+    #[test]
+    fn margins_of_two_indexes_are_over_neighbours_on_the_other_side(first in 0u64..1000) {
+        let (a, in_a) = world(first..first + 40);
+        let (b, in_b) = world(first + 25..first + 70);
+        let options = PairOptions { relative: true, ..PairOptions::default() };
+        let (of_a, of_b) = (ranked(&in_a, &in_b), ranked(&in_b, &in_a));
+        for pair in found(&a, Some(&b), &options) {
+            let others = sixth(&of_a[&pair.a], &pair.b).max(sixth(&of_b[&pair.b], &pair.a));
+            let own = resemblance(&in_a[&pair.a].0, &in_b[&pair.b].0);
+            prop_assert_eq!(pair.margin, Some(own - others));
+        }
     }
 
     #[test]

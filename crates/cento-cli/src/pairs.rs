@@ -14,6 +14,7 @@ use super::output::{self, Format, counted};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
+use super::values::parse_margin;
 use super::{Failure, Outcome, Result};
 use cento::Error;
 use cento::hash::hash_fields;
@@ -44,6 +45,13 @@ pub struct Pairs {
     /// Only pairs of documents with different values of this field of `meta`.
     #[arg(long, value_name = "FIELD")]
     across: Option<String>,
+    /// Show the margin of each pair: its resemblance less that of the sixth best other neighbour of
+    /// either document, whichever is greater. It tells copies from the usual solutions of a task.
+    #[arg(long)]
+    relative: bool,
+    /// Minimum margin of a pair, -1 to 1; implies --relative.
+    #[arg(long, value_name = "X", value_parser = parse_margin, allow_negative_numbers = true)]
+    min_margin: Option<f64>,
     /// Show the passages that both documents share.
     #[arg(long)]
     passages: bool,
@@ -89,6 +97,8 @@ impl Pairs {
                 _ => Scope::Everywhere,
             },
             max_df: self.join.max_df,
+            relative: self.relative,
+            margin_min: self.min_margin,
             passages: self.passages,
             threads: self.join.threads(),
         };
@@ -136,7 +146,8 @@ impl Pairs {
     /// A number for what will be written: that of another index or with other options differs.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
         // Threads change nothing; boilerplate is taken by its name.
-        let PairOptions { thresholds, scope, max_df, passages, threads: _ } = options;
+        let PairOptions { thresholds, scope, max_df, passages, relative, margin_min, threads: _ } =
+            options;
         let Thresholds { overlap, containment, resemblance } = thresholds;
         let scope = match scope {
             Scope::Everywhere => String::new(),
@@ -156,6 +167,8 @@ impl Pairs {
             ("scope", scope),
             ("max_df", listed(*max_df)),
             ("passages", passages.to_string()),
+            ("relative", relative.to_string()),
+            ("margin", listed(*margin_min)),
             ("format", format.to_owned()),
             ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
         ]))
@@ -254,9 +267,10 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
         return writeln!(out, "{}", terminal::json(pair)?);
     }
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
+    let margin = pair.margin.map_or(String::new(), |margin| format!("{margin:+.3} "));
     line!(
         out,
-        "{:.3} {:.3} {:.3} {:>6} {category}  {}  {}",
+        "{margin}{:.3} {:.3} {:.3} {:>6} {category}  {}  {}",
         pair.containment_a_in_b,
         pair.containment_b_in_a,
         pair.resemblance,

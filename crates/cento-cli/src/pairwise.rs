@@ -14,7 +14,7 @@ use super::terminal::{self, line, tell};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::Index;
-use cento::join::pairwise::{SymmetricPair, most_similar};
+use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
 use cento::search::Searcher;
 use cento_source::{AddOptions, check_there};
 
@@ -68,7 +68,8 @@ impl Pairwise {
             return Err(Error::Query { what }.into());
         }
         let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
-        let best = most_similar(&searcher, self.limit, &stop)?;
+        let options = PairwiseOptions { limit: self.limit, ..PairwiseOptions::default() };
+        let best = most_similar(&searcher, &options, &stop)?;
         let mut out = io::BufWriter::new(io::stdout().lock());
         for found in &best {
             if self.format == Format::Json {

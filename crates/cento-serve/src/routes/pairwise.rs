@@ -12,7 +12,7 @@ use crate::memory;
 use cento::index::Document;
 use cento::index::Signed;
 use cento::index::{Index, WriterOptions};
-use cento::join::pairwise::most_similar;
+use cento::join::pairwise::{PairwiseOptions, most_similar};
 use cento::search::Searcher;
 use cento::stop::Stop;
 use cento::{Error, Result};
@@ -65,7 +65,8 @@ pub async fn pairwise(
         wanted.check()?;
         writer.finish()?;
         let searcher = Searcher::new(index.snapshot()?).without_until(keys, wanted)?;
-        most_similar(&searcher, limit, &stop)
+        let options = PairwiseOptions { limit, ..PairwiseOptions::default() };
+        most_similar(&searcher, &options, &stop)
     });
     let pairs: Result<_> = Ok(pairs.await?);
     Ok(Json(PairwiseResponse { pairs: pairs? }))

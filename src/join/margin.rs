@@ -1,0 +1,155 @@
+//! How much more alike are two documents than the others of their collection are to either?
+//!
+//! Programs that solve one task are alike without being copies, the more so the more of them there are,
+//! so that no threshold of resemblance suits collections of different sizes. The margin of a pair is its
+//! resemblance less that of the [`MARGIN_RANK`]-th best other neighbour of either document, whichever
+//! is greater: a copy stands out from its neighbours, and a usual solution does not.
+//!
+//! A document's neighbours are searched for once, when it is first in a pair, and of them two numbers
+//! are kept.
+
+use std::sync::OnceLock;
+
+use super::numbering::Numbering;
+use crate::error::Result;
+use crate::index::{DocAddress, MaxDf};
+use crate::overlap::Overlap;
+use crate::search::{Neighbour, Searcher};
+use crate::stop::Stop;
+
+/// Of the other neighbours of a document the best of this number is compared with its pair: more than a
+/// group of copies usually has, few enough that most collections have as many. Set in trials with the
+/// programs of SOCO 2014; docs/BENCHMARKS.md has the proof on others.
+pub const MARGIN_RANK: usize = 6;
+
+/// A collection has margins if it has so many documents.
+pub const MARGIN_DOCUMENTS_MIN: u64 = MARGIN_RANK as u64 + 2;
+
+/// The resemblances to its neighbours by which a document is judged.
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    /// That of the neighbour of rank [`MARGIN_RANK`]; 0 if it has fewer.
+    ranked: f64,
+    /// That of the next one.
+    next: f64,
+}
+
+impl Standing {
+    /// The resemblance of the neighbour of rank [`MARGIN_RANK`] when one with this resemblance does not
+    /// count.
+    fn without(self, resemblance: f64) -> f64 {
+        if resemblance >= self.ranked { self.next } else { self.ranked }
+    }
+}
+
+/// The standings of the documents of one index among those of another, or of its own.
+struct Side<'a> {
+    own: &'a Searcher,
+    numbering: Numbering,
+    among: &'a Searcher,
+    is_own: bool,
+    standings: Vec<OnceLock<Standing>>,
+}
+
+impl<'a> Side<'a> {
+    fn new(own: &'a Searcher, among: &'a Searcher, is_own: bool) -> Side<'a> {
+        let numbering = Numbering::new(own.snapshot());
+        let standings = (0..numbering.end()).map(|_| OnceLock::new()).collect();
+        Side { own, numbering, among, is_own, standings }
+    }
+
+    fn standing(
+        &self,
+        address: DocAddress,
+        max_df: Option<MaxDf>,
+        stop: Stop<'_>,
+    ) -> Result<Standing> {
+        let kept = &self.standings[self.numbering.number(address) as usize];
+        if let Some(standing) = kept.get() {
+            return Ok(*standing);
+        }
+        let keys = self.own.keys_of(address)?;
+        let size = keys.len() as u32;
+        let except = self.is_own.then_some(address);
+        let found = self.among.neighbours(&keys, 1, max_df, except, stop)?;
+        let resemblance = |found: &Neighbour| found.with(size).resemblance();
+        let standing = standing_of(found.iter().map(resemblance).collect());
+        // Another thread may have found the same meanwhile.
+        Ok(*kept.get_or_init(|| standing))
+    }
+}
+
+fn standing_of(mut resemblances: Vec<f64>) -> Standing {
+    resemblances.resize(resemblances.len().max(MARGIN_RANK + 1), 0.0);
+    let (better, next, _) = resemblances.select_nth_unstable_by(MARGIN_RANK, |a, b| b.total_cmp(a));
+    let ranked = better.iter().copied().fold(1.0, f64::min);
+    Standing { ranked, next: *next }
+}
+
+/// The margins of pairs of one index, or of two.
+pub(super) struct Margins<'a> {
+    a: Side<'a>,
+    /// The documents of the other index; none if there is one.
+    b: Option<Side<'a>>,
+    max_df: Option<MaxDf>,
+}
+
+impl<'a> Margins<'a> {
+    /// Of pairs of `searcher`, or of one document of it and one of `against`; none if there are too few
+    /// documents for the rank.
+    pub(super) fn new(
+        searcher: &'a Searcher,
+        against: Option<&'a Searcher>,
+        max_df: Option<MaxDf>,
+    ) -> Option<Margins<'a>> {
+        let count = |searcher: &Searcher| searcher.snapshot().documents();
+        let is_enough = match against {
+            None => count(searcher) >= MARGIN_DOCUMENTS_MIN,
+            // One document of a pair is of the other index.
+            Some(against) => count(searcher).min(count(against)) + 1 >= MARGIN_DOCUMENTS_MIN,
+        };
+        is_enough.then(|| Margins {
+            a: Side::new(searcher, against.unwrap_or(searcher), against.is_none()),
+            b: against.map(|against| Side::new(against, searcher, false)),
+            max_df,
+        })
+    }
+
+    /// The margin of a pair with this overlap, -1 to 1.
+    ///
+    /// # Errors
+    /// When a file is damaged; [`crate::Error::Cancelled`] soon after `stop`.
+    pub(super) fn of(
+        &self,
+        a: DocAddress,
+        b: DocAddress,
+        overlap: Overlap,
+        stop: Stop<'_>,
+    ) -> Result<f64> {
+        let resemblance = overlap.resemblance();
+        let a = self.a.standing(a, self.max_df, stop)?;
+        let b = self.b.as_ref().unwrap_or(&self.a).standing(b, self.max_df, stop)?;
+        Ok(resemblance - a.without(resemblance).max(b.without(resemblance)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_standing_without_a_neighbour_is_that_of_the_others(
+            tenths in prop::collection::vec(0u32..11, 1..20), one in 0usize..20,
+        ) {
+            let all: Vec<f64> = tenths.iter().map(|&tenth| f64::from(tenth) / 10.0).collect();
+            let one = one % all.len();
+            let mut others = all.clone();
+            others.remove(one);
+            others.sort_by(|a, b| b.total_cmp(a));
+            let expected = others.get(MARGIN_RANK - 1).copied().unwrap_or(0.0);
+            prop_assert_eq!(standing_of(all.clone()).without(all[one]), expected);
+        }
+    }
+}
