@@ -3,19 +3,25 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::add::SourceArgs;
 use super::boilerplate::without;
 use super::create::ConfigArgs;
+use super::graph::{clusters, dot};
 use super::output::{Format, counted};
 use super::progress::{AddProgress, stop_flag};
+use super::submission::{FilePair, Submissions};
 use super::terminal::{self, line, tell};
+use super::values::{parse_margin, parse_share};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::Index;
 use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
+use cento::replace;
 use cento::search::Searcher;
+use cento::stop::Stop;
 use cento_source::{AddOptions, check_there};
 
 /// Show the most similar pairs of a few files.
@@ -24,19 +30,41 @@ use cento_source::{AddOptions, check_there};
 /// a tar or zip archive, with each other. The similarity is symmetric: twice the number of common
 /// fingerprints, divided by the sum of both numbers. Keeps no index. Files that cannot be compared,
 /// because they are empty or not text, are reported, and the exit status is then 2.
+///
+/// Of eight documents or more each pair also has its margin: its resemblance less that of the sixth
+/// best other neighbour of either document. Usual solutions of one task are alike, and have none.
 #[derive(Debug, Args)]
 pub struct Pairwise {
     /// A directory, an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), or files.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// What is compared: each file, or each directory in PATH, with all files below it as one
+    /// document.
+    #[arg(long, value_enum, default_value = "file")]
+    by: By,
     /// Maximum number of pairs to show.
     #[arg(long, short = 'n', value_name = "N", default_value = "20")]
     limit: usize,
+    /// Minimum symmetric similarity of a pair, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_similarity: f64,
+    /// Minimum margin of a pair, -1 to 1.
+    #[arg(long, value_name = "X", value_parser = parse_margin, allow_negative_numbers = true)]
+    min_margin: Option<f64>,
+    /// Show the pairs with the greatest margins first, not the most similar ones.
+    #[arg(long)]
+    relative: bool,
+    /// Also show which documents the shown pairs connect.
+    #[arg(long)]
+    clusters: bool,
+    /// Also write the shown pairs as a graph for Graphviz to this file.
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
     /// Boilerplate to ignore, such as a template that was handed out: files, directories or an
     /// index.
-    #[arg(long, short = 'b', value_name = "PATH")]
+    #[arg(long, visible_alias = "template", short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
     #[command(flatten)]
     source: SourceArgs,
@@ -45,46 +73,122 @@ pub struct Pairwise {
     format: Format,
 }
 
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Each file.
+    File,
+    /// All files below each directory of the first level, together.
+    Directory,
+}
+
+/// A pair as JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    pair: &'a SymmetricPair,
+    /// The files of two directories that have most in common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<Vec<FilePair>>,
+}
+
+/// What is compared, and how many texts are not.
+struct Added {
+    submissions: Option<Submissions>,
+    documents: u64,
+    missing: u64,
+}
+
 impl Pairwise {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         check_there(&self.paths)?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        let options = AddOptions { source: self.source.options(), ..AddOptions::default() };
-        let config = self.config.config_of(false, &self.paths, &options.source)?;
+        let config = self.config.config_of(false, &self.paths, &self.source.options())?;
         let index = Index::create(dir.path().join("index"), config)?;
-        let progress = AddProgress::new(false);
-        let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
-            progress.tell(event);
-        });
-        progress.finish();
-        let report = added?;
-        if report.added < 2 {
+        let added = match self.by {
+            By::File => self.add_files(&index, &stop)?,
+            By::Directory => self.add_directories(&index, Stop::on(&*stop))?,
+        };
+        if added.documents < 2 {
             let what = format!(
                 "{} to compare; at least two are needed",
-                counted(report.added, "document")
+                counted(added.documents, "document")
             );
             return Err(Error::Query { what }.into());
         }
         let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
-        let options = PairwiseOptions { limit: self.limit, ..PairwiseOptions::default() };
+        let options = PairwiseOptions {
+            limit: self.limit,
+            similarity_min: self.min_similarity,
+            margin_min: self.min_margin,
+            by_margin: self.relative,
+        };
         let best = most_similar(&searcher, &options, &stop)?;
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        for found in &best {
-            if self.format == Format::Json {
-                writeln!(out, "{}", terminal::json(found)?)?;
-            } else {
-                let SymmetricPair { pair, symmetric, .. } = found;
-                line!(out, "{symmetric:.3}  {}  {}", pair.a, pair.b)?;
-            }
+        self.write(&best, added.submissions.as_ref())?;
+        if let Some(path) = &self.graph {
+            let edges: Vec<_> = best
+                .iter()
+                .map(|found| (&*found.pair.a, &*found.pair.b, found.symmetric))
+                .collect();
+            replace::file(path, dot(&edges).as_bytes()).map_err(|e| Error::io("write", path, e))?;
         }
-        out.flush()?;
-        let missing = report.skipped + report.failed + report.empty;
-        if missing > 0 {
-            tell!("cento: {} not compared", counted(missing, "text"));
+        if added.missing > 0 {
+            tell!("cento: {} not compared", counted(added.missing, "text"));
             return Ok(Outcome::Bad);
         }
         Ok(if best.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    }
+
+    fn add_files(&self, index: &Index, stop: &std::sync::atomic::AtomicBool) -> Result<Added> {
+        let options = AddOptions { source: self.source.options(), ..AddOptions::default() };
+        let progress = AddProgress::new(false);
+        let added = cento_source::add(index, &self.paths, &options, stop, &mut |event| {
+            progress.tell(event);
+        });
+        progress.finish();
+        let report = added?;
+        let missing = report.skipped + report.failed + report.empty;
+        Ok(Added { submissions: None, documents: report.added, missing })
+    }
+
+    fn add_directories(&self, index: &Index, stop: Stop<'_>) -> Result<Added> {
+        let mut submissions = Submissions::read(&self.paths, &self.source.options())?;
+        let empty = submissions.add_to(index, &self.boilerplate, stop)?;
+        let (documents, missing) = (submissions.all.len() as u64, submissions.left_out + empty);
+        Ok(Added { submissions: Some(submissions), documents, missing })
+    }
+
+    fn write(&self, best: &[SymmetricPair], submissions: Option<&Submissions>) -> io::Result<()> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for found in best {
+            let SymmetricPair { pair, symmetric, .. } = found;
+            let files = submissions.map(|submissions| submissions.files_of(&pair.a, &pair.b));
+            if self.format == Format::Json {
+                writeln!(out, "{}", terminal::json(&Shown { pair: found, files })?)?;
+                continue;
+            }
+            let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
+            let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
+            let short = if pair.too_short == Some(true) { "  (too short to tell)" } else { "" };
+            line!(out, "{symmetric:.3}{margin} {sizes}  {}  {}{short}", pair.a, pair.b)?;
+            for FilePair { a, b, overlap } in files.iter().flatten() {
+                line!(out, "    {overlap:>6}  {a}  {b}")?;
+            }
+        }
+        if self.clusters {
+            let edges = best.iter().map(|found| (&*found.pair.a, &*found.pair.b));
+            for cluster in clusters(edges) {
+                match self.format {
+                    Format::Json => writeln!(out, "{}", terminal::json(&cluster)?)?,
+                    Format::Human => {
+                        let members = cluster.members.join("  ");
+                        line!(out, "cluster {}, {}: {members}", cluster.cluster, cluster.size)?;
+                    }
+                }
+            }
+        }
+        out.flush()
     }
 }

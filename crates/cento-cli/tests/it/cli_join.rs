@@ -339,3 +339,100 @@ fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
     let run = dir.run(&["compact", "idx"]);
     assert!(run.err.contains("nothing to do: the index has 1 segment\n"), "{}", run.err);
 }
+
+/// A program of Java whose variables have this name.
+fn java(name: &str) -> String {
+    let body: String = (0..9)
+        .map(|i| match i % 3 {
+            0 => format!(
+                "for (int {name}{i} = 0; {name}{i} < {i}; {name}{i}++) total += {name}{i};\n"
+            ),
+            1 => format!("if (total > {i}) {{ System.out.println(total); }} else {{ total--; }}\n"),
+            _ => {
+                format!("String {name}{i} = String.valueOf(total); total += {name}{i}.length();\n")
+            }
+        })
+        .collect();
+    format!("class Main {{ int run(int total) {{\n{body}return total;\n}} }}\n")
+}
+
+#[test]
+fn directories_are_compared_as_submissions() {
+    let dir = Dir::new();
+    let template = "class Template { void given() { int a = 1; int b = 2; int c = a * b; } }\n";
+    let other = "import java.util.*; class Main { Map<String, List<Long>> seen = new TreeMap<>();\n\
+                 void take(String key) throws Exception { try { seen.get(key).add(3L); }\n\
+                 catch (RuntimeException e) { throw new Exception(key + e); } finally { seen.clear(); } } }";
+    for (student, program) in [("ann", java("x")), ("bob", java("yy")), ("cyd", other.into())] {
+        dir.write(&format!("in/{student}/src/Main.java"), program);
+        dir.write(&format!("in/{student}/Template.java"), template);
+    }
+    dir.write("template/Template.java", template);
+    let run = dir.run(&[
+        "pairwise",
+        "in",
+        "--by",
+        "directory",
+        "--analyzer",
+        "code",
+        "--scheme",
+        "winnow(k=5,w=4)",
+        "--template",
+        "template",
+        "--min-similarity",
+        "0.9",
+        "--clusters",
+        "--graph",
+        "pairs.dot",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let lines = jsons(&run.out);
+    assert_eq!(lines.len(), 2, "a pair and a cluster: {}", run.out);
+    assert_eq!((&lines[0]["a"], &lines[0]["b"]), (&json!("in/ann"), &json!("in/bob")));
+    let files = lines[0]["files"].as_array().unwrap();
+    assert_eq!(files.len(), 1, "the template does not count: {files:?}");
+    assert_eq!(files[0]["a"], "in/ann/src/Main.java");
+    assert_eq!(files[0]["b"], "in/bob/src/Main.java");
+    assert_eq!(lines[0]["too_short"], false);
+    assert!(lines[0]["tokens_a"].as_u64() > lines[0]["fingerprints_a"].as_u64());
+    assert_eq!(lines[0].get("margin"), None, "three documents are too few");
+    assert_eq!(lines[1], json!({"cluster": 1, "size": 2, "members": ["in/ann", "in/bob"]}));
+    let graph = fs::read_to_string(dir.path("pairs.dot")).unwrap();
+    assert!(graph.contains("\"in/ann\" -- \"in/bob\""), "{graph}");
+    dir.write("lines.jsonl", line("a", "one two", json!({})));
+    let run = dir.run(&["pairwise", "in", "lines.jsonl", "--by", "directory"]);
+    assert!(run.status == 2 && run.err.contains("no directories"), "{}", run.err);
+}
+
+#[test]
+fn a_copy_stands_out_from_its_collection() {
+    // Usual solutions that are alike, and another of which there are two.
+    let dir = Dir::new();
+    let usual = words(1, 150);
+    for number in 0..9 {
+        dir.write(&format!("in/{number}.txt"), format!("{usual} {}", words(10 + number, 20)));
+    }
+    let copied = words(2, 200);
+    dir.write("in/x.txt", &copied);
+    dir.write("in/y.txt", format!("{copied} {}", words(20, 90)));
+    let first = |options: &[&str]| -> Value {
+        let run = dir.run(&[&["pairwise", "in", "--format", "json"], options].concat());
+        jsons(&run.out)[0].clone()
+    };
+    assert_ne!(first(&[])["a"], "in/x.txt", "the usual solutions are more alike");
+    let standing = first(&["--relative"]);
+    assert_eq!((&standing["a"], &standing["b"]), (&json!("in/x.txt"), &json!("in/y.txt")));
+    let margin = standing["margin"].as_f64().unwrap();
+    assert!(margin > 0.5, "{margin}");
+    dir.json(&["add", "idx", "in"]);
+    let run = dir.run(&["pairs", "idx", "--min-margin", "0.4", "--format", "json"]);
+    let pairs = jsons(&run.out);
+    assert_eq!(ids(&pairs), ["in/x.txt in/y.txt"]);
+    assert_eq!(pairs[0]["margin"], standing["margin"]);
+    assert_eq!(pairs[0].get("too_short"), None, "that is said of programs");
+    dir.json(&["remove", "idx", "in/0.txt", "in/1.txt", "in/2.txt", "in/3.txt"]);
+    let run = dir.run(&["pairs", "idx", "--min-margin", "0.4"]);
+    assert!(run.status == 2 && run.err.contains("not as many documents"), "{}", run.err);
+}

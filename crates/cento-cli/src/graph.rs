@@ -1,0 +1,103 @@
+//! Which documents of some pairs hang together, and how is that drawn?
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+use serde::Serialize;
+
+/// Documents that pairs connect.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Cluster {
+    /// The number of the cluster: 1 for the largest.
+    pub cluster: usize,
+    /// How many documents it has.
+    pub size: usize,
+    /// Their ids, in order.
+    pub members: Vec<String>,
+}
+
+/// Returns the clusters of documents that pairs connect, the largest first, of equals that with the first id.
+pub fn clusters<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Cluster> {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut parents: Vec<usize> = Vec::new();
+    let root = |parents: &[usize], mut at: usize| {
+        while parents[at] != at {
+            at = parents[at];
+        }
+        at
+    };
+    for (a, b) in pairs {
+        let [a, b] = [a, b].map(|id| {
+            let number = *numbers.entry(id).or_insert(parents.len());
+            if number == parents.len() {
+                parents.push(number);
+            }
+            root(&parents, number)
+        });
+        parents[a] = b;
+    }
+    let mut members: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (id, &number) in &numbers {
+        members.entry(root(&parents, number)).or_default().push((*id).to_owned());
+    }
+    let mut clusters: Vec<Vec<String>> = members.into_values().collect();
+    clusters.iter_mut().for_each(|ids| ids.sort_unstable());
+    clusters.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    let numbered = (1..).zip(clusters);
+    numbered.map(|(cluster, members)| Cluster { cluster, size: members.len(), members }).collect()
+}
+
+/// Returns the pairs with their similarities as an undirected graph in the language of Graphviz, in which
+/// the documents of a cluster stand together.
+pub fn dot(pairs: &[(&str, &str, f64)]) -> String {
+    let mut text = String::from("graph pairs {\n    node [shape=box];\n");
+    for Cluster { cluster, members, .. } in clusters(pairs.iter().map(|&(a, b, _)| (a, b))) {
+        let ids = members.iter().map(|id| quoted(id)).collect::<Vec<_>>().join("; ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "    subgraph cluster_{cluster} {{ {ids}; }}");
+    }
+    for (a, b, similarity) in pairs {
+        let (a, b, width) = (quoted(a), quoted(b), 1.0 + 4.0 * similarity);
+        let _ = writeln!(
+            text,
+            "    {a} -- {b} [label=\"{similarity:.2}\", weight={:.0}, penwidth={width:.1}];",
+            100.0 * similarity
+        );
+    }
+    text + "}\n"
+}
+
+fn quoted(id: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in id.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push(' '),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pairs_connect_is_a_cluster() {
+        let found = clusters([("b", "a"), ("x", "y"), ("c", "d"), ("b", "c")].into_iter());
+        let members: Vec<_> = found.iter().map(|cluster| cluster.members.join(" ")).collect();
+        assert_eq!(members, ["a b c d", "x y"]);
+        assert_eq!((found[0].cluster, found[0].size), (1, 4));
+    }
+
+    #[test]
+    fn names_cannot_leave_their_quotes() {
+        let drawn = dot(&[("a\"b", "c\\\n", 0.5)]);
+        assert!(
+            drawn.contains(r#""a\"b" -- "c\\ " [label="0.50", weight=50, penwidth=3.0];"#),
+            "{drawn}"
+        );
+        assert!(drawn.contains(r#"subgraph cluster_1 { "a\"b"; "c\\ "; }"#), "{drawn}");
+    }
+}

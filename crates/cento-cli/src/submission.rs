@@ -1,0 +1,200 @@
+//! What does each directory hand in?
+
+use std::ops::ControlFlow;
+use std::path::{Component, Path, PathBuf};
+
+use serde::Serialize;
+
+use super::boilerplate;
+use super::terminal::tell;
+use cento::Error;
+use cento::Overlap;
+use cento::index::{Config, Document, Index, Signed, WriterOptions};
+use cento::stop::Stop;
+use cento_source::{ChunkKind, Item, SourceOptions};
+
+/// All files below a directory, as one document.
+#[derive(Debug)]
+pub struct Submission {
+    /// The path of the directory.
+    pub name: String,
+    files: Vec<File>,
+}
+
+#[derive(Debug)]
+struct File {
+    path: String,
+    text: String,
+    /// Its distinct fingerprints, ascending.
+    keys: Vec<u64>,
+}
+
+/// Two files of two submissions that have fingerprints in common.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct FilePair {
+    /// The file of the one.
+    pub a: String,
+    /// The file of the other.
+    pub b: String,
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+}
+
+/// So many pairs of files are shown of a pair of submissions.
+const FILE_PAIRS_MAX: usize = 5;
+
+/// The submissions of some directories or archives.
+#[derive(Debug, Default)]
+pub struct Submissions {
+    /// By their names.
+    pub all: Vec<Submission>,
+    /// Files that could not be taken.
+    pub left_out: u64,
+}
+
+impl Submissions {
+    /// Reads all files below each of `inputs`: those below a directory in it are one submission, in the
+    /// order of their paths, and a file directly in it is one by itself.
+    ///
+    /// # Errors
+    /// When JSON lines are among them, or standard input, of which no document is in a directory.
+    pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> cento::Result<Submissions> {
+        let mut found = Submissions::default();
+        for input in inputs {
+            let mut failure = None;
+            cento_source::read(std::slice::from_ref(input), options, &mut |item| {
+                match item {
+                    Item::Chunk(chunk) if chunk.kind != ChunkKind::File || &*chunk.path == "-" => {
+                        let what =
+                            "its documents are in no directories; name a directory or an archive";
+                        failure = Some(Error::input(&*chunk.path, what));
+                        return ControlFlow::Break(());
+                    }
+                    Item::Chunk(chunk) => chunk.documents(options, |document| match document {
+                        Ok(document) => found.push(input, document),
+                        Err(error) => found.leave_out(&error.to_string()),
+                    }),
+                    Item::Skipped { place, why } => found.leave_out(&format!("{place}: {why}")),
+                    Item::Failed(error) => found.leave_out(&error.to_string()),
+                }
+                ControlFlow::Continue(())
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+        }
+        found.all.sort_by(|a, b| a.name.cmp(&b.name));
+        for submission in &mut found.all {
+            submission.files.sort_by(|a, b| Path::new(&a.path).cmp(Path::new(&b.path)));
+        }
+        Ok(found)
+    }
+
+    fn leave_out(&mut self, what: &str) {
+        tell!("cento: {what}");
+        self.left_out += 1;
+    }
+
+    fn push(&mut self, input: &Path, document: Document) {
+        let name = submission_of(input, &document.id);
+        let file = File { path: document.id, text: document.text, keys: Vec::new() };
+        match self.all.iter_mut().find(|submission| submission.name == name) {
+            Some(submission) => submission.files.push(file),
+            None => self.all.push(Submission { name, files: vec![file] }),
+        }
+    }
+
+    /// Adds each submission to the index as a document, and notes what each of its files has that is
+    /// not in `without`.
+    ///
+    /// # Errors
+    /// When a text is too long, or the index cannot be written; [`Error::Cancelled`] after `stop`.
+    pub fn add_to(
+        &mut self,
+        index: &Index,
+        without: &[PathBuf],
+        stop: Stop<'_>,
+    ) -> cento::Result<u64> {
+        let config = index.config();
+        let mut ignored = boilerplate::keys_of(without, config)?;
+        ignored.sort_unstable();
+        let mut writer = index.writer(WriterOptions::default())?;
+        let mut empty = 0;
+        for submission in &mut self.all {
+            let mut text = String::new();
+            for file in &mut submission.files {
+                file.keys = keys_of(&file.text, config, &ignored)?;
+                // A word that ends a file is not that which begins the next one.
+                text.push_str(&std::mem::take(&mut file.text));
+                text.push('\n');
+            }
+            let document = Document::new(submission.name.clone(), text).checked()?;
+            let signed = Signed::until(document, config, stop)?;
+            empty += u64::from(signed.token_count == 0);
+            writer.add_signed(signed)?;
+        }
+        writer.finish()?;
+        Ok(empty)
+    }
+
+    /// The pairs of files of two submissions with most in common.
+    pub fn files_of(&self, a: &str, b: &str) -> Vec<FilePair> {
+        let files = |name: &str| {
+            let found = self.all.binary_search_by(|submission| submission.name.as_str().cmp(name));
+            found.map_or(&[][..], |place| &self.all[place].files[..])
+        };
+        let mut pairs = Vec::new();
+        for one in files(a) {
+            for other in files(b) {
+                let overlap = Overlap::of(&one.keys, &other.keys).shared;
+                if overlap > 0 {
+                    pairs.push(FilePair { a: one.path.clone(), b: other.path.clone(), overlap });
+                }
+            }
+        }
+        // Stable: of equals the first paths.
+        pairs.sort_by_key(|pair| std::cmp::Reverse(pair.overlap));
+        pairs.truncate(FILE_PAIRS_MAX);
+        pairs
+    }
+}
+
+/// The name of the submission that has the file at this path, which is `input` or below it.
+fn submission_of(input: &Path, path: &str) -> String {
+    // Names of documents leave out a leading `./`.
+    let root = input.strip_prefix(".").unwrap_or(input);
+    let Ok(below) = Path::new(path).strip_prefix(root) else { return path.to_owned() };
+    let mut parts = below.components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(first)), Some(_)) => root.join(first).display().to_string(),
+        _ => path.to_owned(),
+    }
+}
+
+fn keys_of(text: &str, config: &Config, ignored: &[u64]) -> cento::Result<Vec<u64>> {
+    let mut keys: Vec<u64> = config.sign(text)?.1.iter().map(|found| found.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.retain(|key| ignored.binary_search(key).is_err());
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_submission_is_a_directory_of_the_first_level() {
+        let check = |input: &str, path: &str, expected: &str| {
+            assert_eq!(submission_of(Path::new(input), path), expected, "{input}");
+        };
+        check("in", "in/ann/A.java", "in/ann");
+        check("in", "in/ann/src/deep/A.java", "in/ann");
+        check("./in/", "in/bob/A.java", "in/bob");
+        check(".", "ann/A.java", "ann");
+        check("in", "in/A.java", "in/A.java");
+        check("in/A.java", "in/A.java", "in/A.java");
+        check("in.zip", "in.zip/ann/A.java", "in.zip/ann");
+        check("../in", "../in/ann/A.java", "../in/ann");
+    }
+}
