@@ -20,6 +20,7 @@ mod lifecycle;
 mod measure;
 mod memory;
 mod pan;
+mod programs;
 mod recall;
 mod retrieval;
 mod service;
@@ -52,6 +53,7 @@ enum Tool {
     Latency(latency::Latency),
     Baselines(baseline::Baselines),
     Pan(pan::Pan),
+    Programs(programs::Programs),
     Exact(exact::Exact),
     Faults(faults::Faults),
     Estimate(estimate::Estimate),
@@ -77,6 +79,7 @@ fn main() -> Result {
         Tool::Latency(tool) => tool.run(),
         Tool::Baselines(tool) => tool.run(),
         Tool::Pan(tool) => tool.run(),
+        Tool::Programs(tool) => tool.run(),
         Tool::Exact(tool) => tool.run(),
         Tool::Faults(tool) => tool.run(),
         Tool::Estimate(tool) => tool.run(),

@@ -1,0 +1,156 @@
+//! Are copies of programs told from independent solutions of the same task?
+//!
+//! On IR-Plag (Karnalim, Budi, Toba and Joy 2019): seven tasks with an original each, copies of six
+//! levels of disguise, and independent solutions. First the ranking of copies above independent ones by
+//! level and by task, beside the ranking by lengths alone; then collections of several tasks with few
+//! copies each, for which half of the tasks choose the threshold and the other half judge it.
+
+mod collections;
+mod ranking;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use cento::Overlap;
+use cento::index::Config;
+use clap::Args;
+
+use crate::Result;
+use crate::cento::documents;
+
+/// Measure what tells copies of programs from independent solutions.
+#[derive(Debug, Args)]
+pub struct Programs {
+    /// IR-Plag as JSON lines, with the paths of the files as ids.
+    #[arg(long)]
+    corpus: PathBuf,
+    /// Similarities by another program, NAME=FILE: lines of two ids and a number with tabs between them.
+    #[arg(long = "other", value_name = "NAME=FILE")]
+    others: Vec<String>,
+    /// Write the programs as files below this directory, for other programs, and end.
+    #[arg(long, value_name = "DIR")]
+    export: Option<PathBuf>,
+    /// Random collections of each kind.
+    #[arg(long, default_value = "40")]
+    collections: usize,
+    /// The seed that chooses them.
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+/// What a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Original,
+    /// A copy of this level, 1 to 6.
+    Copy(u32),
+    Independent,
+}
+
+/// A program of a task.
+struct Program {
+    id: String,
+    task: u32,
+    role: Role,
+    text: String,
+}
+
+/// The similarities of all pairs of programs, by one way to compare them.
+struct Compared {
+    name: String,
+    /// Ascending keys of each program; empty for other programs' similarities.
+    keys: Vec<Vec<u64>>,
+    tokens: Vec<u32>,
+    similarity: Vec<Vec<f64>>,
+    containment: Vec<Vec<f64>>,
+}
+
+/// The ways to compare, with their names.
+const SETTINGS: [(&str, &str); 3] = [
+    ("winnow(k=5,w=4)", "code(language=java)"),
+    ("winnow(k=10,w=4)", "code(language=java)"),
+    ("winnow(k=5,w=4)", "words"),
+];
+
+impl Programs {
+    pub(crate) fn run(self) -> Result {
+        let programs = self.read()?;
+        if let Some(dir) = &self.export {
+            for program in &programs {
+                let path = dir.join(&program.id);
+                std::fs::create_dir_all(path.parent().ok_or("an id is no path")?)?;
+                std::fs::write(path, &program.text)?;
+            }
+            return Ok(());
+        }
+        let mut compared = Vec::new();
+        for (scheme, analyzer) in SETTINGS {
+            compared.push(Compared::by_cento(scheme, analyzer, &programs)?);
+        }
+        for other in &self.others {
+            let (name, path) = other.split_once('=').ok_or("--other is NAME=FILE")?;
+            compared.push(Compared::by_other(name, path, &programs)?);
+        }
+        ranking::print(&programs, &compared);
+        ranking::print_lengths(&programs, &compared[0]);
+        collections::print(&programs, &compared, self.collections, self.seed)
+    }
+
+    fn read(&self) -> Result<Vec<Program>> {
+        let mut programs = Vec::new();
+        for document in documents(&self.corpus)? {
+            let document = document?;
+            let parts: Vec<&str> = document.id.split('/').collect();
+            let task = parts[0].strip_prefix("case-").ok_or("no task in an id")?.parse()?;
+            let role = match parts[1] {
+                "original" => Role::Original,
+                "plagiarized" => {
+                    Role::Copy(parts[2].strip_prefix('L').ok_or("no level in an id")?.parse()?)
+                }
+                _ => Role::Independent,
+            };
+            programs.push(Program { id: document.id, task, role, text: document.text });
+        }
+        programs.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(programs)
+    }
+}
+
+impl Compared {
+    fn by_cento(scheme: &str, analyzer: &str, programs: &[Program]) -> Result<Compared> {
+        let config = Config::new(scheme, analyzer, false)?;
+        let (mut keys, mut tokens) = (Vec::new(), Vec::new());
+        for program in programs {
+            let (found, signature) = config.sign(&program.text)?;
+            let mut own: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
+            own.sort_unstable();
+            own.dedup();
+            keys.push(own);
+            tokens.push(found);
+        }
+        let by = |measure: fn(Overlap) -> f64| -> Vec<Vec<f64>> {
+            let row =
+                |a: &Vec<u64>| keys.iter().map(|b| measure(Overlap::of(a, b))).collect::<Vec<_>>();
+            keys.iter().map(row).collect()
+        };
+        let (similarity, containment) = (by(Overlap::resemblance), by(Overlap::max_containment));
+        let name = format!("`{scheme}`, `{analyzer}`");
+        Ok(Compared { name, keys, tokens, similarity, containment })
+    }
+
+    fn by_other(name: &str, path: &str, programs: &[Program]) -> Result<Compared> {
+        let places: HashMap<&str, usize> =
+            programs.iter().enumerate().map(|(place, program)| (&*program.id, place)).collect();
+        let mut similarity = vec![vec![0.0; programs.len()]; programs.len()];
+        for line in std::fs::read_to_string(path)?.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [a, b, value] = fields[..] else { return Err(format!("{path}: {line}").into()) };
+            let place = |id| places.get(id).copied().ok_or(format!("{path}: no program {id}"));
+            let (a, b, value) = (place(a)?, place(b)?, value.parse()?);
+            similarity[a][b] = value;
+            similarity[b][a] = value;
+        }
+        let (keys, tokens, containment) = (Vec::new(), Vec::new(), similarity.clone());
+        Ok(Compared { name: name.to_owned(), keys, tokens, similarity, containment })
+    }
+}

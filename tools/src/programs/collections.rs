@@ -1,0 +1,266 @@
+//! Which threshold holds in a collection that did not choose it?
+//!
+//! A collection has some tasks, with several independent solutions of each, the original, and copies
+//! of it of random levels. Pairs of the original and its copies are to be found. The tasks of one half
+//! choose a threshold, in collections of few programs; the others judge it, in small collections and
+//! in large ones. Then the halves change places.
+
+use cento::index::{Document, Index, Signed, WriterOptions};
+use cento::join::margin::MARGIN_RANK;
+use cento::join::pairs::{PairOptions, pairs};
+use cento::search::Searcher;
+
+use std::sync::atomic::AtomicBool;
+
+use super::{Compared, Program, Role, SETTINGS};
+use crate::Result;
+
+/// The halves of the tasks.
+const HALVES: [&[u32]; 2] = [&[1, 3, 5, 7], &[2, 4, 6]];
+
+/// The tasks of a small collection, its independent solutions of each, and its copies of each.
+const SMALL: (usize, usize, usize) = (1, 7, 1);
+/// The same of a large one: as many as there are.
+const LARGE: (usize, usize, usize) = (4, 15, 2);
+
+/// Ranks of neighbours that are compared with [`MARGIN_RANK`], which was chosen before.
+const RANKS: [usize; 5] = [2, 4, MARGIN_RANK, 8, 12];
+
+/// A pair's score in a collection, and whether it is to be found.
+type Scored = (f64, bool);
+
+/// A way to score the pairs of a collection.
+#[derive(Clone, Copy, PartialEq)]
+enum Score {
+    Resemblance,
+    Containment,
+    /// Resemblance with fingerprints weighted by how rare they are within the collection.
+    Weighted,
+    /// Resemblance less that of the neighbour of this rank.
+    Margin(usize),
+    /// The same with the weights.
+    WeightedMargin(usize),
+}
+
+pub(super) fn print(
+    programs: &[Program],
+    compared: &[Compared],
+    count: usize,
+    seed: u64,
+) -> Result {
+    check_with_cento(programs, compared)?;
+    println!(
+        "\nF1 with the threshold of the other half of the tasks, of {count} collections each\n"
+    );
+    println!("| by | score | threshold | small | large | large, best threshold |");
+    println!("|---|---|---|---|---|---|");
+    for way in compared {
+        let mut scores = vec![Score::Resemblance];
+        if !way.keys.is_empty() {
+            scores.extend([Score::Containment, Score::Weighted]);
+        }
+        scores.extend(RANKS.map(Score::Margin));
+        if !way.keys.is_empty() {
+            scores.push(Score::WeightedMargin(MARGIN_RANK));
+        }
+        for score in scores {
+            let (mut thresholds, mut judged) = (Vec::new(), [0.0; 3]);
+            for (chooser, judge) in [(0, 1), (1, 0)] {
+                let pool = |half: usize, shape, salt: u64| -> Vec<Scored> {
+                    let mut rng = fastrand::Rng::with_seed(seed * 1000 + salt);
+                    let one = |_| {
+                        let members = collection(programs, HALVES[half], shape, &mut rng);
+                        scored(programs, way, &members, score)
+                    };
+                    (0..count).flat_map(one).collect()
+                };
+                let (threshold, _) = best(&pool(chooser, SMALL, chooser as u64));
+                let (small, large) =
+                    (pool(judge, SMALL, 10 + judge as u64), pool(judge, LARGE, 20 + judge as u64));
+                thresholds.push(format!("{threshold:.2}"));
+                judged[0] += f1(&small, threshold) / 2.0;
+                judged[1] += f1(&large, threshold) / 2.0;
+                judged[2] += best(&large).1 / 2.0;
+            }
+            println!(
+                "| {} | {} | {} | {:.3} | {:.3} | {:.3} |",
+                way.name,
+                score.name(),
+                thresholds.join(", "),
+                judged[0],
+                judged[1],
+                judged[2]
+            );
+        }
+    }
+    Ok(())
+}
+
+impl Score {
+    fn name(self) -> String {
+        match self {
+            Score::Resemblance => "resemblance".into(),
+            Score::Containment => "containment".into(),
+            Score::Weighted => "weighted resemblance".into(),
+            Score::Margin(MARGIN_RANK) => format!("**margin**, rank {MARGIN_RANK}"),
+            Score::Margin(rank) => format!("margin, rank {rank}"),
+            Score::WeightedMargin(rank) => format!("margin of weighted, rank {rank}"),
+        }
+    }
+}
+
+/// The programs of a random collection of this shape.
+fn collection(
+    programs: &[Program],
+    tasks: &[u32],
+    (tasks_max, independent, copies): (usize, usize, usize),
+    rng: &mut fastrand::Rng,
+) -> Vec<usize> {
+    let mut tasks = tasks.to_vec();
+    rng.shuffle(&mut tasks);
+    tasks.truncate(tasks_max);
+    let mut members = Vec::new();
+    for task in tasks {
+        let mut of = |is: &dyn Fn(Role) -> bool, count: usize| {
+            let mut found: Vec<usize> = (0..programs.len())
+                .filter(|&place| programs[place].task == task && is(programs[place].role))
+                .collect();
+            rng.shuffle(&mut found);
+            members.extend(found.into_iter().take(count));
+        };
+        of(&|role| role == Role::Original, 1);
+        of(&|role| matches!(role, Role::Copy(_)), copies);
+        of(&|role| role == Role::Independent, independent);
+    }
+    members.sort_unstable();
+    members
+}
+
+/// The scores of all pairs of a collection.
+fn scored(programs: &[Program], way: &Compared, members: &[usize], score: Score) -> Vec<Scored> {
+    let plain = match score {
+        Score::Containment => select(&way.containment, members),
+        Score::Weighted | Score::WeightedMargin(_) => weighted(way, members),
+        Score::Resemblance | Score::Margin(_) => select(&way.similarity, members),
+    };
+    let similarity = match score {
+        Score::Margin(rank) | Score::WeightedMargin(rank) => margins(&plain, rank),
+        _ => plain,
+    };
+    let mut found = Vec::new();
+    for a in 0..members.len() {
+        for b in 0..a {
+            let (one, other) = (&programs[members[a]], &programs[members[b]]);
+            let is_derived = |role| role != Role::Independent;
+            let is_copy = one.task == other.task && is_derived(one.role) && is_derived(other.role);
+            found.push((similarity[a][b], is_copy));
+        }
+    }
+    found
+}
+
+fn select(all: &[Vec<f64>], members: &[usize]) -> Vec<Vec<f64>> {
+    members.iter().map(|&a| members.iter().map(|&b| all[a][b]).collect()).collect()
+}
+
+/// Resemblances with each fingerprint weighted by the logarithm of how rare it is.
+fn weighted(way: &Compared, members: &[usize]) -> Vec<Vec<f64>> {
+    let mut counts = std::collections::HashMap::new();
+    for &member in members {
+        way.keys[member].iter().for_each(|key| *counts.entry(*key).or_insert(0u32) += 1);
+    }
+    let weight = |key: &u64| (1.0 + members.len() as f64 / f64::from(counts[key])).ln();
+    let sums: Vec<f64> =
+        members.iter().map(|&member| way.keys[member].iter().map(weight).sum()).collect();
+    let pair = |a: usize, b: usize| {
+        let (one, other) = (&way.keys[members[a]], &way.keys[members[b]]);
+        let shared = one.iter().filter(|key| other.binary_search(key).is_ok());
+        let shared: f64 = shared.map(weight).sum();
+        shared / (sums[a] + sums[b] - shared).max(f64::MIN_POSITIVE)
+    };
+    (0..members.len()).map(|a| (0..members.len()).map(|b| pair(a, b)).collect()).collect()
+}
+
+/// The margins over the other neighbour of this rank, by definition.
+fn margins(similarity: &[Vec<f64>], rank: usize) -> Vec<Vec<f64>> {
+    let count = similarity.len();
+    let sorted: Vec<Vec<(f64, usize)>> = (0..count)
+        .map(|of| {
+            let others = (0..count).filter(|&other| other != of);
+            let mut others: Vec<_> = others.map(|other| (similarity[of][other], other)).collect();
+            others.sort_by(|a, b| b.0.total_cmp(&a.0));
+            others
+        })
+        .collect();
+    let ranked = |of: usize, without: usize| {
+        let mut others = sorted[of].iter().filter(|(_, other)| *other != without);
+        others.nth(rank - 1).map_or(0.0, |(similarity, _)| *similarity)
+    };
+    let margin = |a: usize, b: usize| similarity[a][b] - ranked(a, b).max(ranked(b, a));
+    (0..count)
+        .map(|a| (0..count).map(|b| if a == b { 0.0 } else { margin(a, b) }).collect())
+        .collect()
+}
+
+/// What cento's own margins are must be what they are by definition.
+fn check_with_cento(programs: &[Program], compared: &[Compared]) -> Result {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let members = collection(programs, HALVES[0], LARGE, &mut rng);
+    let (scheme, analyzer) = SETTINGS[0];
+    let index = Index::in_memory(cento::index::Config::new(scheme, analyzer, false)?)?;
+    let mut writer = index.writer(WriterOptions::default())?;
+    for &member in &members {
+        let document = Document::new(member.to_string(), programs[member].text.clone());
+        writer.add_signed(Signed::new(document, index.config())?)?;
+    }
+    writer.finish()?;
+    let searcher = Searcher::new(index.snapshot()?);
+    let expected = margins(&select(&compared[0].similarity, &members), MARGIN_RANK);
+    let options = PairOptions { relative: true, ..PairOptions::default() };
+    let place = |id: String| -> Result<usize> {
+        let member: usize = id.parse()?;
+        members.binary_search(&member).map_err(|_| "an unknown program".into())
+    };
+    let (mut found, snapshot) = (Vec::new(), searcher.snapshot());
+    pairs(&searcher, None, &options, 0, &AtomicBool::new(false), &mut |_, pairs| {
+        found.extend(pairs);
+        Ok(())
+    })?;
+    for pair in &found {
+        let (a, b) = (place(snapshot.id(pair.a)?)?, place(snapshot.id(pair.b)?)?);
+        let margin = pair.margin.ok_or("a pair has no margin")?;
+        if margin != expected[a][b] {
+            return Err(format!("a margin is {margin}, not {}", expected[a][b]).into());
+        }
+    }
+    println!("\ncento's margins of {} pairs are those of the definition", found.len());
+    Ok(())
+}
+
+/// The threshold with the greatest F1, and that; of equals the greatest threshold.
+fn best(scored: &[Scored]) -> (f64, f64) {
+    let mut ranked = scored.to_vec();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let all = ranked.iter().filter(|(_, is_copy)| *is_copy).count();
+    let (mut right, mut best) = (0, (1.0, 0.0));
+    for (place, &(score, is_copy)) in ranked.iter().enumerate() {
+        right += usize::from(is_copy);
+        let is_last_of_equals = ranked.get(place + 1).is_none_or(|next| next.0 < score);
+        let f1 = 2.0 * right as f64 / (place + 1 + all) as f64;
+        if is_last_of_equals && f1 > best.1 {
+            best = (score, f1);
+        }
+    }
+    best
+}
+
+fn f1(scored: &[Scored], threshold: f64) -> f64 {
+    let (mut right, mut wrong, mut all) = (0u32, 0u32, 0u32);
+    for &(score, is_copy) in scored {
+        all += u32::from(is_copy);
+        if score >= threshold {
+            *(if is_copy { &mut right } else { &mut wrong }) += 1;
+        }
+    }
+    2.0 * f64::from(right) / f64::from(right + wrong + all).max(1.0)
+}
