@@ -59,6 +59,7 @@ mod automaton;
 pub mod budget;
 #[doc(hidden)]
 pub mod error;
+mod estimate;
 #[doc(hidden)]
 pub mod fault;
 #[doc(hidden)]
@@ -91,6 +92,7 @@ pub fn available_threads() -> usize {
 
 pub use budget::ByteBudget;
 pub use error::{Corruption, Error, Result};
+pub use estimate::{Estimate, Estimator, HitEstimate};
 pub use hash::Digest;
 pub use index::{
     Bytes, CheckReport, Compacting, Compaction, Config, DfBucket, DfDistribution, DocAddress,

@@ -164,14 +164,30 @@ impl<'a> Documents<'a> {
         let keys = self.searcher.keys_of(address)?;
         let size = keys.len() as u32;
         // The other may be the smaller one, which has enough of itself in this.
-        let Thresholds { overlap, resemblance, .. } = options.thresholds;
-        let least = Thresholds { overlap, resemblance, containment: 0.0 }.overlap_min(size);
+        let thresholds = options.thresholds.of_fingerprints(self.searcher)?;
+        let least = Thresholds { containment: 0.0, ..thresholds }.overlap_min(size);
         let found =
             self.searcher.neighbours(&keys, least, options.max_df, Some(address), self.stop)?;
-        let is_similar = |found: &Neighbour| options.thresholds.meets(found.with(size));
+        let mut similar = found;
+        similar.retain(|found| thresholds.meets(found.with(size)));
+        if thresholds.estimated_resemblance > 0.0 && !similar.is_empty() {
+            let signatures = &self.searcher.snapshot().segment(address).signatures;
+            let tokens = signatures.document(address.doc)?.tokens;
+            let signature = signatures.signature(address.doc)?;
+            let estimates = self.searcher.estimates((tokens, &signature), &keys, self.stop);
+            let mut estimates = estimates.expect("of_fingerprints has asked for the estimator");
+            let mut kept = Vec::with_capacity(similar.len());
+            for found in similar {
+                let estimate = estimates.with(found.address, found.fingerprints)?;
+                if estimate.resemblance >= thresholds.estimated_resemblance {
+                    kept.push(found);
+                }
+            }
+            similar = kept;
+        }
         let place =
             |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
-        Ok(found.into_iter().filter(is_similar).map(place).collect())
+        Ok(similar.into_iter().map(place).collect())
     }
 
     /// The cluster of these documents, without its number.

@@ -17,6 +17,7 @@ use super::numbering::Numbering;
 use super::ordered::in_order;
 use super::series::{Scope, Series};
 use crate::error::{Error, Result};
+use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::{Category, Overlap};
 use crate::search::{Neighbour, Passage, Passages, Searcher, Texts};
@@ -69,6 +70,8 @@ pub struct Pair {
     /// How much more alike they are than others are to either, if it was asked for and the collection
     /// is large enough.
     pub margin: Option<f64>,
+    /// How similar the texts themselves are; none if the scheme cannot say, or with boilerplate.
+    pub estimate: Option<Estimate>,
     /// The passages in common, if they were asked for: `query` is in `a`, `hit` in `b`.
     pub passages: Option<Passages>,
 }
@@ -109,6 +112,11 @@ pub struct PairReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub too_short: Option<bool>,
+    /// The similarity of the texts themselves, estimated from their fingerprints; absent if the scheme cannot
+    /// say, or with boilerplate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub estimate: Option<Estimate>,
     /// The category of Seo and Croft; none if either containment is a tenth or less.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
@@ -153,6 +161,7 @@ impl Pair {
             containment_a_in_b: self.overlap.containment(),
             containment_b_in_a: self.overlap.swapped().containment(),
             resemblance: self.overlap.resemblance(),
+            estimate: self.estimate,
             category: self.overlap.category(),
             passages_complete: self.passages.as_ref().map(|passages| passages.complete),
             passages: self.passages.map(|passages| passages.found),
@@ -198,6 +207,8 @@ struct Join<'a> {
     searcher: &'a Searcher,
     against: Option<&'a Searcher>,
     options: &'a PairOptions,
+    /// What is asked of the fingerprints.
+    thresholds: Thresholds,
     numbering: Numbering,
     /// Of the index in which documents are looked for.
     other: Numbering,
@@ -246,6 +257,10 @@ impl<'a> Join<'a> {
             searcher,
             against,
             options,
+            thresholds: options
+                .thresholds
+                .of_fingerprints(searcher)
+                .and_then(|_| options.thresholds.of_fingerprints(against.unwrap_or(searcher)))?,
             numbering,
             other: other_numbering,
             series: Series::read(&options.scope, &snapshots)?,
@@ -264,13 +279,14 @@ impl<'a> Join<'a> {
         }
         let keys = self.searcher.keys_of(address)?;
         let in_a = keys.len() as u32;
-        let Thresholds { overlap, containment, resemblance } = self.options.thresholds;
+        let Thresholds { overlap, containment, resemblance, .. } = self.thresholds;
+        let none = Thresholds::default();
         let overlap_min = match self.against {
-            None => self.options.thresholds.overlap_min(in_a),
+            None => self.thresholds.overlap_min(in_a),
             // From this side alone the smaller document may be the other one.
             Some(_) => {
-                let smaller = Thresholds { overlap, containment, resemblance: 0.0 };
-                let larger = Thresholds { overlap, containment: 0.0, resemblance };
+                let smaller = Thresholds { overlap, containment, ..none };
+                let larger = Thresholds { overlap, resemblance, ..none };
                 let smaller = smaller.overlap_min(in_a.min(self.in_other_min));
                 smaller.max(larger.overlap_min(in_a))
             }
@@ -281,6 +297,7 @@ impl<'a> Join<'a> {
             searched.neighbours(&keys, overlap_min, self.options.max_df, except, self.stop)?;
         let mut pairs: Vec<Pair> =
             found.into_iter().filter_map(|found| self.pair(number, in_a, found)).collect();
+        self.estimate(address, &keys, &mut pairs)?;
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         if let Some(margins) = &self.margins {
             for pair in &mut pairs {
@@ -298,11 +315,37 @@ impl<'a> Join<'a> {
         Ok(pairs)
     }
 
+    /// Estimates how similar the texts are of the document at `own`, with these keys, and of others; leaves
+    /// out the pairs of which less is estimated than is asked for.
+    fn estimate(&self, own: DocAddress, keys: &[u64], pairs: &mut Vec<Pair>) -> Result<()> {
+        let searched = self.against.unwrap_or(self.searcher);
+        let has_estimator = [self.searcher, searched].iter().all(|s| s.estimator().is_some());
+        if pairs.is_empty() || !has_estimator {
+            return Ok(());
+        }
+        let signatures = &self.searcher.snapshot().segment(own).signatures;
+        let tokens = signatures.document(own.doc)?.tokens;
+        let signature = signatures.signature(own.doc)?;
+        let Some(mut estimates) = searched.estimates((tokens, &signature), keys, self.stop) else {
+            return Ok(());
+        };
+        let is_first = |pair: &Pair| self.against.is_some() || pair.a == own;
+        for pair in pairs.iter_mut() {
+            pair.estimate = Some(match is_first(pair) {
+                true => estimates.with(pair.b, pair.overlap.in_b)?,
+                false => estimates.with(pair.a, pair.overlap.in_a)?.swapped(),
+            });
+        }
+        let least = self.options.thresholds.estimated_resemblance;
+        pairs.retain(|pair| pair.estimate.is_some_and(|estimate| estimate.resemblance >= least));
+        Ok(())
+    }
+
     /// The pair with a document that was found, if it is one and given here.
     fn pair(&self, number: u64, in_a: u32, found: Neighbour) -> Option<Pair> {
         let Neighbour { address, overlap: shared, fingerprints: in_b } = found;
         let overlap = Overlap::new(shared, in_a, in_b);
-        let thresholds = self.options.thresholds;
+        let thresholds = self.thresholds;
         if !thresholds.meets(overlap) {
             return None;
         }
@@ -311,7 +354,8 @@ impl<'a> Join<'a> {
             return None;
         }
         let own = self.numbering.address(number);
-        let pair = Pair { a: own, b: address, overlap, margin: None, passages: None };
+        let pair =
+            Pair { a: own, b: address, overlap, margin: None, estimate: None, passages: None };
         if self.against.is_some() {
             return Some(pair);
         }

@@ -1,6 +1,8 @@
 //! When are two documents a pair?
 
+use crate::error::Result;
 use crate::overlap::{Overlap, least_overlap};
+use crate::search::Searcher;
 
 /// What a pair must have at least; all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -9,12 +11,28 @@ pub struct Thresholds {
     pub overlap: u32,
     /// The greater of both containments, 0 to 1.
     pub containment: f64,
-    /// Resemblance, 0 to 1.
+    /// Resemblance of the fingerprints, 0 to 1.
     pub resemblance: f64,
+    /// Estimated resemblance of the texts themselves, 0 to 1; more than 0 only for a scheme that has an
+    /// [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
+    pub estimated_resemblance: f64,
 }
 
 impl Thresholds {
-    /// Tells whether two documents with this overlap are a pair.
+    /// The thresholds of fingerprints that all pairs meet which meet these; what is estimated
+    /// is left to be looked at.
+    ///
+    /// # Errors
+    /// When the index of `searcher` cannot estimate what is asked for.
+    pub(super) fn of_fingerprints(&self, searcher: &Searcher) -> Result<Thresholds> {
+        if self.estimated_resemblance == 0.0 {
+            return Ok(*self);
+        }
+        let least = searcher.estimator_needed()?.least(self.estimated_resemblance);
+        Ok(Thresholds { resemblance: self.resemblance.max(least), ..*self })
+    }
+
+    /// Tells whether two documents with this overlap are a pair, as far as that tells.
     #[must_use]
     pub fn meets(&self, overlap: Overlap) -> bool {
         overlap.shared >= self.overlap.max(1)
@@ -47,6 +65,7 @@ mod tests {
             let share = |tenths: u32| f64::from(tenths) / 10.0;
             let thresholds = Thresholds {
                 overlap: least, containment: share(containment), resemblance: share(resemblance),
+                estimated_resemblance: 0.0,
             };
             if thresholds.meets(Overlap::new(overlap, in_a, in_b)) {
                 prop_assert!(overlap >= thresholds.overlap_min(in_a.min(in_b)));

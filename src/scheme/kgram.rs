@@ -8,6 +8,7 @@ use super::family::{Build, Family, K, K_GRAMS};
 use super::ngram::{self, Rolling, Values};
 use super::{Fingerprint, Method, Signer};
 use crate::Result;
+use crate::estimate::Estimator;
 use crate::stop::Stop;
 
 /// `kgram(k)`.
@@ -37,6 +38,10 @@ struct Kgram {
 impl Method for Kgram {
     fn window(&self) -> Option<usize> {
         Some(1)
+    }
+
+    fn estimator(&self) -> Option<Estimator> {
+        Some(Estimator::exact(self.k as u32))
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {

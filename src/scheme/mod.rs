@@ -65,6 +65,7 @@ mod winnow;
 pub use family::{Extent, Family, Kind, Table};
 pub(crate) use grams::Grams;
 
+use crate::estimate::Estimator;
 use crate::spec::{Grammar, Spec};
 use crate::stop::Stop;
 use crate::{Error, Result};
@@ -167,6 +168,13 @@ impl Scheme {
         self.method.window()
     }
 
+    /// How its fingerprints tell the similarity of the texts themselves; none if they do not:
+    /// those of schemes that select by place, that cut segments or that stand for whole documents, and
+    /// those of which nobody has measured it.
+    pub fn estimator(&self) -> Option<Estimator> {
+        self.method.estimator()
+    }
+
     /// Replaces the contents of `signature` by the fingerprints of the document with tokens of these
     /// hashes, by position.
     ///
@@ -227,6 +235,10 @@ trait Method: fmt::Debug + Send + Sync {
     }
 
     fn window(&self) -> Option<usize> {
+        None
+    }
+
+    fn estimator(&self) -> Option<Estimator> {
         None
     }
 

@@ -9,6 +9,7 @@ use super::family::{Build, Family, K, K_GRAMS};
 use super::ngram::{self, Rolling};
 use super::{Fingerprint, Method, Signer};
 use crate::Result;
+use crate::estimate::Estimator;
 use crate::spec::Parameter;
 use crate::stop::Stop;
 
@@ -34,17 +35,22 @@ pub(super) const FAMILY: Family = Family {
 #[derive(Debug)]
 struct Modulo {
     k: usize,
+    p: u32,
     divisor: Divisor,
 }
 
 impl Modulo {
     fn new(k: usize, p: u32) -> Modulo {
         let divisor = Divisor::new(p);
-        Modulo { k, divisor }
+        Modulo { k, p, divisor }
     }
 }
 
 impl Method for Modulo {
+    fn estimator(&self) -> Option<Estimator> {
+        Some(Estimator::of_values(self.k as u32, self.p))
+    }
+
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());

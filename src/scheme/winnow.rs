@@ -14,6 +14,7 @@ use super::family::{Build, Family, K, K_GRAMS, W_MAX};
 use super::ngram::{self, Rolling, Values};
 use super::{Fingerprint, Method, Signer};
 use crate::Result;
+use crate::estimate::Estimator;
 use crate::spec::Parameter;
 use crate::stop::Stop;
 
@@ -61,6 +62,10 @@ impl Winnow {
 impl Method for Winnow {
     fn window(&self) -> Option<usize> {
         Some(self.w)
+    }
+
+    fn estimator(&self) -> Option<Estimator> {
+        Some(Estimator::of_windows(self.k as u32, self.w as u32))
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::Passage;
 use super::passages;
 use crate::error::Result;
+use crate::estimate::Estimate;
 use crate::index::Config;
 use crate::measure::Measure;
 use crate::overlap::{Category, Overlap};
+use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
@@ -28,6 +30,11 @@ pub struct Comparison {
     pub containment_b_in_a: f64,
     /// How much of both together is in both, 0 to 1.
     pub resemblance: f64,
+    /// The similarity of the texts themselves, estimated from their fingerprints; absent if the scheme cannot
+    /// say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub estimate: Option<Estimate>,
     /// How they reuse text; `None` if a tenth or less of either is in the other.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
@@ -68,6 +75,8 @@ pub fn compare_by(
     stop: Stop<'_>,
 ) -> Result<Comparison> {
     let (a_signed, b_signed) = (Signed::new(config, a, stop)?, Signed::new(config, b, stop)?);
+    let estimator = config.scheme.estimator();
+    let estimate = estimator.map(|by| by.compare(a_signed.signature(), b_signed.signature()));
     let [a, b] = [(a, &a_signed), (b, &b_signed)]
         .map(|(text, signed)| Side { text, tokens: &signed.tokens });
     let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
@@ -89,6 +98,7 @@ pub fn compare_by(
         containment_a_in_b: overlap.containment(),
         containment_b_in_a: overlap.swapped().containment(),
         resemblance: overlap.resemblance(),
+        estimate,
         category: overlap.category(),
         measures,
         passages: passages.found,
@@ -100,6 +110,8 @@ pub fn compare_by(
 struct Signed {
     /// Its tokens.
     tokens: Tokens,
+    /// Its fingerprints, by position.
+    fingerprints: Vec<Fingerprint>,
     /// Its distinct keys, ascending.
     keys: Vec<u64>,
 }
@@ -107,10 +119,14 @@ struct Signed {
 impl Signed {
     fn new(config: &Config, text: &str, stop: Stop<'_>) -> Result<Signed> {
         let mut tokens = Tokens::default();
-        let signature = config.sign_until(text, &mut tokens, stop)?;
-        let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
+        let fingerprints = config.sign_until(text, &mut tokens, stop)?;
+        let mut keys: Vec<u64> = fingerprints.iter().map(|fingerprint| fingerprint.key).collect();
         keys.sort_unstable();
         keys.dedup();
-        Ok(Signed { tokens, keys })
+        Ok(Signed { tokens, fingerprints, keys })
+    }
+
+    fn signature(&self) -> (u32, &[Fingerprint]) {
+        (self.tokens.hashes.len() as u32, &self.fingerprints)
     }
 }

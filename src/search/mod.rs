@@ -12,6 +12,7 @@ mod boilerplate;
 mod candidates;
 mod compare;
 mod cover;
+mod estimates;
 mod evidence;
 mod filter;
 pub mod memory;
@@ -33,6 +34,7 @@ pub use crate::index::MaxDf;
 pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Weighted};
 pub use compare::{Comparison, compare, compare_by};
 use crossbeam::queue::ArrayQueue;
+pub use estimates::Estimates;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
 pub use passages::{Passage, Passages, Unit};
@@ -42,7 +44,9 @@ pub use verify::Verified;
 
 use crate::budget::Permit;
 use crate::error::{Error, Result};
+use crate::estimate::HitEstimate;
 use crate::index::{DocAddress, Snapshot};
+use crate::overlap::least_overlap;
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 use crate::text::Analyzed;
@@ -149,6 +153,7 @@ impl Searcher {
             });
         }
         let mut evidence = self.evidence(&subject, query)?;
+        let mut estimates = self.estimates_of(&subject, query);
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
         let by_passages = query.rank == Rank::Passages;
         let looked_at = if by_passages { query.candidates.max(query.limit) } else { query.limit };
@@ -168,8 +173,9 @@ impl Searcher {
             }
             let passages_complete = passages.as_ref().map(|passages| passages.complete);
             let passages = passages.map(|passages| passages.found);
+            let estimate = self.estimate(&mut estimates, &scored)?;
             let hit = self.hit(scored, query.stop())?;
-            hits.push(Hit { adds, verified, passages, passages_complete, ..hit });
+            hits.push(Hit { adds, verified, passages, passages_complete, estimate, ..hit });
         }
         if by_passages {
             rank_by_passages(&mut hits, query);
@@ -242,8 +248,37 @@ impl Searcher {
             documents = self.recount(&subject.keys, &found.weights, documents, query)?;
         }
         let in_query = subject.keys.len() as u32;
-        let scored = score::scored(self, &documents, in_query, &found, query)?;
+        let mut scored = score::scored(self, &documents, in_query, &found, query)?;
+        if query.min_estimated_resemblance > 0.0 {
+            let mut estimates = self.estimates_of(subject, query);
+            let mut meeting = Vec::with_capacity(scored.len());
+            for scored in scored {
+                let estimate = self.estimate(&mut estimates, &scored)?;
+                let resemblance = estimate.map_or(0.0, |estimate| estimate.resemblance);
+                if resemblance >= query.min_estimated_resemblance {
+                    meeting.push(scored);
+                }
+            }
+            scored = meeting;
+        }
         Ok((found, scored))
+    }
+
+    fn estimates_of<'a>(
+        &'a self,
+        subject: &'a Resolved,
+        query: &'a Query,
+    ) -> Option<Estimates<'a>> {
+        self.estimates((subject.tokens, &subject.signature), &subject.keys, query.stop())
+    }
+
+    fn estimate(
+        &self,
+        estimates: &mut Option<Estimates<'_>>,
+        scored: &Scored,
+    ) -> Result<Option<HitEstimate>> {
+        let estimate = |of: &mut Estimates<'_>| of.with(scored.address, scored.overlap.in_b);
+        Ok(estimates.as_mut().map(estimate).transpose()?.map(HitEstimate::from))
     }
 
     /// The hits to be shown, best first, with what each adds if a cover is asked for. If hits are
@@ -340,9 +375,11 @@ impl Searcher {
             tokens: found.candidate.tokens.len() as u32,
             similarity: found.similarity,
         };
+        let estimate = self.estimate(&mut self.estimates_of(subject, query), &best)?;
         let hit = Hit {
             passages: Some(vec![passage]),
             passages_complete: Some(true),
+            estimate,
             ..self.hit(best, stop)?
         };
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
@@ -373,12 +410,19 @@ impl Searcher {
         let max_df = query.max_df.unwrap_or(self.snapshot.config().max_df);
         let filter = query.filter.as_deref();
         let filter = filter.map(|text| Filter::new(&self.snapshot, text)).transpose()?;
+        // What is asked of an estimate, asked of the fingerprints.
+        let least = match query.min_estimated_resemblance {
+            0.0 => 0.0,
+            least => self.estimator_needed()?.least(least),
+        };
         let request = Request {
             keys: &subject.keys,
-            overlap_min: score::overlap_min(query, subject.keys.len() as u32),
+            overlap_min: score::overlap_min(query, subject.keys.len() as u32)
+                .max(least_overlap(least, subject.keys.len() as u32)),
             // A document of the best by overlap may still lack resemblance or fail verification,
             // and one that is not among them add more to a cover or have the best passage.
             best: if query.min_resemblance > 0.0
+                || least > 0.0
                 || query.goal != Goal::Hits
                 || query.verify.is_some()
                 || query.is_weighed()
@@ -487,6 +531,7 @@ impl Searcher {
             resemblance: scored.overlap.resemblance(),
             weighted: scored.weighted.map(WeightedOverlap::measures),
             passage_tokens: None,
+            estimate: None,
             adds: None,
             verified: None,
             passages: None,

@@ -26,6 +26,9 @@ pub struct Query {
     pub min_containment: f64,
     /// Hits have at least this resemblance, 0 to 1.
     pub min_resemblance: f64,
+    /// Hits have at least this estimated resemblance of the texts themselves, 0 to 1; more than 0 only
+    /// for a scheme that has an [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
+    pub min_estimated_resemblance: f64,
     /// Hits have at least so many distinct fingerprints in common; at least 1.
     pub min_overlap: u32,
     /// Hits have at least this share of the weight of the query's fingerprints, 0 to 1: as
@@ -146,6 +149,7 @@ impl Query {
             subject,
             min_containment: 0.0,
             min_resemblance: 0.0,
+            min_estimated_resemblance: 0.0,
             min_overlap: 1,
             min_weighted_containment: 0.0,
             min_weighted_resemblance: 0.0,

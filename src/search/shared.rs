@@ -42,6 +42,8 @@ pub struct SharedFingerprints {
     positions: Vec<u32>,
     /// Each occurrence in the document: the key's place among the query's, and the position.
     occurrences: Vec<(u32, u32)>,
+    /// For each position, whether it is that of a shared fingerprint.
+    is_shared: Vec<bool>,
 }
 
 impl SharedFingerprints {
@@ -69,12 +71,15 @@ impl SharedFingerprints {
         let terms = terms.as_deref().unwrap_or_default();
         signatures.forward(address.doc, &mut self.ordinals, &mut self.positions)?;
         self.occurrences.clear();
+        self.is_shared.clear();
         let places = self.ordinals.iter().zip(&self.positions);
         for (at, (ordinal, &position)) in places.enumerate() {
             stop.check_at(at)?;
-            if let Ok(at) = terms.binary_search_by_key(ordinal, |term| term.0) {
+            let found = terms.binary_search_by_key(ordinal, |term| term.0);
+            if let Ok(at) = found {
                 self.occurrences.push((terms[at].1, position));
             }
+            self.is_shared.push(found.is_ok());
         }
         Ok(())
     }
@@ -91,5 +96,10 @@ impl SharedFingerprints {
         keys.sort_unstable();
         keys.dedup();
         keys
+    }
+
+    /// Every fingerprint of the document, by position: the position, and whether it is shared.
+    pub fn places(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
+        self.positions.iter().copied().zip(self.is_shared.iter().copied())
     }
 }

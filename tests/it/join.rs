@@ -92,7 +92,7 @@ fn naive(
             let shared: Vec<&u64> = a_keys.intersection(b_keys).collect();
             let (overlap, both) = (shared.len() as f64, a_keys.union(b_keys).count() as f64);
             let least = a_keys.len().min(b_keys.len()) as f64;
-            let Thresholds { overlap: min, containment, resemblance } = options.thresholds;
+            let Thresholds { overlap: min, containment, resemblance, .. } = options.thresholds;
             let is_same = *a_series != 0 && a_series == b_series;
             let is_kept = match &options.scope {
                 Scope::Everywhere => true,
@@ -136,6 +136,7 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
         overlap,
         containment,
         resemblance,
+        estimated_resemblance: 0.0,
     })
 }
 

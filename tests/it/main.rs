@@ -7,6 +7,7 @@ mod common;
 mod conformance;
 mod crash;
 mod damage;
+mod estimate;
 mod format;
 mod index;
 mod join;

@@ -48,6 +48,11 @@ pub struct Dedup {
     /// Minimum resemblance of a duplicate to an earlier document, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = parse_share)]
     min_resemblance: f64,
+    /// Minimum estimated resemblance of the texts themselves, 0 to 1, in place of --min-resemblance;
+    /// that of fingerprints, which it is about, is lower for most schemes.
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    #[arg(conflicts_with_all = ["min_resemblance", "exact"])]
+    min_estimated_resemblance: Option<f64>,
     /// Also drop a document if an earlier one contains at least this share of it, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_containment: Option<f64>,
@@ -244,7 +249,9 @@ impl Dedup {
 
     fn options(&self, boilerplate: Vec<u64>) -> DedupOptions {
         DedupOptions {
-            near: (!self.exact).then_some(self.min_resemblance),
+            near: (!self.exact && self.min_estimated_resemblance.is_none())
+                .then_some(self.min_resemblance),
+            near_estimated: self.min_estimated_resemblance,
             contained: self.min_containment,
             passage: self.cut_passages.map(|words| words as usize),
             boilerplate,
@@ -312,6 +319,7 @@ impl Dedup {
         // Threads and memory change nothing, nor does whether it stops at a bad record.
         let DedupOptions {
             near,
+            near_estimated,
             contained,
             passage,
             boilerplate,
@@ -341,6 +349,7 @@ impl Dedup {
             ("scheme", config.scheme.to_string()),
             ("analyzer", config.analyzer.to_string()),
             ("near", listed(*near)),
+            ("near_estimated", listed(*near_estimated)),
             ("contained", listed(*contained)),
             ("passage", listed(*passage)),
             ("boilerplate", listed(boilerplate)),

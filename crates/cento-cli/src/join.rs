@@ -19,6 +19,10 @@ pub struct ThresholdArgs {
     /// Minimum resemblance of a pair, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_resemblance: Option<f64>,
+    /// Minimum estimated resemblance of the texts themselves, 0 to 1; that of fingerprints, which
+    /// --min-resemblance is about, is lower for most schemes.
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    min_estimated_resemblance: Option<f64>,
     /// Minimum number of fingerprints in common. Default: 1.
     #[arg(long, value_name = "N")]
     min_overlap: Option<u32>,
@@ -27,14 +31,21 @@ pub struct ThresholdArgs {
 impl ThresholdArgs {
     /// The thresholds; `containment` and `resemblance` if none is given.
     pub fn thresholds(&self, containment: f64, resemblance: f64) -> Thresholds {
-        let ThresholdArgs { min_containment, min_resemblance, min_overlap } = *self;
-        if let (None, None, None) = (min_containment, min_resemblance, min_overlap) {
-            return Thresholds { overlap: 1, containment, resemblance };
+        let ThresholdArgs {
+            min_containment,
+            min_resemblance,
+            min_estimated_resemblance,
+            min_overlap,
+        } = *self;
+        let shares = [min_containment, min_resemblance, min_estimated_resemblance];
+        if min_overlap.is_none() && shares == [None; 3] {
+            return Thresholds { overlap: 1, containment, resemblance, ..Thresholds::default() };
         }
         Thresholds {
             overlap: min_overlap.unwrap_or(1),
             containment: min_containment.unwrap_or(0.0),
             resemblance: min_resemblance.unwrap_or(0.0),
+            estimated_resemblance: min_estimated_resemblance.unwrap_or(0.0),
         }
     }
 }

@@ -148,7 +148,7 @@ impl Pairs {
         // Threads change nothing; boilerplate is taken by its name.
         let PairOptions { thresholds, scope, max_df, passages, relative, margin_min, threads: _ } =
             options;
-        let Thresholds { overlap, containment, resemblance } = thresholds;
+        let Thresholds { overlap, containment, resemblance, estimated_resemblance } = thresholds;
         let scope = match scope {
             Scope::Everywhere => String::new(),
             Scope::Within(field) => format!("within {field}"),
@@ -164,6 +164,7 @@ impl Pairs {
             ("overlap", overlap.to_string()),
             ("containment", containment.to_string()),
             ("resemblance", resemblance.to_string()),
+            ("estimated_resemblance", estimated_resemblance.to_string()),
             ("scope", scope),
             ("max_df", listed(*max_df)),
             ("passages", passages.to_string()),

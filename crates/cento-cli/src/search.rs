@@ -51,6 +51,10 @@ pub struct Search {
     /// Minimum resemblance of a hit, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_resemblance: f64,
+    /// Minimum estimated resemblance of the texts themselves, 0 to 1; that of fingerprints, which
+    /// --min-resemblance is about, is lower for most schemes.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_estimated_resemblance: f64,
     /// Minimum number of fingerprints in common.
     #[arg(long, value_name = "N", default_value = "1")]
     min_overlap: u32,
@@ -253,6 +257,7 @@ impl Search {
         Query {
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
+            min_estimated_resemblance: self.min_estimated_resemblance,
             min_overlap: self.min_overlap,
             min_weighted_containment: self.min_weighted_containment,
             min_weighted_resemblance: self.min_weighted_resemblance,

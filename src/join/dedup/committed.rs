@@ -11,7 +11,7 @@ use super::{DedupOptions, Record};
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Signed};
 use crate::join::ordered::in_order;
-use crate::search::Searcher;
+use crate::search::{Estimates, Searcher};
 use crate::stop::Stop;
 
 /// The maximum number of documents in which passages are looked for: those that share most.
@@ -89,9 +89,22 @@ impl Committed<'_> {
                 continue;
             }
             let Some(least) = least.filter(|_| size > 0) else { continue };
+            let mut estimates = None;
             for found in searcher.neighbours(&keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
                 let of = || snapshot.id(found.address);
-                let other = Reason::of(self.options, found.with(size), &of)?;
+                let mut estimate = || {
+                    if estimates.is_none() {
+                        // None would have been found to be wanting before the run began.
+                        searcher.estimator_needed()?;
+                        let own = (signed.token_count, &signed.signature[..]);
+                        estimates = searcher.estimates(own, &keys, Stop::NEVER);
+                    }
+                    let estimate = estimates.as_mut().map(|estimates: &mut Estimates<'_>| {
+                        estimates.with(found.address, found.fingerprints)
+                    });
+                    Ok(estimate.transpose()?.map_or(0.0, |estimate| estimate.resemblance))
+                };
+                let other = Reason::of(self.options, found.with(size), &mut estimate, &of)?;
                 reason = Reason::better(reason, other);
                 if seeks_passages {
                     sources.push((found.overlap, Source { searcher: at, address: found.address }));

@@ -21,6 +21,7 @@ mod recent;
 mod verdict;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,6 +43,10 @@ pub struct DedupOptions {
     /// A document with at least this resemblance to one before it is a duplicate, 0 to 1; none is,
     /// if not given.
     pub near: Option<f64>,
+    /// A document whose text has at least this estimated resemblance to one before it, and
+    /// [`near`](Self::near) if that is given too, is a duplicate, 0 to 1. For a scheme that has an
+    /// [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
+    pub near_estimated: Option<f64>,
     /// A document of which at least this share stands in one before it is a duplicate, 0 to 1.
     pub contained: Option<f64>,
     /// Cuts out runs of at least this many tokens that an earlier document also has.
@@ -169,11 +174,18 @@ impl<'a> Dedup<'a> {
         let memory_bytes = options.memory_bytes / 4;
         let mut writer =
             index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
+        let own = without(writer.committed()?, options)?;
+        let mut options = options.clone();
+        if let Some(estimated) = options.near_estimated {
+            // What that asks of the fingerprints.
+            let least = own.estimator_needed()?.least(estimated);
+            options.near = Some(options.near.map_or(least, |near| near.max(least)));
+        }
         let mut run = Run {
-            own: without(writer.committed()?, options)?,
+            own,
             writer,
             against,
-            options,
+            options: Arc::new(options),
             recent: RecentDocuments::default(),
             batch: Vec::new(),
             batch_bytes: 0,
@@ -263,7 +275,7 @@ struct Run<'a> {
     /// Over what has been committed.
     own: Searcher,
     against: &'a [Searcher],
-    options: &'a DedupOptions,
+    options: Arc<DedupOptions>,
     recent: RecentDocuments,
     batch: Vec<Record>,
     /// Of text in the batch.
@@ -283,7 +295,8 @@ impl Run<'_> {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         let own = self.own.clone();
-        let committed = Committed { own: &own, against: self.against, options: self.options };
+        let options = self.options.clone();
+        let committed = Committed { own: &own, against: self.against, options: &options };
         let prepared = committed.look_up(&batch)?;
         for (record, prepared) in batch.into_iter().zip(prepared) {
             self.progress.hash = next_hash(self.progress.hash, &record);
@@ -317,7 +330,7 @@ impl Run<'_> {
         let noted = Progress { done, ..self.progress.clone() };
         let note = serde_json::to_string(&noted).expect("numbers are JSON");
         self.writer.commit_with(&note)?;
-        self.own = without(self.writer.committed()?, self.options)?;
+        self.own = without(self.writer.committed()?, &self.options)?;
         self.recent = RecentDocuments::default();
         Ok(())
     }
@@ -338,7 +351,12 @@ impl Run<'_> {
             for (recent, overlap) in self.recent.neighbours(&keys, prefix, least) {
                 let of = || Ok(recent.id.clone());
                 let overlap = Overlap::new(overlap, size, recent.keys.len() as u32);
-                let other = Reason::of(self.options, overlap, &of)?;
+                let mut estimate = || {
+                    let own = (signed.token_count, &signed.signature[..]);
+                    let estimator = self.own.estimator_needed()?;
+                    Ok(estimator.compare(own, recent.signature()).resemblance)
+                };
+                let other = Reason::of(&self.options, overlap, &mut estimate, &of)?;
                 reason = Reason::better(reason, other);
             }
         }
@@ -391,7 +409,9 @@ impl Run<'_> {
     /// Puts a document into the index.
     fn keep(&mut self, signed: Signed, keys: Vec<u64>) -> Result<()> {
         let text = self.options.passage.map(|_| signed.document.text.clone());
-        let recent = Recent { id: signed.document.id.clone(), keys, text };
+        let signature = self.options.near_estimated.map(|_| signed.signature.clone());
+        let (id, tokens) = (signed.document.id.clone(), signed.token_count);
+        let recent = Recent { id, keys, tokens, signature, text };
         let indexed = self.options.indexed(recent.keys.len());
         self.recent.add(recent, signed.digest, indexed);
         self.writer.add_signed(signed)?;

@@ -8,8 +8,10 @@
 //! how many are shared.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::hash::{BuildKeyHasher, Digest};
+use crate::scheme::Fingerprint;
 
 /// A document that was kept.
 #[derive(Debug)]
@@ -18,8 +20,19 @@ pub struct Recent {
     pub id: String,
     /// Its distinct fingerprints, ascending.
     pub keys: Vec<u64>,
+    /// The number of its tokens.
+    pub tokens: u32,
+    /// Its fingerprints by position, if resemblance is estimated.
+    pub signature: Option<Arc<Vec<Fingerprint>>>,
     /// Its text, if passages are looked for.
     pub text: Option<String>,
+}
+
+impl Recent {
+    /// The number of its tokens, and its fingerprints by position, as far as they are kept.
+    pub fn signature(&self) -> (u32, &[Fingerprint]) {
+        (self.tokens, self.signature.as_ref().map_or(&[], |signature| &signature[..]))
+    }
 }
 
 /// The documents that were kept since the last commit.
@@ -72,6 +85,7 @@ impl RecentDocuments {
         let text = recent.text.as_ref().map_or(0, String::len);
         self.bytes += recent.keys.len() * 8 + indexed * BYTES_A_POSTING;
         self.bytes += text + recent.id.len() + 200;
+        self.bytes += recent.signature().1.len() * size_of::<Fingerprint>();
         self.documents.push(recent);
         self.is_touched.push(false);
     }
@@ -155,6 +169,7 @@ mod tests {
             // Found by all of their fingerprints, and by those that a share of them leaves.
             let options = |contained: Option<f64>| DedupOptions {
                 near: Some(f64::from(tenths) / 10.0),
+                near_estimated: None,
                 contained,
                 passage: None,
                 boilerplate: Vec::new(),
@@ -167,7 +182,13 @@ mod tests {
             let (mut whole, mut short) = (RecentDocuments::default(), RecentDocuments::default());
             for (i, keys) in documents.iter().enumerate() {
                 let keys: Vec<u64> = keys.iter().copied().collect();
-                let recent = || Recent { id: i.to_string(), keys: keys.clone(), text: None };
+                let recent = || Recent {
+                    id: i.to_string(),
+                    keys: keys.clone(),
+                    tokens: 0,
+                    signature: None,
+                    text: None,
+                };
                 whole.add(recent(), digest(i as u64 / 2), both.indexed(keys.len()));
                 short.add(recent(), digest(i as u64 / 2), near.indexed(keys.len()));
             }

@@ -144,14 +144,20 @@ impl Reason {
         Reason { rank: 2, similarity: 1.0, of }
     }
 
-    /// Says why a document, the first, is dropped for another, called `of`; if it is.
+    /// Says why a document, the first, is dropped for another, called `of`; if it is. `estimate` gives the
+    /// estimated resemblance of both.
     pub fn of(
         options: &DedupOptions,
         overlap: Overlap,
+        estimate: &mut dyn FnMut() -> Result<f64>,
         of: &dyn Fn() -> Result<String>,
     ) -> Result<Option<Reason>> {
         let (resemblance, containment) = (overlap.resemblance(), overlap.containment());
-        let (rank, similarity) = if options.near.is_some_and(|near| resemblance >= near) {
+        let mut is_near = options.near.is_some_and(|near| resemblance >= near);
+        if let (true, Some(least)) = (is_near, options.near_estimated) {
+            is_near = estimate()? >= least;
+        }
+        let (rank, similarity) = if is_near {
             (1, resemblance)
         } else if options.contained.is_some_and(|contained| containment >= contained) {
             (0, containment)

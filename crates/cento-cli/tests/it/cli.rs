@@ -91,6 +91,7 @@ fn thresholds_limits_and_filters_narrow_the_hits() {
     assert_eq!(ids(&[]), ["b", "a"]);
     assert_eq!(ids(&["--limit", "1"]), ["b"]);
     assert_eq!(ids(&["--min-resemblance", "0.5"]), ["b"]);
+    assert_eq!(ids(&["--min-estimated-resemblance", "0.5"]), ["b"]);
     assert_eq!(ids(&["--min-containment", "1"]), ["b", "a"]);
     assert_eq!(ids(&["--min-overlap", "1000"]), [""; 0]);
     assert_eq!(ids(&["--filter", "lang:de"]), ["b"]);

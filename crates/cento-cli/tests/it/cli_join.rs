@@ -65,6 +65,12 @@ fn pairs_have_categories_and_passages() {
     assert_eq!(ids(&pairs(&["--within", "s"])), ["a1 a2"]);
     assert_eq!(ids(&pairs(&["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
     assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.99"]).status, 1);
+    for pair in pairs(&["--min-estimated-resemblance", "0.01"]) {
+        let estimate = |name: &str| pair["estimate"][name].as_f64().unwrap();
+        assert!(estimate("resemblance") >= 0.01 && estimate("error") > 0.0, "{pair}");
+        assert!(estimate("containment_a_in_b") >= estimate("resemblance"), "{pair}");
+    }
+    assert_eq!(dir.run(&["pairs", "idx", "--min-estimated-resemblance", "0.999"]).status, 1);
     // Another index.
     dir.write("d.jsonl", line("d", &words(5, 100), json!({})));
     dir.json(&["add", "other", "d.jsonl"]);
