@@ -32,7 +32,7 @@ pub const REUSE: &str = "reuse";
 /// On the training corpus of PAN 2013 (text alignment), 99.6 % of the sources of copied, 96.6 % of
 /// shuffled, 96.8 % of translated and all sources of summarised passages are among the 50 best by
 /// weight, with 1.2 times the fingerprints of the default scheme.
-pub const REUSE_SPEC: &str = "winnow(k=2,w=3)";
+pub const REUSE_SPEC: &str = "winnow(k=2,w=4)";
 
 /// The analyser for reused text that was rewritten.
 const REUSE_ANALYZER: &str = "avtor";

@@ -33,7 +33,7 @@ pub struct Create {
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
     /// Scheme: how fingerprints are chosen, such as winnow(k=3,w=10). `cento schemes` lists them all.
-    /// `reuse` is winnow(k=2,w=3) over the analyzer avtor, for rewritten text; search such an index
+    /// `reuse` is winnow(k=2,w=4) over the analyzer avtor, for rewritten text; search such an index
     /// with --rank weight or --rank passages.
     #[arg(long, value_name = "SPEC", default_value = DEFAULT_SPEC)]
     pub scheme: String,

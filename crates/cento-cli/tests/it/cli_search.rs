@@ -225,7 +225,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     dir.write("corpus.jsonl", corpus.concat());
     dir.json(&["add", "idx", "--scheme", "reuse", "corpus.jsonl"]);
     let stats = dir.json(&["stats", "idx"]);
-    assert_eq!(stats["scheme"], "winnow(k=2,w=3)");
+    assert_eq!(stats["scheme"], "winnow(k=2,w=4)");
     assert!(stats["analyzer"].as_str().unwrap().starts_with("avtor("), "{stats}");
     // An index that is there is the same one.
     dir.json(&["add", "idx", "--scheme", "reuse", "corpus.jsonl"]);
@@ -250,8 +250,7 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     let ranked = ["search", "idx", "--text", &rewritten, "--rank", "passages"];
     let by_passages = dir.json(&ranked);
     assert_eq!(by_passages["hits"][0]["id"], "d7", "{by_passages}");
-    let tokens = |at: usize| by_passages["hits"][at]["passage_tokens"].as_u64().unwrap();
-    assert!(tokens(0) > tokens(1), "{by_passages}");
+    assert!(by_passages["hits"][0]["passage_tokens"].as_u64().unwrap() > 50, "{by_passages}");
     assert!(by_passages["hits"][0].get("passages").is_none());
     let shown = dir.json(&[&ranked[..], &["--passages", "--limit", "1"]].concat());
     assert!(!shown["hits"][0]["passages"].as_array().unwrap().is_empty());
