@@ -20,6 +20,18 @@ pub type Seed = (u32, u32);
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
 pub fn groups(seeds: Vec<Seed>, gap_max: usize, steps: &mut Steps<'_>) -> Result<Vec<Vec<Seed>>> {
+    groups_within(seeds, [gap_max; 2], steps)
+}
+
+/// The same, with a bound of its own for the gaps of either text.
+///
+/// # Errors
+/// As [`groups`].
+pub fn groups_within(
+    seeds: Vec<Seed>,
+    gaps_max: [usize; 2],
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Vec<Seed>>> {
     let count = seeds.len();
     if count == 0 || !steps.take(2 * sort_steps(count))? {
         return Ok(Vec::new());
@@ -29,7 +41,7 @@ pub fn groups(seeds: Vec<Seed>, gap_max: usize, steps: &mut Steps<'_>) -> Result
         links: [(); 2].map(|()| vec![Link { before: NONE, after: NONE }; count]),
         group_of: vec![0; count],
         groups: 1,
-        distance_max: gap_max as u32 + 1,
+        distances_max: gaps_max.map(|gap_max| gap_max as u32 + 1),
     };
     let all: Vec<u32> = (0..count as u32).collect();
     let mut open = vec![linked.group(0, all)];
@@ -72,8 +84,8 @@ struct Linked {
     /// The number of the group of each seed.
     group_of: Vec<u32>,
     groups: u32,
-    /// Neighbours are no further apart.
-    distance_max: u32,
+    /// Neighbours are no further apart, in either text.
+    distances_max: [u32; 2],
 }
 
 /// Some of the seeds.
@@ -94,7 +106,7 @@ impl Linked {
     }
 
     fn is_gap(&self, side: usize, before: u32, after: u32) -> bool {
-        self.place(side, after).0 - self.place(side, before).0 > self.distance_max
+        self.place(side, after).0 - self.place(side, before).0 > self.distances_max[side]
     }
 
     /// The group of seeds that are linked to no others.

@@ -81,6 +81,36 @@ fn shuffled(count: u64) -> [Text; 2] {
     })
 }
 
+/// A text of which every sentence sums up one of the other text, which has thirty others between
+/// them: all are one summary, and from every fifth to the next is one too.
+fn summary(count: u64) -> [Text; 2] {
+    let (mut short, mut long) = (String::new(), String::new());
+    for number in 0..count {
+        sentence(number, &mut short);
+        let mut rewritten = String::new();
+        sentence(number, &mut rewritten);
+        for word in rewritten.split_whitespace() {
+            write!(long, "{word} x{:x} ", mix64(number << 8 | 1 << 60) >> 44).unwrap();
+        }
+        long.push_str(". ");
+        for other in 0..30 {
+            sentence((1 << 32) + number * 30 + other, &mut long);
+        }
+    }
+    [Text::new(short), Text::new(long)]
+}
+
+/// Summaries that lie within each other: each sentence is like one that is far from that of the
+/// next.
+fn summaries_within_summaries(count: u64) -> [Text; 2] {
+    let [_, long] = summary(count);
+    let mut short = String::new();
+    for number in 0..count {
+        sentence(number % 5 * (count / 5) + number / 5, &mut short);
+    }
+    [Text::new(short), long]
+}
+
 fn repeated(count: usize) -> Text {
     let mut one = String::new();
     sentence(1, &mut one);
@@ -94,6 +124,8 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
         ("spiral", spiral(count / 500)),
         ("random letters", [letters(count / 2, 1), letters(count / 2, 2)]),
         ("shuffled sentences", shuffled(count / 80)),
+        ("summary", summary(count / 2000)),
+        ("summaries within summaries", summaries_within_summaries(count / 2000)),
         ("one sentence", [repeated(size / 80), repeated(size / 90)]),
         ("one word", [1, 2].map(|i| Text::new("word ".repeat(size / 5 - i)))),
         ("dots", [1, 2].map(|i| Text::new(". ".repeat(size / 2 - i)))),

@@ -4,16 +4,20 @@
 //! edits or none, is found by `copied`: runs of equal tokens, chained where the gaps between
 //! them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds). Text that
 //! was rewritten, so that hardly a run is left, is found by `rewritten`: sentences that share
-//! rare words, clustered. What both find is reported once.
+//! rare words, clustered. A short text that sums up a long one is found by `summarised`. What two of
+//! them find is reported once.
 //!
 //! It knows neither indexes nor fingerprints; `chain` alone also serves where there is no text.
 
+mod alike;
 mod chain;
 mod copied;
 mod groups;
 #[cfg(test)]
 mod hostile;
 mod rewritten;
+mod sentences;
+mod summarised;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,9 +27,11 @@ use crate::hash::BuildKeyHasher;
 use crate::stop::{Steps, Stop};
 pub use crate::text::Side;
 
+use alike::seeds;
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
 pub use copied::runs_bytes;
+use sentences::{Sentences, weigh};
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,9 +48,6 @@ pub struct Aligned {
 /// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row.
 pub const PASSAGE_TOKENS_MIN: usize = 12;
 
-/// Two places less alike are of like content at most.
-const SIMILARITY_MIN: f64 = 0.3;
-
 /// The passages that two texts have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
@@ -57,8 +60,8 @@ pub struct Alignment {
     pub steps: u64,
 }
 
-/// Each of the four stages of an alignment (copied passages, pairs of sentences, their groups, what
-/// of both is told) takes no more steps, and so many for each token: some seconds. Two volumes of RFCs
+/// Each of the five stages of an alignment (copied passages, pairs of sentences, their groups,
+/// summaries, what of all is told) takes no more steps, and so many for each token: some seconds. Two volumes of RFCs
 /// of 8 MB take 122 million in the longest stage, of 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
@@ -88,21 +91,29 @@ fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> R
     };
     steps.begin_stage();
     let copied = copied::passages(q, d, steps)?;
-    let mut rewritten = Vec::new();
-    for (query, hit) in rewritten::passages(query, document, &copied, steps)? {
-        if !steps.take(similarity_steps(&query, &hit))? {
-            break;
+    let candidates = Candidates::new(query, document, &copied, steps)?;
+    let mut judged = |candidates: Vec<Candidate>| -> Result<Vec<Aligned>> {
+        let mut passages = Vec::new();
+        for Candidate { query, hit, similarity_min } in candidates {
+            if !steps.take(similarity_steps(&query, &hit))? {
+                break;
+            }
+            let passage = aligned(query, hit);
+            if passage.similarity >= similarity_min {
+                passages.push(passage);
+            }
         }
-        let passage = aligned(query, hit);
-        if passage.similarity >= SIMILARITY_MIN {
-            rewritten.push(passage);
-        }
-    }
+        Ok(passages)
+    };
+    let summaries = judged(candidates.summarised)?;
+    let rewritten = judged(candidates.rewritten)?;
     steps.begin_stage();
-    // Copied phrases within a rewritten passage are part of it; a rewritten passage of which most
-    // was copied says nothing new.
-    let around = Around::new(&rewritten);
-    let (mut inside, mut passages) = (Vec::new(), Vec::new());
+    // What was copied within a rewritten passage is part of it, and what was rewritten within a
+    // summary; a rewritten passage of which most was copied says nothing new.
+    let (mut rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
+    let whole = [&rewritten[..], &summaries[..]].concat();
+    let around = Around::new(&whole);
+    let mut passages = Vec::new();
     for chain in copied {
         if !steps.take(similarity_steps(&chain.query, &chain.hit))? {
             break;
@@ -112,6 +123,7 @@ fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> R
     }
     let mut taken = Taken::default();
     passages.iter().for_each(|passage| _ = taken.take(&passage.query));
+    rewritten.extend(summaries);
     for later in [rewritten, inside] {
         for passage in later {
             if steps.take(TAKING_STEPS)? && taken.take(&passage.query) {
@@ -123,12 +135,54 @@ fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> R
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
 }
 
+/// What may be a passage: it is one if its sides are alike enough.
+struct Candidate {
+    query: Range<usize>,
+    hit: Range<usize>,
+    similarity_min: f64,
+}
+
+/// What may be passages beside the copied ones.
+struct Candidates {
+    rewritten: Vec<Candidate>,
+    summarised: Vec<Candidate>,
+}
+
+/// A copied passage of so many tokens needs no closer look.
+const COPIED_TOKENS_MIN: usize = 40;
+
+impl Candidates {
+    fn new(
+        query: Side<'_>,
+        document: Side<'_>,
+        copied: &[Chain],
+        steps: &mut Steps<'_>,
+    ) -> Result<Candidates> {
+        let stop = steps.stop();
+        let (mut q, mut d) = (Sentences::new(query, stop)?, Sentences::new(document, stop)?);
+        weigh(&mut q, &mut d, stop)?;
+        let mut long = Taken::default();
+        for chain in copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN) {
+            long.insert(chain.query.clone());
+        }
+        // A sentence that is copied in part is where a copied passage ends.
+        let open: Vec<bool> = q.ranges.iter().map(|sentence| long.covered(sentence) == 0).collect();
+        steps.begin_stage();
+        let seeds = seeds(&q, &d, &open, steps)?;
+        steps.begin_stage();
+        let summarised = summarised::passages(&q, &d, &seeds, steps)?;
+        steps.begin_stage();
+        let rewritten = rewritten::passages((query, &q), (document, &d), seeds.all, steps)?;
+        Ok(Candidates { rewritten, summarised })
+    }
+}
+
 /// What it takes to compare two places as heaps of tokens.
 fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
 }
 
-/// Rewritten passages, to be asked for those around a copied one.
+/// Passages, to be asked for those around another.
 struct Around<'a> {
     passages: &'a [Aligned],
     /// Their places, by where they begin in the query.
@@ -149,19 +203,33 @@ impl<'a> Around<'a> {
         Around { passages, order, len_max, covered }
     }
 
-    /// Whether most of `copied` is in one of them, on both sides.
-    fn holds(&self, copied: &Aligned, steps: &mut Steps<'_>) -> Result<bool> {
-        // Few are near a rewritten one at all, and only those are compared with each.
-        if self.covered.covered(&copied.query) * 2 <= copied.query.len() {
+    /// Those of `passages` that are in none of them, and those that are.
+    fn parted(
+        &self,
+        passages: Vec<Aligned>,
+        steps: &mut Steps<'_>,
+    ) -> Result<(Vec<Aligned>, Vec<Aligned>)> {
+        let (mut outside, mut inside) = (Vec::new(), Vec::new());
+        for passage in passages {
+            let part = if self.holds(&passage, steps)? { &mut inside } else { &mut outside };
+            part.push(passage);
+        }
+        Ok((outside, inside))
+    }
+
+    /// Whether most of `part` is in one of them, on both sides.
+    fn holds(&self, part: &Aligned, steps: &mut Steps<'_>) -> Result<bool> {
+        // Few are near one at all, and only those are compared with each.
+        if self.covered.covered(&part.query) * 2 <= part.query.len() {
             return Ok(false);
         }
         let start = |at: &u32| self.passages[*at as usize].query.start;
-        let first = self.order.partition_point(|at| start(at) + self.len_max < copied.query.start);
-        for &at in self.order[first..].iter().take_while(|at| start(at) < copied.query.end) {
+        let first = self.order.partition_point(|at| start(at) + self.len_max < part.query.start);
+        for &at in self.order[first..].iter().take_while(|at| start(at) < part.query.end) {
             if !steps.take(1)? {
                 return Ok(false);
             }
-            if self.passages[at as usize].holds(copied) {
+            if self.passages[at as usize].holds(part) {
                 return Ok(true);
             }
         }

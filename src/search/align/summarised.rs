@@ -1,0 +1,243 @@
+//! Which passages sum up a longer one?
+//!
+//! Each sentence of a summary stands for the sentence of the other text that is most like it. These
+//! are clustered with small gaps in the summary and wide ones in the other text; the other side is
+//! much longer, and most of what the summary says is in it. That the one side is three times as long
+//! as the other is how Sanchez-Perez, Gelbukh and Sidorov, "Adaptive algorithm for plagiarism
+//! detection: the best-performing approach at PAN 2014 text alignment competition" (CLEF 2015),
+//! tell a summary, of which they widen the gaps. Here gaps are wide in the longer side only, and a
+//! sentence that is like two counts for one of them: what was rewritten, and is a little like a
+//! distant sentence too, remains what it is.
+
+use std::ops::Range;
+
+use super::Candidate;
+use super::alike::{COSINE_MIN, Seeds, extent};
+use super::groups::{Seed, groups_within};
+use super::sentences::{SORT_STEPS_A_WORD, Sentences, Word, joined, norm, product};
+use crate::error::Result;
+use crate::stop::Steps;
+
+/// The longer side is at least so many times as long.
+const LENGTHS_RATIO_MIN: usize = 3;
+/// A shorter summary is chance.
+const SUMMARY_TOKENS_MIN: usize = 30;
+/// At most so many sentences between two seeds, in the summary and in what it sums up.
+const GAPS_SENTENCES_MAX: [usize; 2] = [4, 40];
+/// So much of what the words of the summary say is said by the longer side.
+const CONTAINMENT_MIN: f64 = 0.65;
+
+/// The summaries in either text of places of the other.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+pub fn passages(
+    q: &Sentences,
+    d: &Sentences,
+    seeds: &Seeds,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Candidate>> {
+    let [of_query, of_document] = &seeds.best;
+    let mut found = Vec::new();
+    let in_query = Summaries { short: q, long: d };
+    for (summary, long) in in_query.find(of_query, &seeds.all, steps)? {
+        found.push(Candidate { query: summary, hit: long, similarity_min: 0.0 });
+    }
+    if !steps.take(sort_steps(seeds.all.len()))? {
+        return Ok(found);
+    }
+    let mut swapped: Vec<Seed> = seeds.all.iter().map(|&(a, b)| (b, a)).collect();
+    swapped.sort_unstable();
+    let in_document = Summaries { short: d, long: q };
+    for (summary, long) in in_document.find(of_document, &swapped, steps)? {
+        found.push(Candidate { query: long, hit: summary, similarity_min: 0.0 });
+    }
+    Ok(found)
+}
+
+fn sort_steps(count: usize) -> u64 {
+    count as u64 * u64::from(count.max(1).ilog2() + 1)
+}
+
+/// Summaries in one text of places of another.
+struct Summaries<'a> {
+    short: &'a Sentences,
+    long: &'a Sentences,
+}
+
+impl Summaries<'_> {
+    /// The tokens of each summary, and of what it sums up. `seeds` are in the order of the text with
+    /// the summaries, of each sentence of which `best` is most like it.
+    fn find(
+        &self,
+        best: &[Option<(u32, f64)>],
+        seeds: &[Seed],
+        steps: &mut Steps<'_>,
+    ) -> Result<Vec<(Range<usize>, Range<usize>)>> {
+        let best = (0u32..).zip(best).filter_map(|(at, best)| Some((at, best.as_ref()?.0)));
+        let mut found = Vec::new();
+        for group in groups_within(best.collect(), GAPS_SENTENCES_MAX, steps)? {
+            let (short, long) = extent(&group);
+            match self.is_summary(&short, &long, steps)? {
+                None => break,
+                Some(false) => {}
+                Some(true) => {
+                    let Some(long) = widened(&short, long, seeds, steps)? else { break };
+                    found.push((self.short.tokens(&short), self.long.tokens(&long)));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether these sentences sum up those; none if finding out takes too many steps.
+    fn is_summary(
+        &self,
+        short: &Range<usize>,
+        long: &Range<usize>,
+        steps: &mut Steps<'_>,
+    ) -> Result<Option<bool>> {
+        let tokens = self.short.tokens(short).len();
+        let is_long = self.long.tokens(long).len() >= LENGTHS_RATIO_MIN * tokens;
+        if !is_long || tokens < SUMMARY_TOKENS_MIN {
+            return Ok(Some(false));
+        }
+        let (short, long) = (&self.short.words[short.clone()], &self.long.words[long.clone()]);
+        let words: usize = short.iter().chain(long).map(Vec::len).sum();
+        if !steps.take((words * SORT_STEPS_A_WORD) as u64)? {
+            return Ok(None);
+        }
+        let (short, long) = (joined(short), joined(long));
+        let is_alike = product(&short, &long).0 >= COSINE_MIN * norm(&short) * norm(&long);
+        Ok(Some(is_alike && containment(&short, &long) >= CONTAINMENT_MIN))
+    }
+}
+
+/// The sentences of a longer side, with those that are like one of the `short`, until there is too
+/// wide a gap on either side; none if that takes too many steps.
+fn widened(
+    short: &Range<usize>,
+    long: Range<usize>,
+    seeds: &[Seed],
+    steps: &mut Steps<'_>,
+) -> Result<Option<Range<usize>>> {
+    let at = |place: usize| seeds.partition_point(|seed| (seed.0 as usize) < place);
+    let seeds = &seeds[at(short.start)..at(short.end)];
+    if !steps.take(sort_steps(seeds.len()))? {
+        return Ok(None);
+    }
+    let mut places: Vec<usize> = seeds.iter().map(|seed| seed.1 as usize).collect();
+    places.sort_unstable();
+    let distance_max = GAPS_SENTENCES_MAX[1] + 1;
+    let (mut start, mut end) = (long.start, long.end);
+    for &place in places.iter().rev() {
+        if place < start && start - place <= distance_max {
+            start = place;
+        }
+    }
+    for &place in &places {
+        if place >= end && place - (end - 1) <= distance_max {
+            end = place + 1;
+        }
+    }
+    Ok(Some(start..end))
+}
+
+/// How much of what the words of `a` say, those of `b` say too, 0 to 1.
+fn containment(a: &[Word], b: &[Word]) -> f64 {
+    let mut words = b.iter().peekable();
+    let (mut shared, mut all) = (0.0, 0.0);
+    for word in a {
+        while words.next_if(|other| other.hash < word.hash).is_some() {}
+        let other = words.peek().filter(|other| other.hash == word.hash);
+        shared += other.map_or(0.0, |other| other.weight.min(word.weight));
+        all += word.weight;
+    }
+    shared / all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::super::{Aligned, Side, align};
+    use crate::hash::mix64;
+    use crate::stop::Stop;
+    use crate::text::{Analyzer, Tokens};
+
+    /// A sentence of these words, by their numbers.
+    fn sentence(words: impl Iterator<Item = u64>, out: &mut String) {
+        words.for_each(|word| write!(out, "w{:x} ", mix64(word) >> 32).unwrap());
+        out.push_str(". ");
+    }
+
+    /// A text of `count` sentences of twelve words that no other text has.
+    fn text(seed: u64, count: u64, out: &mut String) {
+        (0..count).for_each(|at| sentence((0..12).map(|i| seed << 32 | at << 8 | i), out));
+    }
+
+    /// Sentences that each have ten words of every sixth one of text 1, in another order.
+    fn summary(out: &mut String) {
+        (0..6).for_each(|at| {
+            sentence(
+                [5, 0, 7, 2, 9, 4, 11, 6, 1, 8].map(|i| 1 << 32 | (at * 6) << 8 | i).into_iter(),
+                out,
+            );
+        });
+    }
+
+    fn aligned(a: &str, b: &str) -> Vec<Aligned> {
+        let [a_tokens, b_tokens] = [a, b].map(|text| {
+            let mut tokens = Tokens::default();
+            Analyzer::default().analyze(text, &mut tokens).unwrap();
+            tokens
+        });
+        let (a, b) = (Side { text: a, tokens: &a_tokens }, Side { text: b, tokens: &b_tokens });
+        align(a, b, Stop::NEVER).unwrap().passages
+    }
+
+    #[test]
+    fn a_summary_is_one_passage_of_either_text() {
+        let (mut long, mut short) = (String::new(), String::new());
+        text(1, 31, &mut long);
+        text(2, 10, &mut short);
+        summary(&mut short);
+        text(4, 10, &mut short);
+        let expected = [120..180, 0..372];
+        let found = aligned(&short, &long);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([found[0].query.clone(), found[0].hit.clone()], expected);
+        let found = aligned(&long, &short);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([found[0].hit.clone(), found[0].query.clone()], expected);
+    }
+
+    #[test]
+    fn a_rewritten_passage_that_is_a_little_like_a_distant_sentence_remains_what_it_is() {
+        let (mut long, mut short) = (String::new(), String::new());
+        // Ten sentences with two words in three of their own; the first is a little like one that
+        // comes thirty sentences later.
+        let rewritten = |at: u64, seed: u64| {
+            (0..12).map(move |i| if i % 3 == 2 { seed << 40 | at << 8 | i } else { at << 8 | i })
+        };
+        (0..10).for_each(|at| sentence(rewritten(at, 5), &mut short));
+        (0..10).for_each(|at| sentence(rewritten(at, 6), &mut long));
+        text(7, 30, &mut long);
+        sentence((0..12).map(|i| if i % 2 == 1 { 8 << 40 | i } else { i }), &mut long);
+        let found = aligned(&short, &long);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([found[0].query.clone(), found[0].hit.clone()], [0..120, 0..120]);
+    }
+
+    #[test]
+    fn two_sentences_in_common_with_a_long_text_are_no_summary() {
+        let (mut long, mut short) = (String::new(), String::new());
+        text(1, 41, &mut long);
+        text(2, 4, &mut short);
+        sentence((0..12).map(|i| 1 << 32 | i), &mut short);
+        text(4, 4, &mut short);
+        sentence((0..12).map(|i| 1 << 32 | 40 << 8 | i), &mut short);
+        let found = aligned(&short, &long);
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+}
