@@ -9,6 +9,7 @@
 //!
 //! It knows neither indexes nor fingerprints; `chain` alone also serves where there is no text.
 
+mod adjoining;
 mod alike;
 mod chain;
 mod copied;
@@ -27,6 +28,7 @@ use crate::hash::BuildKeyHasher;
 use crate::stop::{Steps, Stop};
 pub use crate::text::Side;
 
+use adjoining::Part;
 use alike::seeds;
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
@@ -123,6 +125,7 @@ fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> R
     }
     let mut taken = Taken::default();
     passages.iter().for_each(|passage| _ = taken.take(&passage.query));
+    let copied = passages.len();
     rewritten.extend(summaries);
     for later in [rewritten, inside] {
         for passage in later {
@@ -131,7 +134,16 @@ fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> R
             }
         }
     }
-    passages.sort_unstable_by_key(|passage| (passage.query.start, passage.hit.start));
+    let parts = passages.into_iter().enumerate();
+    let parts = parts.map(|(at, passage)| Part { passage, is_copied: at < copied }).collect();
+    let mut passages = Vec::new();
+    for (passage, is_joined) in adjoining::joined(parts) {
+        if !is_joined {
+            passages.push(passage);
+        } else if steps.take(similarity_steps(&passage.query, &passage.hit))? {
+            passages.push(aligned(passage.query, passage.hit));
+        }
+    }
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
 }
 

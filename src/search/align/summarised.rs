@@ -25,7 +25,7 @@ const SUMMARY_TOKENS_MIN: usize = 30;
 /// At most so many sentences between two seeds, in the summary and in what it sums up.
 const GAPS_SENTENCES_MAX: [usize; 2] = [4, 40];
 /// So much of what the words of the summary say is said by the longer side.
-const CONTAINMENT_MIN: f64 = 0.65;
+const CONTAINMENT_MIN: f64 = 2.0 / 3.0;
 
 /// The summaries in either text of places of the other.
 ///

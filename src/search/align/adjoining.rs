@@ -1,0 +1,100 @@
+//! Which passages are parts of one?
+//!
+//! Of a passage that was rewritten one part may be copied, and another in another order: they adjoin
+//! in both texts, and are one. Two copied passages remain two: where the one ends is known to the
+//! word.
+
+use std::ops::Range;
+
+use super::Aligned;
+
+/// Parts of a passage have at most so many tokens between them, in either text: two sentences.
+const GAP_TOKENS_MAX: usize = 40;
+
+/// A passage that may be a part of one.
+pub struct Part {
+    /// The passage.
+    pub passage: Aligned,
+    /// Whether it was copied, and not rewritten.
+    pub is_copied: bool,
+}
+
+/// The passages, in the order of the query; those that adjoin are one, of which it is said that its
+/// similarity is yet to be found.
+pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
+    parts.sort_unstable_by_key(|Part { passage, .. }| (passage.query.start, passage.hit.start));
+    let mut passages: Vec<(Part, bool)> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match passages.last_mut() {
+            Some((last, is_joined)) if last.adjoins(&part) => {
+                last.passage.query = hull(&last.passage.query, &part.passage.query);
+                last.passage.hit = hull(&last.passage.hit, &part.passage.hit);
+                last.is_copied = false;
+                *is_joined = true;
+            }
+            _ => passages.push((part, false)),
+        }
+    }
+    passages.into_iter().map(|(part, is_joined)| (part.passage, is_joined)).collect()
+}
+
+impl Part {
+    fn adjoins(&self, other: &Part) -> bool {
+        let is_near = |a: &Range<usize>, b: &Range<usize>| {
+            a.start.max(b.start).saturating_sub(a.end.min(b.end)) <= GAP_TOKENS_MAX
+        };
+        !(self.is_copied && other.is_copied)
+            && is_near(&self.passage.query, &other.passage.query)
+            && is_near(&self.passage.hit, &other.passage.hit)
+    }
+}
+
+/// From where the one begins to where the other ends.
+fn hull(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    a.start.min(b.start)..a.end.max(b.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(
+        parts: &[(Range<usize>, Range<usize>, bool)],
+        expected: &[(Range<usize>, Range<usize>)],
+    ) {
+        let part = |(query, hit, is_copied): &(Range<usize>, Range<usize>, bool)| Part {
+            passage: Aligned { query: query.clone(), hit: hit.clone(), similarity: 1.0 },
+            is_copied: *is_copied,
+        };
+        let found = joined(parts.iter().map(part).collect());
+        let found: Vec<_> = found.into_iter().map(|(found, _)| (found.query, found.hit)).collect();
+        assert_eq!(found, expected, "{parts:?}");
+    }
+
+    #[test]
+    fn a_copied_and_a_rewritten_passage_that_adjoin_are_one() {
+        let (a, b) = (100..200, 1300..1400);
+        check(
+            &[(a.clone(), b.clone(), true), (240..300, 1200..1260, false)],
+            &[(100..300, 1200..1400)],
+        );
+        // Two sentences apart at most, in both texts.
+        let far = [(241..300, 1200..1260), (240..300, 1200..1259)];
+        for (c, d) in far {
+            let parts = [(a.clone(), b.clone(), true), (c.clone(), d.clone(), false)];
+            check(&parts, &[(a.clone(), b.clone()), (c, d)]);
+        }
+    }
+
+    #[test]
+    fn two_copied_passages_remain_two() {
+        let parts = [(0..20, 0..20, true), (20..40, 60..80, true)];
+        check(&parts, &[(0..20, 0..20), (20..40, 60..80)]);
+    }
+
+    #[test]
+    fn parts_in_a_row_are_one() {
+        let parts = [(60..90, 0..30, true), (0..20, 0..20, true), (30..50, 40..60, false)];
+        check(&parts, &[(0..90, 0..60)]);
+    }
+}
