@@ -5,14 +5,15 @@
 //! reuse detection at PAN 2014", section 2.2, whose thresholds these are, without stemming, which
 //! would need to know the language.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::groups::Seed;
-use super::sentences::{SORT_STEPS_A_WORD, Sentences, norm, product};
+use super::sentences::{Places, SORT_STEPS_A_WORD, Sentences, Vocabulary, norm, product};
 use crate::error::Result;
-use crate::hash::BuildKeyHasher;
-use crate::stop::Steps;
+use crate::hash::{BuildKeyHasher, mix64};
+use crate::stop::{Steps, Stop};
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
 pub const COSINE_MIN: f64 = 0.3;
@@ -36,48 +37,127 @@ pub struct Seeds {
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
-pub fn seeds(q: &Sentences, d: &Sentences, open: &[bool], steps: &mut Steps<'_>) -> Result<Seeds> {
+pub fn seeds(
+    q: &Sentences,
+    d: &Sentences,
+    vocabulary: &Vocabulary,
+    open: &[bool],
+    steps: &mut Steps<'_>,
+) -> Result<Seeds> {
     let stop = steps.stop();
-    let mut sentences_of: HashMap<u64, Vec<u32>, BuildKeyHasher> = HashMap::default();
-    for (at, words) in (0u32..).zip(&d.words) {
-        stop.check_at(at as usize)?;
-        for word in words {
-            sentences_of.entry(word.hash).or_default().push(at);
-        }
-    }
-    let many = (d.words.len() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
-    let norms: Vec<f64> = d.words.iter().map(|words| norm(words)).collect();
-    let mut seeds =
-        Seeds { all: Vec::new(), best: [vec![None; q.words.len()], vec![None; d.words.len()]] };
+    let places = vocabulary.places(d, stop)?;
+    let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
+    let norms: Vec<f64> = (0..d.count()).map(|at| norm(d.words(at))).collect();
+    let frequent = Frequent::new(d, &places, many, stop)?;
+    let mut seeds = Seeds { all: Vec::new(), best: [vec![None; q.count()], vec![None; d.count()]] };
+    // The words that bring up a sentence of the document, for each.
+    let mut rare = vec![0u32; d.count()];
     let mut alike: Vec<u32> = Vec::new();
-    for (at, words) in q.words.iter().enumerate().filter(|&(at, _)| open[at]) {
-        alike.clear();
-        for word in words {
-            let sentences =
-                sentences_of.get(&word.hash).filter(|sentences| sentences.len() <= many);
-            alike.extend(sentences.into_iter().flatten());
+    for at in (0..q.count()).filter(|&at| open[at]) {
+        let words = q.words(at);
+        let mut brought = 0;
+        let mut kept = Kept::default();
+        for &number in vocabulary.of_query(q, at) {
+            let sentences = places.of(number);
+            if sentences.len() > many {
+                kept.add(frequent.place(number));
+                continue;
+            }
+            brought += sentences.len();
+            for &sentence in sentences {
+                let count = &mut rare[sentence as usize];
+                if *count == 0 {
+                    alike.push(sentence);
+                }
+                *count += 1;
+            }
         }
         // Sixty words that are in sixty sentences each.
-        if !steps.take((words.len() + alike.len() * SORT_STEPS_A_WORD) as u64)? {
-            break;
-        }
+        let is_enough =
+            steps.take((words.len() + brought + alike.len() * SORT_STEPS_A_WORD) as u64)?;
         alike.sort_unstable();
-        alike.dedup();
         let norm = norm(words);
-        for &other in &alike {
-            let others = &d.words[other as usize];
+        for other in alike.drain(..) {
+            let count = std::mem::take(&mut rare[other as usize]);
+            let others = d.words(other as usize);
+            let dice = |common: usize| 2.0 * common as f64 / (words.len() + others.len()) as f64;
+            // Most sentences that are brought up by a word or two are far from alike.
+            let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
+            if !is_enough || dice(common_max) <= DICE_MIN {
+                continue;
+            }
             if !steps.take((words.len() + others.len()) as u64)? {
                 return Ok(seeds);
             }
             let (product, common) = product(words, others);
-            let dice = 2.0 * common as f64 / (words.len() + others.len()) as f64;
             let norms = norm * norms[other as usize];
-            if product > COSINE_MIN * norms && dice > DICE_MIN {
+            if product > COSINE_MIN * norms && dice(common) > DICE_MIN {
                 seeds.push((at as u32, other), product / norms);
             }
         }
+        if !is_enough {
+            break;
+        }
     }
     Ok(seeds)
+}
+
+/// Which frequent words a sentence has: how many two have in common is known at a glance.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    /// Of the most frequent 64, a bit each.
+    bits: u64,
+    /// Of the others, how many.
+    others: u32,
+}
+
+impl Kept {
+    fn add(&mut self, place: u32) {
+        match place {
+            0..64 => self.bits |= 1 << place,
+            _ => self.others += 1,
+        }
+    }
+
+    /// No fewer than both have.
+    fn common_max(&self, other: &Kept) -> usize {
+        ((self.bits & other.bits).count_ones() + self.others.min(other.others)) as usize
+    }
+}
+
+/// The words of a document that are too frequent to bring up a sentence.
+struct Frequent {
+    /// The place of each among them, the most frequent first, by its number.
+    places: HashMap<u64, u32, BuildKeyHasher>,
+    /// Those of each sentence of the document.
+    kept: Vec<Kept>,
+}
+
+impl Frequent {
+    /// The words that are in more than `many` sentences.
+    fn new(d: &Sentences, words: &Places, many: usize, stop: Stop<'_>) -> Result<Frequent> {
+        let mut frequent: Vec<(Reverse<usize>, u32)> = Vec::new();
+        for number in 0..words.count() {
+            stop.check_at(number as usize)?;
+            let sentences = words.of(number).len();
+            if sentences > many {
+                frequent.push((Reverse(sentences), number));
+            }
+        }
+        frequent.sort_unstable();
+        let mut kept = vec![Kept::default(); d.count()];
+        let mut places = HashMap::default();
+        for (place, &(_, number)) in (0u32..).zip(&frequent) {
+            stop.check()?;
+            places.insert(mix64(u64::from(number)), place);
+            words.of(number).iter().for_each(|&sentence| kept[sentence as usize].add(place));
+        }
+        Ok(Frequent { places, kept })
+    }
+
+    fn place(&self, number: u32) -> u32 {
+        self.places[&mix64(u64::from(number))]
+    }
 }
 
 impl Seeds {

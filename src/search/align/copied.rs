@@ -66,6 +66,7 @@ fn matches(
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
     let mut places: HashMap<u64, Places, BuildKeyHasher> = HashMap::default();
+    places.reserve(document.len() / 2);
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
     for (at, seed) in seeds(document).enumerate().rev() {

@@ -133,9 +133,15 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
     ]
 }
 
-fn steps_of([a, b]: &[Text; 2]) -> (u64, Alignment) {
+/// The alignment of two texts within so many steps.
+fn aligned([a, b]: &[Text; 2], steps: &mut Steps<'_>) -> Result<Alignment> {
+    let prepared = Prepared::new(a.side(), steps.stop())?;
+    align_within((a.side(), &prepared), b.side(), steps)
+}
+
+fn steps_of(texts: &[Text; 2]) -> (u64, Alignment) {
     let mut steps = Steps::unbounded(Stop::NEVER);
-    let alignment = align_within(a.side(), b.side(), &mut steps).unwrap();
+    let alignment = aligned(texts, &mut steps).unwrap();
     (steps.taken(), alignment)
 }
 
@@ -163,29 +169,29 @@ fn random_letters_as_words_take_steps_in_proportion_to_their_length() {
 #[test]
 fn an_alignment_that_is_cut_says_so_and_is_always_the_same() {
     for (name, texts) in pairs(1 << 15) {
-        let [a, b] = &texts;
         let (_, whole) = steps_of(&texts);
         let most = whole.steps;
         for max in [0, most / 7, most / 2, most - 1] {
             let cut = || {
                 let mut steps = Steps::new(max, Stop::NEVER);
-                align_within(a.side(), b.side(), &mut steps).unwrap()
+                aligned(&texts, &mut steps).unwrap()
             };
             let once = cut();
             assert!(!once.is_complete && once.steps <= max, "{name}: {max} of {most}");
             assert_eq!(once, cut(), "{name}");
         }
         let mut steps = Steps::new(most, Stop::NEVER);
-        assert_eq!(align_within(a.side(), b.side(), &mut steps).unwrap(), whole, "{name}");
+        assert_eq!(aligned(&texts, &mut steps).unwrap(), whole, "{name}");
     }
 }
 
 #[test]
 fn an_alignment_ends_at_the_look_at_which_nobody_waits_any_more() {
-    for (name, [a, b]) in pairs(1 << 16) {
+    for (name, texts) in pairs(1 << 16) {
+        let [a, b] = &texts;
         let flag = After::looks(u64::MAX);
         let mut steps = Steps::unbounded(Stop::on(&flag));
-        align_within(a.side(), b.side(), &mut steps).unwrap();
+        aligned(&texts, &mut steps).unwrap();
         let (looks, steps) = (flag.count(), steps.taken());
         assert!(looks > steps / (2 * STEPS_BETWEEN_LOOKS), "{name}: {looks} looks, {steps} steps");
         for looks_max in [0, 1, looks / 2, looks - 1] {

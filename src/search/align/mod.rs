@@ -33,7 +33,7 @@ use alike::seeds;
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
 pub use copied::runs_bytes;
-use sentences::{Sentences, weigh};
+use sentences::{Sentences, Vocabulary};
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,21 @@ const STAGE_STEPS_MAX: u64 = 1 << 29;
 /// See [`STAGE_STEPS_MAX`].
 const STAGE_STEPS_A_TOKEN: u64 = 64;
 
+/// What is known of a query before it is aligned with a document, found once for all documents.
+pub struct Prepared {
+    sentences: Sentences,
+}
+
+impl Prepared {
+    /// Prepares a query.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after nobody waits any more.
+    pub fn new(query: Side<'_>, stop: Stop<'_>) -> Result<Prepared> {
+        Ok(Prepared { sentences: Sentences::new(query, stop)? })
+    }
+}
+
 /// The passages that two texts have in common.
 ///
 /// Of two passages that share more than half of their places in the query, the better one is
@@ -78,13 +93,29 @@ const STAGE_STEPS_A_TOKEN: u64 = 64;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after nobody waits any more.
 pub fn align(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Alignment> {
-    let tokens = (query.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
+    align_prepared((query, &Prepared::new(query, stop)?), document, stop)
+}
+
+/// The same, of a query that is prepared.
+///
+/// # Errors
+/// As [`align`].
+pub fn align_prepared(
+    query: (Side<'_>, &Prepared),
+    document: Side<'_>,
+    stop: Stop<'_>,
+) -> Result<Alignment> {
+    let tokens = (query.0.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
     let mut steps = Steps::new(STAGE_STEPS_MAX + STAGE_STEPS_A_TOKEN * tokens, stop);
     align_within(query, document, &mut steps)
 }
 
 /// The same, with other bounds.
-fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> Result<Alignment> {
+fn align_within(
+    (query, prepared): (Side<'_>, &Prepared),
+    document: Side<'_>,
+    steps: &mut Steps<'_>,
+) -> Result<Alignment> {
     let [q, d] = [&query.tokens.hashes[..], &document.tokens.hashes[..]];
     let aligned = |query: Range<usize>, hit: Range<usize>| Aligned {
         similarity: similarity(&q[query.clone()], &d[hit.clone()]),
@@ -93,7 +124,7 @@ fn align_within(query: Side<'_>, document: Side<'_>, steps: &mut Steps<'_>) -> R
     };
     steps.begin_stage();
     let copied = copied::passages(q, d, steps)?;
-    let candidates = Candidates::new(query, document, &copied, steps)?;
+    let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
     let mut judged = |candidates: Vec<Candidate>| -> Result<Vec<Aligned>> {
         let mut passages = Vec::new();
         for Candidate { query, hit, similarity_min } in candidates {
@@ -165,14 +196,14 @@ const COPIED_TOKENS_MIN: usize = 40;
 
 impl Candidates {
     fn new(
-        query: Side<'_>,
+        (query, prepared): (Side<'_>, &Prepared),
         document: Side<'_>,
         copied: &[Chain],
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
         let stop = steps.stop();
-        let (mut q, mut d) = (Sentences::new(query, stop)?, Sentences::new(document, stop)?);
-        weigh(&mut q, &mut d, stop)?;
+        let (mut q, mut d) = (prepared.sentences.clone(), Sentences::new(document, stop)?);
+        let vocabulary = Vocabulary::weigh(&mut q, &mut d, stop)?;
         let mut long = Taken::default();
         for chain in copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN) {
             long.insert(chain.query.clone());
@@ -180,7 +211,7 @@ impl Candidates {
         // A sentence that is copied in part is where a copied passage ends.
         let open: Vec<bool> = q.ranges.iter().map(|sentence| long.covered(sentence) == 0).collect();
         steps.begin_stage();
-        let seeds = seeds(&q, &d, &open, steps)?;
+        let seeds = seeds(&q, &d, &vocabulary, &open, steps)?;
         steps.begin_stage();
         let summarised = summarised::passages(&q, &d, &seeds, steps)?;
         steps.begin_stage();

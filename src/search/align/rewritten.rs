@@ -68,8 +68,8 @@ fn are_alike(
     steps: &mut Steps<'_>,
 ) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    let (a, b) = (&q.words[a], &d.words[b]);
-    let words: usize = a.iter().chain(b).map(Vec::len).sum();
+    let (a, b) = (q.words_of(&a), d.words_of(&b));
+    let words = a.len() + b.len();
     if !steps.take((seeds.len() + words * SORT_STEPS_A_WORD) as u64)? {
         return Ok(None);
     }

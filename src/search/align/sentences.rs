@@ -17,11 +17,14 @@ const SENTENCE_TOKENS_MIN: usize = 3;
 const SENTENCE_TOKENS_MAX: usize = 60;
 
 /// The sentences of a text.
+#[derive(Clone)]
 pub struct Sentences {
     /// Their tokens.
     pub ranges: Vec<Range<usize>>,
-    /// The words of each, by their hashes, ascending.
-    pub words: Vec<Vec<Word>>,
+    /// The words of all, one sentence after the other; those of each by their hashes, ascending.
+    words: Vec<Word>,
+    /// Where the words of each sentence begin, and where those of the last end.
+    starts: Vec<u32>,
 }
 
 /// A word of a sentence, or of a passage.
@@ -59,14 +62,40 @@ impl Sentences {
                 start = end;
             }
         }
-        let words = ranges.iter().enumerate().map(|(at, range)| {
+        let mut words: Vec<Word> = Vec::with_capacity(spans.len());
+        let mut starts = Vec::with_capacity(ranges.len() + 1);
+        let mut hashes: Vec<u64> = Vec::with_capacity(SENTENCE_TOKENS_MAX);
+        for (at, range) in ranges.iter().enumerate() {
             stop.check_at(at)?;
-            let mut hashes = side.tokens.hashes[range.clone()].to_vec();
+            starts.push(words.len() as u32);
+            hashes.clear();
+            hashes.extend_from_slice(&side.tokens.hashes[range.clone()]);
             hashes.sort_unstable();
             let same = hashes.chunk_by(|a, b| a == b);
-            Ok(same.map(|same| Word { hash: same[0], weight: same.len() as f64 }).collect())
-        });
-        Ok(Sentences { words: words.collect::<Result<_>>()?, ranges })
+            words.extend(same.map(|same| Word { hash: same[0], weight: same.len() as f64 }));
+        }
+        starts.push(words.len() as u32);
+        Ok(Sentences { ranges, words, starts })
+    }
+
+    /// The number of sentences.
+    pub fn count(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// The words of a sentence.
+    pub fn words(&self, sentence: usize) -> &[Word] {
+        &self.words[self.places(&(sentence..sentence + 1))]
+    }
+
+    /// The words of several sentences, one sentence after the other.
+    pub fn words_of(&self, sentences: &Range<usize>) -> &[Word] {
+        &self.words[self.places(sentences)]
+    }
+
+    /// The places of the words of several sentences among all.
+    fn places(&self, sentences: &Range<usize>) -> Range<usize> {
+        self.starts[sentences.start] as usize..self.starts[sentences.end] as usize
     }
 
     /// The tokens of a range of sentences.
@@ -95,23 +124,97 @@ fn ends_sentence(between: &str) -> bool {
     lines > 1
 }
 
-/// Weighs all words: a word says ln(1 + sentences / sentences with the word), over both texts. The
-/// one is for texts of a sentence or two, of which every shared word would say nothing.
-///
-/// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
-pub fn weigh(q: &mut Sentences, d: &mut Sentences, stop: Stop<'_>) -> Result<()> {
-    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-    for (at, word) in q.words.iter().chain(&d.words).flatten().enumerate() {
-        stop.check_at(at)?;
-        *counts.entry(word.hash).or_default() += 1;
+/// The words of two texts, which are weighed, each by a number.
+pub struct Vocabulary {
+    /// The numbers of the words of the query, and of those of the document, in their order.
+    numbers: [Vec<u32>; 2],
+    /// How many words there are.
+    count: usize,
+}
+
+impl Vocabulary {
+    /// Weighs all words: a word says ln(1 + sentences / sentences with the word), over both texts. The
+    /// one is for texts of a sentence or two, of which every shared word would say nothing.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+    pub fn weigh(q: &mut Sentences, d: &mut Sentences, stop: Stop<'_>) -> Result<Vocabulary> {
+        let mut number_of: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        number_of.reserve((q.words.len() + d.words.len()) / 4);
+        let mut counts: Vec<u32> = Vec::new();
+        let mut numbers = [Vec::with_capacity(q.words.len()), Vec::with_capacity(d.words.len())];
+        for (words, numbers) in [&q.words, &d.words].into_iter().zip(&mut numbers) {
+            for (at, word) in words.iter().enumerate() {
+                stop.check_at(at)?;
+                let number = *number_of.entry(word.hash).or_insert(counts.len() as u32);
+                if number as usize == counts.len() {
+                    counts.push(0);
+                }
+                counts[number as usize] += 1;
+                numbers.push(number);
+            }
+        }
+        let sentences = (q.count() + d.count()) as f64;
+        let says = |&count: &u32| (1.0 + sentences / f64::from(count)).ln();
+        let says: Vec<f64> = counts.iter().map(says).collect();
+        for (words, numbers) in [&mut q.words, &mut d.words].into_iter().zip(&numbers) {
+            for (at, (word, &number)) in words.iter_mut().zip(numbers).enumerate() {
+                stop.check_at(at)?;
+                word.weight *= says[number as usize];
+            }
+        }
+        Ok(Vocabulary { numbers, count: counts.len() })
     }
-    let sentences = (q.words.len() + d.words.len()) as f64;
-    for (at, word) in q.words.iter_mut().chain(&mut d.words).flatten().enumerate() {
-        stop.check_at(at)?;
-        word.weight *= (1.0 + sentences / f64::from(counts[&word.hash])).ln();
+
+    /// The numbers of the words of a sentence of the query.
+    pub fn of_query(&self, q: &Sentences, sentence: usize) -> &[u32] {
+        &self.numbers[0][q.places(&(sentence..sentence + 1))]
     }
-    Ok(())
+
+    /// In which sentences of the document each word is.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+    pub fn places(&self, d: &Sentences, stop: Stop<'_>) -> Result<Places> {
+        let mut starts = vec![0u32; self.count + 1];
+        for (at, &number) in self.numbers[1].iter().enumerate() {
+            stop.check_at(at)?;
+            starts[number as usize + 1] += 1;
+        }
+        for word in 0..self.count {
+            starts[word + 1] += starts[word];
+        }
+        let mut free = starts.clone();
+        let mut sentences = vec![0u32; self.numbers[1].len()];
+        for sentence in 0..d.count() {
+            stop.check_at(sentence)?;
+            for &number in &self.numbers[1][d.places(&(sentence..sentence + 1))] {
+                let free = &mut free[number as usize];
+                sentences[*free as usize] = sentence as u32;
+                *free += 1;
+            }
+        }
+        Ok(Places { starts, sentences })
+    }
+}
+
+/// The sentences that each word is in.
+pub struct Places {
+    starts: Vec<u32>,
+    sentences: Vec<u32>,
+}
+
+impl Places {
+    /// The number of words.
+    pub fn count(&self) -> u32 {
+        (self.starts.len() - 1) as u32
+    }
+
+    /// The sentences that a word is in, ascending.
+    pub fn of(&self, number: u32) -> &[u32] {
+        let at = number as usize;
+        &self.sentences[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
 }
 
 /// The length of a vector.
@@ -138,8 +241,8 @@ pub fn product(a: &[Word], b: &[Word]) -> (f64, usize) {
 pub const SORT_STEPS_A_WORD: usize = 8;
 
 /// The words of several sentences.
-pub fn joined(sentences: &[Vec<Word>]) -> Vec<Word> {
-    let mut words: Vec<Word> = sentences.iter().flatten().copied().collect();
+pub fn joined(words: &[Word]) -> Vec<Word> {
+    let mut words = words.to_vec();
     // Stable, so that equal words are added up in the order of the text, and to the same sum.
     words.sort_by_key(|word| word.hash);
     let same = words.chunk_by(|a, b| a.hash == b.hash);

@@ -102,9 +102,8 @@ impl Summaries<'_> {
         if !is_long || tokens < SUMMARY_TOKENS_MIN {
             return Ok(Some(false));
         }
-        let (short, long) = (&self.short.words[short.clone()], &self.long.words[long.clone()]);
-        let words: usize = short.iter().chain(long).map(Vec::len).sum();
-        if !steps.take((words * SORT_STEPS_A_WORD) as u64)? {
+        let (short, long) = (self.short.words_of(short), self.long.words_of(long));
+        if !steps.take(((short.len() + long.len()) * SORT_STEPS_A_WORD) as u64)? {
             return Ok(None);
         }
         let (short, long) = (joined(short), joined(long));
