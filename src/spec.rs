@@ -209,8 +209,8 @@ fn write_spec(
     let mut comma = "";
     for (parameter, value) in parameters.iter().zip(values) {
         // What must be given has no value to be shown, so its name stands for it.
-        let value =
-            value.map_or_else(|| parameter.name.to_uppercase(), |value| parameter.written(value));
+        let value = value
+            .map_or_else(|| parameter.name.to_ascii_uppercase(), |value| parameter.written(value));
         write!(f, "{comma}{}={value}", parameter.name)?;
         comma = ",";
     }

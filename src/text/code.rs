@@ -164,7 +164,7 @@ fn languages_of(name: &str) -> Vec<&'static str> {
     let ends = |ending: &&str| {
         name.strip_suffix(*ending).is_some_and(|rest| !rest.is_empty() && !rest.ends_with('/'))
     };
-    let has_name = |language: &&Language| language.endings.iter().any(|ending| ends(ending));
+    let has_name = |language: &&Language| language.endings.iter().any(ends);
     LANGUAGES.iter().filter(has_name).map(|language| language.name).collect()
 }
 
@@ -172,7 +172,7 @@ fn languages_of(name: &str) -> Vec<&'static str> {
 pub fn lacks_language(spec: &str) -> bool {
     let (name, list) = split(spec);
     let is_language =
-        |item: &str| item.split('=').next().is_some_and(|key| key.trim() == "language");
+        |item: &str| item.split('=').next().is_some_and(|key| key.trim_ascii() == "language");
     name == "code" && !list.split(',').any(is_language)
 }
 
@@ -186,8 +186,11 @@ pub fn with_language(spec: &str, language: &str) -> String {
 /// The name and the list of parameters of a specification.
 fn split(spec: &str) -> (&str, &str) {
     match spec.split_once('(') {
-        None => (spec.trim(), ""),
-        Some((name, rest)) => (name.trim(), rest.trim_end().trim_end_matches(')').trim()),
+        None => (spec.trim_ascii(), ""),
+        Some((name, rest)) => {
+            let rest = rest.trim_ascii_end();
+            (name.trim_ascii(), rest.strip_suffix(')').unwrap_or(rest).trim_ascii())
+        }
     }
 }
 

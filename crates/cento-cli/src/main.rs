@@ -69,7 +69,7 @@ pub struct Cento {
 enum Verb {
     Create(create::Create),
     Add(add::Add),
-    Search(search::Search),
+    Search(Box<search::Search>),
     Compare(compare::Compare),
     Pairs(pairs::Pairs),
     Pairwise(pairwise::Pairwise),

@@ -85,7 +85,7 @@ impl RecentDocuments {
         let text = recent.text.as_ref().map_or(0, String::len);
         self.bytes += recent.keys.len() * 8 + indexed * BYTES_A_POSTING;
         self.bytes += text + recent.id.len() + 200;
-        self.bytes += recent.signature().1.len() * size_of::<Fingerprint>();
+        self.bytes += size_of_val(recent.signature().1);
         self.documents.push(recent);
         self.is_touched.push(false);
     }

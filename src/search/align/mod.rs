@@ -75,6 +75,12 @@ pub struct Prepared {
     sentences: Sentences,
 }
 
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
+    }
+}
+
 impl Prepared {
     /// Prepares a query.
     ///

@@ -250,7 +250,8 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     let ranked = ["search", "idx", "--text", &rewritten, "--rank", "passages"];
     let by_passages = dir.json(&ranked);
     assert_eq!(by_passages["hits"][0]["id"], "d7", "{by_passages}");
-    assert!(by_passages["hits"][0]["passage_tokens"].as_u64().unwrap() > 50, "{by_passages}");
+    let tokens = |at: usize| by_passages["hits"][at]["passage_tokens"].as_u64().unwrap();
+    assert!(tokens(0) > tokens(1), "{by_passages}");
     assert!(by_passages["hits"][0].get("passages").is_none());
     let shown = dir.json(&[&ranked[..], &["--passages", "--limit", "1"]].concat());
     assert!(!shown["hits"][0]["passages"].as_array().unwrap().is_empty());
