@@ -19,6 +19,7 @@ pub mod memory;
 mod neighbours;
 mod passages;
 mod query;
+mod resolved;
 mod score;
 mod shared;
 mod similar_to;
@@ -47,7 +48,6 @@ use crate::error::{Error, Result};
 use crate::estimate::HitEstimate;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::least_overlap;
-use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 use crate::text::Analyzed;
 use best::{Grams, Windows};
@@ -55,6 +55,7 @@ use boilerplate::Boilerplate;
 use candidates::{Counted, Counters, Found, Request};
 use evidence::Evidence;
 use filter::Filter;
+use resolved::Resolved;
 use score::Scored;
 use shared::SharedFingerprints;
 use weigh::{Weigh, WeightedOverlap};
@@ -551,52 +552,4 @@ fn rank_by_passages(hits: &mut Vec<Hit>, query: &Query) {
     }
     hits.sort_by_key(|hit| Reverse(hit.passage_tokens));
     hits.truncate(query.limit);
-}
-
-/// The subject of a query, as numbers.
-struct Resolved {
-    id: Option<String>,
-    address: Option<DocAddress>,
-    tokens: u32,
-    signature: Vec<Fingerprint>,
-    /// The distinct keys of the signature, ascending.
-    keys: Vec<u64>,
-    /// The first position of each key.
-    positions: Vec<u32>,
-}
-
-impl Resolved {
-    fn new(tokens: u32, signature: Vec<Fingerprint>) -> Resolved {
-        let mut firsts = signature.clone();
-        firsts.sort_unstable();
-        firsts.dedup_by_key(|fingerprint| fingerprint.key);
-        let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
-        Resolved { id: None, address: None, tokens, signature, keys, positions }
-    }
-
-    /// Takes out fingerprints that do not count.
-    fn leave_out(&mut self, boilerplate: &Boilerplate) {
-        self.signature.retain(|fingerprint| !boilerplate.has(fingerprint.key));
-        let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !boilerplate.has(**key));
-        (self.keys, self.positions) = kept.unzip();
-    }
-
-    /// What is told of the query.
-    fn info(&self, found: &Found) -> QueryInfo {
-        let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
-        QueryInfo {
-            id: self.id.clone(),
-            tokens: self.tokens,
-            fingerprints: self.keys.len() as u32,
-            global: f64::from(found.known) / self.keys.len().max(1) as f64,
-            stopped: found.stopped.len() as u32,
-            stopped_fingerprints: stopped,
-            postings: found.postings,
-        }
-    }
-
-    fn stopped(&self, i: u32, df: u64) -> Stopped {
-        let at = i as usize;
-        Stopped { key: self.keys[at].to_string(), position: self.positions[at], df }
-    }
 }

@@ -1,0 +1,55 @@
+//! What is a query, once its text is signed or its document is found?
+
+use super::boilerplate::Boilerplate;
+use super::candidates::Found;
+use super::{QueryInfo, Stopped};
+use crate::index::DocAddress;
+use crate::scheme::Fingerprint;
+
+/// The subject of a query, as numbers.
+pub struct Resolved {
+    pub id: Option<String>,
+    pub address: Option<DocAddress>,
+    pub tokens: u32,
+    pub signature: Vec<Fingerprint>,
+    /// The distinct keys of the signature, ascending.
+    pub keys: Vec<u64>,
+    /// The first position of each key.
+    pub positions: Vec<u32>,
+}
+
+impl Resolved {
+    pub fn new(tokens: u32, signature: Vec<Fingerprint>) -> Resolved {
+        let mut firsts = signature.clone();
+        firsts.sort_unstable();
+        firsts.dedup_by_key(|fingerprint| fingerprint.key);
+        let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
+        Resolved { id: None, address: None, tokens, signature, keys, positions }
+    }
+
+    /// Takes out fingerprints that do not count.
+    pub fn leave_out(&mut self, boilerplate: &Boilerplate) {
+        self.signature.retain(|fingerprint| !boilerplate.has(fingerprint.key));
+        let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !boilerplate.has(**key));
+        (self.keys, self.positions) = kept.unzip();
+    }
+
+    /// What is told of the query.
+    pub fn info(&self, found: &Found) -> QueryInfo {
+        let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
+        QueryInfo {
+            id: self.id.clone(),
+            tokens: self.tokens,
+            fingerprints: self.keys.len() as u32,
+            global: f64::from(found.known) / self.keys.len().max(1) as f64,
+            stopped: found.stopped.len() as u32,
+            stopped_fingerprints: stopped,
+            postings: found.postings,
+        }
+    }
+
+    fn stopped(&self, i: u32, df: u64) -> Stopped {
+        let at = i as usize;
+        Stopped { key: self.keys[at].to_string(), position: self.positions[at], df }
+    }
+}
