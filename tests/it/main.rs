@@ -14,6 +14,7 @@ mod join;
 mod misplaced;
 mod naive_reader;
 mod passages;
+mod scripts;
 mod search;
 mod segment;
 mod tidy;
