@@ -23,6 +23,7 @@ mod pan;
 mod programs;
 mod recall;
 mod retrieval;
+mod scripts;
 mod service;
 mod truth;
 mod unicode;
@@ -48,6 +49,7 @@ enum Tool {
     Dedup(duplicates::Dedup),
     Recall(recall::Recall),
     Retrieval(retrieval::Retrieval),
+    Scripts(scripts::Scripts),
     Finkel(finkel::Finkel),
     Lifecycle(lifecycle::Lifecycle),
     Latency(latency::Latency),
@@ -74,6 +76,7 @@ fn main() -> Result {
         Tool::Dedup(tool) => tool.run(),
         Tool::Recall(tool) => tool.run(),
         Tool::Retrieval(tool) => tool.run(),
+        Tool::Scripts(tool) => tool.run(),
         Tool::Finkel(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),
         Tool::Latency(tool) => tool.run(),
