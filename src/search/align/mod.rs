@@ -221,7 +221,7 @@ impl Candidates {
         steps.begin_stage();
         let summarised = summarised::passages(&q, &d, &seeds, steps)?;
         steps.begin_stage();
-        let rewritten = rewritten::passages((query, &q), (document, &d), seeds.all, steps)?;
+        let rewritten = rewritten::passages((query, &q), (document, &d), seeds, steps)?;
         Ok(Candidates { rewritten, summarised })
     }
 }

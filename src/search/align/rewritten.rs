@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::alike::extent;
+use super::alike::{Seeds, extent};
 use super::groups::{Seed, groups};
 use super::sentences::{SORT_STEPS_A_WORD, Sentences, joined, norm, product};
 use super::{Candidate, Side};
@@ -34,12 +34,22 @@ const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 pub fn passages(
     (query, q): (Side<'_>, &Sentences),
     (document, d): (Side<'_>, &Sentences),
-    seeds: Vec<Seed>,
+    seeds: Seeds,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Candidate>> {
-    let mut found = Vec::new();
-    cluster(seeds, GAP_SENTENCES_MAX, (q, d), &mut found, steps)?;
-    found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
+    let clusters = |seeds: Vec<Seed>, steps: &mut Steps<'_>| -> Result<Vec<Vec<Seed>>> {
+        let mut found = Vec::new();
+        cluster(seeds, GAP_SENTENCES_MAX, (q, d), &mut found, steps)?;
+        found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
+        Ok(found)
+    };
+    let best = (0u32..).zip(&seeds.best[0]).filter_map(|(at, best)| Some((at, best.as_ref()?.0)));
+    let best = best.collect();
+    let mut found = clusters(seeds.all, steps)?;
+    // Where sentences are like many others the clusters are as long as the text; those of the
+    // sentences that are most alike come after them.
+    let best = clusters(best, steps)?.into_iter();
+    found.extend(best.filter(|seeds| seeds.len() > 1));
     let candidates = found.into_iter().map(|seeds| {
         let (a, b) = extent(&seeds);
         let similarity_min = if seeds.len() == 1 { SIMILARITY_OF_ONE_MIN } else { SIMILARITY_MIN };

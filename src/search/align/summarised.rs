@@ -24,6 +24,8 @@ const LENGTHS_RATIO_MIN: usize = 3;
 const SUMMARY_TOKENS_MIN: usize = 30;
 /// At most so many sentences between two seeds, in the summary and in what it sums up.
 const GAPS_SENTENCES_MAX: [usize; 2] = [4, 40];
+/// A sentence of a summary is like so many of the longer side, on average.
+const SEEDS_A_SENTENCE_MAX: usize = 2;
 /// So much of what the words of the summary say is said by the longer side.
 const CONTAINMENT_MIN: f64 = 2.0 / 3.0;
 
@@ -82,8 +84,12 @@ impl Summaries<'_> {
                 None => break,
                 Some(false) => {}
                 Some(true) => {
-                    let Some(long) = widened(&short, long, seeds, steps)? else { break };
-                    found.push((self.short.tokens(&short), self.long.tokens(&long)));
+                    let Some(long) = widened(&short, long, group.len(), seeds, steps)? else {
+                        break;
+                    };
+                    if !long.is_empty() {
+                        found.push((self.short.tokens(&short), self.long.tokens(&long)));
+                    }
                 }
             }
         }
@@ -114,9 +120,13 @@ impl Summaries<'_> {
 
 /// The sentences of a longer side, with those that are like one of the `short`, until there is too
 /// wide a gap on either side; none if that takes too many steps.
+///
+/// There are none either if the `stand_for` sentences of the summary are like many more: where all
+/// sentences are alike, that says nothing.
 fn widened(
     short: &Range<usize>,
     long: Range<usize>,
+    stand_for: usize,
     seeds: &[Seed],
     steps: &mut Steps<'_>,
 ) -> Result<Option<Range<usize>>> {
@@ -127,6 +137,10 @@ fn widened(
     }
     let mut places: Vec<usize> = seeds.iter().map(|seed| seed.1 as usize).collect();
     places.sort_unstable();
+    let within = places.iter().filter(|place| long.contains(place)).count();
+    if within > stand_for * SEEDS_A_SENTENCE_MAX {
+        return Ok(Some(long.start..long.start));
+    }
     let distance_max = GAPS_SENTENCES_MAX[1] + 1;
     let (mut start, mut end) = (long.start, long.end);
     for &place in places.iter().rev() {
@@ -226,6 +240,27 @@ mod tests {
         let found = aligned(&short, &long);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!([found[0].query.clone(), found[0].hit.clone()], [0..120, 0..120]);
+    }
+
+    #[test]
+    fn where_all_sentences_are_alike_there_is_no_summary_but_rewritten_text() {
+        // Of ten words each, of twenty-five.
+        let word = |seed: u64, at: u64, i: u64| mix64(seed << 32 | at << 8 | i) % 25;
+        let alike = |seed: u64, at: u64, out: &mut String| {
+            sentence((0..10).map(|i| word(seed, at, i)), out);
+        };
+        let (mut long, mut other, mut rewritten) = (String::new(), String::new(), String::new());
+        (0..60).for_each(|at| alike(1, at, &mut long));
+        (0..12).for_each(|at| alike(2, at, &mut other));
+        let found = aligned(&other, &long);
+        assert!(found.iter().all(|found| found.hit.len() < 2 * found.query.len()), "{found:?}");
+        // The same sentences in another order, with a word less.
+        (20..32).rev().for_each(|at| {
+            sentence((1..10).rev().map(|i| word(1, at, i)), &mut rewritten);
+        });
+        let found = aligned(&rewritten, &long);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!([found[0].query.clone(), found[0].hit.clone()], [0..108, 200..320]);
     }
 
     #[test]
