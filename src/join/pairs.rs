@@ -39,6 +39,9 @@ pub struct PairOptions {
     pub margin_min: Option<f64>,
     /// Whether passages are found, which takes the texts of both documents of each pair.
     pub passages: bool,
+    /// A pair has a passage of at least so many tokens, and shorter ones are left out: it is as if
+    /// [`passages`](Self::passages) were set.
+    pub min_passage: Option<u32>,
     /// Threads that search.
     pub threads: usize,
 }
@@ -52,8 +55,15 @@ impl Default for PairOptions {
             relative: false,
             margin_min: None,
             passages: false,
+            min_passage: None,
             threads: crate::available_threads(),
         }
+    }
+}
+
+impl PairOptions {
+    fn needs_passages(&self) -> bool {
+        self.passages || self.min_passage.is_some()
     }
 }
 
@@ -229,7 +239,8 @@ impl<'a> Join<'a> {
         let snapshot = searcher.snapshot();
         let other = against.unwrap_or(searcher).snapshot();
         snapshot.config().check_signs_as(other.config(), other.index().path())?;
-        if options.passages && !(snapshot.config().store_text && other.config().store_text) {
+        if options.needs_passages() && !(snapshot.config().store_text && other.config().store_text)
+        {
             let what = "passages are found by comparing texts, but an index stores none";
             return Err(Error::Query { what: what.into() });
         }
@@ -306,11 +317,17 @@ impl<'a> Join<'a> {
             let least = self.options.margin_min.unwrap_or(f64::NEG_INFINITY);
             pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
         }
-        if self.options.passages {
+        if self.options.needs_passages() {
             let mut texts = Texts::new(snapshot, searched.snapshot());
+            let tokens_min = self.options.min_passage.unwrap_or(0);
             for pair in &mut pairs {
-                pair.passages = Some(texts.passages(pair.a, pair.b, self.stop)?);
+                let passages = texts.passages(pair.a, pair.b, self.stop)?;
+                pair.passages = Some(passages.of_at_least(tokens_min));
             }
+        }
+        if self.options.min_passage.is_some() {
+            let has_any = |passages: &Passages| !passages.found.is_empty();
+            pairs.retain(|pair| pair.passages.as_ref().is_some_and(has_any));
         }
         Ok(pairs)
     }

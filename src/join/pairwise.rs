@@ -35,11 +35,20 @@ pub struct PairwiseOptions {
     pub margin_min: Option<f64>,
     /// Whether those with the greatest margins come first.
     pub by_margin: bool,
+    /// A pair has a passage of at least so many tokens, which is shown, if that is asked for: it takes
+    /// the texts, and the time of finding the passages of every pair that shares a fingerprint.
+    pub min_passage: Option<u32>,
 }
 
 impl Default for PairwiseOptions {
     fn default() -> PairwiseOptions {
-        PairwiseOptions { limit: 20, similarity_min: 0.0, margin_min: None, by_margin: false }
+        PairwiseOptions {
+            limit: 20,
+            similarity_min: 0.0,
+            margin_min: None,
+            by_margin: false,
+            min_passage: None,
+        }
     }
 }
 
@@ -54,13 +63,14 @@ pub fn most_similar(
     options: &PairwiseOptions,
     stop: &AtomicBool,
 ) -> Result<Vec<SymmetricPair>> {
-    let PairwiseOptions { limit, similarity_min, margin_min, by_margin } = *options;
+    let PairwiseOptions { limit, similarity_min, margin_min, by_margin, min_passage } = *options;
     let documents = searcher.snapshot().documents();
     // Asked for, so that there is an error if there are too few documents.
     let margin_min = margin_min.or(by_margin.then_some(f64::NEG_INFINITY));
     let options = PairOptions {
         relative: documents >= MARGIN_DOCUMENTS_MIN,
         margin_min,
+        min_passage,
         ..PairOptions::default()
     };
     let mut best: Vec<Pair> = Vec::new();

@@ -49,6 +49,15 @@ pub struct Comparison {
     pub complete: bool,
 }
 
+impl Comparison {
+    /// The same, of which those passages are left that have at least so many tokens of the first text.
+    #[must_use]
+    pub fn with_passages_of_at_least(mut self, tokens: u32) -> Comparison {
+        self.passages.retain(|passage| passage.tokens >= tokens);
+        self
+    }
+}
+
 /// Compares two texts as the documents of an index with this configuration would be.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::memory::{self, QueryMemory};
-use super::passages::{self, Passage, Passages};
+use super::passages::{self, PASSAGE_TOKENS_MIN, Passage, Passages, Prepared};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
 use super::{Query, Resolved};
@@ -26,7 +26,10 @@ pub struct Evidence<'a> {
     /// If passages are found by tokens of another analyser: that, and its tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
-    shows_passages: bool,
+    needs_passages: bool,
+    min_passage: Option<u32>,
+    /// What is known of the query's passages, once they are asked for.
+    prepared: Option<Prepared>,
     stop: Stop<'a>,
     shared: SharedFingerprints,
     /// The document last read: it is verified, and then its passages are found.
@@ -99,7 +102,9 @@ impl<'a> Evidence<'a> {
             tokens,
             whole_words,
             measure: query.verify.as_ref(),
-            shows_passages: query.needs_passages(),
+            needs_passages: query.needs_passages(),
+            min_passage: query.min_passage,
+            prepared: None,
             stop: query.stop(),
             shared: SharedFingerprints::default(),
             last: None,
@@ -155,30 +160,62 @@ impl<'a> Evidence<'a> {
         Ok(document)
     }
 
-    /// The passages shared with the document at `address`, if they were asked for.
+    /// The passages shared with the document at `address`, if they were asked for: those that are long
+    /// enough.
+    ///
+    /// With the texts at hand these are no chance. Without them, whatever the fingerprints tell is
+    /// shown, unless it is too short for what was asked.
     ///
     /// # Errors
     /// When the document cannot be read.
     pub fn passages(&mut self, address: DocAddress) -> Result<Option<Passages>> {
-        if !self.shows_passages {
+        if !self.needs_passages {
             return Ok(None);
         }
-        if self.text.is_none() {
-            let found = self.of_fingerprints(address)?;
-            return Ok(Some(Passages { found, complete: true }));
-        }
-        let document = self.document(address, Purpose::Passages)?;
-        let between = |query| passages::between(query, document.side(), self.stop);
-        let aligned = self.query(Purpose::Passages).map(between).transpose()?;
-        let complete = aligned.as_ref().is_none_or(|aligned| aligned.complete);
-        if let Some(aligned) = aligned.filter(|aligned| !aligned.found.is_empty()) {
+        let Some(aligned) = self.aligned(address)? else {
+            let found = Passages { found: self.of_fingerprints(address)?, complete: true };
+            return Ok(Some(found.of_at_least(self.min_passage.unwrap_or(0))));
+        };
+        let document = self.document(address, Purpose::Measures)?;
+        let aligned = aligned.of_at_least(self.min_passage.unwrap_or(0));
+        // All of a text that is shorter than what is chance is no chance.
+        let shorter = self.tokens.hashes.len().min(document.tokens.hashes.len());
+        let tokens_min =
+            self.min_passage.map_or(PASSAGE_TOKENS_MIN.min(shorter), |min| min as usize);
+        if !aligned.found.is_empty() || tokens_min >= PASSAGE_TOKENS_MIN {
             return Ok(Some(aligned));
         }
         // Too little to be aligned: what brought the document up is shown.
-        let document = self.document(address, Purpose::Measures)?;
         let found = self.of_fingerprints(address)?.into_iter();
         let in_bytes = |passage: Passage| passage.in_bytes(&self.tokens, &document.tokens);
-        Ok(Some(Passages { found: found.map(in_bytes).collect(), complete }))
+        let found = Passages { found: found.map(in_bytes).collect(), ..aligned };
+        Ok(Some(found.of_at_least(tokens_min as u32)))
+    }
+
+    /// The passages of the query and the document at `address`, by their texts; none without texts.
+    fn aligned(&mut self, address: DocAddress) -> Result<Option<Passages>> {
+        if self.text.is_none() {
+            return Ok(None);
+        }
+        let document = self.document(address, Purpose::Passages)?;
+        if self.prepared.is_none() {
+            let prepared = |query| Prepared::new(query, self.stop);
+            self.prepared = self.query(Purpose::Passages).map(prepared).transpose()?;
+        }
+        let query = self.query(Purpose::Passages).zip(self.prepared.as_ref());
+        let between = |query| passages::between_prepared(query, document.side(), self.stop);
+        query.map(between).transpose()
+    }
+
+    /// Whether the document at `address` has a passage that is long enough, if that is asked for.
+    ///
+    /// # Errors
+    /// When the document cannot be read.
+    pub fn has_passage(&mut self, address: DocAddress) -> Result<bool> {
+        if self.min_passage.is_none() {
+            return Ok(true);
+        }
+        Ok(self.passages(address)?.is_none_or(|passages| !passages.found.is_empty()))
     }
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {

@@ -28,7 +28,6 @@ mod weigh;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 pub use crate::index::MaxDf;
@@ -142,6 +141,11 @@ impl Searcher {
                         the best passage";
             return Err(Error::Query { what: what.into() });
         }
+        if query.min_passage.is_some() && query.goal == Goal::Passage {
+            let what =
+                "the best passage has the length of the query; search for it without a minimum";
+            return Err(Error::Query { what: what.into() });
+        }
         if query.goal == Goal::Passage {
             let (hits, candidates) = self.best(&subject, query, scored)?;
             return Ok(Answer {
@@ -171,6 +175,10 @@ impl Searcher {
                     continue;
                 }
                 passages = evidence.passages(scored.address)?;
+                let is_none = passages.as_ref().is_some_and(|passages| passages.found.is_empty());
+                if query.min_passage.is_some() && is_none {
+                    continue;
+                }
             }
             let passages_complete = passages.as_ref().map(|passages| passages.complete);
             let passages = passages.map(|passages| passages.found);
@@ -193,34 +201,6 @@ impl Searcher {
             complete: found.unread == 0,
             took_us: started.elapsed().as_micros() as u64,
         })
-    }
-
-    /// The passages that `subject` shares with the stored document `id`, whether or not a search would
-    /// find it.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn passages(
-        &self,
-        subject: &Subject,
-        id: &str,
-        stop: Option<Arc<AtomicBool>>,
-    ) -> Result<Passages> {
-        self.passages_of(&Query { stop, ..Query::new(subject.clone()) }, id)
-    }
-
-    /// The same of the subject of a query, which may name a budget of memory.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
-        let unknown = || Error::UnknownId { id: id.to_owned() };
-        let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
-        let query = Query { passages: true, ..query.clone() };
-        let resolved = self.resolve(&query.subject, &mut Scratch::default(), query.stop())?;
-        let mut evidence = self.evidence(&resolved, &query)?;
-        let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
-        Ok(found.flatten().unwrap_or(Passages { found: Vec::new(), complete: true }))
     }
 
     /// All documents that meet the query's thresholds, with their containment.
@@ -283,7 +263,7 @@ impl Searcher {
     }
 
     /// The hits to be shown, best first, with what each adds if a cover is asked for. If hits are
-    /// verified these are all, because some may not pass.
+    /// verified, or need a passage, these are all, because some may not pass.
     fn choose(
         &self,
         mut hits: Vec<Scored>,
@@ -295,17 +275,21 @@ impl Searcher {
             let limit = match query.rank {
                 _ if query.verify.is_some() => usize::MAX,
                 Rank::Passages => query.candidates.max(query.limit),
+                Rank::Overlap | Rank::Weight if query.min_passage.is_some() => usize::MAX,
                 Rank::Overlap | Rank::Weight => query.limit,
             };
             let best = score::best(&self.snapshot, hits, limit, query.stop())?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
         }
         // Who does not pass explains nothing.
-        if let Some(evidence) = evidence.filter(|_| query.verify.is_some()) {
+        let is_demanding = query.verify.is_some() || query.min_passage.is_some();
+        if let Some(evidence) = evidence.filter(|_| is_demanding) {
             let mut passing = Vec::with_capacity(hits.len());
             for hit in hits {
                 query.stop().check()?;
-                if evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(query)) {
+                let is_alike =
+                    evidence.verify(hit.address)?.is_none_or(|verified| verified.meets(query));
+                if is_alike && evidence.has_passage(hit.address)? {
                     passing.push(hit);
                 }
             }
@@ -420,12 +404,14 @@ impl Searcher {
             keys: &subject.keys,
             overlap_min: score::overlap_min(query, subject.keys.len() as u32)
                 .max(least_overlap(least, subject.keys.len() as u32)),
-            // A document of the best by overlap may still lack resemblance or fail verification,
-            // and one that is not among them add more to a cover or have the best passage.
+            // A document of the best by overlap may still lack resemblance or a passage, or fail
+            // verification, and one that is not among them add more to a cover or have the best
+            // passage.
             best: if query.min_resemblance > 0.0
                 || least > 0.0
                 || query.goal != Goal::Hits
                 || query.verify.is_some()
+                || query.min_passage.is_some()
                 || query.is_weighed()
             {
                 usize::MAX
@@ -546,7 +532,7 @@ fn rank_by_passages(hits: &mut Vec<Hit>, query: &Query) {
     for hit in hits.iter_mut() {
         let passages = hit.passages.as_deref().unwrap_or_default();
         hit.passage_tokens = Some(passages.iter().map(|passage| passage.tokens).sum());
-        if !query.passages {
+        if !query.shows_passages() {
             (hit.passages, hit.passages_complete) = (None, None);
         }
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::candidates::{self, Counted, Request};
-use super::passages::{self, Passages};
+use super::passages::{self, Passages, Prepared};
 use super::{MaxDf, Searcher};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
@@ -128,6 +128,8 @@ pub struct Texts<'a> {
     snapshots: [&'a Snapshot; 2],
     /// The document of each side that was read last.
     last: [Option<(DocAddress, Arc<Analyzed>)>; 2],
+    /// What is known of the one of the first side before it is aligned.
+    prepared: Option<(DocAddress, Prepared)>,
 }
 
 impl std::fmt::Debug for Texts<'_> {
@@ -140,7 +142,7 @@ impl<'a> Texts<'a> {
     /// Of a document of `a` and one of `b`.
     #[must_use]
     pub fn new(a: &'a Snapshot, b: &'a Snapshot) -> Texts<'a> {
-        Texts { snapshots: [a, b], last: [None, None] }
+        Texts { snapshots: [a, b], last: [None, None], prepared: None }
     }
 
     /// The passages that `a` and `b` have in common, in the order of `a`.
@@ -149,8 +151,13 @@ impl<'a> Texts<'a> {
     /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after
     /// `stop`.
     pub fn passages(&mut self, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<Passages> {
-        let (a, b) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
-        passages::between(a.side(), b.side(), stop)
+        let (query, document) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
+        let prepared = match self.prepared.take().filter(|(last, _)| *last == a) {
+            Some((_, prepared)) => prepared,
+            None => Prepared::new(query.side(), stop)?,
+        };
+        let (_, prepared) = self.prepared.insert((a, prepared));
+        passages::between_prepared((query.side(), prepared), document.side(), stop)
     }
 
     fn read(&mut self, side: usize, address: DocAddress, stop: Stop<'_>) -> Result<Arc<Analyzed>> {

@@ -4,11 +4,15 @@
 //! of tokens, as exact as the fingerprints are dense.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::align::{Aligned, Chain, Match, Side, align, chains, distinct};
-use crate::error::Result;
+use super::align::{Aligned, Chain, Match, Side, align_prepared, chains, distinct};
+pub use super::align::{PASSAGE_TOKENS_MIN, Prepared};
+use super::{Query, Scratch, Searcher, Subject};
+use crate::error::{Error, Result};
 use crate::scheme::{Extent, Fingerprint};
 use crate::stop::{Steps, Stop};
 use crate::text::Tokens;
@@ -73,6 +77,45 @@ impl Passage {
     }
 }
 
+impl Passages {
+    /// The same, of which those are left that have at least so many tokens of the query.
+    #[must_use]
+    pub fn of_at_least(mut self, tokens: u32) -> Passages {
+        self.found.retain(|passage| passage.tokens >= tokens);
+        self
+    }
+}
+
+impl Searcher {
+    /// The passages that `subject` shares with the stored document `id`, whether or not a search would
+    /// find it.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn passages(
+        &self,
+        subject: &Subject,
+        id: &str,
+        stop: Option<Arc<AtomicBool>>,
+    ) -> Result<Passages> {
+        self.passages_of(&Query { stop, ..Query::new(subject.clone()) }, id)
+    }
+
+    /// The same of the subject of a query, which may name a budget of memory.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
+        let unknown = || Error::UnknownId { id: id.to_owned() };
+        let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
+        let query = Query { passages: true, ..query.clone() };
+        let resolved = self.resolve(&query.subject, &mut Scratch::default(), query.stop())?;
+        let mut evidence = self.evidence(&resolved, &query)?;
+        let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
+        Ok(found.flatten().unwrap_or(Passages { found: Vec::new(), complete: true }))
+    }
+}
+
 impl Unit {
     fn is_bytes(&self) -> bool {
         *self == Unit::Bytes
@@ -84,6 +127,18 @@ impl Unit {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
 pub fn between(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Passages> {
+    between_prepared((query, &Prepared::new(query, stop)?), document, stop)
+}
+
+/// The same, of a query that is prepared.
+///
+/// # Errors
+/// As [`between`].
+pub fn between_prepared(
+    (query, prepared): (Side<'_>, &Prepared),
+    document: Side<'_>,
+    stop: Stop<'_>,
+) -> Result<Passages> {
     let passage = |aligned: Aligned| Passage {
         query: bytes(query.tokens, &aligned.query),
         hit: bytes(document.tokens, &aligned.hit),
@@ -91,7 +146,7 @@ pub fn between(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Pa
         tokens: aligned.query.len() as u32,
         similarity: aligned.similarity,
     };
-    let alignment = align(query, document, stop)?;
+    let alignment = align_prepared((query, prepared), document, stop)?;
     let found = alignment.passages.into_iter().map(passage).collect();
     Ok(Passages { found, complete: alignment.is_complete })
 }

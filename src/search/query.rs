@@ -51,6 +51,10 @@ pub struct Query {
     pub budget: Option<u64>,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,
+    /// Hits have a passage of at least so many tokens of the query, and shorter ones are not shown:
+    /// it is as if [`passages`](Self::passages) were set. If `None`, passages that are chance are not
+    /// shown, but hits without any are hits.
+    pub min_passage: Option<u32>,
     /// Measure each hit over both texts too, and leave out those that then miss a threshold.
     pub verify: Option<Measure>,
     /// Hits have at least this similarity by [`verify`](Self::verify), 0 to 1.
@@ -117,7 +121,12 @@ impl Query {
 
     /// Whether passages are to be looked for.
     pub(super) fn needs_passages(&self) -> bool {
-        self.passages || self.rank == Rank::Passages
+        self.shows_passages() || self.rank == Rank::Passages
+    }
+
+    /// Whether passages are to be shown.
+    pub(super) fn shows_passages(&self) -> bool {
+        self.passages || self.min_passage.is_some()
     }
 
     /// Whether fingerprints are to be weighed.
@@ -160,6 +169,7 @@ impl Query {
             max_df: None,
             budget: None,
             passages: false,
+            min_passage: None,
             verify: None,
             min_similarity: 0.0,
             goal: Goal::Hits,

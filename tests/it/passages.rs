@@ -139,18 +139,98 @@ fn without_stored_text_a_passage_is_a_range_of_tokens() {
     assert_eq!(json["unit"], "tokens");
 }
 
-#[test]
-fn too_little_to_be_a_passage_is_shown_as_what_it_is() {
-    // Eight words in a row, in which the default scheme may or may not take a fingerprint.
-    let config = Config::new("kgram(k=5)", "words", true).unwrap();
-    let phrase = words(1, 8);
+/// A phrase of `count` words between others, in a document and in a query.
+fn phrase_in_both(count: usize) -> (String, String, String) {
+    let phrase = words(1, count);
     let document = format!("{} {phrase} {}", words(2, 100), words(3, 100));
-    let searcher = index(config, &[("d", &document)]);
     let query = format!("{} {phrase} {}", words(4, 100), words(5, 100));
-    let found = passages(&searcher, Subject::Text(query.clone()));
-    assert_eq!(found.len(), 1);
-    assert_eq!(cut(&query, found[0].query), phrase);
-    assert_eq!(cut(&document, found[0].hit), phrase);
+    (phrase, document, query)
+}
+
+#[test]
+fn a_phrase_that_is_chance_is_shown_only_if_it_is_asked_for() {
+    let (phrase, document, query) = phrase_in_both(8);
+    let config = || Config::new("kgram(k=5)", "words", true).unwrap();
+    let searcher = index(config(), &[("d", &document)]);
+    let all = Query { passages: true, ..Query::text(query.as_str()) };
+    let hits = searcher.search(&all).unwrap().hits;
+    assert_eq!(hits[0].passages, Some(Vec::new()), "a hit by its fingerprints, with no passage");
+    for (min_passage, count) in [(8, 1), (9, 0), (12, 0)] {
+        let long = Query { min_passage: Some(min_passage), ..Query::text(query.as_str()) };
+        let hits = searcher.search(&long).unwrap().hits;
+        assert_eq!(hits.len(), count, "{min_passage}");
+        for hit in hits {
+            let found = &hit.passages.unwrap()[0];
+            assert_eq!((cut(&query, found.query), cut(&document, found.hit)), (&*phrase, &*phrase));
+        }
+    }
+    // Without texts it is all that can be said.
+    let bare = index(config().with_text(false).unwrap(), &[("d", &document)]);
+    assert_eq!(bare.search(&all).unwrap().hits[0].passages.as_ref().map(Vec::len), Some(1));
+    let long = |tokens| Query { min_passage: Some(tokens), ..all.clone() };
+    assert_eq!(bare.search(&long(8)).unwrap().hits.len(), 1);
+    assert_eq!(bare.search(&long(9)).unwrap().hits.len(), 0);
+}
+
+#[test]
+fn all_of_a_short_text_is_no_chance() {
+    let title = words(1, 7);
+    let config = Config::new("kgram(k=5)", "words", true).unwrap();
+    let document = format!("{} {title} {}", words(2, 100), words(3, 100));
+    let searcher = index(config, &[("d", &document)]);
+    let found = passages(&searcher, Subject::Text(title.clone()));
+    assert_eq!((found.len(), cut(&document, found[0].hit)), (1, &*title));
+}
+
+#[test]
+fn hits_without_a_long_passage_make_room_for_others() {
+    // Documents that have many phrases of the query, and one that has fewer fingerprints and a passage.
+    let query = words(1, 600);
+    let kept: Vec<&str> = query.split(' ').collect();
+    let phrases = |seed: u64| {
+        let mut text = String::new();
+        for (at, phrase) in (0u64..).zip(kept[..400].chunks(9)) {
+            text += &format!("{} {} ", phrase.join(" "), words(seed << 10 | at, 30));
+        }
+        text
+    };
+    let many = [phrases(2), phrases(3), phrases(4)];
+    let one = format!("{} {}", words(5, 50), kept[500..540].join(" "));
+    let config = || Config::new("kgram(k=5)", "words", true).unwrap();
+    let documents = [("p", &*many[0]), ("q", &*many[1]), ("r", &*many[2]), ("z", &*one)];
+    let searcher = index(config(), &documents);
+    let ids = |query: &Query| -> Vec<String> {
+        searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
+    };
+    let best = Query { limit: 1, ..Query::text(query.as_str()) };
+    assert_eq!(ids(&best), ["p"]);
+    for goal in [Goal::Hits, Goal::Cover] {
+        let long = Query { min_passage: Some(40), goal, ..best.clone() };
+        assert_eq!(ids(&long), ["z"], "{goal:?}");
+        assert!(ids(&Query { min_passage: Some(41), ..long }).is_empty(), "{goal:?}");
+    }
+    let refused = Query { min_passage: Some(40), goal: Goal::Passage, ..best };
+    assert!(searcher.search(&refused).unwrap_err().to_string().contains("minimum"));
+}
+
+#[test]
+fn a_summary_is_one_passage_of_the_whole() {
+    let sentences: Vec<String> = (0..40).map(|at| words(100 + at, 14)).collect();
+    // Every sixth sentence without its last words, in the other order.
+    let shortened = |sentence: &String| {
+        let mut words: Vec<&str> = sentence.split(' ').take(11).collect();
+        words.reverse();
+        words.join(" ")
+    };
+    let kept: Vec<String> = sentences.iter().step_by(6).map(shortened).collect();
+    let summary = kept.join(". ");
+    let query = format!("{}. {summary}. {}.", words(5, 80), words(6, 80));
+    let document = sentences.join(". ");
+    let found = compare(&crate::common::config(), &query, &document).unwrap().passages;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(cut(&query, found[0].query), summary);
+    assert!(document.starts_with(cut(&document, found[0].hit)));
+    assert_eq!(found[0].tokens, 77);
 }
 
 #[test]

@@ -120,6 +120,7 @@ impl Hostile {
                 a: TextOrId::Text(a.clone()),
                 b: TextOrId::Text(b.clone()),
                 measures: Vec::new(),
+                min_passage: None,
             };
             row("compare", &mut || client.compare(&compared).map(drop))?;
             let hit = STORED.to_owned();
@@ -127,7 +128,12 @@ impl Hostile {
                 PassagesRequest { text: Some(a.clone()), hit, ..PassagesRequest::default() };
             row("passages", &mut || client.passages(&asked).map(drop))?;
             let documents = vec![document("a", a.clone()), document("b", b.clone())];
-            let handful = PairwiseRequest { documents, boilerplate: Vec::new(), limit: 20 };
+            let handful = PairwiseRequest {
+                documents,
+                boilerplate: Vec::new(),
+                limit: 20,
+                min_passage: None,
+            };
             row("pairwise", &mut || client.pairwise(&handful).map(drop))?;
             for verify in ["containment", "overlap", "cosine", "gzip"] {
                 let query = SearchRequest {

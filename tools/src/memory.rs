@@ -148,7 +148,12 @@ impl Memory {
                     }
                     "compare" => {
                         let side = || TextOrId::Text(small.clone());
-                        let request = CompareRequest { a: side(), b: side(), measures: Vec::new() };
+                        let request = CompareRequest {
+                            a: side(),
+                            b: side(),
+                            measures: Vec::new(),
+                            min_passage: None,
+                        };
                         client.compare(&request).map(drop)
                     }
                     _ => {

@@ -34,6 +34,9 @@ pub struct Compare {
     a: PathBuf,
     /// Second file, or - for standard input.
     b: PathBuf,
+    /// Only passages of at least this many words; without any, the files have nothing in common.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    min_passage: Option<u32>,
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
@@ -69,9 +72,11 @@ impl Compare {
             Some(client) => {
                 let (a, b) = (TextOrId::Text(a.clone()), TextOrId::Text(b.clone()));
                 let measures = self.measures.clone();
-                client.compare(&CompareRequest { a, b, measures })?.comparison
+                let min_passage = self.min_passage;
+                client.compare(&CompareRequest { a, b, measures, min_passage })?.comparison
             }
         };
+        let comparison = comparison.with_passages_of_at_least(self.min_passage.unwrap_or(0));
         let names = [&self.a, &self.b].map(|path| path.display().to_string());
         if self.format == Format::Json {
             let [a, b] = names;
@@ -79,7 +84,8 @@ impl Compare {
         } else {
             print_human(&names, [&a, &b], &comparison)?;
         }
-        let found = comparison.overlap > 0 || !comparison.passages.is_empty();
+        let is_overlap_enough = self.min_passage.is_none() && comparison.overlap > 0;
+        let found = is_overlap_enough || !comparison.passages.is_empty();
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 }

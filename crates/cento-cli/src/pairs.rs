@@ -55,6 +55,9 @@ pub struct Pairs {
     /// Show the passages that both documents share.
     #[arg(long)]
     passages: bool,
+    /// Only pairs with a passage of at least this many words; shorter passages are not shown.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    min_passage: Option<u32>,
     #[command(flatten)]
     join: JoinArgs,
     /// Write to this file instead of standard output, so that an interrupted run can be resumed.
@@ -100,6 +103,7 @@ impl Pairs {
             relative: self.relative,
             margin_min: self.min_margin,
             passages: self.passages,
+            min_passage: self.min_passage,
             threads: self.join.threads(),
         };
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
@@ -146,8 +150,16 @@ impl Pairs {
     /// A number for what will be written: that of another index or with other options differs.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
         // Threads change nothing; boilerplate is taken by its name.
-        let PairOptions { thresholds, scope, max_df, passages, relative, margin_min, threads: _ } =
-            options;
+        let PairOptions {
+            thresholds,
+            scope,
+            max_df,
+            passages,
+            min_passage,
+            relative,
+            margin_min,
+            threads: _,
+        } = options;
         let Thresholds { overlap, containment, resemblance, estimated_resemblance } = thresholds;
         let scope = match scope {
             Scope::Everywhere => String::new(),
@@ -170,6 +182,7 @@ impl Pairs {
             ("passages", passages.to_string()),
             ("relative", relative.to_string()),
             ("margin", listed(*margin_min)),
+            ("min_passage", listed(*min_passage)),
             ("format", format.to_owned()),
             ("boilerplate", listed(self.join.boilerplate.iter().map(|path| path_name(path)))),
         ]))
@@ -279,6 +292,11 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
         pair.a,
         pair.b
     )?;
+    write_passages(out, pair)
+}
+
+/// Writes the passages of a pair, if they were asked for.
+pub(super) fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     for passage in pair.passages.iter().flatten() {
         line!(
             out,

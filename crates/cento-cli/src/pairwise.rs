@@ -11,6 +11,7 @@ use super::boilerplate::without;
 use super::create::ConfigArgs;
 use super::graph::{clusters, dot};
 use super::output::{Format, counted};
+use super::pairs::write_passages;
 use super::progress::{AddProgress, stop_flag};
 use super::submission::{FilePair, Submissions};
 use super::terminal::{self, line, tell};
@@ -60,6 +61,9 @@ pub struct Pairwise {
     /// Also write the shown pairs as a graph for Graphviz to this file.
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
+    /// Only pairs with a passage of at least this many words, and show these passages.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    min_passage: Option<u32>,
     #[command(flatten)]
     config: ConfigArgs,
     /// Boilerplate to ignore, such as a template that was handed out: files, directories or an
@@ -105,7 +109,11 @@ impl Pairwise {
         check_there(&self.paths)?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        let config = self.config.config_of(false, &self.paths, &self.source.options())?;
+        let config = self.config.config_of(
+            self.min_passage.is_some(),
+            &self.paths,
+            &self.source.options(),
+        )?;
         let index = Index::create(dir.path().join("index"), config)?;
         let added = match self.by {
             By::File => self.add_files(&index, &stop)?,
@@ -124,6 +132,7 @@ impl Pairwise {
             similarity_min: self.min_similarity,
             margin_min: self.min_margin,
             by_margin: self.relative,
+            min_passage: self.min_passage,
         };
         let best = most_similar(&searcher, &options, &stop)?;
         self.write(&best, added.submissions.as_ref())?;
@@ -176,6 +185,7 @@ impl Pairwise {
             for FilePair { a, b, overlap } in files.iter().flatten() {
                 line!(out, "    {overlap:>6}  {a}  {b}")?;
             }
+            write_passages(&mut out, pair)?;
         }
         if self.clusters {
             let edges = best.iter().map(|found| (&*found.pair.a, &*found.pair.b));

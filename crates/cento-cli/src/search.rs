@@ -92,6 +92,9 @@ pub struct Search {
     /// Show the passages that the query shares with each hit.
     #[arg(long)]
     passages: bool,
+    /// Only hits with a passage of at least this many words; shorter passages are not shown.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    min_passage: Option<u32>,
     /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more; an
     /// unknown name prints all of them. Hits that then miss a threshold are dropped.
     #[arg(long, value_name = "MEASURE")]
@@ -105,7 +108,7 @@ pub struct Search {
     min_similarity: f64,
     /// Find the single passage, in any document, that has most of the query's runs of words in any
     /// order (Sun et al. 2013).
-    #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "boilerplate"])]
+    #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "min_passage", "boilerplate"])]
     best: bool,
     /// Find the fewest documents that together explain the query, and what each one adds.
     #[arg(long)]
@@ -268,6 +271,7 @@ impl Search {
             max_df: self.max_df,
             budget: self.budget,
             passages: self.passages,
+            min_passage: self.min_passage,
             verify: self.verify.clone(),
             min_similarity: self.min_similarity,
             goal: goal(self.best, self.cover),

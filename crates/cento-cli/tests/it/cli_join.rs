@@ -59,6 +59,15 @@ fn pairs_have_categories_and_passages() {
     let close = pairs(&["--min-containment", "0.5", "--passages"]);
     assert_eq!(ids(&close), ["a1 a2", "a2 a3"]);
     let passage = &close[0]["passages"][0];
+    let tokens = passage["tokens"].as_u64().unwrap();
+    let long = pairs(&["--min-passage", &tokens.to_string()]);
+    assert!(ids(&long).contains(&"a1 a2".to_owned()), "{long:?}");
+    let shorter = |pair: &Value| {
+        let passages = pair["passages"].as_array().unwrap();
+        passages.is_empty() || passages.iter().any(|p| p["tokens"].as_u64().unwrap() < tokens)
+    };
+    assert!(!long.iter().any(shorter) && long.len() < all.len(), "{long:?}");
+    assert_eq!(dir.run(&["pairs", "idx", "--min-passage", "1000"]).status, 1);
     let text = words(1, 200);
     let start = text.split(' ').take(40).map(|word| word.len() + 1).sum::<usize>();
     assert_eq!((&passage["query"][0], &passage["hit"][0]), (&json!(start), &json!(0)));
@@ -77,6 +86,8 @@ fn pairs_have_categories_and_passages() {
     let across = dir.run(&["pairs", "idx", "--against", "other", "--format", "json"]);
     assert_eq!(ids(&jsons(&across.out)), ["c d"]);
     dir.json(&["add", "bare", "corpus.jsonl", "--no-text"]);
+    let refused = dir.run(&["pairs", "bare", "--min-passage", "20"]);
+    assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);
     let refused = dir.run(&["pairs", "bare", "--passages"]);
     assert!(refused.status == 2 && refused.err.contains("stores none"), "{}", refused.err);
 }
@@ -296,6 +307,11 @@ fn archives_and_directories_are_compared_pairwise() {
         assert_eq!(ids(&pairs), [format!("{path}/x/one.txt {path}/x/two.txt")]);
         let similarity = pairs[0]["symmetric"].as_f64().unwrap();
         assert!((0.6..0.9).contains(&similarity), "{similarity}");
+        let long = dir.run(&["pairwise", path, "--min-passage", "80", "--format", "json"]);
+        assert_eq!(jsons(&long.out)[0]["passages"][0]["tokens"], 80);
+        let human = dir.run(&["pairwise", path, "--min-passage", "80"]).out;
+        assert!(human.contains("80 tokens"), "{human}");
+        assert_eq!(dir.run(&["pairwise", path, "--min-passage", "81"]).status, 1);
     }
     dir.json(&["add", "idx", "files.zip", "files.tar"]);
     assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 6);

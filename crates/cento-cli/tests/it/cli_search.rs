@@ -46,6 +46,40 @@ fn passages_are_shown_when_they_are_asked_for() {
 }
 
 #[test]
+fn a_hit_has_a_passage_of_the_length_that_is_asked_for() {
+    let (dir, query) = stitched();
+    let long =
+        |tokens: &str| dir.run(&["search", "idx", "--text", &query, "--min-passage", tokens]);
+    let all = dir.json(&["search", "idx", "--text", &query, "--passages"]);
+    let lengths = |answer: &Value| -> Vec<u64> {
+        let hits = answer["hits"].as_array().unwrap().iter();
+        hits.flat_map(|hit| hit["passages"].as_array().unwrap().clone())
+            .map(|passage| passage["tokens"].as_u64().unwrap())
+            .collect()
+    };
+    assert!(lengths(&all).iter().any(|&tokens| tokens < 150), "{all}");
+    let one = dir.json(&["search", "idx", "--text", &query, "--min-passage", "150"]);
+    assert_eq!((ids(&one), lengths(&one)), (vec!["one"], vec![150]));
+    assert_eq!((long("150").status, long("151").status, long("0").status), (0, 1, 2));
+    let refused = dir.run(&["search", "idx", "--text", &query, "--min-passage", "9", "--best"]);
+    assert_eq!(refused.status, 2);
+}
+
+#[test]
+fn compared_files_without_a_long_passage_have_nothing_in_common() {
+    let (dir, query) = stitched();
+    dir.write("a.txt", &query);
+    dir.write("b.txt", words(1, 150));
+    let compare = |tokens: &str| {
+        dir.run(&["compare", "a.txt", "b.txt", "--min-passage", tokens, "--format", "json"])
+    };
+    assert_eq!(compare("150").status, 0);
+    let none = compare("151");
+    assert_eq!(none.status, 1);
+    assert_eq!(none.json()["passages"], json!([]));
+}
+
+#[test]
 fn a_cover_leaves_out_what_adds_nothing() {
     let (dir, query) = stitched();
     let all = dir.json(&["search", "idx", "--text", &query]);

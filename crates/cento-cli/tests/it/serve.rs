@@ -46,6 +46,16 @@ fn an_answer_is_that_of_the_command_line() {
     };
     check(&["--text", &passage], json!({"text": passage}));
     check(&["--text", &passage, "--passages"], json!({"text": passage, "passages": true}));
+    check(
+        &["--text", &passage, "--min-passage", "80"],
+        json!({"text": passage, "min_passage": 80}),
+    );
+    let long = |tokens: u32| {
+        service.post("/v1/search", &json!({"text": passage, "min_passage": tokens}).to_string())
+    };
+    let none: Value = serde_json::from_str(&long(81).body).unwrap();
+    assert_eq!(none["hits"], json!([]));
+    assert_eq!(long(0).status, 400);
     check(&["--id", "b", "-n", "3"], json!({"id": "b", "limit": 3}));
     check(&["--text", &passage, "--cover"], json!({"text": passage, "cover": true}));
     check(&["--text", &passage, "--best"], json!({"text": passage, "best": true}));
@@ -188,7 +198,9 @@ fn documents_are_compared_over_http() {
     let service = Service::start(&dir, &[]);
     let client = service.client();
     let (a, b) = (TextOrId::Id("a".into()), TextOrId::Text(words(1, 80)));
-    let found = client.compare(&CompareRequest { a, b, measures: vec!["all".into()] }).unwrap();
+    let found = client
+        .compare(&CompareRequest { a, b, measures: vec!["all".into()], min_passage: None })
+        .unwrap();
     assert_eq!(found.a.as_deref(), Some("a"));
     assert_eq!(found.comparison.containment_b_in_a, 1.0);
     assert_eq!(found.comparison.measures.len(), 14);
@@ -199,8 +211,12 @@ fn documents_are_compared_over_http() {
         (TextOrId::Text(" \u{a0}".into()), "a text is empty"),
         (TextOrId::Id("blank".into()), "the text of the document `blank` is empty"),
     ] {
-        let request =
-            CompareRequest { a: TextOrId::Id("a".into()), b: empty, measures: Vec::new() };
+        let request = CompareRequest {
+            a: TextOrId::Id("a".into()),
+            b: empty,
+            measures: Vec::new(),
+            min_passage: None,
+        };
         let refused = client.compare(&request).unwrap_err().to_string();
         assert!(refused.contains(named), "{refused}");
     }
@@ -218,11 +234,17 @@ fn documents_are_compared_over_http() {
         body("y", &(words(1, 60) + &words(2, 40))),
         body("z", &words(3, 100)),
     ];
-    let request = PairwiseRequest { documents, boilerplate: Vec::new(), limit: 20 };
+    let request =
+        PairwiseRequest { documents, boilerplate: Vec::new(), limit: 20, min_passage: None };
     let pairs = client.pairwise(&request).unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
     let request = PairwiseRequest { limit: usize::MAX, ..request };
     assert_eq!(client.pairwise(&request).unwrap().pairs, pairs);
+    let long = |tokens| PairwiseRequest { min_passage: Some(tokens), ..request.clone() };
+    let found = client.pairwise(&long(59)).unwrap().pairs;
+    assert_eq!((found.len(), found[0].pair.passages.as_ref().unwrap()[0].tokens), (1, 59));
+    assert_eq!(client.pairwise(&long(60)).unwrap().pairs, []);
+    assert!(client.pairwise(&long(0)).unwrap_err().to_string().contains("at least 1"));
     let boilerplate = vec![words(1, 60)];
     let request = PairwiseRequest { boilerplate, ..request };
     assert_eq!(client.pairwise(&request).unwrap().pairs, []);

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Signature;
-use super::search::subject;
+use super::search::{min_passage, subject};
+use super::whole;
 use cento::Result;
 use cento::index::Config;
 use cento::search::{Comparison, Passage, Subject};
@@ -21,6 +22,20 @@ pub struct CompareRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measures))]
     pub measures: Vec<String>,
+    /// Only passages of at least so many tokens of `a`.
+    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
+    pub min_passage: Option<u32>,
+}
+
+impl CompareRequest {
+    /// The least length of passages, if one is named.
+    ///
+    /// # Errors
+    /// When it is 0.
+    pub fn min_passage(&self) -> Result<Option<u32>> {
+        min_passage(self.min_passage)
+    }
 }
 
 /// A text, or a stored document.

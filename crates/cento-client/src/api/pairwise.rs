@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::search::min_passage;
 use super::{DocumentBody, whole};
+use cento::Result;
 use cento::join::pairwise::SymmetricPair;
 
 /// Documents to be compared with each other; nothing of them is kept.
@@ -18,6 +20,20 @@ pub struct PairwiseRequest {
     /// At most so many pairs. Default: 20.
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
     pub limit: usize,
+    /// Only pairs with a passage of at least so many tokens, with these passages.
+    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
+    pub min_passage: Option<u32>,
+}
+
+impl PairwiseRequest {
+    /// The least length of passages, if one is named.
+    ///
+    /// # Errors
+    /// When it is 0.
+    pub fn min_passage(&self) -> Result<Option<u32>> {
+        min_passage(self.min_passage)
+    }
 }
 
 fn default_limit() -> usize {

@@ -92,6 +92,11 @@ pub struct SearchRequest {
     /// Show the passages that the query shares with each hit.
     #[serde(default)]
     pub passages: bool,
+    /// Only hits with a passage of at least so many tokens of the query, and of their passages only
+    /// those.
+    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1))]
+    pub min_passage: Option<u32>,
     /// Measure hits over both texts too; a wrong measure is answered with the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measure))]
@@ -148,6 +153,7 @@ impl SearchRequest {
             budget: query.budget,
             boilerplate: Vec::new(),
             passages: query.passages,
+            min_passage: query.min_passage,
             verify: query.verify.as_ref().map(Measure::to_string),
             min_similarity: query.min_similarity,
             best: query.goal == Goal::Passage,
@@ -178,11 +184,13 @@ impl SearchRequest {
         if self.rank != Rank::Overlap && (self.best || self.cover) {
             return Err(refused("`rank` cannot be combined with `best` or `cover`"));
         }
-        if self.best && (self.cover || self.verify.is_some() || !self.boilerplate.is_empty()) {
+        let is_alone = self.verify.is_none() && self.min_passage.is_none();
+        if self.best && (self.cover || !is_alone || !self.boilerplate.is_empty()) {
             return Err(refused(
-                "`best` cannot be combined with `cover`, `verify` or `boilerplate`",
+                "`best` cannot be combined with `cover`, `verify`, `min_passage` or `boilerplate`",
             ));
         }
+        min_passage(self.min_passage)?;
         if self.min_similarity > 0.0 && self.verify.is_none() {
             return Err(refused("`min_similarity` needs `verify`"));
         }
@@ -205,6 +213,7 @@ impl SearchRequest {
             max_df: self.max_df.map(|limit| limit.parse::<MaxDf>()).transpose()?,
             budget: self.budget,
             passages: self.passages,
+            min_passage: self.min_passage,
             verify,
             min_similarity: self.min_similarity,
             goal: goal(self.best, self.cover),
@@ -220,6 +229,17 @@ pub fn goal(best: bool, cover: bool) -> Goal {
         (true, _) => Goal::Passage,
         (_, true) => Goal::Cover,
         _ => Goal::Hits,
+    }
+}
+
+/// Checks the least length of passages that a request names.
+///
+/// # Errors
+/// When it is 0, which leaves out nothing and is no passage.
+pub(super) fn min_passage(tokens: Option<u32>) -> Result<Option<u32>> {
+    match tokens {
+        Some(0) => Err(Error::Query { what: "`min_passage` must be at least 1".into() }),
+        _ => Ok(tokens),
     }
 }
 

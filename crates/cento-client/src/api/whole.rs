@@ -20,10 +20,15 @@ where
 }
 
 /// Reads a whole number, or null.
-pub fn option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub fn option<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: TryFrom<u64>,
+{
     #[derive(Deserialize)]
-    struct Number(#[serde(deserialize_with = "number")] u64);
-    Ok(Option::<Number>::deserialize(deserializer)?.map(|Number(number)| number))
+    #[serde(bound = "T: TryFrom<u64>")]
+    struct Number<T>(#[serde(deserialize_with = "number")] T);
+    Ok(Option::<Number<T>>::deserialize(deserializer)?.map(|Number(number)| number))
 }
 
 /// Reads pairs of a text and a whole number.

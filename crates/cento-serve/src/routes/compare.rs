@@ -35,7 +35,9 @@ pub async fn compare(
     request: Request,
 ) -> std::result::Result<Json<CompareResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let CompareRequest { a, b, measures } = body.json()?;
+    let request: CompareRequest = body.json()?;
+    let min_passage = request.min_passage()?;
+    let CompareRequest { a, b, measures, .. } = request;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
     let (_, room) = body.into_parts();
     let budget = app.memory.clone();
@@ -58,6 +60,7 @@ pub async fn compare(
         }
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
         let comparison = search::compare_by(config, &a_text, &b_text, &by, Stop::on(&*stop))?;
+        let comparison = comparison.with_passages_of_at_least(min_passage.unwrap_or(0));
         Ok(CompareResponse { a, b, comparison })
     });
     Ok(Json(response.await?))

@@ -111,7 +111,7 @@ fn one_subject() -> Value {
 /// That `best` goes with few other options, `min_similarity` with `verify` only, and what reads the text
 /// of the query not with a signature.
 fn options_that_go_together() -> Value {
-    let mut alone = absent(&["verify"]);
+    let mut alone = absent(&["verify", "min_passage"]);
     alone["properties"]["cover"] = json!({"const": false});
     alone["properties"]["boilerplate"] = json!({"maxItems": 0});
     let mut without_text = absent(&["verify"]);

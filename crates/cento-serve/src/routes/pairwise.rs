@@ -34,7 +34,9 @@ pub async fn pairwise(
     request: Request,
 ) -> std::result::Result<Json<PairwiseResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let PairwiseRequest { documents, boilerplate, limit } = body.json()?;
+    let request: PairwiseRequest = body.json()?;
+    let min_passage = request.min_passage()?;
+    let PairwiseRequest { documents, boilerplate, limit, .. } = request;
     let documents_max = app.settings.batch_max;
     if documents.len() > documents_max {
         let message = format!(
@@ -47,7 +49,7 @@ pub async fn pairwise(
     let budget = app.memory.clone();
     let pairs = app.run(move |stop| {
         let (_room, wanted) = (room, Stop::on(&*stop));
-        let config = searcher.snapshot().config().with_text(false)?;
+        let config = searcher.snapshot().config().with_text(min_passage.is_some())?;
         let texts = documents.iter().map(|document| &document.text).chain(&boilerplate);
         let _memory = memory::for_searches(&budget, &config, texts.map(String::as_str), &stop)?;
         let keys = memory::keys_of(&config, &boilerplate, wanted)?;
@@ -65,7 +67,7 @@ pub async fn pairwise(
         wanted.check()?;
         writer.finish()?;
         let searcher = Searcher::new(index.snapshot()?).without_until(keys, wanted)?;
-        let options = PairwiseOptions { limit, ..PairwiseOptions::default() };
+        let options = PairwiseOptions { limit, min_passage, ..PairwiseOptions::default() };
         most_similar(&searcher, &options, &stop)
     });
     let pairs: Result<_> = Ok(pairs.await?);

@@ -79,7 +79,7 @@ fn is_quick(request: &SearchRequest, body: &Body, config: &Config) -> bool {
     let is_weighed = request.rank != Rank::Overlap
         || request.min_weighted_containment > 0.0
         || request.min_weighted_resemblance > 0.0;
-    let reads_texts = *passages || verify.is_some() || *best;
+    let reads_texts = *passages || request.min_passage.is_some() || verify.is_some() || *best;
     let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
     // With the limit of document frequency that is the default few postings are read.
     let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
