@@ -176,16 +176,17 @@ impl<'a> Evidence<'a> {
             let found = Passages { found: self.of_fingerprints(address)?, complete: true };
             return Ok(Some(found.of_at_least(self.min_passage.unwrap_or(0))));
         };
-        let document = self.document(address, Purpose::Measures)?;
         let aligned = aligned.of_at_least(self.min_passage.unwrap_or(0));
         // All of a text that is shorter than what is chance is no chance.
-        let shorter = self.tokens.hashes.len().min(document.tokens.hashes.len());
+        let tokens = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
+        let shorter = self.tokens.hashes.len().min(tokens as usize);
         let tokens_min =
             self.min_passage.map_or(PASSAGE_TOKENS_MIN.min(shorter), |min| min as usize);
         if !aligned.found.is_empty() || tokens_min >= PASSAGE_TOKENS_MIN {
             return Ok(Some(aligned));
         }
         // Too little to be aligned: what brought the document up is shown.
+        let document = self.document(address, Purpose::Measures)?;
         let found = self.of_fingerprints(address)?.into_iter();
         let in_bytes = |passage: Passage| passage.in_bytes(&self.tokens, &document.tokens);
         let found = Passages { found: found.map(in_bytes).collect(), ..aligned };
