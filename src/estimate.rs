@@ -25,7 +25,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::overlap::Overlap;
-use crate::scheme::Fingerprint;
+use crate::scheme::{Fingerprint, distinct_keys};
 
 /// What the edges of passages add to the variance of what is shared, as a share of the square of the gap in
 /// which an edge lies. Somewhere in it would be 1/12; passages and edits without any fingerprint add the rest.
@@ -73,6 +73,9 @@ pub struct HitEstimate {
     /// The standard error of `resemblance`: it is off by less in two of three cases.
     pub error: f64,
 }
+
+/// The tokens of a text and its signature, with the distinct keys of that, ascending.
+pub(crate) type Keyed<'a> = ((u32, &'a [Fingerprint]), &'a [u64]);
 
 /// How a text is covered by the fingerprints that it shares, and by those that it does not.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -217,19 +220,17 @@ impl Estimator {
     /// Estimates the similarity of two texts: of each the number of its tokens, and its signature as
     /// the scheme gives it.
     pub fn compare(&self, a: (u32, &[Fingerprint]), b: (u32, &[Fingerprint])) -> Estimate {
-        let keys = |of: &[Fingerprint]| {
-            let mut keys: Vec<u64> = of.iter().map(|fingerprint| fingerprint.key).collect();
-            keys.sort_unstable();
-            keys.dedup();
-            keys
-        };
-        let (a_keys, b_keys) = (keys(a.1), keys(b.1));
+        let (a_keys, b_keys) = (distinct_keys(a.1), distinct_keys(b.1));
+        self.compare_keyed(Overlap::of(&a_keys, &b_keys), (a, &a_keys), (b, &b_keys))
+    }
+
+    /// The same of texts with this overlap, of whose signatures the distinct keys are known, ascending.
+    pub(crate) fn compare_keyed(&self, overlap: Overlap, a: Keyed<'_>, b: Keyed<'_>) -> Estimate {
         let coverage = |(tokens, of): (u32, &[Fingerprint]), other: &[u64]| {
             let is_shared = |f: &Fingerprint| (f.position, other.binary_search(&f.key).is_ok());
             self.coverage(tokens, of.iter().map(is_shared))
         };
-        let overlap = Overlap::of(&a_keys, &b_keys);
-        self.estimate(overlap, &coverage(a, &b_keys), &coverage(b, &a_keys))
+        self.estimate(overlap, &coverage(a.0, b.1), &coverage(b.0, a.1))
     }
 
     /// Estimates the similarity of two texts with this overlap, each covered so.
@@ -348,14 +349,8 @@ mod tests {
                 signature
             })
         };
-        let keys = |signature: &Vec<Fingerprint>| {
-            let mut keys: Vec<u64> = signature.iter().map(|f| f.key).collect();
-            keys.sort_unstable();
-            keys.dedup();
-            keys
-        };
         let overlap = |signed: &[Vec<Fingerprint>; 2]| {
-            let [a, b] = signed.each_ref().map(keys);
+            let [a, b] = signed.each_ref().map(|signature| distinct_keys(signature));
             Overlap::of(&a, &b).resemblance()
         };
         let whole = scheme::parse(&format!("kgram(k={})", scheme.spec().get("k"))).unwrap();

@@ -118,6 +118,14 @@ pub struct Fingerprint {
     pub position: u32,
 }
 
+/// The distinct keys of a signature, ascending.
+pub(crate) fn distinct_keys(signature: &[Fingerprint]) -> Vec<u64> {
+    let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
 /// A way to sign documents; prints as the specification that [`parse`] reads.
 ///
 /// There are those of [`families`] and no others: an index names its scheme, and has to find it

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::Passage;
 use super::passages;
 use crate::error::Result;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Keyed};
 use crate::index::Config;
 use crate::measure::Measure;
 use crate::overlap::{Category, Overlap};
-use crate::scheme::Fingerprint;
+use crate::scheme::{Fingerprint, distinct_keys};
 use crate::stop::Stop;
 use crate::text::{Side, Tokens};
 
@@ -84,11 +84,12 @@ pub fn compare_by(
     stop: Stop<'_>,
 ) -> Result<Comparison> {
     let (a_signed, b_signed) = (Signed::new(config, a, stop)?, Signed::new(config, b, stop)?);
+    let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
     let estimator = config.scheme.estimator();
-    let estimate = estimator.map(|by| by.compare(a_signed.signature(), b_signed.signature()));
+    let estimate =
+        estimator.map(|by| by.compare_keyed(overlap, a_signed.keyed(), b_signed.keyed()));
     let [a, b] = [(a, &a_signed), (b, &b_signed)]
         .map(|(text, signed)| Side { text, tokens: &signed.tokens });
-    let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
     let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b, stop)?)));
     let measures = measures.collect::<Result<_>>()?;
     let analyzer = config.analyzer.of_passages();
@@ -129,13 +130,11 @@ impl Signed {
     fn new(config: &Config, text: &str, stop: Stop<'_>) -> Result<Signed> {
         let mut tokens = Tokens::default();
         let fingerprints = config.sign_until(text, &mut tokens, stop)?;
-        let mut keys: Vec<u64> = fingerprints.iter().map(|fingerprint| fingerprint.key).collect();
-        keys.sort_unstable();
-        keys.dedup();
+        let keys = distinct_keys(&fingerprints);
         Ok(Signed { tokens, fingerprints, keys })
     }
 
-    fn signature(&self) -> (u32, &[Fingerprint]) {
-        (self.tokens.hashes.len() as u32, &self.fingerprints)
+    fn keyed(&self) -> Keyed<'_> {
+        ((self.tokens.hashes.len() as u32, &self.fingerprints), &self.keys)
     }
 }

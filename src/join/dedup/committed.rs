@@ -11,6 +11,7 @@ use super::{DedupOptions, Record};
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Signed};
 use crate::join::ordered::in_order;
+use crate::scheme::distinct_keys;
 use crate::search::{Estimates, Searcher};
 use crate::stop::Stop;
 
@@ -72,9 +73,7 @@ impl Committed<'_> {
     }
 
     fn look_up_one(&self, signed: &Signed) -> Result<Prepared> {
-        let mut keys: Vec<u64> = signed.signature.iter().map(|f| f.key).collect();
-        keys.sort_unstable();
-        keys.dedup();
+        let mut keys = distinct_keys(&signed.signature);
         if !self.options.boilerplate.is_empty() {
             keys.retain(|key| self.options.boilerplate.binary_search(key).is_err());
         }

@@ -352,9 +352,10 @@ impl Run<'_> {
                 let of = || Ok(recent.id.clone());
                 let overlap = Overlap::new(overlap, size, recent.keys.len() as u32);
                 let mut estimate = || {
-                    let own = (signed.token_count, &signed.signature[..]);
+                    let own = ((signed.token_count, &signed.signature[..]), &keys[..]);
+                    let other = (recent.signature(), &recent.keys[..]);
                     let estimator = self.own.estimator_needed()?;
-                    Ok(estimator.compare(own, recent.signature()).resemblance)
+                    Ok(estimator.compare_keyed(overlap, own, other).resemblance)
                 };
                 let other = Reason::of(&self.options, overlap, &mut estimate, &of)?;
                 reason = Reason::better(reason, other);
