@@ -93,16 +93,15 @@ pub fn compare_by(
     let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b, stop)?)));
     let measures = measures.collect::<Result<_>>()?;
     let analyzer = config.analyzer.of_passages();
-    let passages = if analyzer == config.analyzer {
-        passages::between(a, b, stop)?
-    } else {
-        let mut tokens = [Tokens::default(), Tokens::default()];
-        analyzer.analyze_until(a.text, &mut tokens[0], stop)?;
-        analyzer.analyze_until(b.text, &mut tokens[1], stop)?;
-        let [a, b] = [(a.text, &tokens[0]), (b.text, &tokens[1])]
-            .map(|(text, tokens)| Side { text, tokens });
-        passages::between(a, b, stop)?
-    };
+    let mut others = [Tokens::default(), Tokens::default()];
+    let mut sides = [a, b];
+    if analyzer != config.analyzer {
+        for (side, tokens) in sides.iter_mut().zip(&mut others) {
+            analyzer.analyze_until(side.text, tokens, stop)?;
+            side.tokens = tokens;
+        }
+    }
+    let passages = passages::between(sides[0], sides[1], stop)?;
     Ok(Comparison {
         overlap: overlap.shared,
         containment_a_in_b: overlap.containment(),
