@@ -24,7 +24,7 @@ use crate::index::Document;
 use crate::segment::SegmentReader;
 use crate::segment::plugin::{Digests, SignatureFile};
 use crate::stop::Stop;
-use crate::text::Analyzed;
+use crate::text::{Analyzed, Analyzer};
 
 /// A document of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -411,8 +411,7 @@ impl Snapshot {
     /// The errors of [`document`](Self::document); [`Error::Cancelled`] soon after `stop`.
     #[doc(hidden)]
     pub fn analyzed(&self, address: DocAddress, stop: Stop<'_>) -> Result<Analyzed> {
-        let text = self.document(address)?.text.unwrap_or_default();
-        Analyzed::new(text, &self.config().analyzer, stop)
+        self.analyzed_by(&self.config().analyzer, address, stop)
     }
 
     /// The same, by the analyser by whose tokens passages are found.
@@ -421,8 +420,17 @@ impl Snapshot {
     /// The errors of [`analyzed`](Self::analyzed).
     #[doc(hidden)]
     pub fn analyzed_for_passages(&self, address: DocAddress, stop: Stop<'_>) -> Result<Analyzed> {
+        self.analyzed_by(&self.config().analyzer.of_passages(), address, stop)
+    }
+
+    fn analyzed_by(
+        &self,
+        analyzer: &Analyzer,
+        address: DocAddress,
+        stop: Stop<'_>,
+    ) -> Result<Analyzed> {
         let text = self.document(address)?.text.unwrap_or_default();
-        Analyzed::new(text, &self.config().analyzer.of_passages(), stop)
+        Analyzed::new(text, analyzer, stop)
     }
 
     /// Returns the metadata of a document.
