@@ -102,9 +102,12 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
         Some(_) => leave_out_all_deleted(segments, &terms, &mut dfs, request.stop)?,
     }
     let known = known(segments, &terms, request, dfs.len())?;
-    let mut plan = Plan::new(request, &dfs);
+    let weights = match request.weighed {
+        Some((weigh, _)) => dfs.iter().map(|&df| weigh.weight(df)).collect(),
+        None => Vec::new(),
+    };
+    let mut plan = Plan::new(request, &dfs, &weights);
     let (unread, postings) = (plan.unread(), plan.postings);
-    let weights = plan.weights(&dfs);
     let mut found = Found { known, unread, postings, weights, ..Found::default() };
     for (i, &df) in (0u32..).zip(&dfs) {
         if df > request.max_df {
@@ -258,7 +261,8 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn new(request: &'a Request<'a>, dfs: &[u64]) -> Plan<'a> {
+    /// The plan for keys with these document frequencies, and these weights if they are weighed.
+    fn new(request: &'a Request<'a>, dfs: &[u64], weight_of: &[u64]) -> Plan<'a> {
         let mut order: Vec<u32> = (0..dfs.len() as u32).collect();
         // Equally frequent ones in the order of their keys.
         order.sort_by_key(|&i| dfs[i as usize]);
@@ -272,9 +276,9 @@ impl<'a> Plan<'a> {
         }
         let kept = order.partition_point(|&i| dfs[i as usize] <= request.max_df) as u32;
         let (mut weights, mut rest, mut weight_min) = (Vec::new(), Vec::new(), 0);
-        if let Some((weigh, share_min)) = request.weighed {
-            weights = order.iter().map(|&i| weigh.weight(dfs[i as usize])).collect();
-            rest = weights.clone();
+        if let Some((_, share_min)) = request.weighed {
+            weights = order.iter().map(|&i| weight_of[i as usize]).collect();
+            rest.clone_from(&weights);
             for rank in (1..rest.len()).rev() {
                 rest[rank - 1] += rest[rank];
             }
@@ -287,12 +291,6 @@ impl<'a> Plan<'a> {
         }
         let best = BinaryHeap::new();
         Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best }
-    }
-
-    /// The weight of each key, if they are weighed.
-    fn weights(&self, dfs: &[u64]) -> Vec<u64> {
-        let weigh = self.request.weighed.map(|(weigh, _)| weigh);
-        weigh.map_or(Vec::new(), |weigh| dfs.iter().map(|&df| weigh.weight(df)).collect())
     }
 
     /// The weight of the fingerprint of this rank and of all after it; the greatest if they are not
