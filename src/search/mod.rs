@@ -130,45 +130,44 @@ impl Searcher {
     /// [`Error::Cancelled`] soon after the flag `stop` of the query is set.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
+        query.check()?;
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = self.resolve(&query.subject, &mut scratch, query.stop())?;
         let (found, scored) = self.scored(&subject, query, &mut scratch)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
-        let in_query = subject.keys.len() as u32;
-        if query.rank != Rank::Overlap && query.goal != Goal::Hits {
-            let what = "only the best hits can be ranked by weight or by passages, not a cover or \
-                        the best passage";
-            return Err(Error::Query { what: what.into() });
-        }
-        if query.min_passage.is_some() && query.goal == Goal::Passage {
-            let what =
-                "the best passage has the length of the query; search for it without a minimum";
-            return Err(Error::Query { what: what.into() });
-        }
-        if query.goal == Goal::Passage {
+        let (hits, candidates) = if query.goal == Goal::Passage {
             let (hits, candidates) = self.best(&subject, query, scored)?;
-            return Ok(Answer {
-                query: subject.info(&found),
-                hits,
-                explained: None,
-                candidates: Some(candidates),
-                complete: found.unread == 0,
-                took_us: started.elapsed().as_micros() as u64,
-            });
-        }
-        let mut evidence = self.evidence(&subject, query)?;
-        let mut estimates = self.estimates_of(&subject, query);
+            (hits, Some(candidates))
+        } else {
+            (self.hits(&subject, query, scored)?, None)
+        };
+        let explained = (query.goal == Goal::Cover).then(|| {
+            let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
+            f64::from(added) / f64::from(subject.keys.len().max(1) as u32)
+        });
+        Ok(Answer {
+            query: subject.info(&found),
+            hits,
+            explained,
+            candidates,
+            complete: found.unread == 0,
+            took_us: started.elapsed().as_micros() as u64,
+        })
+    }
+
+    /// The best of the documents, or those of the cover, with all that the query asks of them.
+    fn hits(&self, subject: &Resolved, query: &Query, scored: Vec<Scored>) -> Result<Vec<Hit>> {
+        let mut evidence = self.evidence(subject, query)?;
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
-        let by_passages = query.rank == Rank::Passages;
-        let looked_at = if by_passages { query.candidates.max(query.limit) } else { query.limit };
-        let mut hits = Vec::with_capacity(chosen.len().min(looked_at));
+        let looked_at = query.looked_at();
+        let mut shown = Vec::with_capacity(chosen.len().min(looked_at));
         for (scored, adds) in chosen {
-            if hits.len() == looked_at {
+            if shown.len() == looked_at {
                 break;
             }
-            let (mut verified, mut passages) = (None, None);
             query.stop().check()?;
+            let (mut verified, mut passages) = (None, None);
             if let Some(evidence) = &mut evidence {
                 verified = evidence.verify(scored.address)?;
                 if verified.as_ref().is_some_and(|verified| !verified.meets(query)) {
@@ -180,27 +179,15 @@ impl Searcher {
                     continue;
                 }
             }
-            let passages_complete = passages.as_ref().map(|passages| passages.complete);
-            let passages = passages.map(|passages| passages.found);
-            let estimate = self.estimate(&mut estimates, &scored)?;
-            let hit = self.hit(scored, query.stop())?;
-            hits.push(Hit { adds, verified, passages, passages_complete, estimate, ..hit });
+            shown.push(Shown { scored, adds, verified, passages });
         }
-        if by_passages {
-            rank_by_passages(&mut hits, query);
+        if query.rank == Rank::Passages {
+            // Equal ones stay in the order of their weight.
+            shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
+            shown.truncate(query.limit);
         }
-        let explained = (query.goal == Goal::Cover).then(|| {
-            let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
-            f64::from(added) / f64::from(in_query.max(1))
-        });
-        Ok(Answer {
-            query: subject.info(&found),
-            hits,
-            explained,
-            candidates: None,
-            complete: found.unread == 0,
-            took_us: started.elapsed().as_micros() as u64,
-        })
+        let mut estimates = self.estimates_of(subject, query);
+        shown.into_iter().map(|shown| self.hit(shown, &mut estimates, query)).collect()
     }
 
     /// All documents that meet the query's thresholds, with their containment.
@@ -272,11 +259,11 @@ impl Searcher {
         evidence: Option<&mut Evidence<'_>>,
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if query.goal != Goal::Cover {
-            let limit = match query.rank {
-                _ if query.verify.is_some() => usize::MAX,
-                Rank::Passages => query.candidates.max(query.limit),
-                Rank::Overlap | Rank::Weight if query.min_passage.is_some() => usize::MAX,
-                Rank::Overlap | Rank::Weight => query.limit,
+            // Candidates for passages are the same number, whatever becomes of them.
+            let may_miss_passage = query.min_passage.is_some() && query.rank != Rank::Passages;
+            let limit = match query.verify.is_some() || may_miss_passage {
+                true => usize::MAX,
+                false => query.looked_at(),
             };
             let best = score::best(&self.snapshot, hits, limit, query.stop())?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
@@ -360,13 +347,9 @@ impl Searcher {
             tokens: found.candidate.tokens.len() as u32,
             similarity: found.similarity,
         };
-        let estimate = self.estimate(&mut self.estimates_of(subject, query), &best)?;
-        let hit = Hit {
-            passages: Some(vec![passage]),
-            passages_complete: Some(true),
-            estimate,
-            ..self.hit(best, stop)?
-        };
+        let passages = Some(Passages { found: vec![passage], complete: true });
+        let best = Shown { scored: best, adds: None, verified: None, passages };
+        let hit = self.hit(best, &mut self.estimates_of(subject, query), query)?;
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
 
@@ -420,11 +403,9 @@ impl Searcher {
             },
             max_df: max_df.limit(self.snapshot.documents()),
             budget: query.budget.unwrap_or(u64::MAX),
-            weighed: query.is_weighed().then(|| {
-                // Resemblance is at most containment, weighed or not.
-                let least = query.min_weighted_containment.max(query.min_weighted_resemblance);
-                (Weigh::new(&self.snapshot), least)
-            }),
+            weighed: query
+                .is_weighed()
+                .then(|| (Weigh::new(&self.snapshot), query.least_weighted())),
             filter: filter.as_ref(),
             except: subject.address,
             stop: query.stop(),
@@ -446,11 +427,7 @@ impl Searcher {
         found.sort_unstable_by_key(|counted| {
             (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
         });
-        let wanted = match query.rank {
-            Rank::Passages => query.candidates.max(query.limit),
-            Rank::Overlap | Rank::Weight => query.limit,
-        };
-        found.truncate(wanted.saturating_mul(RECOUNTED_PER_HIT));
+        found.truncate(query.looked_at().saturating_mul(RECOUNTED_PER_HIT));
         found.sort_unstable_by_key(|counted| counted.address);
         let mut shared = SharedFingerprints::default();
         for counted in &mut found {
@@ -505,37 +482,49 @@ impl Searcher {
         }
     }
 
-    fn hit(&self, scored: Scored, stop: Stop<'_>) -> Result<Hit> {
-        let mut scored = [scored];
-        score::weigh_documents(self, &mut scored, stop)?;
-        let [scored] = scored;
+    fn hit(
+        &self,
+        shown: Shown,
+        estimates: &mut Option<Estimates<'_>>,
+        query: &Query,
+    ) -> Result<Hit> {
+        let by_passages = query.rank == Rank::Passages;
+        let passage_tokens = by_passages.then(|| shown.passage_tokens());
+        let Shown { mut scored, adds, verified, passages } = shown;
+        score::weigh_document(self, &mut scored, query.stop())?;
+        let passages = passages.filter(|_| query.shows_passages() || query.goal == Goal::Passage);
+        let passages_complete = passages.as_ref().map(|passages| passages.complete);
         Ok(Hit {
             meta: self.snapshot.meta(scored.address)?,
+            estimate: self.estimate(estimates, &scored)?,
             id: scored.id,
             overlap: scored.overlap.shared,
             containment: scored.overlap.containment(),
             containment_in_query: scored.overlap.swapped().containment(),
             resemblance: scored.overlap.resemblance(),
             weighted: scored.weighted.map(WeightedOverlap::measures),
-            passage_tokens: None,
-            estimate: None,
-            adds: None,
-            verified: None,
-            passages: None,
-            passages_complete: None,
+            passage_tokens,
+            adds,
+            verified,
+            passages: passages.map(|passages| passages.found),
+            passages_complete,
         })
     }
 }
 
-/// Leaves the hits with the most tokens in passages, in that order; equal ones stay in theirs.
-fn rank_by_passages(hits: &mut Vec<Hit>, query: &Query) {
-    for hit in hits.iter_mut() {
-        let passages = hit.passages.as_deref().unwrap_or_default();
-        hit.passage_tokens = Some(passages.iter().map(|passage| passage.tokens).sum());
-        if !query.shows_passages() {
-            (hit.passages, hit.passages_complete) = (None, None);
-        }
+/// A document that is shown, with what the query asks of it beside numbers.
+struct Shown {
+    scored: Scored,
+    /// The fingerprints that it adds to a cover.
+    adds: Option<u32>,
+    verified: Option<Verified>,
+    passages: Option<Passages>,
+}
+
+impl Shown {
+    /// The tokens of the query in passages.
+    fn passage_tokens(&self) -> u32 {
+        let passages = self.passages.iter().flat_map(|passages| &passages.found);
+        passages.map(|passage| passage.tokens).sum()
     }
-    hits.sort_by_key(|hit| Reverse(hit.passage_tokens));
-    hits.truncate(query.limit);
 }

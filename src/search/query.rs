@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 
 use super::memory::QueryMemory;
+use crate::error::{Error, Result};
 use crate::index::MaxDf;
 use crate::measure::Measure;
 use crate::scheme::Fingerprint;
@@ -134,6 +135,40 @@ impl Query {
         self.rank != Rank::Overlap
             || self.min_weighted_containment > 0.0
             || self.min_weighted_resemblance > 0.0
+    }
+
+    /// The share of the query's weight that a document has at least if it meets the thresholds.
+    pub(super) fn least_weighted(&self) -> f64 {
+        // Weighted resemblance is at most weighted containment.
+        self.min_weighted_containment.max(self.min_weighted_resemblance)
+    }
+
+    /// The number of documents that are looked at closely, if all of these are hits.
+    pub(super) fn looked_at(&self) -> usize {
+        match self.rank {
+            Rank::Passages => self.candidates.max(self.limit),
+            Rank::Overlap | Rank::Weight => self.limit,
+        }
+    }
+
+    /// Refuses what contradicts itself.
+    ///
+    /// # Errors
+    /// [`Error::Query`] if a rank or a length of passages is set for a goal that has none.
+    pub(super) fn check(&self) -> Result<()> {
+        let refused = |what: &str| Err(Error::Query { what: what.into() });
+        if self.rank != Rank::Overlap && self.goal != Goal::Hits {
+            return refused(
+                "only the best hits can be ranked by weight or by passages, not a cover or the best \
+                 passage",
+            );
+        }
+        if self.min_passage.is_some() && self.goal == Goal::Passage {
+            return refused(
+                "the best passage has the length of the query; search for it without a minimum",
+            );
+        }
+        Ok(())
     }
 
     /// How a search learns that nobody waits for it any more.

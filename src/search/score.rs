@@ -91,25 +91,24 @@ pub fn scored(
             && hit.overlap.resemblance() >= query.min_resemblance
     });
     if query.is_weighed() {
-        // Weighted resemblance is at most weighted containment.
-        let share = query.min_weighted_containment.max(query.min_weighted_resemblance);
+        let share = query.least_weighted();
         hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.containment() >= share));
     }
     if query.min_weighted_resemblance > 0.0 {
-        weigh_documents(searcher, &mut hits, query.stop())?;
+        for hit in &mut hits {
+            weigh_document(searcher, hit, query.stop())?;
+        }
         let least = query.min_weighted_resemblance;
         hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.resemblance() >= least));
     }
     Ok(hits)
 }
 
-/// Finds out what the fingerprints of weighed hits weigh.
-pub fn weigh_documents(searcher: &Searcher, hits: &mut [Scored], stop: Stop<'_>) -> Result<()> {
-    let weigh = Weigh::new(searcher.snapshot());
-    for hit in hits {
-        if let Some(weighted) = hit.weighted.as_mut().filter(|weighted| weighted.in_document == 0) {
-            weighted.in_document = searcher.weight_of(hit.address, weigh, stop)?;
-        }
+/// Finds out what the fingerprints of a weighed hit weigh.
+pub fn weigh_document(searcher: &Searcher, hit: &mut Scored, stop: Stop<'_>) -> Result<()> {
+    if let Some(weighted) = hit.weighted.as_mut().filter(|weighted| weighted.in_document == 0) {
+        let weigh = Weigh::new(searcher.snapshot());
+        weighted.in_document = searcher.weight_of(hit.address, weigh, stop)?;
     }
     Ok(())
 }
