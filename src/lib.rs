@@ -58,6 +58,8 @@ mod automaton;
 #[doc(hidden)]
 pub mod budget;
 #[doc(hidden)]
+pub mod compare;
+#[doc(hidden)]
 pub mod error;
 mod estimate;
 #[doc(hidden)]
@@ -67,8 +69,6 @@ pub mod hash;
 #[doc(hidden)]
 pub mod index;
 pub mod join;
-#[doc(hidden)]
-pub mod measure;
 mod overlap;
 #[doc(hidden)]
 pub mod replace;
@@ -91,6 +91,8 @@ pub fn available_threads() -> usize {
 }
 
 pub use budget::ByteBudget;
+pub use compare::measure::Measure;
+pub use compare::{Comparison, Passage, Passages, Unit, compare, compare_by};
 pub use error::{Corruption, Error, Result};
 pub use estimate::{Estimate, Estimator, HitEstimate};
 pub use hash::Digest;
@@ -99,11 +101,10 @@ pub use index::{
     Document, Index, MaxDf, Outcome, RepeatedPassage, Signed, Snapshot, Stats, StoredDocument,
     Training, Writer, WriterOptions,
 };
-pub use measure::Measure;
 pub use overlap::{Category, Overlap};
 pub use search::{
-    Answer, CandidateTexts, Comparison, Goal, Hit, Passage, Passages, Query, QueryInfo,
-    QueryMemory, Searcher, SimilarTo, Stopped, Subject, Unit, Verified, compare, compare_by,
+    Answer, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher, SimilarTo, Stopped,
+    Subject, Verified,
 };
 pub use stop::Stop;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].

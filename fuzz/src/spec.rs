@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
+use cento::Measure;
 use cento::index::{Config, MaxDf};
-use cento::measure::Measure;
 use cento::scheme;
 use cento::scheme::frequency::{FrequencyCounter, FrequencyTable};
 use cento::text::{Analyzer, Tokens};

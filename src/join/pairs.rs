@@ -16,11 +16,12 @@ use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::ordered::in_order;
 use super::series::{Scope, Series};
+use crate::compare::{Passage, Passages};
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::{Category, Overlap};
-use crate::search::{Neighbour, Passage, Passages, Searcher, Texts};
+use crate::search::{Neighbour, Searcher, Texts};
 use crate::stop::Stop;
 
 /// Which pairs, and how they are found.

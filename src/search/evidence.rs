@@ -3,16 +3,17 @@
 //! Passages, and measures over the whole texts: both need the stored text of the hit.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::memory::{self, QueryMemory};
-use super::passages::{self, PASSAGE_TOKENS_MIN, Passage, Passages, Prepared};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
-use super::{Query, Resolved};
+use super::{Query, Resolved, Scratch, Searcher, Subject};
 use crate::budget::Permit;
+use crate::compare::measure::Measure;
+use crate::compare::passages::{self, PASSAGE_TOKENS_MIN, Passage, Passages, Prepared};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
-use crate::measure::Measure;
 use crate::stop::Stop;
 use crate::text::{Analyzed, Analyzer, Side, Tokens};
 
@@ -231,5 +232,35 @@ impl<'a> Evidence<'a> {
             tokens: (*tokens, segment.document(address.doc)?.tokens),
         };
         shared.passages(self.stop)
+    }
+}
+
+impl Searcher {
+    /// The passages that `subject` shares with the stored document `id`, whether or not a search would
+    /// find it.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn passages(
+        &self,
+        subject: &Subject,
+        id: &str,
+        stop: Option<Arc<AtomicBool>>,
+    ) -> Result<Passages> {
+        self.passages_of(&Query { stop, ..Query::new(subject.clone()) }, id)
+    }
+
+    /// The same of the subject of a query, which may name a budget of memory.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
+        let unknown = || Error::UnknownId { id: id.to_owned() };
+        let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
+        let query = Query { passages: true, ..query.clone() };
+        let resolved = self.resolve(&query.subject, &mut Scratch::default(), query.stop())?;
+        let mut evidence = self.evidence(&resolved, &query)?;
+        let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
+        Ok(found.flatten().unwrap_or(Passages { found: Vec::new(), complete: true }))
     }
 }

@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use super::align::runs_bytes;
 use crate::budget::{ByteBudget, Permit};
+use crate::compare::align::runs_bytes;
 use crate::error::{Error, Result};
 use crate::index::Signature;
 

@@ -5,19 +5,16 @@
 //! the share of the query's distinct fingerprints that the document has; resemblance is the
 //! share of both documents' fingerprints that both have.
 
-pub mod align;
 mod answer;
 mod best;
 mod boilerplate;
 mod candidates;
-mod compare;
 mod cover;
 mod estimates;
 mod evidence;
 mod filter;
 pub mod memory;
 mod neighbours;
-mod passages;
 mod query;
 mod resolved;
 mod score;
@@ -32,17 +29,16 @@ use std::time::Instant;
 
 pub use crate::index::MaxDf;
 pub use answer::{Answer, CandidateTexts, Hit, QueryInfo, Stopped, Weighted};
-pub use compare::{Comparison, compare, compare_by};
 use crossbeam::queue::ArrayQueue;
 pub use estimates::Estimates;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
-pub use passages::{Passage, Passages, Unit};
 pub use query::{Goal, Query, Rank, Subject};
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
 
 use crate::budget::Permit;
+use crate::compare::passages::{self, Passage, Passages, Unit};
 use crate::error::{Error, Result};
 use crate::estimate::HitEstimate;
 use crate::index::{DocAddress, Snapshot};

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::candidates::{self, Counted, Request};
-use super::passages::{self, Passages, Prepared};
 use super::{MaxDf, Searcher};
+use crate::compare::passages::{self, Passages, Prepared};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 
 use super::memory::QueryMemory;
+use crate::compare::measure::Measure;
 use crate::error::{Error, Result};
 use crate::index::MaxDf;
-use crate::measure::Measure;
 use crate::scheme::Fingerprint;
 use crate::stop::Stop;
 

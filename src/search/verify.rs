@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Query;
+use crate::compare::measure::Measure;
 use crate::error::Result;
-use crate::measure::Measure;
 use crate::stop::Stop;
 use crate::text::Side;
 

@@ -3,8 +3,9 @@
 use crate::common::words;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::search::{Goal, Passage, Query, Searcher, Subject, Unit, compare};
+use cento::search::{Goal, Query, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
+use cento::{Comparison, Passage, Unit};
 use proptest::prelude::*;
 
 fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
@@ -21,6 +22,11 @@ fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
 }
 
 /// The passages of the best hit.
+fn compare(a: &str, b: &str) -> Comparison {
+    let config = crate::common::config();
+    cento::compare(&config.scheme, &config.analyzer, a, b).unwrap()
+}
+
 fn passages(searcher: &Searcher, subject: Subject) -> Vec<Passage> {
     let query = Query { passages: true, ..Query::new(subject) };
     searcher.search(&query).unwrap().hits.remove(0).passages.unwrap()
@@ -108,7 +114,7 @@ fn a_rewritten_passage_is_found_sentence_by_sentence() {
         water had by two metres risen.";
     let query = format!("{}. {rewritten} {}.", words(5, 80), words(6, 80));
     let document = format!("{}. {original} {}.", words(7, 80), words(8, 80));
-    let found = compare(&crate::common::config(), &query, &document).unwrap().passages;
+    let found = compare(&query, &document).passages;
     assert_eq!(found.len(), 1, "{found:?}");
     let (text, hit) = (cut(&query, found[0].query), cut(&document, found[0].hit));
     assert!(text.starts_with("Before the storm") && text.ends_with("risen"), "{text}");
@@ -226,7 +232,7 @@ fn a_summary_is_one_passage_of_the_whole() {
     let summary = kept.join(". ");
     let query = format!("{}. {summary}. {}.", words(5, 80), words(6, 80));
     let document = sentences.join(". ");
-    let found = compare(&crate::common::config(), &query, &document).unwrap().passages;
+    let found = compare(&query, &document).passages;
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(cut(&query, found[0].query), summary);
     assert!(document.starts_with(cut(&document, found[0].hit)));
@@ -280,7 +286,7 @@ fn one_sentence_rewritten_is_found() {
         barges loaded with timber were moored along the quay and their crews spent the night";
     let other = "Before the storm arrived the northern lock was closed by the harbour master and \
         along the quay three barges were moored, timber loaded, the night spent by their crews";
-    assert_eq!(compare(&crate::common::config(), one, other).unwrap().passages.len(), 1);
+    assert_eq!(compare(one, other).passages.len(), 1);
 }
 
 #[test]
@@ -317,7 +323,7 @@ proptest! {
         a in "([a-c \\n.,\u{e9}\u{4e00}]{0,3}[a-c]{1,2}){0,120}",
         b in "([a-c \\n.,\u{e9}\u{4e00}]{0,3}[a-c]{1,2}){0,120}",
     ) {
-        for passage in compare(&crate::common::config(), &a, &b).unwrap().passages {
+        for passage in compare(&a, &b).passages {
             prop_assert!(!cut(&a, passage.query).is_empty() && !cut(&b, passage.hit).is_empty());
             prop_assert!((0.0..=1.0).contains(&passage.similarity));
         }
@@ -326,7 +332,7 @@ proptest! {
     #[test]
     fn a_text_is_one_passage_of_itself(seed: u64, count in 12usize..400) {
         let text = words(seed, count);
-        let passages = compare(&crate::common::config(), &text, &text).unwrap().passages;
+        let passages = compare(&text, &text).passages;
         prop_assert_eq!(passages.len(), 1);
         prop_assert_eq!(passages[0].query, (0, text.len() as u32));
         prop_assert_eq!(passages[0].similarity, 1.0);

@@ -324,7 +324,7 @@ fn compare_two() -> Result<Round> {
     });
     Ok(Box::new(move |round| {
         let (a, b) = &pairs[round as usize];
-        black_box(compare(&config, a, b)?.passages.len());
+        black_box(compare(&config.scheme, &config.analyzer, a, b)?.passages.len());
         Ok(())
     }))
 }

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use cento::measure::Measure;
+use cento::Measure;
 use cento::scheme::{self, Fingerprint};
 use cento::stop::Stop;
 use cento::text::{Side, Tokens, analyzer::Analyzer};

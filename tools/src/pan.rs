@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use cento::search::align::{Side, align};
+use cento::compare::align::{Side, align};
 use cento::stop::Stop;
 use cento::text::{Analyzer, Tokens};
 use clap::Args;

@@ -61,8 +61,8 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use cento::Corruption;
+    use cento::Measure;
     use cento::index::{Config, Training};
-    use cento::measure::Measure;
     use cento::scheme::frequency::FrequencyTable;
     use cento_source::{AddOptions, Event, Item, SourceOptions};
 

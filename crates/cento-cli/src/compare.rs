@@ -14,11 +14,9 @@ use super::target::ServiceArgs;
 use super::terminal::line;
 use super::values::parse_encoding;
 use super::{Outcome, Result};
-use cento::Error;
-use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{self, Comparison};
 use cento::stop::Stop;
+use cento::{Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_source::read_text;
 
@@ -106,7 +104,8 @@ impl Compare {
         let measures =
             Measure::parse_all(&self.measures, table.map(Arc::new).as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
-        search::compare_by(&config, a, b, &measures, Stop::NEVER)
+        let Config { scheme, analyzer, .. } = &config;
+        cento::compare_by(scheme, analyzer, a, b, &measures, Stop::NEVER)
     }
 }
 

@@ -17,7 +17,7 @@ use super::{Outcome, Result};
 use cento::Error;
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
-use cento::search::{self, Query, Searcher};
+use cento::search::{Query, Searcher};
 use cento_source::AddOptions;
 
 /// Demonstrate cento on text that is already on this machine.
@@ -212,7 +212,8 @@ fn show_edited_passage(
     let mut edited = None;
     for pair in pairs {
         let (a, b) = (text(&pair.a)?, text(&pair.b)?);
-        let comparison = search::compare(searcher.snapshot().config(), &a, &b)?;
+        let config = searcher.snapshot().config();
+        let comparison = cento::compare(&config.scheme, &config.analyzer, &a, &b)?;
         edited = comparison
             .passages
             .into_iter()

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::terminal::{json, line};
 use super::{Outcome, Result};
-use cento::measure;
+use cento::compare::measure;
 use cento::scheme;
 use cento::spec::{Description, Family, Parameter};
 use cento::text::analyzer;

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cento::compare;
 use cento::index::{Config, Index};
-use cento::search::{Query, Searcher, compare, memory};
+use cento::search::{Query, Searcher, memory};
 use cento::stop::Stop;
 use cento_source::{AddOptions, AddReport, Event, SourceOptions, add, parse_record};
 
@@ -265,13 +266,15 @@ fn a_search_and_a_comparison_take_no_more_than_they_say() {
         char::from(b'a' + ((state >> 40) % 20) as u8)
     };
     let letters = ("random letters", (0..80_000).flat_map(|_| [letter(), ' ']).collect());
+    let config = config();
     for (name, text) in texts(MB / 3).into_iter().chain([numbers, letters]) {
-        let signed = config().cost_of_signing(&text, &mut Vec::new(), Stop::NEVER).unwrap();
+        let signed = config.cost_of_signing(&text, &mut Vec::new(), Stop::NEVER).unwrap();
         let query = Query::text(text.clone());
         let (peak, _) = peak_of(|| searcher.search(&query).unwrap());
         let said = memory::of_search(&signed);
         assert!(peak < said + 2 * MB, "{name}: {peak} bytes to search, {said} said");
-        let (peak, _) = peak_of(|| compare(&config(), &text, &text).unwrap());
+        let (peak, _) =
+            peak_of(|| compare(&config.scheme, &config.analyzer, &text, &text).unwrap());
         let said = memory::of_comparison(&signed, &signed);
         assert!(peak < said + 2 * MB, "{name}: {peak} bytes to compare, {said} said");
     }

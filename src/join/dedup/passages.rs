@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::verdict::{Cut, Verdict};
+use crate::compare::measure::overlap::stretches;
 use crate::error::Result;
-use crate::measure::overlap::stretches;
 use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 

@@ -12,10 +12,10 @@ use std::hash::{Hash, Hasher};
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use crate::compare::align::{Aligned, align};
 use crate::error::Result;
 use crate::index::DocAddress;
 use crate::search::Searcher;
-use crate::search::align::{Aligned, align};
 use crate::stop::Stop;
 
 /// The kind of text that a pair shares.

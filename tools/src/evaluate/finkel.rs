@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use cento::Measure;
+use cento::compare::measure::vectors::{Styles, style_of};
 use cento::index::Config;
-use cento::measure::Measure;
-use cento::measure::vectors::{Styles, style_of};
 use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use cento::Category;
+use cento::Measure;
 use cento::index::Config;
-use cento::measure::Measure;
 use cento::text::{Analyzer, Side, Tokens};
 use clap::Args;
 use fastrand::Rng;

@@ -23,7 +23,7 @@ fn every_list_says_all_there_is_to_know() {
     for (verb, count) in [
         ("schemes", cento::scheme::families().len()),
         ("analyzers", cento::text::analyzer::families().len()),
-        ("measures", cento::measure::families().len()),
+        ("measures", cento::compare::measure::families().len()),
     ] {
         let entries = listed(&dir, &[verb]);
         assert_eq!(entries.len(), count, "{verb}");

@@ -7,7 +7,8 @@ use super::search::{min_passage, subject};
 use super::whole;
 use cento::Result;
 use cento::index::Config;
-use cento::search::{Comparison, Passage, Subject};
+use cento::search::Subject;
+use cento::{Comparison, Passage};
 
 /// Two texts, or stored documents, to be compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use utoipa::openapi::schema::{
     ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type,
 };
 
-use cento::measure::families;
+use cento::compare::measure::families;
 
 /// The id of a document that is added.
 pub fn document_id() -> Schema {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Signature, whole};
+use cento::Measure;
 use cento::index::{Config, MaxDf};
-use cento::measure::Measure;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Goal, Query, Rank, Subject};
 use cento::text::kind::no_text_in;

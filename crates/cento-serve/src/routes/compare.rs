@@ -11,12 +11,11 @@ use crate::body::Body;
 use crate::failure::Failure;
 use crate::memory;
 use cento::index::Snapshot;
-use cento::measure::Measure;
-use cento::search::{self, Query, Subject};
+use cento::search::{Query, Subject};
 use cento::stop::Stop;
 use cento::text::is_white_space;
 use cento::text::kind::no_text_in;
-use cento::{Error, Result};
+use cento::{Config, Error, Measure, Result, compare_by};
 use cento_client::api::{
     CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId,
 };
@@ -59,7 +58,9 @@ pub async fn compare(
             }
         }
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
-        let comparison = search::compare_by(config, &a_text, &b_text, &by, Stop::on(&*stop))?;
+        let Config { scheme, analyzer, .. } = config;
+        let stop = Stop::on(&*stop);
+        let comparison = compare_by(scheme, analyzer, &a_text, &b_text, &by, stop)?;
         let comparison = comparison.with_passages_of_at_least(min_passage.unwrap_or(0));
         Ok(CompareResponse { a, b, comparison })
     });

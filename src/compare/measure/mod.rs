@@ -45,7 +45,7 @@ use family::{Similarity, Texts};
 /// A measure of similarity.
 ///
 /// ```
-/// use cento::measure::Measure;
+/// use cento::Measure;
 /// use cento::text::{Analyzer, Side, Tokens};
 ///
 /// let (mut a, mut b) = (Tokens::default(), Tokens::default());

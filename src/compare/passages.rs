@@ -1,18 +1,15 @@
-//! Which passages does a hit share with the query, as shown to the user?
+//! Which passages do two documents share, as shown to the user?
 //!
 //! With both texts at hand they are aligned. Without, the shared fingerprints are chained: ranges
 //! of tokens, as exact as the fingerprints are dense.
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
 use super::align::{Aligned, Chain, Match, Side, align_prepared, chains, distinct};
 pub use super::align::{PASSAGE_TOKENS_MIN, Prepared};
-use super::{Query, Scratch, Searcher, Subject};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scheme::{Extent, Fingerprint};
 use crate::stop::{Steps, Stop};
 use crate::text::Tokens;
@@ -83,36 +80,6 @@ impl Passages {
     pub fn of_at_least(mut self, tokens: u32) -> Passages {
         self.found.retain(|passage| passage.tokens >= tokens);
         self
-    }
-}
-
-impl Searcher {
-    /// The passages that `subject` shares with the stored document `id`, whether or not a search would
-    /// find it.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn passages(
-        &self,
-        subject: &Subject,
-        id: &str,
-        stop: Option<Arc<AtomicBool>>,
-    ) -> Result<Passages> {
-        self.passages_of(&Query { stop, ..Query::new(subject.clone()) }, id)
-    }
-
-    /// The same of the subject of a query, which may name a budget of memory.
-    ///
-    /// # Errors
-    /// As [`search`](Self::search).
-    pub fn passages_of(&self, query: &Query, id: &str) -> Result<Passages> {
-        let unknown = || Error::UnknownId { id: id.to_owned() };
-        let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
-        let query = Query { passages: true, ..query.clone() };
-        let resolved = self.resolve(&query.subject, &mut Scratch::default(), query.stop())?;
-        let mut evidence = self.evidence(&resolved, &query)?;
-        let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
-        Ok(found.flatten().unwrap_or(Passages { found: Vec::new(), complete: true }))
     }
 }
 

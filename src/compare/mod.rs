@@ -1,21 +1,26 @@
 //! What do these two texts have in common?
 //!
-//! No index: both texts are signed and aligned here. The measures are those of a search.
+//! No index: both texts are signed and aligned here. [`measure`] says how alike they are, [`align`]
+//! which passages they share.
+
+#[doc(hidden)]
+pub mod align;
+#[doc(hidden)]
+pub mod measure;
+pub(crate) mod passages;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Passage;
-use super::passages;
 use crate::error::Result;
 use crate::estimate::{Estimate, Keyed};
-use crate::index::Config;
-use crate::measure::Measure;
 use crate::overlap::{Category, Overlap};
-use crate::scheme::{Fingerprint, distinct_keys};
+use crate::scheme::{Fingerprint, Scheme, distinct_keys};
 use crate::stop::Stop;
-use crate::text::{Side, Tokens};
+use crate::text::{Analyzer, Side, Tokens};
+use measure::Measure;
+pub use passages::{Passage, Passages, Unit};
 
 /// What two texts have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,12 +63,12 @@ impl Comparison {
     }
 }
 
-/// Compares two texts as the documents of an index with this configuration would be.
+/// Compares two texts as the documents of an index with this scheme and analyser would be.
 ///
 /// # Errors
 /// When a text is too large to be analysed.
-pub fn compare(config: &Config, a: &str, b: &str) -> Result<Comparison> {
-    compare_by(config, a, b, &[], Stop::NEVER)
+pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
+    compare_by(scheme, analyzer, a, b, &[], Stop::NEVER)
 }
 
 /// What was not said to be otherwise.
@@ -77,27 +82,29 @@ fn yes() -> bool {
 /// When a text is too large to be analysed, or for a measure that is bounded;
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn compare_by(
-    config: &Config,
+    scheme: &Scheme,
+    analyzer: &Analyzer,
     a: &str,
     b: &str,
     measures: &[Measure],
     stop: Stop<'_>,
 ) -> Result<Comparison> {
-    let (a_signed, b_signed) = (Signed::new(config, a, stop)?, Signed::new(config, b, stop)?);
+    let signed = |text| Signed::new(scheme, analyzer, text, stop);
+    let (a_signed, b_signed) = (signed(a)?, signed(b)?);
     let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
-    let estimator = config.scheme.estimator();
+    let estimator = scheme.estimator();
     let estimate =
         estimator.map(|by| by.compare_keyed(overlap, a_signed.keyed(), b_signed.keyed()));
     let [a, b] = [(a, &a_signed), (b, &b_signed)]
         .map(|(text, signed)| Side { text, tokens: &signed.tokens });
     let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b, stop)?)));
     let measures = measures.collect::<Result<_>>()?;
-    let analyzer = config.analyzer.of_passages();
+    let of_passages = analyzer.of_passages();
     let mut others = [Tokens::default(), Tokens::default()];
     let mut sides = [a, b];
-    if analyzer != config.analyzer {
+    if of_passages != *analyzer {
         for (side, tokens) in sides.iter_mut().zip(&mut others) {
-            analyzer.analyze_until(side.text, tokens, stop)?;
+            of_passages.analyze_until(side.text, tokens, stop)?;
             side.tokens = tokens;
         }
     }
@@ -126,9 +133,10 @@ struct Signed {
 }
 
 impl Signed {
-    fn new(config: &Config, text: &str, stop: Stop<'_>) -> Result<Signed> {
-        let mut tokens = Tokens::default();
-        let fingerprints = config.sign_until(text, &mut tokens, stop)?;
+    fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Signed> {
+        let (mut tokens, mut fingerprints) = (Tokens::default(), Vec::new());
+        by.analyze_until(text, &mut tokens, stop)?;
+        scheme.sign_until(&tokens.hashes, &mut fingerprints, stop)?;
         let keys = distinct_keys(&fingerprints);
         Ok(Signed { tokens, fingerprints, keys })
     }

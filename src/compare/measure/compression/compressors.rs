@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::compare::measure::family::Texts;
 use crate::error::Result;
-use crate::measure::family::Texts;
 use crate::stop::Stop;
 
 /// A compressor, told apart by its name.
