@@ -28,6 +28,7 @@ mod store;
 mod store_file;
 mod stored;
 mod train;
+mod view;
 mod writer;
 
 use std::io;
@@ -52,9 +53,10 @@ pub use max_df::MaxDf;
 pub use repeated::RepeatedPassage;
 pub use signed::Signed;
 pub use signing::{FINGERPRINT_BYTES, Signature};
-pub use snapshot::{DocAddress, SegmentView, Snapshot, StoredDocument};
+pub use snapshot::{DocAddress, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
 pub use train::{Texts, Training};
+pub use view::{SegmentFiles, SegmentView};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
@@ -90,6 +92,7 @@ struct Inner {
     directory: IndexDirectory,
     tantivy: tantivy::Index,
     plugin: Arc<SignaturePlugin>,
+    open_segments: view::OpenSegments,
 }
 
 impl Index {
@@ -226,6 +229,7 @@ impl Index {
                 directory,
                 tantivy,
                 plugin,
+                open_segments: view::OpenSegments::default(),
             }),
         })
     }
@@ -262,6 +266,7 @@ impl Index {
                 directory,
                 tantivy,
                 plugin,
+                open_segments: view::OpenSegments::default(),
             }),
         })
     }

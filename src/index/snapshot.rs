@@ -7,22 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tantivy::columnar::Column;
-use tantivy::fastfield::AliveBitSet;
-use tantivy::{DateTime, Directory, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
+use tantivy::{Directory, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::canonical::canonical_json;
-use super::column::Strings;
-use super::schema::META_JSON;
 use super::seal::META;
 use super::store::{Damage, Store};
 use super::stored;
+use super::view::{SegmentFiles, SegmentView};
 use super::{Config, Index};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
-use crate::segment::SegmentReader;
-use crate::segment::plugin::{Digests, SignatureFile};
+use crate::segment::plugin::SignatureFile;
 use crate::stop::Stop;
 use crate::text::{Analyzed, Analyzer};
 
@@ -46,25 +42,6 @@ pub struct Snapshot {
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Snapshot").finish_non_exhaustive()
-    }
-}
-
-/// One segment of a snapshot.
-pub struct SegmentView {
-    /// The signatures.
-    pub signatures: SegmentReader,
-    alive: Option<AliveBitSet>,
-    live_documents: u32,
-    ids: Strings,
-    store: Store,
-    digests: Digests,
-    added: Column<DateTime>,
-    meta_json: Option<Strings>,
-}
-
-impl std::fmt::Debug for SegmentView {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SegmentView").finish_non_exhaustive()
     }
 }
 
@@ -120,21 +97,32 @@ impl Index {
             Ok(reader.searcher())
         };
         let searcher = open().map_err(|e| self.error("open the segments of", e))?;
-        let config = self.inner.plugin.config;
-        let files = searcher.segment_readers().iter();
-        let files = files.map(|segment| {
-            Ok((SignatureFile::open(segment, self.path())?, self.open_store(segment)?))
-        });
+        let files = searcher.segment_readers().iter().map(|segment| self.open_files(segment));
         let files = files.collect::<Result<Vec<_>>>()?;
         drop(hold);
-        let views = searcher.segment_readers().iter().zip(files).map(|(segment, (file, store))| {
-            SegmentView::open(segment, file, store, config).map_err(|e| match e {
-                OpenError::Own(error) => error,
-                OpenError::Tantivy(error) => self.error("open the segments of", error),
-            })
+        let views = searcher.segment_readers().iter().zip(files);
+        let views = views.map(|(segment, files)| {
+            let files = match files {
+                Files::Read(files) => files,
+                Files::Opened(signatures, store) => {
+                    let read = SegmentFiles::read(segment, signatures, store, self)?;
+                    self.inner.open_segments.keep(segment.segment_id(), read)
+                }
+            };
+            Ok(SegmentView::new(segment, files))
         });
         let segments = views.collect::<Result<_>>()?;
         Ok(Snapshot { index: self.clone(), searcher, segments })
+    }
+
+    /// The files of a segment: those that an earlier snapshot read, if it still lives.
+    fn open_files(&self, segment: &tantivy::SegmentReader) -> Result<Files> {
+        Ok(match self.inner.open_segments.get(segment.segment_id()) {
+            Some(files) => Files::Read(files),
+            None => {
+                Files::Opened(SignatureFile::open(segment, self.path())?, self.open_store(segment)?)
+            }
+        })
     }
 
     /// The texts of a segment.
@@ -154,71 +142,10 @@ impl Index {
     }
 }
 
-enum OpenError {
-    Own(Error),
-    Tantivy(TantivyError),
-}
-
-impl SegmentView {
-    fn open(
-        segment: &tantivy::SegmentReader,
-        file: SignatureFile,
-        store: Store,
-        config: u64,
-    ) -> std::result::Result<SegmentView, OpenError> {
-        let signatures = file.read(segment, config).map_err(OpenError::Own)?;
-        let fast = segment.fast_fields();
-        let open = || {
-            let missing = || TantivyError::FieldNotFound("id".into());
-            Ok(SegmentView {
-                signatures,
-                alive: segment.alive_bitset().cloned(),
-                live_documents: segment.num_docs(),
-                ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
-                digests: Digests::open(segment)?,
-                added: fast.date("added")?,
-                store,
-                meta_json: fast.bytes(META_JSON)?.map(Strings::new),
-            })
-        };
-        open().map_err(OpenError::Tantivy)
-    }
-
-    /// Returns whether the document `doc` is live: not removed or replaced.
-    #[inline]
-    pub fn is_alive(&self, doc: u32) -> bool {
-        self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
-    }
-
-    /// Returns the ordinals of the live documents, ascending.
-    pub fn live(&self) -> impl Iterator<Item = u32> + Clone + '_ {
-        (0..self.signatures.header().documents).filter(|&doc| self.is_alive(doc))
-    }
-
-    /// Returns the number of live documents.
-    pub fn live_documents(&self) -> u32 {
-        self.live_documents
-    }
-
-    /// Returns the number of documents that have been removed or replaced and still use space.
-    pub fn deleted_documents(&self) -> u32 {
-        self.signatures.header().documents - self.live_documents
-    }
-
-    /// Returns when document `doc` was added.
-    pub(super) fn added(&self, doc: u32) -> DateTime {
-        self.added.first(doc).unwrap_or_default()
-    }
-
-    /// Returns when document `doc` was added, in microseconds since 1970.
-    pub fn added_micros(&self, doc: u32) -> i64 {
-        self.added(doc).into_timestamp_micros()
-    }
-
-    /// The digest of the text of document `doc`.
-    pub fn digest(&self, doc: u32) -> Digest {
-        self.digests.get(doc)
-    }
+/// The files of a segment, before the lock of the list is given up.
+enum Files {
+    Read(Arc<SegmentFiles>),
+    Opened(SignatureFile, Store),
 }
 
 impl Snapshot {
@@ -293,7 +220,7 @@ impl Snapshot {
     /// Returns the number of documents.
     #[must_use]
     pub fn documents(&self) -> u64 {
-        self.segments.iter().map(|segment| u64::from(segment.live_documents)).sum()
+        self.segments.iter().map(|segment| u64::from(segment.live_documents())).sum()
     }
 
     /// Returns the id of a document.

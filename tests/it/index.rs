@@ -6,7 +6,7 @@ use crate::common::{Model, add, assert_holds, config, document, words};
 use cento::Error;
 use cento::hash::Digest;
 use cento::index::Signed;
-use cento::index::{Config, Index, Outcome, WriterOptions};
+use cento::index::{Config, Index, Outcome, SegmentFiles, SegmentView, WriterOptions};
 use cento::search::{MaxDf, Query, Searcher};
 use proptest::prelude::*;
 
@@ -148,6 +148,31 @@ fn a_snapshot_outlives_commits_and_compactions() {
     assert_eq!(contents["a"], words(1, 50));
     assert_eq!(contents["b"], words(2, 50));
     assert_eq!(crate::common::contents(&index.snapshot().unwrap()).len(), 1);
+}
+
+#[test]
+fn snapshots_share_the_segments_that_a_commit_left_as_they_were() {
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let options = WriterOptions { merge: false, ..WriterOptions::default() };
+    let mut writer = index.writer(options).unwrap();
+    add(&mut writer, "a", &words(1, 50)).unwrap();
+    add(&mut writer, "b", &words(2, 50)).unwrap();
+    writer.commit().unwrap();
+    let before = index.snapshot().unwrap();
+    writer.remove("a").unwrap();
+    add(&mut writer, "c", &words(3, 50)).unwrap();
+    writer.commit().unwrap();
+    let after = index.snapshot().unwrap();
+    let shared = |view: &SegmentView| std::ptr::eq::<SegmentFiles>(&**view, &*before.segments()[0]);
+    let found: Vec<bool> = after.segments().iter().map(shared).collect();
+    assert_eq!(found.iter().filter(|&&is_shared| is_shared).count(), 1, "{found:?}");
+    // What has been removed since is live in the earlier one alone.
+    assert_eq!((before.segments()[0].live_documents(), before.documents()), (2, 2));
+    assert_eq!(crate::common::contents(&after).into_keys().collect::<Vec<_>>(), ["b", "c"]);
+    // Another index in the process knows nothing of them.
+    let other = Index::open(dir.path()).unwrap().snapshot().unwrap();
+    assert!(!other.segments().iter().any(shared));
 }
 
 #[test]

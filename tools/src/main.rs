@@ -19,6 +19,7 @@ mod latency;
 mod lifecycle;
 mod measure;
 mod memory;
+mod opening;
 mod pan;
 mod programs;
 mod recall;
@@ -53,6 +54,7 @@ enum Tool {
     Finkel(finkel::Finkel),
     Lifecycle(lifecycle::Lifecycle),
     Latency(latency::Latency),
+    Opening(opening::Opening),
     Baselines(baseline::Baselines),
     Pan(pan::Pan),
     Programs(programs::Programs),
@@ -79,6 +81,7 @@ fn main() -> Result {
         Tool::Scripts(tool) => tool.run(),
         Tool::Finkel(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),
+        Tool::Opening(tool) => tool.run(),
         Tool::Latency(tool) => tool.run(),
         Tool::Baselines(tool) => tool.run(),
         Tool::Pan(tool) => tool.run(),

@@ -1,0 +1,163 @@
+//! What does one segment of a snapshot hold?
+//!
+//! The files of a segment never change; only which of its documents are live does. Snapshots of one
+//! [`Index`] therefore share what they have read of a segment: a commit opens what it has added, not
+//! the whole index.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tantivy::columnar::Column;
+use tantivy::fastfield::AliveBitSet;
+use tantivy::index::SegmentId;
+use tantivy::{DateTime, TantivyError};
+
+use super::Index;
+use super::column::Strings;
+use super::schema::META_JSON;
+use super::store::Store;
+use crate::error::Result;
+use crate::hash::Digest;
+use crate::segment::SegmentReader;
+use crate::segment::plugin::{Digests, SignatureFile};
+
+/// One segment of a snapshot: its files, and which of its documents are live.
+pub struct SegmentView {
+    files: Arc<SegmentFiles>,
+    alive: Option<AliveBitSet>,
+    live_documents: u32,
+}
+
+impl std::fmt::Debug for SegmentView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SegmentView").finish_non_exhaustive()
+    }
+}
+
+/// What is read of a segment, deleted documents included.
+pub struct SegmentFiles {
+    /// The signatures.
+    pub signatures: SegmentReader,
+    /// The ids.
+    pub(super) ids: Strings,
+    /// The texts.
+    pub(super) store: Store,
+    /// The meta objects as JSON, if any document has one.
+    pub(super) meta_json: Option<Strings>,
+    digests: Digests,
+    added: Column<DateTime>,
+}
+
+impl std::fmt::Debug for SegmentFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SegmentFiles").finish_non_exhaustive()
+    }
+}
+
+impl SegmentFiles {
+    /// Reads what is needed of a segment of `index`, whose files have been opened.
+    ///
+    /// # Errors
+    /// When a file is damaged, or not of this segment.
+    pub(super) fn read(
+        segment: &tantivy::SegmentReader,
+        signatures: SignatureFile,
+        store: Store,
+        index: &Index,
+    ) -> Result<SegmentFiles> {
+        let signatures = signatures.read(segment, index.inner.plugin.config)?;
+        let fast = segment.fast_fields();
+        let read = || {
+            let missing = || TantivyError::FieldNotFound("id".into());
+            Ok(SegmentFiles {
+                signatures,
+                ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
+                store,
+                meta_json: fast.bytes(META_JSON)?.map(Strings::new),
+                digests: Digests::open(segment)?,
+                added: fast.date("added")?,
+            })
+        };
+        read().map_err(|error| index.error("open the segments of", error))
+    }
+
+    /// Returns when document `doc` was added.
+    pub(super) fn added(&self, doc: u32) -> DateTime {
+        self.added.first(doc).unwrap_or_default()
+    }
+
+    /// Returns when document `doc` was added, in microseconds since 1970.
+    pub fn added_micros(&self, doc: u32) -> i64 {
+        self.added(doc).into_timestamp_micros()
+    }
+
+    /// The digest of the text of document `doc`.
+    pub fn digest(&self, doc: u32) -> Digest {
+        self.digests.get(doc)
+    }
+}
+
+impl Deref for SegmentView {
+    type Target = SegmentFiles;
+
+    fn deref(&self) -> &SegmentFiles {
+        &self.files
+    }
+}
+
+impl SegmentView {
+    /// The segment as `reader` has it, with its files.
+    pub(super) fn new(reader: &tantivy::SegmentReader, files: Arc<SegmentFiles>) -> SegmentView {
+        SegmentView {
+            files,
+            alive: reader.alive_bitset().cloned(),
+            live_documents: reader.num_docs(),
+        }
+    }
+
+    /// Returns whether the document `doc` is live: not removed or replaced.
+    #[inline]
+    pub fn is_alive(&self, doc: u32) -> bool {
+        self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
+    }
+
+    /// Returns the ordinals of the live documents, ascending.
+    pub fn live(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        (0..self.signatures.header().documents).filter(|&doc| self.is_alive(doc))
+    }
+
+    /// Returns the number of live documents.
+    pub fn live_documents(&self) -> u32 {
+        self.live_documents
+    }
+
+    /// Returns the number of documents that have been removed or replaced and still use space.
+    pub fn deleted_documents(&self) -> u32 {
+        self.signatures.header().documents - self.live_documents
+    }
+}
+
+/// The segments of an index that a snapshot has open.
+#[derive(Default)]
+pub(super) struct OpenSegments {
+    /// Names of segments are never used again.
+    open: Mutex<HashMap<SegmentId, Weak<SegmentFiles>>>,
+}
+
+impl OpenSegments {
+    /// What a living snapshot has read of this segment.
+    pub(super) fn get(&self, segment: SegmentId) -> Option<Arc<SegmentFiles>> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.get(&segment).and_then(Weak::upgrade)
+    }
+
+    /// Shares what has been read of this segment, as long as a snapshot has it.
+    pub(super) fn keep(&self, segment: SegmentId, files: SegmentFiles) -> Arc<SegmentFiles> {
+        let files = Arc::new(files);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, files| files.strong_count() > 0);
+        open.insert(segment, Arc::downgrade(&files));
+        files
+    }
+}
