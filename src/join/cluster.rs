@@ -19,9 +19,10 @@ use super::numbering::Numbering;
 use super::ordered::in_order;
 use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
+use super::weights::{WeightedPair, Weights};
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Snapshot};
-use crate::search::{Neighbour, Searcher};
+use crate::search::{Neighbour, Searcher, WeightedOverlap};
 use crate::stop::Stop;
 
 /// How documents are brought together.
@@ -86,6 +87,10 @@ pub struct Member {
     pub overlap: u32,
     /// Its resemblance to the representative.
     pub resemblance: f64,
+    /// The measures with fingerprints weighed by their rarity, if the thresholds weigh them: `a` is the
+    /// representative, `b` this document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted: Option<WeightedPair>,
 }
 
 /// The clusters of at least two documents, the largest first.
@@ -100,7 +105,7 @@ pub fn cluster(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Cluster>> {
-    let documents = Documents::new(searcher, &options.prefer, Stop::on(stop))?;
+    let documents = Documents::new(searcher, options, Stop::on(stop))?;
     let groups = match options.linkage {
         Linkage::Star => stars(&documents, options, stop, progress)?,
         Linkage::Single => components(&documents, options, stop, progress)?,
@@ -128,6 +133,8 @@ struct Documents<'a> {
     order: Vec<u64>,
     /// The place of each number in the order.
     places: Vec<u32>,
+    /// If the thresholds weigh fingerprints.
+    weights: Option<Weights<'a>>,
     stop: Stop<'a>,
 }
 
@@ -135,7 +142,12 @@ struct Documents<'a> {
 type Rank = (u8, i64, i128, Option<String>);
 
 impl<'a> Documents<'a> {
-    fn new(searcher: &'a Searcher, prefer: &Prefer, stop: Stop<'a>) -> Result<Documents<'a>> {
+    fn new(
+        searcher: &'a Searcher,
+        options: &ClusterOptions,
+        stop: Stop<'a>,
+    ) -> Result<Documents<'a>> {
+        let prefer = &options.prefer;
         let snapshot = searcher.snapshot();
         let numbering = Numbering::new(snapshot);
         let mut ranked: Vec<(Rank, String, u64)> = Vec::new();
@@ -155,7 +167,8 @@ impl<'a> Documents<'a> {
         for (place, &number) in (0u32..).zip(&order) {
             places[number as usize] = place;
         }
-        Ok(Documents { searcher, numbering, order, places, stop })
+        let weights = options.thresholds.is_weighed().then(|| Weights::new(searcher));
+        Ok(Documents { searcher, numbering, order, places, weights, stop })
     }
 
     /// The documents similar to the one at this place, with their places.
@@ -166,10 +179,24 @@ impl<'a> Documents<'a> {
         // The other may be the smaller one, which has enough of itself in this.
         let thresholds = options.thresholds.of_fingerprints(self.searcher)?;
         let least = Thresholds { containment: 0.0, ..thresholds }.overlap_min(size);
-        let found =
-            self.searcher.neighbours(&keys, least, options.max_df, Some(address), self.stop)?;
-        let mut similar = found;
-        similar.retain(|found| thresholds.meets(found.with(size)));
+        let (max_df, own, stop) = (options.max_df, Some(address), self.stop);
+        let mut similar = Vec::new();
+        match &self.weights {
+            None => {
+                let found = self.searcher.neighbours(&keys, least, max_df, own, stop)?;
+                similar
+                    .extend(found.into_iter().filter(|found| thresholds.meets(found.with(size))));
+            }
+            Some(weights) => {
+                let least = (least, thresholds.weighted_resemblance);
+                for (found, weighted) in weights.neighbours(&keys, least, max_df, own, stop)? {
+                    if thresholds.meets(found.with(size)) {
+                        let weighted = weights.complete(weighted, found.address, stop)?;
+                        similar.extend(thresholds.meets_weighted(weighted).then_some(found));
+                    }
+                }
+            }
+        }
         if thresholds.estimated_resemblance > 0.0 && !similar.is_empty() {
             let signatures = &self.searcher.snapshot().segment(address).signatures;
             let tokens = signatures.document(address.doc)?.tokens;
@@ -196,16 +223,32 @@ impl<'a> Documents<'a> {
         let address = |place: usize| self.numbering.address(self.order[place]);
         let own = address(representative);
         let keys = self.searcher.keys_of(own)?;
+        let weights = match &self.weights {
+            Some(weights) => Some((weights, weights.of_keys(&keys, self.stop)?)),
+            None => None,
+        };
         let mut members = Vec::with_capacity(others.len());
         for &place in others {
             self.stop.check()?;
             let other = self.searcher.keys_of(address(place))?;
-            let overlap = other.iter().filter(|key| keys.binary_search(key).is_ok()).count();
-            let both = keys.len() + other.len() - overlap;
+            let shared: Vec<usize> =
+                other.iter().filter_map(|key| keys.binary_search(key).ok()).collect();
+            let both = keys.len() + other.len() - shared.len();
+            let mut weighted = None;
+            if let Some((by, of_keys)) = &weights {
+                let counted = WeightedOverlap {
+                    shared: shared.iter().map(|&key| of_keys[key]).sum(),
+                    in_query: of_keys.iter().sum(),
+                    in_document: 0,
+                };
+                let counted = by.complete(counted, address(place), self.stop)?;
+                weighted = Some(WeightedPair::new(counted));
+            }
             members.push(Member {
                 id: snapshot.id(address(place))?,
-                overlap: overlap as u32,
-                resemblance: overlap as f64 / both.max(1) as f64,
+                overlap: shared.len() as u32,
+                resemblance: shared.len() as f64 / both.max(1) as f64,
+                weighted,
             });
         }
         members

@@ -12,8 +12,11 @@ mod numbering;
 mod ordered;
 pub mod pairs;
 pub mod pairwise;
+mod ranked;
 pub mod report;
 pub mod series;
 mod thresholds;
+mod weights;
 
 pub use thresholds::Thresholds;
+pub use weights::WeightedPair;

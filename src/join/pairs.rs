@@ -11,17 +11,18 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::Thresholds;
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::ordered::in_order;
 use super::series::{Scope, Series};
+use super::weights::Weights;
+use super::{Thresholds, WeightedPair};
 use crate::compare::{Passage, Passages};
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::overlap::{Category, Overlap};
-use crate::search::{Neighbour, Searcher, Texts};
+use crate::search::{Neighbour, Searcher, Texts, WeightedOverlap};
 use crate::stop::Stop;
 
 /// Which pairs, and how they are found.
@@ -38,6 +39,9 @@ pub struct PairOptions {
     pub relative: bool,
     /// The least margin of a pair, -1 to 1, if margins decide.
     pub margin_min: Option<f64>,
+    /// Whether pairs show their weighted measures, which they do anyway if the thresholds ask for any:
+    /// fingerprints are weighed by their rarity in the index that is searched.
+    pub weighted: bool,
     /// Whether passages are found, which takes the texts of both documents of each pair.
     pub passages: bool,
     /// A pair has a passage of at least so many tokens, and shorter ones are left out: it is as if
@@ -55,6 +59,7 @@ impl Default for PairOptions {
             max_df: None,
             relative: false,
             margin_min: None,
+            weighted: false,
             passages: false,
             min_passage: None,
             threads: crate::available_threads(),
@@ -63,8 +68,12 @@ impl Default for PairOptions {
 }
 
 impl PairOptions {
-    fn needs_passages(&self) -> bool {
+    pub(super) fn needs_passages(&self) -> bool {
         self.passages || self.min_passage.is_some()
+    }
+
+    fn is_weighed(&self) -> bool {
+        self.weighted || self.thresholds.is_weighed()
     }
 }
 
@@ -83,6 +92,10 @@ pub struct Pair {
     pub margin: Option<f64>,
     /// How similar the texts themselves are; none if the scheme cannot say, or with boilerplate.
     pub estimate: Option<Estimate>,
+    /// The measures with fingerprints weighed by their rarity, if these were weighed.
+    pub weighted: Option<WeightedPair>,
+    /// The tokens of `a` in passages in common, if pairs are ranked by them.
+    pub passage_tokens: Option<u32>,
     /// The passages in common, if they were asked for: `query` is in `a`, `hit` in `b`.
     pub passages: Option<Passages>,
 }
@@ -128,6 +141,14 @@ pub struct PairReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub estimate: Option<Estimate>,
+    /// The measures with fingerprints weighed by their rarity, if these were weighed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub weighted: Option<WeightedPair>,
+    /// The tokens of `a` in passages in common, if pairs are ranked by them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub passage_tokens: Option<u32>,
     /// The category of Seo and Croft; none if either containment is a tenth or less.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
@@ -173,6 +194,8 @@ impl Pair {
             containment_b_in_a: self.overlap.swapped().containment(),
             resemblance: self.overlap.resemblance(),
             estimate: self.estimate,
+            weighted: self.weighted,
+            passage_tokens: self.passage_tokens,
             category: self.overlap.category(),
             passages_complete: self.passages.as_ref().map(|passages| passages.complete),
             passages: self.passages.map(|passages| passages.found),
@@ -208,6 +231,8 @@ pub fn pairs(
     )
 }
 
+pub use super::ranked::best_pairs;
+
 /// How many documents [`pairs`] goes through.
 #[must_use]
 pub fn document_count(searcher: &Searcher) -> u64 {
@@ -225,6 +250,8 @@ struct Join<'a> {
     other: Numbering,
     series: Option<Series>,
     margins: Option<Margins<'a>>,
+    /// Of the documents of the index in which documents are looked for, if fingerprints are weighed.
+    weights: Option<Weights<'a>>,
     /// The fewest fingerprints that a document has in which others are looked for.
     in_other_min: u32,
     stop: Stop<'a>,
@@ -277,6 +304,7 @@ impl<'a> Join<'a> {
             other: other_numbering,
             series: Series::read(&options.scope, &snapshots)?,
             margins,
+            weights: options.is_weighed().then(|| Weights::new(against.unwrap_or(searcher))),
             in_other_min,
             stop,
         })
@@ -305,10 +333,29 @@ impl<'a> Join<'a> {
         };
         let searched = self.against.unwrap_or(self.searcher);
         let except = self.against.is_none().then_some(address);
-        let found =
-            searched.neighbours(&keys, overlap_min, self.options.max_df, except, self.stop)?;
-        let mut pairs: Vec<Pair> =
-            found.into_iter().filter_map(|found| self.pair(number, in_a, found)).collect();
+        let (max_df, stop) = (self.options.max_df, self.stop);
+        let mut pairs: Vec<Pair> = Vec::new();
+        match &self.weights {
+            None => {
+                let found = searched.neighbours(&keys, overlap_min, max_df, except, stop)?;
+                let pair = |found| self.pair(number, in_a, found, None);
+                pairs.extend(found.into_iter().filter_map(pair));
+            }
+            Some(weights) => {
+                // From the documents of one index alone the lighter one may be the other.
+                let share_min = match self.against {
+                    None => self.thresholds.weight_share_min(),
+                    Some(_) => self.thresholds.weighted_resemblance,
+                };
+                let least = (overlap_min, share_min);
+                for (found, weighted) in weights.neighbours(&keys, least, max_df, except, stop)? {
+                    if self.thresholds.meets(found.with(in_a)) {
+                        let weighted = weights.complete(weighted, found.address, stop)?;
+                        pairs.extend(self.pair(number, in_a, found, Some(weighted)));
+                    }
+                }
+            }
+        }
         self.estimate(address, &keys, &mut pairs)?;
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         if let Some(margins) = &self.margins {
@@ -360,11 +407,18 @@ impl<'a> Join<'a> {
     }
 
     /// The pair with a document that was found, if it is one and given here.
-    fn pair(&self, number: u64, in_a: u32, found: Neighbour) -> Option<Pair> {
+    fn pair(
+        &self,
+        number: u64,
+        in_a: u32,
+        found: Neighbour,
+        weights: Option<WeightedOverlap>,
+    ) -> Option<Pair> {
         let Neighbour { address, overlap: shared, fingerprints: in_b } = found;
         let overlap = Overlap::new(shared, in_a, in_b);
         let thresholds = self.thresholds;
-        if !thresholds.meets(overlap) {
+        let are_heavy = weights.is_none_or(|weights| thresholds.meets_weighted(weights));
+        if !thresholds.meets(overlap) || !are_heavy {
             return None;
         }
         let other = self.other.number(address);
@@ -372,16 +426,26 @@ impl<'a> Join<'a> {
             return None;
         }
         let own = self.numbering.address(number);
-        let pair =
-            Pair { a: own, b: address, overlap, margin: None, estimate: None, passages: None };
+        let weighted = weights.map(WeightedPair::new);
+        let pair = Pair {
+            a: own,
+            b: address,
+            overlap,
+            margin: None,
+            estimate: None,
+            weighted,
+            passage_tokens: None,
+            passages: None,
+        };
         if self.against.is_some() {
             return Some(pair);
         }
-        let other_finds_it = shared >= thresholds.overlap_min(in_b);
+        let other_finds_it = thresholds.finds(shared, in_b, weights.map(WeightedOverlap::swapped));
         match other_finds_it {
             true if other < number => None,
             _ if other < number => {
-                Some(Pair { a: address, b: own, overlap: overlap.swapped(), ..pair })
+                let weighted = weighted.map(WeightedPair::swapped);
+                Some(Pair { a: address, b: own, overlap: overlap.swapped(), weighted, ..pair })
             }
             _ => Some(pair),
         }

@@ -36,6 +36,7 @@ pub use neighbours::{Neighbour, Texts};
 pub use query::{Goal, Query, Rank, Subject};
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
+pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};
 
 use crate::budget::Permit;
 use crate::compare::passages::{self, Passage, Passages, Unit};
@@ -53,7 +54,6 @@ use filter::Filter;
 use resolved::Resolved;
 use score::Scored;
 use shared::SharedFingerprints;
-use weigh::{Weigh, WeightedOverlap};
 
 /// Answers queries over one snapshot of an index. It may be used by many threads at once.
 #[derive(Clone)]

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::candidates::{self, Counted, Request};
-use super::{MaxDf, Searcher};
+use super::candidates::{self, Counted, Found, Request};
+use super::{MaxDf, Searcher, Weigh};
 use crate::compare::passages::{self, Passages, Prepared};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
@@ -100,6 +100,46 @@ impl Searcher {
         except: Option<DocAddress>,
         stop: Stop<'_>,
     ) -> Result<Vec<Neighbour>> {
+        let found = self.sharing(keys, (overlap_min, None), max_df, except, stop)?.documents;
+        let mut neighbours = Vec::with_capacity(found.len());
+        self.for_each_size(&found, |&Counted { address, overlap, .. }, fingerprints| {
+            neighbours.push(Neighbour { address, overlap, fingerprints });
+        })?;
+        Ok(neighbours)
+    }
+
+    /// The weight of the keys, and the same documents, if they share at least this share of it, with
+    /// the weight of what they share.
+    pub(crate) fn weighed_neighbours(
+        &self,
+        keys: &[u64],
+        (overlap_min, weigh, share_min): (u32, Weigh, f64),
+        max_df: Option<MaxDf>,
+        except: Option<DocAddress>,
+        stop: Stop<'_>,
+    ) -> Result<(u64, Vec<(Neighbour, u64)>)> {
+        let least = (overlap_min, Some((weigh, share_min)));
+        let found = self.sharing(keys, least, max_df, except, stop)?;
+        let mut neighbours = Vec::with_capacity(found.documents.len());
+        self.for_each_size(
+            &found.documents,
+            |&Counted { address, overlap, weight }, fingerprints| {
+                neighbours.push((Neighbour { address, overlap, fingerprints }, weight));
+            },
+        )?;
+        Ok((found.weights.iter().sum(), neighbours))
+    }
+
+    /// The documents that share at least this number of the keys and, if they are weighed, this share
+    /// of their weight.
+    fn sharing(
+        &self,
+        keys: &[u64],
+        (overlap_min, weighed): (u32, Option<(Weigh, f64)>),
+        max_df: Option<MaxDf>,
+        except: Option<DocAddress>,
+        stop: Stop<'_>,
+    ) -> Result<Found> {
         let max_df = max_df.unwrap_or(self.snapshot.config().max_df);
         let request = Request {
             keys,
@@ -107,19 +147,15 @@ impl Searcher {
             best: usize::MAX,
             max_df: max_df.limit(self.snapshot.documents()),
             budget: u64::MAX,
-            weighed: None,
+            weighed,
             filter: None,
             except,
             stop,
         };
         let mut scratch = self.spare.pop().unwrap_or_default();
-        let found = candidates::find(&self.snapshot, &request, &mut scratch.counters)?.documents;
+        let found = candidates::find(&self.snapshot, &request, &mut scratch.counters)?;
         let _ = self.spare.push(scratch);
-        let mut neighbours = Vec::with_capacity(found.len());
-        self.for_each_size(&found, |&Counted { address, overlap, .. }, fingerprints| {
-            neighbours.push(Neighbour { address, overlap, fingerprints });
-        })?;
-        Ok(neighbours)
+        Ok(found)
     }
 }
 

@@ -69,6 +69,16 @@ impl WeightedOverlap {
         share(self.shared, self.in_document)
     }
 
+    /// Exchanges the query and the document.
+    pub fn swapped(self) -> WeightedOverlap {
+        WeightedOverlap { in_query: self.in_document, in_document: self.in_query, ..self }
+    }
+
+    /// The greater of both containments, 0 to 1.
+    pub fn max_containment(self) -> f64 {
+        share(self.shared, self.in_query.min(self.in_document))
+    }
+
     /// The share of the weight of both together that is in both, 0 to 1.
     pub fn resemblance(self) -> f64 {
         share(self.shared, self.in_query + self.in_document - self.shared)
@@ -88,14 +98,24 @@ pub fn least_weight(threshold: f64, of: u64) -> u64 {
 
 impl Searcher {
     /// The weight of the distinct fingerprints of a stored document.
-    pub(super) fn weight_of(
+    pub(crate) fn weight_of(
         &self,
         address: DocAddress,
         weigh: Weigh,
         stop: Stop<'_>,
     ) -> Result<u64> {
-        let dfs = candidates::frequencies(&self.snapshot, &self.keys_of(address)?, stop)?;
-        Ok(dfs.into_iter().map(|df| weigh.weight(df)).sum())
+        Ok(self.weights_of(&self.keys_of(address)?, weigh, stop)?.into_iter().sum())
+    }
+
+    /// The weight of each of the ascending keys.
+    pub(crate) fn weights_of(
+        &self,
+        keys: &[u64],
+        weigh: Weigh,
+        stop: Stop<'_>,
+    ) -> Result<Vec<u64>> {
+        let dfs = candidates::frequencies(&self.snapshot, keys, stop)?;
+        Ok(dfs.into_iter().map(|df| weigh.weight(df)).collect())
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, MaxDf, WriterOptions};
-use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::pairs::{PairOptions, PairReport, pairs};
+use cento::join::pairs::{Pair, PairOptions, PairReport, best_pairs, pairs};
 use cento::join::series::Scope;
-use cento::search::Searcher;
+use cento::join::{Thresholds, WeightedPair};
+use cento::search::{Rank, Searcher};
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
 use serde_json::json;
@@ -86,6 +86,7 @@ fn naive(
     options: &PairOptions,
     is_stopped: impl Fn(&u64) -> bool,
 ) -> Found {
+    let weights = Weights::of(b.unwrap_or(a));
     let mut found = Found::new();
     for (a_id, (a_keys, a_series)) in a {
         for (b_id, (b_keys, b_series)) in b.unwrap_or(a) {
@@ -93,6 +94,7 @@ fn naive(
             let (overlap, both) = (shared.len() as f64, a_keys.union(b_keys).count() as f64);
             let least = a_keys.len().min(b_keys.len()) as f64;
             let Thresholds { overlap: min, containment, resemblance, .. } = options.thresholds;
+            let Thresholds { weighted_containment, weighted_resemblance, .. } = options.thresholds;
             let is_same = *a_series != 0 && a_series == b_series;
             let is_kept = match &options.scope {
                 Scope::Everywhere => true,
@@ -104,6 +106,11 @@ fn naive(
                 && shared.len() >= min as usize
                 && overlap / least >= containment
                 && overlap / both >= resemblance
+                && (!options.thresholds.is_weighed() || {
+                    let weighted = weights.measures(a_keys, b_keys);
+                    weighted[0].max(weighted[1]) >= weighted_containment
+                        && weighted[2] >= weighted_resemblance
+                })
                 && is_kept
             {
                 found.insert((a_id.clone(), b_id.clone()), shared.len() as u32);
@@ -111,6 +118,37 @@ fn naive(
         }
     }
     found
+}
+
+/// What fingerprints weigh in a collection, by definition.
+struct Weights {
+    documents: f64,
+    dfs: BTreeMap<u64, u64>,
+}
+
+impl Weights {
+    fn of(side: &Keys) -> Weights {
+        Weights { documents: side.len() as f64, dfs: dfs(side) }
+    }
+
+    fn sum<'a>(&self, keys: impl IntoIterator<Item = &'a u64>) -> u64 {
+        let weight = |key| {
+            let df = self.dfs.get(key).copied().unwrap_or(0) as f64;
+            let idf = ((self.documents + 1.0) / (df + 0.5)).ln().max(0.0);
+            ((idf * idf * f64::from(1 << 20)).round() as u64).max(1)
+        };
+        keys.into_iter().map(weight).sum()
+    }
+
+    /// How much of each is in the other, and the resemblance.
+    fn measures(&self, a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> [f64; 3] {
+        let shared = self.sum(a.intersection(b)) as f64;
+        [self.sum(a), self.sum(b), self.sum(a.union(b))].map(|of| shared / of as f64)
+    }
+}
+
+fn measures(weighted: WeightedPair) -> [f64; 3] {
+    [weighted.containment_a_in_b, weighted.containment_b_in_a, weighted.resemblance]
 }
 
 /// As [`naive`] gives it; each pair once.
@@ -136,7 +174,21 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
         overlap,
         containment,
         resemblance,
-        estimated_resemblance: 0.0,
+        ..Thresholds::default()
+    })
+}
+
+/// Some of the fingerprints' shares, and of their weights one at least.
+fn weighted_thresholds() -> impl Strategy<Value = Thresholds> {
+    let share =
+        || prop_oneof![2 => Just(0.0), 3 => (1u32..10).prop_map(|tenths| f64::from(tenths) / 10.0)];
+    let both = (share(), share()).prop_filter("a weight", |both| both.0 > 0.0 || both.1 > 0.0);
+    (thresholds(), 0u32..3, both).prop_map(|(thresholds, of_fingerprints, both)| Thresholds {
+        containment: if of_fingerprints == 0 { thresholds.containment } else { 0.0 },
+        resemblance: if of_fingerprints == 1 { thresholds.resemblance } else { 0.0 },
+        weighted_containment: both.0,
+        weighted_resemblance: both.1,
+        ..thresholds
     })
 }
 
@@ -218,6 +270,75 @@ proptest! {
     }
 
     #[test]
+    fn weighed_pairs_are_those_of_brute_force(
+        thresholds in weighted_thresholds(), scope in scope(), first in 0u64..1000,
+        threads in 1usize..4, max_df in prop_oneof![Just(u64::MAX), 3u64..40],
+    ) {
+        let (searcher, held) = world(first..first + 90);
+        let max_df_option = Some(MaxDf::Documents(max_df));
+        let options =
+            PairOptions { thresholds, scope, threads, max_df: max_df_option, ..PairOptions::default() };
+        let (counts, weights) = (dfs(&held), Weights::of(&held));
+        let reports = found(&searcher, None, &options);
+        let expected = naive(&held, None, &options, |key| counts[key] > max_df);
+        prop_assert_eq!(as_found(&reports, true), expected);
+        for PairReport { a, b, weighted, .. } in reports {
+            let expected = weights.measures(&held[&a].0, &held[&b].0);
+            prop_assert_eq!(weighted.map(measures), Some(expected), "{} {}", a, b);
+        }
+        // Of two indexes fingerprints are weighed by the second one.
+        let (other, in_other) = world(first + 60..first + 130);
+        let (counts, weights) = (dfs(&in_other), Weights::of(&in_other));
+        let is_stopped = |key: &u64| counts.get(key).is_some_and(|&df| df > max_df);
+        let reports = found(&searcher, Some(&other), &options);
+        let expected = naive(&held, Some(&in_other), &options, is_stopped);
+        prop_assert_eq!(as_found(&reports, false), expected);
+        for PairReport { a, b, weighted, .. } in reports {
+            let expected = weights.measures(&held[&a].0, &in_other[&b].0);
+            prop_assert_eq!(weighted.map(measures), Some(expected), "{} {}", a, b);
+        }
+    }
+
+    #[test]
+    fn ranked_pairs_are_the_best_ones(
+        thresholds in prop_oneof![thresholds(), weighted_thresholds()], first in 0u64..1000,
+        threads in 1usize..4, limit in prop_oneof![Just(usize::MAX), 0usize..40],
+    ) {
+        let (searcher, held) = world(first..first + 120);
+        let options = PairOptions { thresholds, threads, ..PairOptions::default() };
+        let (stop, snapshot) = (AtomicBool::new(false), searcher.snapshot());
+        let weights = Weights::of(&held);
+        for (rank, is_weighed) in [(Rank::Overlap, thresholds.is_weighed()), (Rank::Weight, true)] {
+            let mut all = Vec::new();
+            pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
+                all.extend(found);
+                Ok(())
+            }).unwrap();
+            all.sort_by_key(|pair| (pair.a, pair.b));
+            let report = |pair: Pair| pair.report(snapshot, snapshot).unwrap();
+            let mut expected: Vec<_> = all.into_iter().map(report).collect();
+            let score = |pair: &PairReport| match rank {
+                Rank::Weight => weights.measures(&held[&pair.a].0, &held[&pair.b].0)[2],
+                _ => 0.0,
+            };
+            // Stable: equal ones stay in the order of the index.
+            expected.sort_by(|one, other| {
+                score(other).total_cmp(&score(one))
+                    .then(other.overlap.cmp(&one.overlap))
+                    .then(other.resemblance.total_cmp(&one.resemblance))
+            });
+            expected.truncate(limit);
+            let best = (rank, limit);
+            let best = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
+            prop_assert!(best.iter().all(|pair| pair.weighted.is_some() == is_weighed));
+            let ids = |pair: &PairReport| (pair.a.clone(), pair.b.clone());
+            let best: Vec<_> = best.into_iter().map(|pair| ids(&report(pair))).collect();
+            let expected: Vec<_> = expected.iter().map(ids).collect();
+            prop_assert_eq!(best, expected);
+        }
+    }
+
+    #[test]
     fn a_margin_is_over_the_sixth_best_other_neighbour(
         thresholds in thresholds(), first in 0u64..1000, threads in 1usize..4, least in 0u32..4,
     ) {
@@ -264,7 +385,8 @@ proptest! {
 
     #[test]
     fn clusters_are_stars_in_the_order_of_preference(
-        thresholds in thresholds(), first in 0u64..1000, threads in 1usize..4,
+        thresholds in prop_oneof![thresholds(), weighted_thresholds()], first in 0u64..1000,
+        threads in 1usize..4,
     ) {
         let (searcher, held) = world(first..first + 150);
         let options = ClusterOptions {
@@ -292,6 +414,14 @@ proptest! {
             taken.extend(&members);
             if !members.is_empty() {
                 expected.insert(id.clone(), members.into_iter().cloned().collect());
+            }
+        }
+        let weights = Weights::of(&held);
+        for cluster in &clusters {
+            for member in &cluster.members {
+                let (a, b) = (&held[&cluster.representative].0, &held[&member.id].0);
+                let expected = thresholds.is_weighed().then(|| weights.measures(a, b));
+                prop_assert_eq!(member.weighted.map(measures), expected);
             }
         }
         let as_map = clusters.iter().map(|cluster| {

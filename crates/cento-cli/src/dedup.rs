@@ -32,7 +32,8 @@ use cento_source::{SourceOptions, check_there, dedup};
 ///
 /// Compares every document with those before it, in one pass, and with other indexes. The first of
 /// several duplicates is kept. A report lists every dropped document, the reason, and the document
-/// that it duplicates.
+/// that it duplicates. Fingerprints are not weighted by rarity, which changes with every batch: a verdict
+/// does not depend on what was committed when.
 #[derive(Debug, Args)]
 pub struct Dedup {
     /// Files or directories, or - for standard input.

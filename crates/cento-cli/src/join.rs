@@ -23,6 +23,13 @@ pub struct ThresholdArgs {
     /// --min-resemblance is about, is lower for most schemes.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_estimated_resemblance: Option<f64>,
+    /// Minimum share of one document's fingerprints that the other contains, weighted by rarity, 0 to
+    /// 1.
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    min_weighted_containment: Option<f64>,
+    /// Minimum resemblance of a pair, with fingerprints weighted by rarity, 0 to 1.
+    #[arg(long, value_name = "X", value_parser = parse_share)]
+    min_weighted_resemblance: Option<f64>,
     /// Minimum number of fingerprints in common. Default: 1.
     #[arg(long, value_name = "N")]
     min_overlap: Option<u32>,
@@ -35,10 +42,18 @@ impl ThresholdArgs {
             min_containment,
             min_resemblance,
             min_estimated_resemblance,
+            min_weighted_containment,
+            min_weighted_resemblance,
             min_overlap,
         } = *self;
-        let shares = [min_containment, min_resemblance, min_estimated_resemblance];
-        if min_overlap.is_none() && shares == [None; 3] {
+        let shares = [
+            min_containment,
+            min_resemblance,
+            min_estimated_resemblance,
+            min_weighted_containment,
+            min_weighted_resemblance,
+        ];
+        if min_overlap.is_none() && shares.iter().all(Option::is_none) {
             return Thresholds { overlap: 1, containment, resemblance, ..Thresholds::default() };
         }
         Thresholds {
@@ -46,6 +61,8 @@ impl ThresholdArgs {
             containment: min_containment.unwrap_or(0.0),
             resemblance: min_resemblance.unwrap_or(0.0),
             estimated_resemblance: min_estimated_resemblance.unwrap_or(0.0),
+            weighted_containment: min_weighted_containment.unwrap_or(0.0),
+            weighted_resemblance: min_weighted_resemblance.unwrap_or(0.0),
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use super::join::{JoinArgs, ThresholdArgs};
@@ -23,12 +24,14 @@ use cento::join::Thresholds;
 use cento::join::pairs::{self, PairOptions, PairReport};
 use cento::join::series::Scope;
 use cento::replace;
+use cento::search::{Rank, Searcher};
 
 /// Find all pairs of documents that share text.
 ///
 /// Compares every document of the index with all others, or with those of another index. Writes
 /// pairs as they are found, in the order in which the index stores the documents. Without
-/// thresholds, shows pairs of which one document contains a tenth of the other.
+/// thresholds, shows pairs of which one document contains a tenth of the other. Where fingerprints are
+/// weighted by rarity, this is rarity in the index, with --against in that other index.
 #[derive(Debug, Args)]
 pub struct Pairs {
     /// Directory of the index.
@@ -58,6 +61,13 @@ pub struct Pairs {
     /// Only pairs with a passage of at least this many words; shorter passages are not shown.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     min_passage: Option<u32>,
+    /// Show the best pairs first. All are found before the first is shown, and held in memory unless
+    /// --limit is given.
+    #[arg(long, value_enum, conflicts_with = "out")]
+    rank: Option<RankArg>,
+    /// Maximum number of pairs to show, the best ones. Default: all.
+    #[arg(long, short = 'n', value_name = "N", requires = "rank")]
+    limit: Option<usize>,
     #[command(flatten)]
     join: JoinArgs,
     /// Write to this file instead of standard output, so that an interrupted run can be resumed.
@@ -69,6 +79,27 @@ pub struct Pairs {
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
+}
+
+/// The order of pairs.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RankArg {
+    /// By the number of fingerprints in common.
+    Overlap,
+    /// By weighted resemblance, in which rare fingerprints count for more.
+    Weight,
+    /// By the tokens in passages in common; takes about a millisecond per pair.
+    Passages,
+}
+
+impl From<RankArg> for Rank {
+    fn from(rank: RankArg) -> Rank {
+        match rank {
+            RankArg::Overlap => Rank::Overlap,
+            RankArg::Weight => Rank::Weight,
+            RankArg::Passages => Rank::Passages,
+        }
+    }
 }
 
 /// How far a run has come; beside its output until it ends.
@@ -102,10 +133,14 @@ impl Pairs {
             max_df: self.join.max_df,
             relative: self.relative,
             margin_min: self.min_margin,
+            weighted: false,
             passages: self.passages,
             min_passage: self.min_passage,
             threads: self.join.threads(),
         };
+        if let Some(rank) = self.rank {
+            return self.run_ranked(rank, &searcher, against.as_ref(), &options, &stop);
+        }
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
         let run = self.identify(a, b, &options);
         let mut out = Output::open(self.out.as_deref(), self.resume, run)?;
@@ -147,9 +182,38 @@ impl Pairs {
         Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 
+    /// Shows the best pairs first.
+    fn run_ranked(
+        &self,
+        rank: RankArg,
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+        options: &PairOptions,
+        stop: &AtomicBool,
+    ) -> Result {
+        let (a, b) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
+        let best = (rank.into(), self.limit.unwrap_or(usize::MAX));
+        let progress = Progress::new(pairs::document_count(searcher), "documents");
+        let mut set = |next| progress.set(next);
+        let found = pairs::best_pairs(searcher, against, options, best, stop, &mut set);
+        progress.finish();
+        let found = found?;
+        let count = found.len() as u64;
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for pair in found {
+            write_pair(&mut out, &pair.report(a, b)?, self.format)?;
+        }
+        out.flush()?;
+        if self.format == Format::Human {
+            tell!("{} of {}", counted(count, "pair"), counted(a.documents(), "document"));
+        }
+        Ok(if count > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
     /// A number for what will be written: that of another index or with other options differs.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
-        // Threads change nothing; boilerplate is taken by its name.
+        // Threads change nothing; boilerplate is taken by its name. What is ranked is written nowhere
+        // else.
         let PairOptions {
             thresholds,
             scope,
@@ -158,9 +222,17 @@ impl Pairs {
             min_passage,
             relative,
             margin_min,
+            weighted,
             threads: _,
         } = options;
-        let Thresholds { overlap, containment, resemblance, estimated_resemblance } = thresholds;
+        let Thresholds {
+            overlap,
+            containment,
+            resemblance,
+            estimated_resemblance,
+            weighted_containment,
+            weighted_resemblance,
+        } = thresholds;
         let scope = match scope {
             Scope::Everywhere => String::new(),
             Scope::Within(field) => format!("within {field}"),
@@ -177,6 +249,9 @@ impl Pairs {
             ("containment", containment.to_string()),
             ("resemblance", resemblance.to_string()),
             ("estimated_resemblance", estimated_resemblance.to_string()),
+            ("weighted_containment", weighted_containment.to_string()),
+            ("weighted_resemblance", weighted_resemblance.to_string()),
+            ("weighted", weighted.to_string()),
             ("scope", scope),
             ("max_df", listed(*max_df)),
             ("passages", passages.to_string()),
@@ -292,6 +367,18 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
         pair.a,
         pair.b
     )?;
+    if let Some(weighted) = &pair.weighted {
+        line!(
+            out,
+            "{:.3} {:.3} {:.3} weighted",
+            weighted.containment_a_in_b,
+            weighted.containment_b_in_a,
+            weighted.resemblance
+        )?;
+    }
+    if let Some(tokens) = pair.passage_tokens {
+        line!(out, "    {} in passages", counted(tokens.into(), "token"))?;
+    }
     write_passages(out, pair)
 }
 

@@ -34,6 +34,7 @@ use cento_source::{AddOptions, check_there};
 ///
 /// Of eight documents or more each pair also has its margin: its resemblance less that of the sixth
 /// best other neighbour of either document. Usual solutions of one task are alike, and have none.
+/// Fingerprints are not weighted by rarity: a few files do not tell what is rare.
 #[derive(Debug, Args)]
 pub struct Pairwise {
     /// A directory, an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), or files.

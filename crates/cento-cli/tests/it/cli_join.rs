@@ -93,6 +93,64 @@ fn pairs_have_categories_and_passages() {
 }
 
 #[test]
+fn pairs_and_clusters_are_weighed_and_pairs_ranked() {
+    let dir = versions();
+    let pairs = |args: &[&str]| {
+        jsons(&dir.run(&[&["pairs", "idx", "--format", "json"], args].concat()).out)
+    };
+    let number = |pair: &Value, of: &str| pair.pointer(of).unwrap().as_f64().unwrap();
+    let descends = |pairs: &[Value], of: &str| {
+        pairs.is_sorted_by(|one, other| number(one, of) >= number(other, of))
+    };
+    let ids_of = |pairs: &[Value]| {
+        let mut ids = ids(pairs);
+        ids.sort();
+        ids
+    };
+    let plain = pairs(&[]);
+    assert!(plain.iter().all(|pair| pair.get("weighted").is_none()));
+    let by_weight = pairs(&["--rank", "weight"]);
+    assert!(descends(&by_weight, "/weighted/resemblance"), "{by_weight:?}");
+    assert_eq!(ids_of(&by_weight), ids_of(&plain));
+    assert_ne!(ids(&by_weight), ids(&plain));
+    // Thresholds of weights are the only ones, as others are.
+    let least = number(&by_weight[1], "/weighted/resemblance");
+    let heavy = pairs(&["--min-weighted-resemblance", &least.to_string()]);
+    assert_eq!(ids_of(&heavy), ids_of(&by_weight[..2]));
+    let contained = pairs(&["--min-weighted-containment", "0.5"]);
+    let containment = |pair: &Value| {
+        number(pair, "/weighted/containment_a_in_b")
+            .max(number(pair, "/weighted/containment_b_in_a"))
+    };
+    let expected: Vec<Value> =
+        by_weight.iter().filter(|pair| containment(pair) >= 0.5).cloned().collect();
+    assert!(!expected.is_empty() && expected.len() < plain.len(), "{by_weight:?}");
+    assert_eq!(ids_of(&contained), ids_of(&expected));
+    let most = pairs(&["--rank", "overlap", "--limit", "2"]);
+    assert!(most.len() == 2 && descends(&most, "/overlap"), "{most:?}");
+    let by_passages = pairs(&["--rank", "passages"]);
+    assert!(descends(&by_passages, "/passage_tokens"), "{by_passages:?}");
+    assert!(by_passages.iter().all(|pair| pair.get("passages").is_none()));
+    let shown = pairs(&["--rank", "passages", "--passages", "-n", "1"]);
+    assert_eq!(shown[0]["passage_tokens"], by_passages[0]["passage_tokens"]);
+    assert_eq!(shown[0]["passage_tokens"], shown[0]["passages"][0]["tokens"]);
+    let human = dir.run(&["pairs", "idx", "--rank", "weight"]);
+    assert_eq!(human.out.matches(" weighted\n").count(), plain.len());
+    assert!(human.err.contains("5 pairs of 5 documents"), "{}", human.err);
+    for wrong in [&["-n", "1"][..], &["--rank", "weight", "--out", "out"]] {
+        assert_eq!(dir.run(&[&["pairs", "idx"], wrong].concat()).status, 2);
+    }
+    let clusters = |args: &[&str]| {
+        jsons(&dir.run(&[&["cluster", "idx", "--format", "json"], args].concat()).out)
+    };
+    let member = &clusters(&["--min-weighted-resemblance", "0.05"])[0]["members"][0];
+    let pair = by_weight.iter().find(|pair| pair["a"] == "a1" && pair["b"] == member["id"]);
+    assert_eq!(member["weighted"], pair.unwrap()["weighted"]);
+    assert_eq!(clusters(&["--min-weighted-resemblance", "0.99"]), [] as [Value; 0]);
+    assert_eq!(clusters(&["--min-resemblance", "0.3"])[0]["members"][0].get("weighted"), None);
+}
+
+#[test]
 fn pairs_are_resumed_where_they_were_interrupted() {
     let dir = Dir::new();
     let versions = (0..800u64).map(|i| {

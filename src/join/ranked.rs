@@ -1,0 +1,80 @@
+//! Which pairs are the best?
+//!
+//! Ranks are those of hits, as far as they are symmetric: a hit is ranked by weight over its own size,
+//! a pair by weighted resemblance. Passages are found in every pair that meets the thresholds.
+
+use std::cmp::Ordering;
+use std::sync::atomic::AtomicBool;
+
+use super::pairs::{Pair, PairOptions, pairs};
+use crate::compare::Passages;
+use crate::error::Result;
+use crate::search::{Rank, Searcher};
+
+/// The number of pairs that may be held beyond twice those that are wanted.
+const HELD_MORE: usize = 4096;
+
+/// The best `limit` pairs, best first: by the overlap, the weighted resemblance or the tokens in
+/// passages; of equals those with the greater overlap, then resemblance, then those stored first.
+///
+/// Pairs are those that [`pairs`] finds; they have their weighted measures or tokens in passages if
+/// they are ranked by them. `progress` is called with the number of documents that have been searched for.
+///
+/// # Errors
+/// As [`pairs`].
+pub fn best_pairs(
+    searcher: &Searcher,
+    against: Option<&Searcher>,
+    options: &PairOptions,
+    (rank, limit): (Rank, usize),
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Vec<Pair>> {
+    let shows_passages = options.needs_passages();
+    let options = PairOptions {
+        weighted: options.weighted || rank == Rank::Weight,
+        passages: options.passages || rank == Rank::Passages,
+        ..options.clone()
+    };
+    let held_max = limit.saturating_mul(2).saturating_add(HELD_MORE);
+    let mut best: Vec<Pair> = Vec::new();
+    pairs(searcher, against, &options, 0, stop, &mut |next, mut found| {
+        if rank == Rank::Passages {
+            for pair in &mut found {
+                pair.passage_tokens = pair.passages.as_ref().map(tokens_in);
+                pair.passages = pair.passages.take().filter(|_| shows_passages);
+            }
+        }
+        best.append(&mut found);
+        if best.len() >= held_max {
+            keep_best(&mut best, rank, limit);
+        }
+        progress(next);
+        Ok(())
+    })?;
+    keep_best(&mut best, rank, limit);
+    Ok(best)
+}
+
+fn tokens_in(passages: &Passages) -> u32 {
+    passages.found.iter().map(|passage| passage.tokens).sum()
+}
+
+fn keep_best(pairs: &mut Vec<Pair>, rank: Rank, limit: usize) {
+    pairs.sort_unstable_by(|one, other| {
+        let by_rank = match rank {
+            Rank::Overlap => Ordering::Equal,
+            Rank::Weight => {
+                let weight = |pair: &Pair| pair.weighted.map_or(0.0, |by| by.resemblance);
+                weight(other).total_cmp(&weight(one))
+            }
+            Rank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
+        };
+        let resemblance = |pair: &Pair| pair.overlap.resemblance();
+        by_rank
+            .then_with(|| other.overlap.shared.cmp(&one.overlap.shared))
+            .then_with(|| resemblance(other).total_cmp(&resemblance(one)))
+            .then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
+    });
+    pairs.truncate(limit);
+}

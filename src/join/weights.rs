@@ -1,0 +1,113 @@
+//! How much of the weight of two documents is in both?
+//!
+//! Fingerprints weigh what those of a query do: by the live documents of the index that is searched.
+//! So the numbers of a pair are those of a hit. What a document weighs is found out once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::numbering::Numbering;
+use crate::error::Result;
+use crate::index::{DocAddress, MaxDf};
+use crate::search::{Neighbour, Searcher, Weigh, WeightedOverlap};
+use crate::stop::Stop;
+
+/// The measures of a pair with fingerprints weighed by their rarity: each counts for the square of its
+/// inverse document frequency.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[non_exhaustive]
+pub struct WeightedPair {
+    /// How much of the weight of `a` is in `b`, 0 to 1.
+    pub containment_a_in_b: f64,
+    /// How much of the weight of `b` is in `a`, 0 to 1.
+    pub containment_b_in_a: f64,
+    /// How much of the weight of both together is in both, 0 to 1.
+    pub resemblance: f64,
+}
+
+impl WeightedPair {
+    /// The measures of two documents, of which `a` was searched for.
+    pub(super) fn new(weighted: WeightedOverlap) -> WeightedPair {
+        WeightedPair {
+            containment_a_in_b: weighted.containment(),
+            containment_b_in_a: weighted.containment_in_query(),
+            resemblance: weighted.resemblance(),
+        }
+    }
+
+    /// Exchanges the documents.
+    #[must_use]
+    pub(super) fn swapped(self) -> WeightedPair {
+        WeightedPair {
+            containment_a_in_b: self.containment_b_in_a,
+            containment_b_in_a: self.containment_a_in_b,
+            ..self
+        }
+    }
+}
+
+/// The weights of the documents of an index.
+pub(super) struct Weights<'a> {
+    searcher: &'a Searcher,
+    weigh: Weigh,
+    numbering: Numbering,
+    /// By number; 0 until it is known, because whatever shares a fingerprint has a weight.
+    known: Vec<AtomicU64>,
+}
+
+impl<'a> Weights<'a> {
+    pub(super) fn new(searcher: &'a Searcher) -> Weights<'a> {
+        let numbering = Numbering::new(searcher.snapshot());
+        let known = (0..numbering.end()).map(|_| AtomicU64::new(0)).collect();
+        Weights { searcher, weigh: Weigh::new(searcher.snapshot()), numbering, known }
+    }
+
+    /// The documents that share at least `overlap_min` of the keys and `share_min` of their weight,
+    /// otherwise as [`Searcher::neighbours`], with the weight of what they share. What they weigh
+    /// themselves is 0 until [`complete`](Self::complete) is asked for it.
+    pub(super) fn neighbours(
+        &self,
+        keys: &[u64],
+        (overlap_min, share_min): (u32, f64),
+        max_df: Option<MaxDf>,
+        except: Option<DocAddress>,
+        stop: Stop<'_>,
+    ) -> Result<Vec<(Neighbour, WeightedOverlap)>> {
+        let least = (overlap_min, self.weigh, share_min);
+        let (in_query, found) =
+            self.searcher.weighed_neighbours(keys, least, max_df, except, stop)?;
+        if let Some(own) = except {
+            self.known_of(own).store(in_query, Ordering::Relaxed);
+        }
+        let weighted = |shared| WeightedOverlap { shared, in_query, in_document: 0 };
+        Ok(found.into_iter().map(|(neighbour, shared)| (neighbour, weighted(shared))).collect())
+    }
+
+    /// The same with the weight of the document at `address`.
+    pub(super) fn complete(
+        &self,
+        weighted: WeightedOverlap,
+        address: DocAddress,
+        stop: Stop<'_>,
+    ) -> Result<WeightedOverlap> {
+        let known = self.known_of(address);
+        let mut in_document = known.load(Ordering::Relaxed);
+        if in_document == 0 {
+            in_document = self.searcher.weight_of(address, self.weigh, stop)?;
+            // Another thread may have found the same meanwhile.
+            known.store(in_document, Ordering::Relaxed);
+        }
+        Ok(WeightedOverlap { in_document, ..weighted })
+    }
+
+    /// The weight of each of the ascending keys.
+    pub(super) fn of_keys(&self, keys: &[u64], stop: Stop<'_>) -> Result<Vec<u64>> {
+        self.searcher.weights_of(keys, self.weigh, stop)
+    }
+
+    fn known_of(&self, address: DocAddress) -> &AtomicU64 {
+        &self.known[self.numbering.number(address) as usize]
+    }
+}
