@@ -21,8 +21,9 @@ use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
 use super::weights::{WeightedPair, Weights};
 use crate::error::Result;
+use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
-use crate::search::{Neighbour, Searcher, WeightedOverlap};
+use crate::search::{Estimates, Neighbour, Searcher, WeightedOverlap};
 use crate::stop::Stop;
 
 /// How documents are brought together.
@@ -87,6 +88,11 @@ pub struct Member {
     pub overlap: u32,
     /// Its resemblance to the representative.
     pub resemblance: f64,
+    /// How similar its text itself and that of the representative are, estimated from their
+    /// fingerprints; none if the scheme cannot say, or with boilerplate. `a` is the representative, `b`
+    /// this document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
     /// The measures with fingerprints weighed by their rarity, if the thresholds weigh them: `a` is the
     /// representative, `b` this document.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,10 +204,7 @@ impl<'a> Documents<'a> {
             }
         }
         if thresholds.estimated_resemblance > 0.0 && !similar.is_empty() {
-            let signatures = &self.searcher.snapshot().segment(address).signatures;
-            let tokens = signatures.document(address.doc)?.tokens;
-            let signature = signatures.signature(address.doc)?;
-            let estimates = self.searcher.estimates((tokens, &signature), &keys, self.stop);
+            let estimates = self.estimates(address, &keys)?;
             let mut estimates = estimates.expect("of_fingerprints has asked for the estimator");
             let mut kept = Vec::with_capacity(similar.len());
             for found in similar {
@@ -217,6 +220,17 @@ impl<'a> Documents<'a> {
         Ok(similar.into_iter().map(place).collect())
     }
 
+    /// What estimates the similarity with the document at this address, which has these keys.
+    fn estimates<'b>(&'b self, own: DocAddress, keys: &'b [u64]) -> Result<Option<Estimates<'b>>> {
+        if self.searcher.estimator().is_none() {
+            return Ok(None);
+        }
+        let signatures = &self.searcher.snapshot().segment(own).signatures;
+        let tokens = signatures.document(own.doc)?.tokens;
+        let signature = signatures.signature(own.doc)?;
+        Ok(self.searcher.estimates((tokens, &signature), keys, self.stop))
+    }
+
     /// The cluster of these documents, without its number.
     fn cluster(&self, representative: usize, others: &[usize]) -> Result<Cluster> {
         let snapshot = self.searcher.snapshot();
@@ -227,6 +241,7 @@ impl<'a> Documents<'a> {
             Some(weights) => Some((weights, weights.of_keys(&keys, self.stop)?)),
             None => None,
         };
+        let mut estimates = self.estimates(own, &keys)?;
         let mut members = Vec::with_capacity(others.len());
         for &place in others {
             self.stop.check()?;
@@ -244,7 +259,9 @@ impl<'a> Documents<'a> {
                 let counted = by.complete(counted, address(place), self.stop)?;
                 weighted = Some(WeightedPair::new(counted));
             }
+            let estimate = |of: &mut Estimates<'_>| of.with(address(place), other.len() as u32);
             members.push(Member {
+                estimate: estimates.as_mut().map(estimate).transpose()?,
                 id: snapshot.id(address(place))?,
                 overlap: shared.len() as u32,
                 resemblance: shared.len() as f64 / both.max(1) as f64,

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
+use super::Thresholds;
 use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::pairs::{Pair, PairOptions, PairReport, pairs};
 use crate::error::Result;
@@ -31,6 +32,9 @@ pub struct PairwiseOptions {
     pub limit: usize,
     /// The least symmetric similarity of a pair, 0 to 1.
     pub similarity_min: f64,
+    /// The least estimated resemblance of the texts themselves, 0 to 1; more than 0 only for a scheme
+    /// that has an [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
+    pub estimated_resemblance_min: f64,
     /// The least margin of a pair, -1 to 1, if margins decide.
     pub margin_min: Option<f64>,
     /// Whether those with the greatest margins come first.
@@ -45,6 +49,7 @@ impl Default for PairwiseOptions {
         PairwiseOptions {
             limit: 20,
             similarity_min: 0.0,
+            estimated_resemblance_min: 0.0,
             margin_min: None,
             by_margin: false,
             min_passage: None,
@@ -57,17 +62,21 @@ impl Default for PairwiseOptions {
 /// They have a margin ([`margin`](super::margin)) if there are documents enough for it.
 ///
 /// # Errors
-/// When margins decide and there are too few documents for them, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
+/// When margins decide and there are too few documents for them, when an estimate decides and there is
+/// none, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
 pub fn most_similar(
     searcher: &Searcher,
     options: &PairwiseOptions,
     stop: &AtomicBool,
 ) -> Result<Vec<SymmetricPair>> {
-    let PairwiseOptions { limit, similarity_min, margin_min, by_margin, min_passage } = *options;
+    let PairwiseOptions { limit, similarity_min, margin_min, by_margin, min_passage, .. } =
+        *options;
+    let estimated_resemblance = options.estimated_resemblance_min;
     let documents = searcher.snapshot().documents();
     // Asked for, so that there is an error if there are too few documents.
     let margin_min = margin_min.or(by_margin.then_some(f64::NEG_INFINITY));
     let options = PairOptions {
+        thresholds: Thresholds { estimated_resemblance, ..Thresholds::default() },
         relative: documents >= MARGIN_DOCUMENTS_MIN,
         margin_min,
         min_passage,

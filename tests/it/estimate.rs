@@ -9,6 +9,7 @@ use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
 use cento::join::pairs::{PairOptions, pairs};
+use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
 use cento::search::{Query, Searcher, SimilarTo};
 use cento::tantivy::collector::DocSetCollector;
 use cento::tantivy::directory::RamDirectory;
@@ -154,6 +155,14 @@ fn pairs_and_clusters_are_those_of_which_enough_is_estimated() {
                 threads: 2,
             };
             let clusters = cluster(&searcher, &options, &stop, &mut |_, _| {}).unwrap();
+            for cluster in &clusters {
+                for member in &cluster.members {
+                    let text = |id: &str| &texts.iter().find(|text| text.0 == id).unwrap().1;
+                    let of = text(&cluster.representative);
+                    let expected = estimate(scheme, of, text(&member.id));
+                    assert_eq!(member.estimate, Some(expected), "{scheme} {}", member.id);
+                }
+            }
             let members: BTreeSet<(String, String)> = clusters
                 .into_iter()
                 .flat_map(|cluster| {
@@ -174,6 +183,28 @@ fn pairs_and_clusters_are_those_of_which_enough_is_estimated() {
                 }
             }
             assert_eq!(members, stars, "{scheme} {least}");
+        }
+    }
+}
+
+#[test]
+fn pairwise_shows_the_pairs_of_which_enough_is_estimated() {
+    for scheme in SCHEMES {
+        let (searcher, stop) = (index(scheme), AtomicBool::new(false));
+        let of = |estimated_resemblance_min| {
+            let options = PairwiseOptions {
+                limit: usize::MAX,
+                estimated_resemblance_min,
+                ..PairwiseOptions::default()
+            };
+            most_similar(&searcher, &options, &stop).unwrap()
+        };
+        let all = of(0.0);
+        for least in [0.3, 0.7, 1.0] {
+            let enough = |pair: &SymmetricPair| pair.pair.estimate.unwrap().resemblance >= least;
+            let expected: Vec<_> = all.iter().filter(|pair| enough(pair)).cloned().collect();
+            assert!(!expected.is_empty() && expected.len() < all.len(), "{scheme} {least}");
+            assert_eq!(of(least), expected, "{scheme} {least}");
         }
     }
 }

@@ -50,6 +50,9 @@ pub struct Pairwise {
     /// Minimum symmetric similarity of a pair, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_similarity: f64,
+    /// Minimum estimated resemblance of the texts themselves, 0 to 1.
+    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
+    min_estimated_resemblance: f64,
     /// Minimum margin of a pair, -1 to 1.
     #[arg(long, value_name = "X", value_parser = parse_margin, allow_negative_numbers = true)]
     min_margin: Option<f64>,
@@ -131,6 +134,7 @@ impl Pairwise {
         let options = PairwiseOptions {
             limit: self.limit,
             similarity_min: self.min_similarity,
+            estimated_resemblance_min: self.min_estimated_resemblance,
             margin_min: self.min_margin,
             by_margin: self.relative,
             min_passage: self.min_passage,

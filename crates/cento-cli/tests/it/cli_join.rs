@@ -233,6 +233,10 @@ fn clusters_have_no_chains() {
         members.map(|member| member["id"].as_str().unwrap().to_owned()).collect()
     };
     let star = clusters(&[]);
+    let member = &star[0]["members"][0];
+    let pairs = jsons(&dir.run(&["pairs", "idx", "--format", "json"]).out);
+    let pair = pairs.iter().find(|pair| pair["a"] == "a1" && pair["b"] == "a2").unwrap();
+    assert!(member["estimate"].is_object() && member["estimate"] == pair["estimate"], "{member}");
     assert_eq!((star.len(), &star[0]["representative"]), (1, &json!("a1")));
     assert_eq!(members(&star[0]), ["a2"]);
     let single = clusters(&["--linkage", "single"]);
@@ -370,6 +374,11 @@ fn archives_and_directories_are_compared_pairwise() {
         let human = dir.run(&["pairwise", path, "--min-passage", "80"]).out;
         assert!(human.contains("80 tokens"), "{human}");
         assert_eq!(dir.run(&["pairwise", path, "--min-passage", "81"]).status, 1);
+        let estimate = pairs[0]["estimate"]["resemblance"].to_string();
+        for (least, status) in [(&estimate[..], 0), ("1", 1)] {
+            let run = dir.run(&["pairwise", path, "--min-estimated-resemblance", least]);
+            assert_eq!(run.status, status, "{least}: {}", run.err);
+        }
     }
     dir.json(&["add", "idx", "files.zip", "files.tar"]);
     assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 6);

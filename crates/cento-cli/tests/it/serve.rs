@@ -234,8 +234,13 @@ fn documents_are_compared_over_http() {
         body("y", &(words(1, 60) + &words(2, 40))),
         body("z", &words(3, 100)),
     ];
-    let request =
-        PairwiseRequest { documents, boilerplate: Vec::new(), limit: 20, min_passage: None };
+    let request = PairwiseRequest {
+        documents,
+        boilerplate: Vec::new(),
+        limit: 20,
+        min_estimated_resemblance: 0.0,
+        min_passage: None,
+    };
     let pairs = client.pairwise(&request).unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
     let request = PairwiseRequest { limit: usize::MAX, ..request };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::search::min_passage;
+use super::search::{min_passage, share};
 use super::{DocumentBody, whole};
 use cento::Result;
 use cento::join::pairwise::SymmetricPair;
@@ -20,6 +20,11 @@ pub struct PairwiseRequest {
     /// At most so many pairs. Default: 20.
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
     pub limit: usize,
+    /// Only pairs whose texts themselves have at least this estimated resemblance; without
+    /// `boilerplate`.
+    #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
+    pub min_estimated_resemblance: f64,
     /// Only pairs with a passage of at least so many tokens, with these passages.
     #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
@@ -33,6 +38,14 @@ impl PairwiseRequest {
     /// When it is 0.
     pub fn min_passage(&self) -> Result<Option<u32>> {
         min_passage(self.min_passage)
+    }
+
+    /// The least estimated resemblance.
+    ///
+    /// # Errors
+    /// When it is no number from 0 to 1.
+    pub fn min_estimated_resemblance(&self) -> Result<f64> {
+        share("min_estimated_resemblance", self.min_estimated_resemblance)
     }
 }
 

@@ -169,7 +169,7 @@ impl SearchRequest {
     pub fn query(self, config: &Config, collection: Option<&Arc<FrequencyTable>>) -> Result<Query> {
         let refused = |what: &str| Error::Query { what: what.into() };
         let subject = subject(self.text, self.id, self.signature, config)?;
-        for (name, share) in [
+        for (name, of) in [
             ("min_containment", self.min_containment),
             ("min_resemblance", self.min_resemblance),
             ("min_estimated_resemblance", self.min_estimated_resemblance),
@@ -177,9 +177,7 @@ impl SearchRequest {
             ("min_weighted_containment", self.min_weighted_containment),
             ("min_weighted_resemblance", self.min_weighted_resemblance),
         ] {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(refused(&format!("`{name}` must be a number from 0 to 1")));
-            }
+            share(name, of)?;
         }
         if self.rank != Rank::Overlap && (self.best || self.cover) {
             return Err(refused("`rank` cannot be combined with `best` or `cover`"));
@@ -229,6 +227,17 @@ pub fn goal(best: bool, cover: bool) -> Goal {
         (true, _) => Goal::Passage,
         (_, true) => Goal::Cover,
         _ => Goal::Hits,
+    }
+}
+
+/// Checks a share that a request names.
+///
+/// # Errors
+/// When it is no number from 0 to 1.
+pub(super) fn share(name: &str, share: f64) -> Result<f64> {
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(share),
+        false => Err(Error::Query { what: format!("`{name}` must be a number from 0 to 1") }),
     }
 }
 

@@ -36,6 +36,7 @@ pub async fn pairwise(
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
     let request: PairwiseRequest = body.json()?;
     let min_passage = request.min_passage()?;
+    let estimated_resemblance_min = request.min_estimated_resemblance()?;
     let PairwiseRequest { documents, boilerplate, limit, .. } = request;
     let documents_max = app.settings.batch_max;
     if documents.len() > documents_max {
@@ -66,8 +67,16 @@ pub async fn pairwise(
         }
         wanted.check()?;
         writer.finish()?;
-        let searcher = Searcher::new(index.snapshot()?).without_until(keys, wanted)?;
-        let options = PairwiseOptions { limit, min_passage, ..PairwiseOptions::default() };
+        let mut searcher = Searcher::new(index.snapshot()?);
+        if !boilerplate.is_empty() {
+            searcher = searcher.without_until(keys, wanted)?;
+        }
+        let options = PairwiseOptions {
+            limit,
+            estimated_resemblance_min,
+            min_passage,
+            ..PairwiseOptions::default()
+        };
         most_similar(&searcher, &options, &stop)
     });
     let pairs: Result<_> = Ok(pairs.await?);
