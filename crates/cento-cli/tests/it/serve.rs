@@ -256,6 +256,55 @@ fn documents_are_compared_over_http() {
 }
 
 #[test]
+fn estimates_decide_over_http() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let passage = words(1, 80);
+    let close = format!("{} {}", words(1, 60), words(2, 10));
+    let far = format!("{} {}", words(1, 60), words(3, 200));
+    let document = |id: &str, text: &str| json!({"id": id, "text": text});
+    let documents = [document("x", &passage), document("y", &close), document("z", &far)];
+    for (path, found, request) in [
+        ("/v1/search", "hits", json!({"text": passage})),
+        ("/v1/pairwise", "pairs", json!({"documents": documents})),
+    ] {
+        let ask = |more: Value| {
+            let mut request = request.clone();
+            request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            service.post(path, &request.to_string())
+        };
+        let of = |least: f64| -> Vec<Value> {
+            let reply = ask(json!({"min_estimated_resemblance": least}));
+            assert_eq!(reply.status, 200, "{reply:?}");
+            let answer: Value = serde_json::from_str(&reply.body).unwrap();
+            answer[found].as_array().unwrap().clone()
+        };
+        let estimated = |found: &Value| found["estimate"]["resemblance"].as_f64().unwrap();
+        let all = of(0.0);
+        assert!(all.len() > 1, "{path} {all:?}");
+        for least in all.iter().map(estimated) {
+            let enough = all.iter().filter(|found| estimated(found) >= least);
+            assert_eq!(of(least), enough.cloned().collect::<Vec<_>>(), "{path} {least}");
+        }
+        let greatest = all.iter().map(estimated).fold(0.0, f64::max);
+        assert!(of(greatest).len() < all.len(), "{path} {all:?}");
+        for wrong in [json!(-0.01), json!(1.01), json!(1e300), json!("0.5"), Value::Null] {
+            let reply = ask(json!({"min_estimated_resemblance": wrong}));
+            assert_eq!(
+                (reply.status, reply.code().as_str()),
+                (400, "bad_request"),
+                "{path} {wrong}"
+            );
+            assert!(!wrong.is_f64() || reply.body.contains("`min_estimated_resemblance` must be"));
+        }
+        // What is left of a text without boilerplate is no text.
+        let more = json!({"min_estimated_resemblance": 0.1, "boilerplate": [words(9, 30)]});
+        let reply = ask(more);
+        assert!(reply.status == 400 && reply.body.contains("boilerplate"), "{path} {reply:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_answered_is_refused_with_its_status() {
     let dir = indexed();
     let service = Service::start(&dir, &["--max-body", "64KiB", "--timeout", "1s"]);
