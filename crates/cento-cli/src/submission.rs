@@ -65,8 +65,8 @@ impl Submissions {
             cento_source::read(std::slice::from_ref(input), options, &mut |item| {
                 match item {
                     Item::Chunk(chunk) if chunk.kind != ChunkKind::File || &*chunk.path == "-" => {
-                        let what =
-                            "its documents are in no directories; name a directory or an archive";
+                        let what = "its documents are in no directories; use --by file, or name \
+                                    directories or archives without it";
                         failure = Some(Error::input(&*chunk.path, what));
                         return ControlFlow::Break(());
                     }
