@@ -12,8 +12,8 @@ import json
 import sys
 import zlib
 
-SECTIONS = ["terms", "term index", "postings", "heavy", "forward", "documents", "checksums"]
-PAGE, HEADER, FOOTER, BLOCK = 4096, 40, 184, 128
+SECTIONS = ["terms", "term index", "postings", "forward", "documents", "checksums"]
+PAGE, HEADER, FOOTER, BLOCK = 4096, 40, 156, 128
 # The inputs that a node of the term index names by a number, the first of them by 1.
 COMMON_INPUTS = b"te/oasripcnw.hlm-du012g=:bf3y5&_4v9678k%?xCDASFIBEjPTzRNM+LOqHG"
 
@@ -108,7 +108,6 @@ class Segment:
         self.data = data
         self.open()
         self.read_terms()
-        self.read_heavy()
         self.read_documents()
 
     def open(self):
@@ -130,15 +129,15 @@ class Segment:
         is_whole = len(footer.data) == FOOTER and footer.data.endswith(b"GISOTNEC")
         footer.need(is_whole, "magic", "the end of the file is missing")
         table = [(footer.uint(8), footer.uint(8)) for _ in SECTIONS]
-        terms, postings, occurrences, tokens, heavy = (footer.uint(8) for _ in range(5))
+        terms, postings, occurrences, tokens = (footer.uint(8) for _ in range(4))
         self.counts = {"terms": terms, "postings": postings, "occurrences": occurrences}
-        self.counts |= {"tokens": tokens, "heavy": heavy}
+        self.counts["tokens"] = tokens
         self.widths = [footer.uint(1) for _ in range(4)]
-        thresholds = [footer.uint(1), footer.uint(1), footer.uint(2), footer.uint(4)]
+        thresholds = [footer.uint(1), footer.uint(1), footer.uint(2)]
         checksums_crc, crc, zero = footer.uint(4), footer.uint(4), footer.uint(4)
-        footer.need(crc == zlib.crc32(footer.data[:168]), "checksum", "its checksum does not fit")
+        footer.need(crc == zlib.crc32(footer.data[:140]), "checksum", "its checksum does not fit")
         footer.need(zero == 0, "reserved", "reserved bytes that are not zero")
-        is_known = thresholds == [BLOCK, 0, 256, 64]
+        is_known = thresholds == [BLOCK, 0, 256]
         footer.need(is_known, "parameter", "thresholds that version 1 does not have")
         footer.need(max(self.widths) <= 64, "parameter", "a column of more than 64 bits")
 
@@ -164,8 +163,6 @@ class Segment:
         columns = sum((self.documents * width + 7) // 8 for width in self.widths[1:])
         where, lengths = self.sections["documents"], len(self.sections["documents"].data)
         where.need(lengths == columns, "layout", "not as long as its columns")
-        where, lengths = self.sections["heavy"], len(self.sections["heavy"].data)
-        where.need(lengths == heavy * (self.key_bytes + 4), "layout", "not as long as its count")
         self.sections["terms"].need(terms < 1 << 32, "range", "more than 2^32 - 1 terms")
         self.read_term_index()
 
@@ -300,12 +297,6 @@ class Segment:
         head.need(docs[-1] < self.documents, "range", f"document {docs[-1]}")
         return docs, cursor.at
 
-    def read_heavy(self):
-        heavy = self.sections["heavy"]
-        entries = [(heavy.uint(self.key_bytes), heavy.uint(4)) for _ in range(self.counts["heavy"])]
-        self.heavy = [(key, len(docs)) for key, docs in self.terms if len(docs) >= 64]
-        heavy.to(0).need(entries == self.heavy, "mismatch", "not the terms in 64 documents or more")
-
     def read_documents(self):
         """Fills `rows` with distinct, tokens, offset and signature of each document."""
         cursor, forward = self.sections["documents"], self.sections["forward"]
@@ -351,7 +342,6 @@ class Segment:
             "header": header,
             "counts": self.counts,
             "terms": [[f"{key:0{digits}x}", docs] for key, docs in self.terms],
-            "heavy": [[f"{key:0{digits}x}", df] for key, df in self.heavy],
             "documents": [[*row[:3], [list(pair) for pair in row[3]]] for row in self.rows],
         }
 

@@ -6,7 +6,6 @@
 
 use super::forward::ForwardList;
 use super::layout::BLOCK_TERMS;
-use super::layout::HEAVY_DF_MIN;
 use super::layout::{Counts, Section};
 use super::postings::{List, Postings};
 use super::reader::{SegmentReader, inline_docs};
@@ -78,7 +77,6 @@ impl Checker<'_> {
     fn terms(&mut self) -> Result<Story, Corruption> {
         let (file, index) = (self.reader.file(), self.reader.index());
         let mut story = Story::default();
-        let mut heavy = self.reader.heavy()?;
         let key_max = u64::MAX >> (64 - file.header.key_bits);
         let (mut keys, mut postings, mut docs) = (Vec::new(), Vec::new(), Vec::new());
         let mut last_key = None;
@@ -117,11 +115,6 @@ impl Checker<'_> {
                 if !ascend || docs[docs.len() - 1] >= file.header.documents {
                     self.problem(section, format!("the list of key {key} cannot be read"));
                 }
-                if docs.len() >= HEAVY_DF_MIN as usize
-                    && heavy.next() != Some((key, docs.len() as u32))
-                {
-                    self.problem(Section::Heavy, format!("key {key} is missing"));
-                }
                 docs.iter().for_each(|&doc| story.add(ordinal, doc));
                 last_key = Some(key);
                 ordinal += 1;
@@ -129,9 +122,6 @@ impl Checker<'_> {
         }
         if lists_end != file.len(Section::Postings) as u64 {
             self.problem(Section::Postings, "bytes after the last list".into());
-        }
-        if heavy.next().is_some() {
-            self.problem(Section::Heavy, "there are more keys than long lists".into());
         }
         let Counts { terms, postings, .. } = *self.reader.counts();
         if (u64::from(ordinal), story.postings) != (terms, postings) {

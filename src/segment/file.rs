@@ -161,7 +161,7 @@ mod tests {
     fn a_footer_that_begins_in_the_header_is_an_error() {
         let header = Header { key_bits: 1, documents: 0, config: 0, owner: 40 << 40 }.encode();
         for end in [40, 79, u64::MAX] {
-            let mut sections = [(end, 0); 7];
+            let mut sections = [(end, 0); 6];
             (sections[0], sections[1]) = ((40, 0), (40, end - 40));
             let footer = Footer {
                 sections,

@@ -16,7 +16,7 @@ const END_MAGIC: [u8; 8] = *b"GISOTNEC";
 /// The size of the header.
 pub const HEADER_BYTES: usize = 40;
 /// The size of the footer.
-pub const FOOTER_BYTES: usize = 184;
+pub const FOOTER_BYTES: usize = 156;
 
 /// The terms of a full block.
 pub const BLOCK_TERMS: usize = 128;
@@ -24,10 +24,6 @@ pub const BLOCK_TERMS: usize = 128;
 /// Lists of more documents are bitmaps. At 256 the sum of both kinds is within 1 % of its
 /// smallest on real text, and set operations on bitmaps begin to pay.
 pub const VARINT_DF_MAX: usize = 256;
-
-/// Terms in at least this many documents are listed in the heavy section, from which the
-/// stop-fingerprints of an index are found without reading its dictionaries.
-pub const HEAVY_DF_MIN: u32 = 64;
 
 /// The parts of a `.sig` file between header and footer, in the order of their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +34,6 @@ pub enum Section {
     TermIndex,
     /// The posting lists that are not held in the terms' values.
     Postings,
-    /// The terms with a long posting list.
-    Heavy,
     /// The signature of each document, in order.
     Forward,
     /// The columns with a number or two for each document.
@@ -50,11 +44,10 @@ pub enum Section {
 
 impl Section {
     /// All sections, in file order.
-    pub const ALL: [Section; 7] = [
+    pub const ALL: [Section; 6] = [
         Section::Terms,
         Section::TermIndex,
         Section::Postings,
-        Section::Heavy,
         Section::Forward,
         Section::Documents,
         Section::Checksums,
@@ -67,7 +60,6 @@ impl Section {
             Section::Terms => "terms",
             Section::TermIndex => "term index",
             Section::Postings => "postings",
-            Section::Heavy => "heavy",
             Section::Forward => "forward",
             Section::Documents => "documents",
             Section::Checksums => "checksums",
@@ -158,8 +150,6 @@ pub struct Counts {
     pub occurrences: u64,
     /// Tokens of all documents.
     pub tokens: u64,
-    /// Terms in the heavy section.
-    pub heavy: u64,
 }
 
 /// The widths in bits of the packed columns that span the whole segment.
@@ -179,7 +169,7 @@ pub struct Widths {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Footer {
     /// File offset and length of each section, in the order of [`Section::ALL`].
-    pub sections: [(u64, u64); 7],
+    pub sections: [(u64, u64); 6],
     /// How many of everything.
     pub counts: Counts,
     /// The widths of the columns.
@@ -191,20 +181,19 @@ pub struct Footer {
 impl Footer {
     /// The footer's bytes.
     pub fn encode(&self) -> [u8; FOOTER_BYTES] {
-        let Counts { terms, postings, occurrences, tokens, heavy } = self.counts;
+        let Counts { terms, postings, occurrences, tokens } = self.counts;
         let mut bytes = Vec::with_capacity(FOOTER_BYTES);
         for (offset, len) in self.sections {
             bytes.extend_from_slice(&offset.to_le_bytes());
             bytes.extend_from_slice(&len.to_le_bytes());
         }
-        for count in [terms, postings, occurrences, tokens, heavy] {
+        for count in [terms, postings, occurrences, tokens] {
             bytes.extend_from_slice(&count.to_le_bytes());
         }
         let Widths { ordinal, distinct, tokens, forward } = self.widths;
         bytes.extend_from_slice(&[ordinal, distinct, tokens, forward]);
         bytes.extend_from_slice(&[BLOCK_TERMS as u8, 0]);
         bytes.extend_from_slice(&(VARINT_DF_MAX as u16).to_le_bytes());
-        bytes.extend_from_slice(&HEAVY_DF_MIN.to_le_bytes());
         bytes.extend_from_slice(&self.checksums_crc.to_le_bytes());
         let crc = crc32fast::hash(&bytes);
         bytes.extend_from_slice(&crc.to_le_bytes());
@@ -229,7 +218,7 @@ impl Footer {
         }
         let mut rest = fields;
         let mut number = || take_array(&mut rest).map(u64::from_le_bytes).ok_or_else(cut);
-        let mut sections = [(0, 0); 7];
+        let mut sections = [(0, 0); 6];
         for section in &mut sections {
             *section = (number()?, number()?);
         }
@@ -238,14 +227,12 @@ impl Footer {
             postings: number()?,
             occurrences: number()?,
             tokens: number()?,
-            heavy: number()?,
         };
-        let [ordinal, distinct, tokens, forward, block_terms, reserved, a, b, c, d, e, f] =
+        let [ordinal, distinct, tokens, forward, block_terms, reserved, a, b] =
             take_array(&mut rest).ok_or_else(cut)?;
         if usize::from(block_terms) != BLOCK_TERMS
             || reserved != 0
-            || u64::from(u16::from_le_bytes([a, b])) != VARINT_DF_MAX as u64
-            || u32::from_le_bytes([c, d, e, f]) != HEAVY_DF_MIN
+            || usize::from(u16::from_le_bytes([a, b])) != VARINT_DF_MAX
         {
             return Err(damage("the thresholds are not those of this version of the format"));
         }

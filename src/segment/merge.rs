@@ -357,8 +357,8 @@ mod tests {
         assert!(checksums <= PAGE_BYTES);
         for (checked, at) in [
             (0..checksums, checksums),
-            (checksums..footer, footer + 164),
-            (footer..footer + 168, footer + 168),
+            (checksums..footer, footer + 136),
+            (footer..footer + 140, footer + 140),
         ] {
             let crc = crc32fast::hash(&bytes[checked]).to_le_bytes();
             bytes[at..at + 4].copy_from_slice(&crc);

@@ -24,7 +24,7 @@ mod writer;
 
 pub use builder::SegmentBuilder;
 pub use documents::{DistinctColumn, Document};
-pub use layout::{Counts, FORMAT_VERSION, HEAVY_DF_MIN, Header, Section};
+pub use layout::{Counts, FORMAT_VERSION, Header, Section};
 pub use merge::{MergeSource, merge};
 pub use postings::Candidates;
 pub use read_ahead::ReadAhead;

@@ -5,7 +5,6 @@
 
 use ownedbytes::OwnedBytes;
 
-use super::bits::uint_le;
 use super::documents::{self, DistinctColumn, Document};
 use super::file::SigFile;
 use super::forward::ForwardList;
@@ -70,14 +69,9 @@ impl SegmentReader {
         read_ahead: ReadAhead,
     ) -> Result<SegmentReader, Corruption> {
         let file = SigFile::open(file, bytes, read_ahead)?;
-        let Counts { terms, heavy, .. } = file.footer.counts;
-        if terms > u64::from(u32::MAX) {
+        if file.footer.counts.terms > u64::from(u32::MAX) {
             let what = "there are more than 2^32 terms";
             return Err(file.corruption(Section::Terms, 0, what));
-        }
-        let heavy_len = heavy.checked_mul(file.header.key_bytes() as u64 + 4);
-        if heavy_len != Some(file.len(Section::Heavy) as u64) {
-            return Err(file.corruption(Section::Heavy, 0, "its length does not match its count"));
         }
         if documents::section_bytes(&file) != file.len(Section::Documents) {
             return Err(file.corruption(
@@ -316,20 +310,6 @@ impl SegmentReader {
             Ok(Fingerprint { key: self.key_at(ordinal)?, position })
         };
         ordinals.iter().zip(&positions).map(fingerprint).collect()
-    }
-
-    /// The terms in [`HEAVY_DF_MIN`](super::HEAVY_DF_MIN) documents or more, as keys and dfs in
-    /// key order.
-    ///
-    /// # Errors
-    /// When the section is damaged.
-    pub fn heavy(&self) -> Result<impl Iterator<Item = (u64, u32)> + '_, Corruption> {
-        let key_bytes = self.file.header.key_bytes();
-        let entries = self.file.read_all(Section::Heavy)?.chunks_exact(key_bytes + 4);
-        Ok(entries.map(move |entry| {
-            let (key, df) = entry.split_at(key_bytes);
-            (uint_le(key), uint_le(df) as u32)
-        }))
     }
 
     pub(super) fn file(&self) -> &SigFile {

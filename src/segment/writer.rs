@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use super::bits::width_of;
 use super::documents::{self, Document};
 use super::forward;
-use super::layout::HEAVY_DF_MIN;
 use super::layout::{Counts, Footer, HEADER_BYTES, Header, Section};
 use super::pages::PageWriter;
 use super::postings::Spool;
@@ -33,7 +32,6 @@ pub struct SegmentWriter<W: Write> {
     out: PageWriter<W>,
     sections: Sections,
     terms: TermsWriter,
-    heavy: Vec<u8>,
     counts: Counts,
 }
 
@@ -50,7 +48,6 @@ impl<W: Write> SegmentWriter<W> {
             out,
             sections,
             terms: TermsWriter::new(header, spool),
-            heavy: Vec::new(),
             counts: Counts::default(),
         })
     }
@@ -59,11 +56,6 @@ impl<W: Write> SegmentWriter<W> {
     #[inline]
     pub fn push_term(&mut self, key: u64, docs: &[u32]) -> io::Result<()> {
         self.counts.postings += docs.len() as u64;
-        if docs.len() >= HEAVY_DF_MIN as usize {
-            self.counts.heavy += 1;
-            self.heavy.extend_from_slice(&key.to_le_bytes()[..self.header.key_bytes()]);
-            self.heavy.extend_from_slice(&(docs.len() as u32).to_le_bytes());
-        }
         self.terms.push(&mut self.out, key, docs)
     }
 
@@ -75,8 +67,6 @@ impl<W: Write> SegmentWriter<W> {
         self.out.write_all(&end.index)?;
         self.sections.begin(Section::Postings, &self.out);
         end.spool.copy_to(&mut self.out)?;
-        self.sections.begin(Section::Heavy, &self.out);
-        self.out.write_all(&self.heavy)?;
         self.sections.begin(Section::Forward, &self.out);
         Ok(ForwardWriter {
             header: self.header,

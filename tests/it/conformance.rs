@@ -65,8 +65,7 @@ fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
             signature: ordinals.into_iter().zip(positions).collect(),
         });
     }
-    let heavy = reader.heavy()?.collect();
-    Ok(Content { header: *reader.header(), counts: *reader.counts(), terms, heavy, documents })
+    Ok(Content { header: *reader.header(), counts: *reader.counts(), terms, documents })
 }
 
 #[test]

@@ -176,8 +176,8 @@ fn a_forged_term_index_is_an_error_or_harmless() {
     let header = Header { key_bits: 40, documents: 5, config: 1, owner: 2 };
     let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
     let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
-    let footer = whole.len() - 184;
-    let [term_index, checksums] = [1, 6].map(|section| {
+    let footer = whole.len() - 156;
+    let [term_index, checksums] = [1, 5].map(|section| {
         let entry = footer + 16 * section;
         uint(&whole[entry..entry + 8])
             ..uint(&whole[entry..entry + 8]) + uint(&whole[entry + 8..entry + 16])
@@ -193,9 +193,9 @@ fn a_forged_term_index_is_an_error_or_harmless() {
             let crc = crc32fast::hash(&forged[4096 * page..end]).to_le_bytes();
             forged[checksums.start + 4 * page..][..4].copy_from_slice(&crc);
             let crc = crc32fast::hash(&forged[checksums.clone()]).to_le_bytes();
-            forged[footer + 164..footer + 168].copy_from_slice(&crc);
-            let crc = crc32fast::hash(&forged[footer..footer + 168]).to_le_bytes();
-            forged[footer + 168..footer + 172].copy_from_slice(&crc);
+            forged[footer + 136..footer + 140].copy_from_slice(&crc);
+            let crc = crc32fast::hash(&forged[footer..footer + 140]).to_le_bytes();
+            forged[footer + 140..footer + 144].copy_from_slice(&crc);
             match SegmentReader::open("forged", OwnedBytes::new(forged)) {
                 Ok(reader) => {
                     harmless += 1;

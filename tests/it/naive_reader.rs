@@ -53,7 +53,6 @@ fn compare(index: &Index) {
             real.documents_of(&term, &mut found).unwrap();
             assert_eq!((term.ordinal as usize, &found), (ordinal, docs));
         }
-        assert!(naive.heavy.iter().copied().eq(real.heavy().unwrap()) && !naive.heavy.is_empty());
         assert_eq!(naive.documents.len(), real.header().documents as usize);
         for (doc, (tokens, distinct, signature)) in (0..).zip(&naive.documents) {
             let row = real.document(doc).unwrap();

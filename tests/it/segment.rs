@@ -48,12 +48,6 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
     assert_eq!(counts.terms as usize, expected.len());
     assert_eq!(counts.postings as usize, expected.values().map(BTreeSet::len).sum::<usize>());
     assert_eq!(counts.occurrences as usize, docs.iter().map(|d| d.1.len()).sum::<usize>());
-    let heavy: Vec<(u64, u32)> = expected
-        .iter()
-        .filter(|(_, docs)| docs.len() >= 64)
-        .map(|(&key, docs)| (key, docs.len() as u32))
-        .collect();
-    assert_eq!(reader.heavy().unwrap().collect::<Vec<_>>(), heavy);
     for (ordinal, (&key, docs)) in expected.iter().enumerate() {
         let term = reader.find(key).unwrap().expect("the key is in the segment");
         let mut found = Vec::new();

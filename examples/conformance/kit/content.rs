@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cento::segment::{Counts, FORMAT_VERSION, HEAVY_DF_MIN, Header};
+use cento::segment::{Counts, FORMAT_VERSION, Header};
 
 /// A document as it is written: its tokens, and its keys with their positions.
 pub type Doc = (u32, Vec<(u64, u32)>);
@@ -15,7 +15,6 @@ pub struct Content {
     /// Keys with their documents.
     pub terms: Vec<(u64, Vec<u32>)>,
     /// Keys with the numbers of their documents.
-    pub heavy: Vec<(u64, u32)>,
     pub documents: Vec<Row>,
 }
 
@@ -55,25 +54,19 @@ impl Content {
             .collect();
         let terms: Vec<(u64, Vec<u32>)> =
             terms.into_iter().map(|(key, docs)| (key, docs.into_iter().collect())).collect();
-        let heavy: Vec<(u64, u32)> = terms
-            .iter()
-            .map(|(key, docs)| (*key, docs.len() as u32))
-            .filter(|(_, df)| *df >= HEAVY_DF_MIN)
-            .collect();
         let counts = Counts {
             terms: terms.len() as u64,
             postings: terms.iter().map(|(_, docs)| docs.len() as u64).sum(),
             occurrences: documents.iter().map(|row| row.signature.len() as u64).sum(),
             tokens: docs.iter().map(|(tokens, _)| u64::from(*tokens)).sum(),
-            heavy: heavy.len() as u64,
         };
-        Content { header, counts, terms, heavy, documents }
+        Content { header, counts, terms, documents }
     }
 
     /// The content in the shape of the kit, a term and a document a line.
     pub fn json(&self) -> String {
         let Header { key_bits, documents, config, owner } = self.header;
-        let Counts { terms, postings, occurrences, tokens, heavy } = self.counts;
+        let Counts { terms, postings, occurrences, tokens } = self.counts;
         let digits = 2 * self.header.key_bytes();
         let rows = |rows: Vec<String>| match rows.is_empty() {
             true => "[]".to_owned(),
@@ -89,12 +82,9 @@ impl Content {
             "{{\n  \"header\": {{\"version\": {FORMAT_VERSION}, \"key_bits\": {key_bits}, \"documents\": \
              {documents}, \"config\": \"{config:016x}\", \"owner\": \"{owner:016x}\"}},\n  \
              \"counts\": {{\"terms\": {terms}, \"postings\": {postings}, \"occurrences\": \
-             {occurrences}, \"tokens\": {tokens}, \"heavy\": {heavy}}},\n  \
-             \"terms\": {},\n  \"heavy\": {},\n  \"documents\": {}\n}}\n",
+             {occurrences}, \"tokens\": {tokens}}},\n  \
+             \"terms\": {},\n  \"documents\": {}\n}}\n",
             rows(self.terms.iter().map(term).collect()),
-            rows(
-                self.heavy.iter().map(|(key, df)| format!("[\"{key:0digits$x}\",{df}]")).collect()
-            ),
             rows(self.documents.iter().map(document).collect()),
         )
     }

@@ -1,25 +1,24 @@
 //! How is a `.sig` file taken apart, and put together again with checksums that fit?
 
 const HEADER_BYTES: usize = 40;
-const FOOTER_BYTES: usize = 184;
+const FOOTER_BYTES: usize = 156;
 const PAGE_BYTES: usize = 4096;
 
 /// The sections before the checksums, in file order.
-pub const SECTIONS: [&str; 6] =
-    ["terms", "term index", "postings", "heavy", "forward", "documents"];
+pub const SECTIONS: [&str; 5] = ["terms", "term index", "postings", "forward", "documents"];
 
 /// A `.sig` file in parts that can be changed.
 #[derive(Clone)]
 pub struct Parts {
     pub header: Vec<u8>,
-    sections: [Vec<u8>; 6],
+    sections: [Vec<u8>; 5],
     pub footer: Vec<u8>,
 }
 
 impl Parts {
     /// The parts of a sound file.
     pub fn of(bytes: &[u8]) -> Parts {
-        let sections = [0, 1, 2, 3, 4, 5].map(|i| {
+        let sections = [0, 1, 2, 3, 4].map(|i| {
             let (start, len) = section(bytes, i);
             bytes[start..start + len].to_vec()
         });
@@ -47,7 +46,7 @@ impl Parts {
         for (field, number) in self.footer.chunks_exact_mut(8).zip(table) {
             field.copy_from_slice(&(number as u64).to_le_bytes());
         }
-        self.footer[164..168].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
+        self.footer[136..140].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
         seal_footer(&mut self.footer);
         bytes.extend(checksums);
         bytes.extend(self.footer);
@@ -57,11 +56,11 @@ impl Parts {
 
 /// Makes the checksum fit a footer that has been changed.
 pub fn seal_footer(footer: &mut [u8]) {
-    let crc = crc32fast::hash(&footer[..168]);
-    footer[168..172].copy_from_slice(&crc.to_le_bytes());
+    let crc = crc32fast::hash(&footer[..140]);
+    footer[140..144].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// Offset and length of a section of a sound file, the checksums being the seventh.
+/// Offset and length of a section of a sound file, the checksums being the sixth.
 pub fn section(bytes: &[u8], index: usize) -> (usize, usize) {
     let footer = &bytes[bytes.len() - FOOTER_BYTES..];
     let number = |at: usize| {

@@ -11,8 +11,6 @@ pub struct Naive {
     pub key_bits: u8,
     /// Keys and their documents.
     pub terms: Vec<(u64, Vec<u32>)>,
-    /// Keys in many documents, and in how many.
-    pub heavy: Vec<(u64, u32)>,
     /// The documents, by their ordinals.
     pub documents: Vec<NaiveDocument>,
 }
@@ -102,27 +100,21 @@ impl Naive {
         assert_eq!(uint(&file[8..10]), 1);
         let key_bits = file[10];
         let documents = uint(&file[12..16]);
-        let footer = &file[file.len() - 184..];
+        let footer = &file[file.len() - 156..];
         let section = |i: usize| {
             let (at, len) =
                 (uint(&footer[16 * i..16 * i + 8]), uint(&footer[16 * i + 8..16 * i + 16]));
             &file[at as usize..(at + len) as usize]
         };
-        let [terms, _, postings, heavy, forward, rows, checksums] =
-            [0, 1, 2, 3, 4, 5, 6].map(section);
-        let checked = file.len() - 184 - checksums.len();
+        let [terms, _, postings, forward, rows, checksums] = [0, 1, 2, 3, 4, 5].map(section);
+        let checked = file.len() - 156 - checksums.len();
         for (page, crc) in file[..checked].chunks(4096).zip(checksums.chunks(4)) {
             assert_eq!(u64::from(crc32fast::hash(page)), uint(crc));
         }
         let mut naive = Naive { key_bits, ..Naive::default() };
         naive.read_terms(terms, postings, documents);
-        assert_eq!(naive.terms.len() as u64, uint(&footer[112..120]));
-        let key_bytes = usize::from(key_bits).div_ceil(8);
-        naive.heavy = heavy
-            .chunks(key_bytes + 4)
-            .map(|entry| (uint(&entry[..key_bytes]), uint(&entry[key_bytes..]) as u32))
-            .collect();
-        naive.read_documents(forward, rows, documents as usize, &footer[152..156]);
+        assert_eq!(naive.terms.len() as u64, uint(&footer[96..104]));
+        naive.read_documents(forward, rows, documents as usize, &footer[128..132]);
         naive
     }
 

@@ -147,7 +147,6 @@ pub fn all(valid: &[Valid]) -> Vec<Damaged> {
     of("varint_lists", sections::varint_lists);
     of("bitmap_runs", sections::bitmap);
     of("bitmap_array", sections::array);
-    of("varint_lists", sections::heavy);
     of("documented", sections::forward);
     of("positions", sections::positions);
     of("one_term", sections::without_bytes);

@@ -1,8 +1,8 @@
 //! Damage within sections, with checksums that fit.
 
 use super::Kind::*;
+use super::Maker;
 use super::Noticed::*;
-use super::{Maker, add};
 
 /// In the one block of `documented`: head 0, lists_base 5, first 11, upper 16, low 17, tags 31,
 /// ones 32, twos 33.
@@ -235,22 +235,6 @@ pub fn array(make: &mut Maker<'_>) {
     array("bitmap_offset_outside", "the container at byte 2^31", |list| list[19] = 0x80);
 }
 
-/// The heavy section of `varint_lists`: entries of 9 bytes for keys 3 and 4, with df 64 and 256.
-pub fn heavy(make: &mut Maker<'_>) {
-    let mut heavy = |name, about, edit: fn(&mut Vec<u8>), more| {
-        make.forged((name, Mismatch, "heavy", Check, about), |parts| {
-            edit(parts.section("heavy"));
-            add(&mut parts.footer, 144, more);
-        });
-    };
-    heavy("heavy_key", "another key", |heavy| heavy[0] = 2, 0);
-    heavy("heavy_df", "another df", |heavy| heavy[5] += 1, 0);
-    heavy("heavy_swapped", "entries out of order", |heavy| heavy.rotate_left(9), 0);
-    heavy("heavy_missing", "an entry less", |heavy| drop(heavy.drain(..9)), -1);
-    let more: fn(&mut Vec<u8>) = |heavy| heavy.extend([5, 0, 0, 0, 0, 64, 0, 0, 0]);
-    heavy("heavy_more", "an entry more", more, 1);
-}
-
 /// The signatures of `documented`: `02 02 08 0c`, `02 02 04 08`, `02 03 00 20`, `00`, `01 01 01 01`.
 pub fn forward(make: &mut Maker<'_>) {
     let mut forward = |name, kind, noticed, about, at: usize, value: u8| {
@@ -313,8 +297,8 @@ pub fn without_bytes(make: &mut Maker<'_>) {
         ("signature_without_bytes", Range, "forward", Read, "2^40 occurrences in 7 bytes"),
         |parts| {
             *parts.section("forward") = vec![0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0];
-            parts.footer[128..136].copy_from_slice(&(1u64 << 40).to_le_bytes());
-            parts.footer[155] = 0;
+            parts.footer[112..120].copy_from_slice(&(1u64 << 40).to_le_bytes());
+            parts.footer[131] = 0;
         },
     );
 }
