@@ -116,13 +116,24 @@ fn merge_terms<W: Write>(
             writer
                 .push_term(key, &docs)
                 .map_err(|e| Error::io("write", "the merged .sig file", e))?;
-            next_ordinal += 1;
+            next_ordinal = after(next_ordinal)?;
         }
     }
     for map in &mut maps {
         map.finish();
     }
     Ok(maps)
+}
+
+/// The ordinal of the next term of the merged segment.
+///
+/// # Errors
+/// When there is none: the terms of a segment are fewer than 2^32, those of its sources may be more.
+fn after(ordinal: u32) -> Result<u32> {
+    ordinal.checked_add(1).ok_or_else(|| {
+        let what = "the merged segment would have 2^32 terms and more; compact into more segments";
+        Error::io("write", "the merged .sig file", io::Error::other(what))
+    })
 }
 
 /// The least of some keys, where it first stands, and how often.
@@ -368,6 +379,13 @@ mod tests {
             merge(&[MergeSource { reader: &reader, alive: None }], header, Vec::new(), None);
         let error = merged.map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("the keys of block 1 are not in order"), "{error}");
+    }
+
+    #[test]
+    fn a_segment_of_too_many_terms_is_refused_and_not_numbered_from_0_again() {
+        assert_eq!(after(u32::MAX - 1).unwrap(), u32::MAX);
+        let error = after(u32::MAX).unwrap_err().to_string();
+        assert!(error.contains("2^32 terms"), "{error}");
     }
 
     proptest! {
