@@ -104,14 +104,20 @@ impl Sentences {
     }
 }
 
+/// Marks that end a sentence wherever they stand: the ideographic full stop and its halfwidth form, the
+/// fullwidth exclamation and question marks, which no space follows; the single and double danda of
+/// Indic scripts; the Arabic question mark and the full stop of Urdu. No number and no abbreviation has
+/// them within it, so no space after them is asked for.
+const ENDS: [char; 8] =
+    ['\u{3002}', '\u{ff61}', '\u{ff01}', '\u{ff1f}', '\u{964}', '\u{965}', '\u{61f}', '\u{6d4}'];
+
 /// Whether what stands between two words is the end of a sentence.
 fn ends_sentence(between: &str) -> bool {
     let has_mark = between.contains(['.', '!', '?']);
     let mut last = ' ';
     let mut lines = 0;
     for c in between.chars() {
-        // Full stops of scripts without spaces need none after them.
-        if matches!(c, '\u{3002}' | '\u{ff01}' | '\u{ff1f}' | '\u{0964}') {
+        if ENDS.contains(&c) {
             return true;
         }
         let is_after_mark = matches!(last, '.' | '!' | '?' | '"' | '\u{201d}' | ')');
@@ -248,4 +254,50 @@ pub fn joined(words: &[Word]) -> Vec<Word> {
     let same = words.chunk_by(|a, b| a.hash == b.hash);
     let sum = |same: &[Word]| same.iter().map(|word| word.weight).sum();
     same.map(|same| Word { hash: same[0].hash, weight: sum(same) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Analyzed, Analyzer};
+
+    /// The number of tokens of each sentence.
+    fn lengths(text: &str) -> Vec<usize> {
+        let analyzer: Analyzer = "words".parse().unwrap();
+        let analyzed = Analyzed::new(text.into(), &analyzer, Stop::NEVER).unwrap();
+        let sentences = Sentences::new(analyzed.side(), Stop::NEVER).unwrap();
+        sentences.ranges.iter().map(Range::len).collect()
+    }
+
+    #[test]
+    fn sentences_end_with_the_marks_of_every_script() {
+        let (arabic, urdu) = (
+            "\u{645}\u{627} \u{647}\u{630}\u{627} \u{627}",
+            "\u{6cc}\u{6c1} \u{645}\u{631} \u{6c1}\u{6d2}",
+        );
+        let (hindi, japanese) = (
+            "\u{930}\u{93e}\u{92e} \u{918}\u{930} \u{917}\u{92f}\u{93e}",
+            "\u{ff72}\u{ff77} \u{ff76} \u{ff78}",
+        );
+        for (words, mark) in [
+            ("one two three", "."),
+            ("one two three", "!"),
+            (arabic, "\u{61f}"),
+            (urdu, "\u{6d4}"),
+            (hindi, "\u{964}"),
+            (hindi, "\u{965}"),
+            (japanese, "\u{ff61}"),
+            (japanese, "\u{3002}"),
+        ] {
+            let whole = lengths(words)[0];
+            assert!(whole >= SENTENCE_TOKENS_MIN, "{words}");
+            assert_eq!(lengths(&format!("{words}{mark} {words}{mark}")), [whole, whole], "{mark}");
+            assert_eq!(lengths(&format!("{words}, {words}")).len(), 1, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_full_stop_within_a_number_ends_no_sentence() {
+        assert_eq!(lengths("it costs about 1.5 or 2.25 today"), [9]);
+    }
 }
