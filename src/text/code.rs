@@ -96,6 +96,12 @@ pub(super) const FAMILY: Family = Family {
     build: None,
 };
 
+/// Returns the names of the languages that this build has, always in the same order: more features add
+/// names at the end.
+pub fn languages() -> impl Iterator<Item = &'static str> {
+    LANGUAGES.iter().filter(|language| language.is_built).map(|language| language.name)
+}
+
 /// Finds the language of programs whose specification names none, from the names of their files.
 ///
 /// ```

@@ -8,15 +8,17 @@
 
 use super::grammar::{Grammar, breaks_ruby, grammar};
 use super::{LANGUAGES, NAMES};
-use crate::Result;
 use crate::hash::hash_bytes;
 use crate::spec::Spec;
 use crate::stop::Stop;
 use crate::text::family::{SAMPLE, Tokenize};
 use crate::text::unicode::{is_letter, is_mark, is_number, is_white_space};
 use crate::text::{Span, Take, paragraph_break};
+use crate::{Error, Result};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::thread;
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 /// What a tree takes for each byte of a text.
@@ -149,23 +151,67 @@ impl<T: Take> Found<'_, T> {
 }
 
 /// The tree of a program; none if parsing it takes too many steps.
+///
+/// The parser releases and merges its stack by recursion where a program can be read in two ways: a
+/// type assertion of TypeScript before another, `<a><a><a>x`, takes three levels. There are no more
+/// levels than bytes, so a stack in proportion to the text suffices; the pages that are not needed are
+/// never touched.
 fn parsed(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
+    if text.len() <= PARSED_IN_PLACE_BYTES_MAX {
+        return parsed_here(text, grammar, stop);
+    }
+    let parser =
+        thread::Builder::new().stack_size(STACK_BYTES_MIN + STACK_BYTES_A_BYTE * text.len());
+    thread::scope(|scope| {
+        let parsing = parser
+            .spawn_scoped(scope, || parsed_here(text, grammar, stop))
+            .map_err(|source| no_stack(text.len(), &source))?;
+        parsing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// There is no room for the stack that parsing a text of this many bytes may take.
+fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
+    let stack = (STACK_BYTES_MIN + STACK_BYTES_A_BYTE * text_bytes) >> 20;
+    let what = format!(
+        "no thread with a stack of {stack} MiB can be started to parse a program of {text_bytes} bytes: {source}"
+    );
+    Error::Memory { what, is_for_now: true }
+}
+
+/// Texts of so few bytes are parsed in the thread of the caller, whose stack has room for them.
+const PARSED_IN_PLACE_BYTES_MAX: usize = 512;
+
+/// What the parser takes of a stack for any text.
+const STACK_BYTES_MIN: usize = 256 << 10;
+
+/// What it takes at most for each byte of a text: 128 bytes a level without optimisation, and as much
+/// again.
+const STACK_BYTES_A_BYTE: usize = 256;
+
+/// The same, in this thread.
+fn parsed_here(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
     let mut parser = Parser::new();
     parser
         .set_language(&grammar.language.into())
         .expect("grammar and parser are of matching versions");
     let (mut looks, mut stopped) = (0, Ok(()));
     let looks_max = PARSER_LOOKS_MIN + text.len() / BYTES_A_PARSER_LOOK;
+    let reads = Cell::new(0);
+    let reads_max = READS_MIN + READS_A_PART * text.len() / PART_BYTES;
     let mut progress = |_: &ParseState| {
         looks += 1;
         stopped = stop.check();
-        let goes_on = stopped.is_ok() && looks <= looks_max;
+        let goes_on = stopped.is_ok() && looks <= looks_max && reads.get() <= reads_max;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
-    let mut read = |at: usize, _| match text.as_bytes().get(at..) {
-        Some(rest) if !rest.is_empty() => rest,
-        _ => grammar.tail.get(at - text.len()..).unwrap_or_default(),
+    let mut read = |at: usize, _| {
+        reads.set(reads.get() + 1);
+        match text.as_bytes().get(at..) {
+            Some(rest) if !rest.is_empty() => &rest[..rest.len().min(PART_BYTES)],
+            _ => grammar.tail.get(at - text.len()..).unwrap_or_default(),
+        }
     };
     let tree = parser.parse_with_options(&mut read, None, Some(options));
     stopped.map(|()| tree)
@@ -179,6 +225,16 @@ const BYTES_A_PARSER_LOOK: usize = 8;
 
 /// See [`BYTES_A_PARSER_LOOK`].
 const PARSER_LOOKS_MIN: usize = 1 << 12;
+
+/// The parser reads a text in parts of so many bytes. Some scanners look ahead to the end of the text,
+/// and do it again at the next place: Kotlin's within strings.
+const PART_BYTES: usize = 1 << 10;
+
+/// A text of which parts are read more often than this, each in the mean, is not parsed.
+const READS_A_PART: usize = 64;
+
+/// See [`READS_A_PART`].
+const READS_MIN: usize = 1 << 12;
 
 /// How many brackets are open at once, at most. An angle bracket ends with its statement if not
 /// before: mostly it says "less than".
@@ -290,19 +346,11 @@ fn push_break(tokens: &mut Found<'_, impl Take>, at: usize) {
 mod tests {
     use super::*;
     use crate::text::Tokens;
+    use crate::text::code::languages;
     use proptest::prelude::*;
 
     fn tokenize(text: &str, language: &str, keeps_names: bool, tokens: &mut Tokens) {
         super::tokenize(text, language, keeps_names, tokens, Stop::NEVER).unwrap();
-    }
-
-    /// The languages that this build has.
-    fn languages() -> Vec<&'static str> {
-        LANGUAGES
-            .iter()
-            .filter(|language| language.is_built)
-            .map(|language| language.name)
-            .collect()
     }
 
     /// The program must become these tokens, where `|` is a break.
@@ -466,6 +514,16 @@ mod tests {
         assert_eq!(depth("for (i = 0; i < n; i++) { if (a < b) { } }"), 3);
     }
 
+    /// Its scanner looked for the end of the text at each of them: 100 KB took a minute.
+    #[cfg(feature = "code-all")]
+    #[test]
+    fn a_text_that_is_read_again_and_again_is_not_parsed() {
+        let is_parsed =
+            |text: &str| parsed(text, &grammar("kotlin"), Stop::NEVER).unwrap().is_some();
+        assert!(!is_parsed(&format!("x\n{}", "<a>".repeat(33_000))));
+        assert!(is_parsed(&"val a: List<Int> = f(1)\n".repeat(4_000)));
+    }
+
     #[test]
     fn a_text_that_is_no_program_has_tokens_and_white_space_has_none() {
         for language in languages() {
@@ -482,7 +540,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn any_text_is_no_panic_and_spans_are_in_order(
-            language in prop::sample::select(languages()),
+            language in prop::sample::select(languages().collect::<Vec<_>>()),
             parts in prop::collection::vec(prop::sample::select(vec![
                 "fn", "def", "int", " ", "\n", "{", "}", "(", ")", "\"", "'", "x", "\u{e9}", "\u{1d54f}", "1",
                 ";", ":", "/*", "*/", "//", "#", "\0", "=", "class", "f\"{", "r#\"", "\r\n    ",
