@@ -3,17 +3,16 @@
 use std::sync::OnceLock;
 
 use cento::scheme;
-use cento::text::Analyzer;
+use cento::text::{Analyzer, code};
 
 use super::{choice, text};
 
-const LANGUAGES: [&str; 5] = ["c", "cpp", "java", "python", "rust"];
-
-/// A program in a language that the first byte chooses, with its names or without.
+/// A program in a language that the first byte chooses among those of the build, with its names or
+/// without.
 pub fn code(data: &[u8]) {
     static PARSED: OnceLock<Vec<Analyzer>> = OnceLock::new();
     let analyzers = PARSED.get_or_init(|| {
-        let specs = LANGUAGES.iter().flat_map(|language| {
+        let specs = code::languages().flat_map(|language| {
             [0, 1].map(|names| format!("code(language={language},names={names})"))
         });
         specs.map(|spec| spec.parse().expect("the specification is right")).collect()
