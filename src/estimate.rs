@@ -185,22 +185,26 @@ impl Estimator {
     }
 
     /// The share that is shared of what is between a shared fingerprint and one that is not, 1/2 to 1.
+    #[must_use]
     pub fn edge(&self) -> f64 {
         self.edge
     }
 
     /// How many times the odds of the fingerprints' similarity those of an estimate may be; at least 1.
+    #[must_use]
     pub fn odds_max(&self) -> f64 {
         self.odds_max
     }
 
     /// The greatest estimate that this similarity of fingerprints can have; it grows with it, from 0 to 1.
+    #[must_use]
     pub fn greatest(&self, similarity: f64) -> f64 {
         self.odds_max * similarity / (1.0 + (self.odds_max - 1.0) * similarity)
     }
 
     /// The least similarity of fingerprints with which this estimate can be reached, or a little less: the inverse of
     /// [`greatest`](Self::greatest).
+    #[must_use]
     pub fn least(&self, estimate: f64) -> f64 {
         let least = estimate / (self.odds_max - (self.odds_max - 1.0) * estimate);
         // Rounding must not exclude what is exactly at the threshold.
@@ -219,6 +223,7 @@ impl Estimator {
 
     /// Estimates the similarity of two texts: of each the number of its tokens, and its signature as
     /// the scheme gives it.
+    #[must_use]
     pub fn compare(&self, a: (u32, &[Fingerprint]), b: (u32, &[Fingerprint])) -> Estimate {
         let (a_keys, b_keys) = (distinct_keys(a.1), distinct_keys(b.1));
         self.compare_keyed(Overlap::of(&a_keys, &b_keys), (a, &a_keys), (b, &b_keys))

@@ -60,6 +60,7 @@ pub enum Unit {
 
 impl Passage {
     /// The same passage of tokens, in bytes of both texts.
+    #[must_use]
     pub fn in_bytes(self, query: &Tokens, document: &Tokens) -> Passage {
         let range = |tokens: &Tokens, (start, end): (u32, u32)| {
             let last = tokens.spans.len();

@@ -76,6 +76,7 @@ impl Extent {
     /// the fingerprint number `at` of a signature of a document of so many tokens: the end of the
     /// piece, or for [`Segment`](Self::Segment) no less than it, for [`AtLeast`](Self::AtLeast) no
     /// more.
+    #[must_use]
     pub fn end(self, signature: &[Fingerprint], at: usize, tokens: u32) -> u32 {
         let start = signature[at].position;
         let end = match self {
@@ -110,6 +111,7 @@ pub enum Table {
 
 impl Table {
     /// The tokens of the runs that are counted, for the scheme of this specification.
+    #[must_use]
     pub fn run_tokens(self, spec: &Spec) -> usize {
         match self {
             Table::Tokens => 1,
@@ -118,6 +120,7 @@ impl Table {
     }
 
     /// Whether only runs are asked for that occur twice or more.
+    #[must_use]
     pub fn is_of_repeated(self) -> bool {
         matches!(self, Table::Repeated(_))
     }
@@ -154,6 +157,7 @@ pub(super) const SEGMENTS: Kind = Kind::Positional { span: |_| Extent::Segment }
 impl Family {
     /// How long the piece is that a fingerprint of the example stands for; none if it stands for the
     /// whole document.
+    #[must_use]
     pub fn example_extent(&self) -> Option<Extent> {
         let Kind::Positional { span } = self.kind else { return None };
         let (spec, _) = super::GRAMMAR.parse(self.example).expect("the example is of the family");
@@ -161,6 +165,7 @@ impl Family {
     }
 
     /// The frequency table that it needs, if it needs one.
+    #[must_use]
     pub fn table(&self) -> Option<Table> {
         match self.build {
             Build::Alone(_) => None,

@@ -95,16 +95,19 @@ impl FrequencyTable {
     }
 
     /// What the grams are.
+    #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
     /// Identifies the table.
+    #[must_use]
     pub fn digest(&self) -> u64 {
         self.digest
     }
 
     /// The bytes of its file.
+    #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         [&self.head, self.counts.as_fst().as_bytes()].concat()
     }
@@ -119,6 +122,7 @@ impl FrequencyTable {
     }
 
     /// How often the gram with this key occurs.
+    #[must_use]
     pub fn count(&self, key: u64) -> u64 {
         self.counts.get(key.to_be_bytes()).unwrap_or(0)
     }
@@ -147,6 +151,7 @@ const HELD_MAX: usize = 16 << 20;
 
 impl FrequencyCounter {
     /// Counts grams of `q` tokens that the analyser of this specification makes.
+    #[must_use]
     pub fn new(q: usize, analyzer: &str) -> FrequencyCounter {
         let header =
             Header { cento_frequencies: 1, q, analyzer: analyzer.into(), documents: 0, grams: 0 };
@@ -162,6 +167,7 @@ impl FrequencyCounter {
     }
 
     /// The same, leaving out grams that occur less often than `count_min` times.
+    #[must_use]
     pub fn at_least(self, count_min: u64) -> FrequencyCounter {
         FrequencyCounter { count_min, ..self }
     }

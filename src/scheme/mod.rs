@@ -105,6 +105,7 @@ static FAMILIES: [&Family; 24] = [
 static GRAMMAR: Grammar<Family> = Grammar { noun: "scheme", families: &FAMILIES };
 
 /// All families of schemes.
+#[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
@@ -139,21 +140,25 @@ pub struct Scheme {
 
 impl Scheme {
     /// The family that it is of.
+    #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
     /// The name and parameters of it.
+    #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
     /// How many bits a key has.
+    #[must_use]
     pub fn key_bits(&self) -> u8 {
         self.method.key_bits()
     }
 
     /// How long the piece is that a fingerprint stands for; none if it stands for the whole document.
+    #[must_use]
     pub fn extent(&self) -> Option<Extent> {
         match self.family.kind {
             Kind::Positional { span } => Some(span(&self.spec)),
@@ -163,6 +168,7 @@ impl Scheme {
 
     /// How many tokens every fingerprint stands for; none if that is not the same for all. Of a
     /// document with fewer tokens it stands for all of them.
+    #[must_use]
     pub fn span(&self) -> Option<usize> {
         match self.extent() {
             Some(Extent::Exactly(tokens)) => Some(tokens),
@@ -172,6 +178,7 @@ impl Scheme {
 
     /// The number of consecutive fingerprintable places of which one at least is taken; none if
     /// there is no such number.
+    #[must_use]
     pub fn window(&self) -> Option<usize> {
         self.method.window()
     }
@@ -179,6 +186,7 @@ impl Scheme {
     /// How its fingerprints tell the similarity of the texts themselves; none if they do not:
     /// those of schemes that select by place, that cut segments or that stand for whole documents, and
     /// those of which nobody has measured it.
+    #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         self.method.estimator()
     }
@@ -211,6 +219,7 @@ impl Scheme {
 
     /// What signs a document part by part, so that its tokens need not be held; none if the scheme has
     /// to see all of them.
+    #[must_use]
     pub fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         self.method.signer()
     }

@@ -36,6 +36,7 @@ impl std::fmt::Debug for Estimates<'_> {
 impl Searcher {
     /// How similarity is estimated; not at all if the scheme has no estimator, or if there is
     /// boilerplate: what is left of a text without it is no text.
+    #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         let estimator = self.snapshot.config().scheme.estimator();
         estimator.filter(|_| self.boilerplate.is_none())
@@ -63,6 +64,7 @@ impl Searcher {
 
     /// Estimates the similarity of a text with documents of the index, if that can be estimated. `keys` are the
     /// distinct keys of its `signature`, ascending; the searcher of `signature` may be another.
+    #[must_use]
     pub fn estimates<'a>(
         &'a self,
         (tokens, signature): (u32, &[Fingerprint]),

@@ -105,6 +105,7 @@ impl Analyzer {
     /// It is this one, unless it leaves words out or takes stems: what remains serves to find
     /// documents, but where a passage begins and ends, and how much of it was changed, is seen better
     /// with all words as they are.
+    #[must_use]
     pub fn of_passages(&self) -> Analyzer {
         let other = self.method.of_passages().map(|spec| spec.parse());
         other.map_or_else(|| self.clone(), |other| other.expect("it is one of the same family"))

@@ -175,6 +175,7 @@ fn languages_of(name: &str) -> Vec<&'static str> {
 }
 
 /// Whether a specification is of the analyser `code` and names no language.
+#[must_use]
 pub fn lacks_language(spec: &str) -> bool {
     let (name, list) = split(spec);
     let is_language =
@@ -183,6 +184,7 @@ pub fn lacks_language(spec: &str) -> bool {
 }
 
 /// Such a specification with the language.
+#[must_use]
 pub fn with_language(spec: &str, language: &str) -> String {
     let (name, list) = split(spec);
     let comma = if list.is_empty() { "" } else { "," };

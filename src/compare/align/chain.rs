@@ -35,6 +35,7 @@ pub struct Chain {
 
 impl Chain {
     /// The share of the longer side that is matched.
+    #[must_use]
     pub fn density(&self) -> f64 {
         self.matched as f64 / self.query.len().max(self.hit.len()) as f64
     }

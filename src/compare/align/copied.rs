@@ -29,6 +29,7 @@ const RUNS_MAX: usize = 1 << 20;
 const GROWTH: usize = 8;
 
 /// The memory, in bytes, that the runs of a query of so many tokens take at most.
+#[must_use]
 pub fn runs_bytes(query_tokens: usize) -> usize {
     let runs = runs_max(query_tokens).min((SEED_OCCURRENCES_MAX + 1).saturating_mul(query_tokens));
     (runs + runs / GROWTH).saturating_mul(size_of::<Match>())
