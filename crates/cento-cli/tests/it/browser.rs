@@ -175,6 +175,28 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
         json!(a)
     ));
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
+    // Ranked by passages, of which short ones do not count, hits say how many tokens these have.
+    let titles = "const titles = [...document.querySelectorAll('#search-hits th')].map(th => th.textContent);
+                  return WANTED && titles;";
+    let estimated = titles.replace("WANTED", "titles.includes('Estimate')");
+    assert!(
+        browser.wait_for(&estimated).as_array().unwrap().iter().all(|title| title != "In passages")
+    );
+    browser.run("document.getElementById('search-rank').value = 'passages'");
+    browser.type_into("#search-min-passage", "60");
+    browser.click("#search-run");
+    browser.wait_for(&titles.replace("WANTED", "titles.includes('In passages')"));
+    let long = browser.run(
+        "return [...document.querySelectorAll('#search-hits td[data-title=\"In passages\"]')]
+             .every(cell => Number(cell.textContent) >= 60);",
+    );
+    assert_eq!(long, json!(true));
+    // A cover has an order of its own.
+    browser.click("#search-cover");
+    assert_eq!(browser.run("return document.getElementById('search-rank').disabled"), json!(true));
+    browser.click("#search-run");
+    browser.wait_for(&titles.replace("WANTED", "titles.includes('Adds')"));
+    assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
     assert!(service.stop());
 }
 

@@ -34,6 +34,13 @@ export function setUpSearch() {
     event.preventDefault();
     form.requestSubmit();
   });
+  // A cover has an order of its own.
+  const cover = byId("search-cover");
+  const tellRank = () => {
+    byId("search-rank").disabled = cover.checked;
+  };
+  cover.addEventListener("change", tellRank);
+  tellRank();
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     start();
@@ -42,11 +49,14 @@ export function setUpSearch() {
 
 function options() {
   const filter = byId("search-filter").value.trim();
+  const minPassage = byId("search-min-passage").value;
+  const isCover = byId("search-cover").checked;
   return {
     min_containment: Number(byId("search-containment").value),
     limit: Number(byId("search-limit").value),
     ...(filter && { filter }),
-    ...(byId("search-cover").checked && { cover: true }),
+    ...(minPassage !== "" && { min_passage: Number(minPassage) }),
+    ...(isCover ? { cover: true } : { rank: byId("search-rank").value }),
   };
 }
 
@@ -67,7 +77,7 @@ async function search(chooser, { signal, say }, latest) {
   for (const [index, { id, text }] of documents.entries()) {
     say(documents.length > 1 ? `Searching for file ${index + 1} of ${documents.length}.` : "Searching.");
     const answer = await post("/v1/search", { text, ...wanted }, signal);
-    found.push({ id, text, answer });
+    found.push({ id, text, answer, minPassage: wanted.min_passage ?? 1 });
   }
   byId("search-results").hidden = false;
   status.textContent = leftOut(skipped).trim();
@@ -123,7 +133,7 @@ function showAnswer(query, latest) {
   const table = byId("search-hits");
   table.parentElement.hidden = answer.hits.length === 0;
   clearSides(root);
-  const isCover = answer.hits.some(({ adds }) => adds !== undefined);
+  const has = (name) => answer.hits.some((hit) => hit[name] !== undefined);
   const choose = (hit, line) => {
     markChosen(table, line);
     return latest((signal) => showHit(query, hit, signal));
@@ -134,7 +144,14 @@ function showAnswer(query, latest) {
     { title: "In query", text: (hit) => share(hit.containment_in_query), isNumber: true },
     { title: "Resemblance", text: ({ resemblance }) => share(resemblance), isNumber: true },
     { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
-    ...(isCover ? [{ title: "Adds", text: ({ adds }) => count(adds ?? 0), isNumber: true }] : []),
+    ...(has("estimate") ? [{ title: "Estimate", text: estimated, isNumber: true }] : []),
+    ...(has("weighted") ? [
+      { title: "Weighted containment", text: ({ weighted }) => share(weighted.containment), isNumber: true },
+      { title: "Weighted resemblance", text: ({ weighted }) => share(weighted.resemblance), isNumber: true },
+    ] : []),
+    ...(has("passage_tokens")
+      ? [{ title: "In passages", text: (hit) => count(hit.passage_tokens ?? 0), isNumber: true }] : []),
+    ...(has("adds") ? [{ title: "Adds", text: ({ adds }) => count(adds ?? 0), isNumber: true }] : []),
   ], answer.hits, {
     attributes: ({ id }) => ({ class: "hit", "data-id": id }),
     onChoose: async (hit, line) => {
@@ -145,7 +162,12 @@ function showAnswer(query, latest) {
   if (answer.hits.length > 0) choose(answer.hits[0], table.querySelector("tbody tr"));
 }
 
-async function showHit({ id, text }, hit, signal) {
+/** The resemblance of the texts themselves, and its standard error. */
+function estimated({ estimate }) {
+  return estimate === undefined ? "-" : `${share(estimate.resemblance)} \u00b1 ${estimate.error.toFixed(3)}`;
+}
+
+async function showHit({ id, text, minPassage }, hit, signal) {
   const root = byId("side-by-side");
   if (root.hidden) {
     root.hidden = false;
@@ -156,5 +178,6 @@ async function showHit({ id, text }, hit, signal) {
     post("/v1/passages", { text, hit: hit.id }, signal),
     storedText(hit.id, signal),
   ]);
-  showSides(root, { title: id, text }, { title: hit.id, text: stored }, passages);
+  const long = passages.filter(({ tokens }) => tokens >= minPassage);
+  showSides(root, { title: id, text }, { title: hit.id, text: stored }, long);
 }
