@@ -20,7 +20,7 @@ const END: usize = 0;
 const UNINDEXED_MAX: usize = 32;
 /// So that the outputs on the way to a key can be added up: a value is their sum.
 const OUTPUT_BITS_MAX: u32 = 56;
-/// With outputs below 2^56 their sum over so many transitions and an end is one of 64 bits.
+/// With outputs below 2^56 their sum over this many transitions and an end is one of 64 bits.
 const KEY_BYTES_MAX: usize = 64;
 
 /// The number of keys of a transducer with keys of at most `key_bytes` bytes; `None` if it cannot
@@ -153,7 +153,7 @@ impl Node {
 struct Below(usize);
 
 impl Below {
-    /// Reads so many bytes more; gives the first of them.
+    /// Reads this many more bytes, and returns the first of them.
     fn take(&mut self, len: usize) -> Option<usize> {
         self.0 = self.0.checked_sub(len).filter(|&at| at >= HEAD_BYTES)?;
         Some(self.0)

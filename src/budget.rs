@@ -1,17 +1,17 @@
 //! How much may be in memory at a time?
 //!
-//! A [`ByteBudget`] is shared by everything that takes memory in proportion to its input. Who wants some takes a
-//! [`Permit`] first, and gives it back by dropping it. Those who wait are let in in the order in which
-//! they came, so that a large one is not kept out by small ones for ever.
+//! A [`ByteBudget`] is shared by everything that takes memory in proportion to its input. A user of memory takes a
+//! [`Permit`] first, and gives it back by dropping it. Waiting threads are admitted in the order in which
+//! they came, so that small ones cannot keep a large one out indefinitely.
 //!
-//! Who holds a permit must not wait for another of the same budget: two who do so wait for each other.
+//! The holder of a permit must not wait for another of the same budget: two that do so wait for each other.
 //! [`ByteBudget::try_enter`], [`ByteBudget::try_take`] and [`Permit::try_grow`] do not wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// So many bytes, and who has them.
+/// A number of bytes, and which of them are taken.
 #[derive(Debug)]
 pub struct ByteBudget {
     state: Mutex<State>,
@@ -23,9 +23,9 @@ struct State {
     bytes_max: usize,
     bytes: usize,
     is_closed: bool,
-    /// Those who wait, in order.
+    /// The waiting threads, in order.
     waiting: VecDeque<u64>,
-    /// The number of the next one who waits.
+    /// The number of the next thread that waits.
     next: u64,
 }
 
@@ -37,11 +37,11 @@ pub struct Permit {
     bytes: usize,
 }
 
-/// How often one who waits looks whether it still wants to.
+/// How often a waiting thread checks whether it was stopped.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl ByteBudget {
-    /// A budget of so many bytes.
+    /// A budget of this many bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<ByteBudget> {
         let state =
@@ -58,7 +58,7 @@ impl ByteBudget {
         self.lock().bytes_max
     }
 
-    /// Waits until all who came before have been let in, and `bytes` more are within the budget or nothing
+    /// Waits until all that came before have been admitted, and `bytes` more are within the budget or nothing
     /// else is inside: what is larger than the budget passes alone. `None` when closed.
     pub fn enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         self.enter_while(bytes, &|| true)
@@ -93,7 +93,7 @@ impl ByteBudget {
         }
     }
 
-    /// `bytes` of the budget, if they are to be had at once, with nobody waiting for others.
+    /// Takes `bytes` of the budget if they are available at once and no thread waits for others.
     pub fn try_enter(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         let mut state = self.lock();
         if state.is_closed || !state.waiting.is_empty() || !state.fits(bytes) {
@@ -103,8 +103,8 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// `bytes` of the budget, if so much is left, also when others wait for more: for one who has some already,
-    /// and has to come to an end for them to get theirs.
+    /// Takes `bytes` of the budget if that much is left, also when others wait for more: for a holder of some
+    /// bytes that has to finish before the others get theirs.
     pub fn try_take(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         let mut state = self.lock();
         if state.is_closed || !state.fits(bytes) {
@@ -114,7 +114,7 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// Lets nobody in any more, and those who wait go.
+    /// Admits no more, and ends all waiting.
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();
@@ -141,7 +141,7 @@ impl Permit {
         self.bytes
     }
 
-    /// Takes so many bytes more, if they are to be had at once; otherwise nothing is changed.
+    /// Takes this many more bytes if they are available at once; otherwise changes nothing.
     pub fn try_grow(&mut self, bytes: usize) -> bool {
         let more = self.budget.try_enter(bytes);
         // The bytes are this one's now.
@@ -151,7 +151,7 @@ impl Permit {
         })
     }
 
-    /// Gives back all but so many bytes.
+    /// Gives back all but this many bytes.
     pub fn shrink_to(&mut self, bytes: usize) {
         let rest = self.bytes.saturating_sub(bytes);
         self.bytes -= rest;
@@ -194,7 +194,10 @@ mod tests {
             drop(large);
             assert_eq!(second.join().unwrap(), 5);
         });
-        assert!(budget.try_enter(11).is_none(), "who does not wait is not let in alone");
+        assert!(
+            budget.try_enter(11).is_none(),
+            "a request that is larger than the budget has to wait"
+        );
         assert_eq!(budget.lock().bytes, 0);
     }
 

@@ -95,7 +95,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Goes through the fingerprints of a text of so many tokens, ordered by position: the position, and whether
+    /// Goes through the fingerprints of a text of `tokens` tokens, ordered by position: the position, and whether
     /// the other text has it.
     fn new(
         estimator: &Estimator,
@@ -128,7 +128,7 @@ impl Coverage {
         }
     }
 
-    /// The distinct runs of a text with so many distinct fingerprints.
+    /// The number of distinct runs of a text, from that of its distinct fingerprints.
     fn distinct(&self, fingerprints: u32) -> f64 {
         self.runs * f64::from(fingerprints) / self.selected.max(1.0)
     }
@@ -211,7 +211,7 @@ impl Estimator {
         if self.odds_max > 1.0 { least * (1.0 - 1e-12) } else { least }
     }
 
-    /// How a text of so many tokens is covered; its fingerprints are ordered by position, each with
+    /// How a text of `tokens` tokens is covered; its fingerprints are ordered by position, each with
     /// whether the other text has it.
     pub(crate) fn coverage(
         &self,
@@ -326,8 +326,8 @@ mod tests {
         }
     }
 
-    /// Two texts of passages that both have, of so many tokens in the mean, and edits between them: what
-    /// each has there, of so many in the mean; in one of four cases nothing.
+    /// Makes two texts of passages that both have, and edits between them: what each has there, in one of
+    /// four cases nothing. Both lengths are geometric, with these means in tokens.
     fn revisions(random: &mut Random, passage: f64, edit: f64, tokens: usize) -> [Vec<u64>; 2] {
         let mut texts = [Vec::new(), Vec::new()];
         while texts[0].len() < tokens {
@@ -398,7 +398,7 @@ mod tests {
                 }
             }
             assert!((sum / count).abs() < bias_max / 2.0, "{:+.4}\n{table}", sum / count);
-            // Without the positions all are too low, but for those of `mod`.
+            // Without the positions all are too low, except for those of `mod`.
             assert!(spec.starts_with("mod") || sum_before < 2.0 * -sum.abs(), "{table}");
         }
     }

@@ -33,7 +33,7 @@ pub fn mix64(value: u64) -> u64 {
 /// Identifies a text, an id, or several of them: XXH3, 128 bits, seed 0.
 ///
 /// That any two of 10^9 different texts have the same digest has a probability of 1.5e-21; of 64
-/// bits it would be 2.7 %. It does not protect from somebody who looks for two such texts: XXH3 is
+/// bits it would be 2.7 %. It does not protect against an attacker who looks for two such texts: XXH3 is
 /// no cryptographic hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Digest {

@@ -1,6 +1,6 @@
 //! How does a file get another content, at once?
 //!
-//! It is written beside under a name that nobody can foresee, which is created anew: where others may
+//! It is written beside under an unpredictable name, which is created anew: where others may
 //! write into the directory too, a link of theirs is not followed. Then it takes the place of the old.
 
 use std::fs::File;

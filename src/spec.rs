@@ -191,7 +191,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// The family with its defaults, as it is shown to someone who mistyped a specification.
+/// The family with its defaults, as the error message for a mistyped specification shows it.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = self.parameters.iter().map(|p| (!p.is_required).then_some(p.default));

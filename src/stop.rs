@@ -22,7 +22,7 @@ impl Flag for AtomicBool {
     }
 }
 
-/// How a computation learns that nobody waits for it any more.
+/// How a computation learns that its result is no longer needed.
 #[derive(Clone, Copy)]
 pub struct Stop<'a>(Option<&'a dyn Flag>);
 
@@ -49,7 +49,7 @@ impl<'a> Stop<'a> {
         }
     }
 
-    /// Looks at the flag at the first of every so many places of a loop, of which this is one.
+    /// Checks the flag at the first of every `PLACES_BETWEEN_LOOKS` places of a loop, of which this is one.
     ///
     /// # Errors
     /// [`Error::Cancelled`] when it is set.
@@ -104,7 +104,7 @@ impl<'a> Steps<'a> {
         self.before = self.taken;
     }
 
-    /// Takes so many steps. `false`, and none taken, if that is more than the stage has left: then it
+    /// Takes this many steps. `false`, and none taken, if that is more than the stage has left: then it
     /// is to be left with what it has so far.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl<'a> Steps<'a> {
         self.is_complete
     }
 
-    /// Whether somebody still waits.
+    /// Whether the result is still needed.
     #[must_use]
     pub fn stop(&self) -> Stop<'a> {
         self.stop
@@ -160,7 +160,7 @@ pub(crate) mod testing {
     use super::Flag;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Is set once it has been looked at so many times, and counts the looks.
+    /// Is set once it has been checked this many times, and counts the checks.
     pub(crate) struct After {
         pub(crate) looks_max: u64,
         pub(crate) looks: AtomicU64,

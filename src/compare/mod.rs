@@ -55,7 +55,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The same, of which those passages are left that have at least so many tokens of the first text.
+    /// The same, with only those passages that have at least this many tokens of the first text.
     #[must_use]
     pub fn with_passages_of_at_least(mut self, tokens: u32) -> Comparison {
         self.passages.retain(|passage| passage.tokens >= tokens);

@@ -76,7 +76,7 @@ impl Passage {
 }
 
 impl Passages {
-    /// The same, of which those are left that have at least so many tokens of the query.
+    /// The same, with only those passages that have at least this many tokens of the query.
     #[must_use]
     pub fn of_at_least(mut self, tokens: u32) -> Passages {
         self.found.retain(|passage| passage.tokens >= tokens);
@@ -93,7 +93,7 @@ impl Unit {
 /// The passages of two texts.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn between(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Passages> {
     between_prepared((query, &Prepared::new(query, stop)?), document, stop)
 }
@@ -125,7 +125,7 @@ pub fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
     spans.first().zip(spans.last()).map_or((0, 0), |(first, last)| (first.start, last.end))
 }
 
-/// Between two fingerprints of one passage lie at most so many tokens.
+/// The maximum number of tokens between two fingerprints of one passage.
 const GAP_TOKENS_MAX: usize = 40;
 
 /// A fingerprint that the document has more often chains nothing.
@@ -150,7 +150,7 @@ impl Shared<'_> {
     /// stand for no place.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn passages(&self, stop: Stop<'_>) -> Result<Vec<Passage>> {
         let Some(extent) = self.extent else { return Ok(Vec::new()) };
         // Sixteen places for each fingerprint, and as many chains open: it needs no bound.

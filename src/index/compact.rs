@@ -75,7 +75,7 @@ impl Writer {
         let index = self.index().clone();
         let writer = self.tantivy_writer();
         let (groups, segments_before, purged) = {
-            // Held no longer than this: files are collected only when nobody holds their meta.
+            // Held no longer than this: files are collected only when their meta is not held.
             let metas = index.tantivy().searchable_segment_metas();
             let mut metas = metas.map_err(|e| index.error("compact", e))?;
             metas.retain(|meta| meta.num_docs() >= documents_min);

@@ -1,6 +1,6 @@
 //! Is what tantivy reads what was written, and is a commit on disk when it is acknowledged?
 //!
-//! A thin layer over a tantivy directory (the memory-mapped one, but for tests). It adds four
+//! A thin layer over a tantivy directory (the memory-mapped one, except in tests). It adds four
 //! promises to those of the directory beneath: an atomic write is durable when it returns; the
 //! list of segments is checked at every read; a component has the length and the checksum that
 //! the list gives it; and a small component is read whole and checked before its first byte is
@@ -49,7 +49,7 @@ struct State {
     root: Option<PathBuf>,
     /// What the last list of segments says of its files; their names are never used again.
     listed: Mutex<Components>,
-    /// Held from reading or writing the list until `listed` is set: who read it before another wrote it must not
+    /// Held from reading or writing the list until `listed` is set: a thread that read it before another wrote it must not
     /// set what it read afterwards.
     list: Mutex<()>,
     /// Components whose checksum has been found right.
@@ -72,7 +72,7 @@ impl IndexDirectory {
     /// Keeps every file that the list of segments names from being collected, in all processes.
     ///
     /// The files of a list that is read while this is held can be opened. A thread may hold it
-    /// several times. Whoever may not write to the directory, and finds no file to lock, holds
+    /// several times. A reader that may not write to the directory, and finds no file to lock, holds
     /// nothing: then opening has to be repeated when the list has changed.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl IndexDirectory {
     fn lock_list(&self) -> Result<DirectoryLock, LockError> {
         match (&self.state.root, self.inner.acquire_lock(&META_LOCK)) {
             (Some(root), Err(LockError::IoError(error))) if is_denied(&error) => {
-                // A lock wants no more than an open file. Where nobody made one yet, or the file
+                // A lock wants no more than an open file. Where there is none yet, or the file
                 // system knows no locks, there is nothing to wait for.
                 let file = File::open(root.join(&META_LOCK.filepath));
                 let locked = file.and_then(|file| file.lock().map(|()| file)).ok();
@@ -100,11 +100,11 @@ impl IndexDirectory {
 
     /// Removes what a crash or a failure cut off: temporary files, and lists of deleted documents
     /// that no commit names. A commit has the name of such a list from the number of its operations,
-    /// which a repetition has again: the file would be in its way for ever. Only for whoever has the
-    /// lock of the writer, and has read the list of segments since: nobody else writes.
+    /// which a repetition has again: the file would always be in its way. Only for the holder of the
+    /// lock of the writer, after it has read the list of segments: there is no other writer.
     pub fn remove_unfinished(&self) {
         let Some(root) = &self.state.root else { return };
-        // Whoever opens the files of a commit before the last one holds this.
+        // A reader holds this while it opens the files of a commit before the last one.
         let _held = match self.hold_list() {
             Ok(held) => held,
             Err(error) => {
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn what_is_listed_is_never_older_than_the_last_commit() {
-        // Who read the list before a commit, and set it afterwards, had the files of the commit taken for
+        // A reader of the list before a commit that set it afterwards had the files of the commit taken for
         // unfinished ones.
         let config = Config::new("kgram(k=1)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();

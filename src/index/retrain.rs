@@ -25,7 +25,7 @@ const TABLE: &str = "table";
 impl Index {
     /// Makes a new frequency table from the stored documents, signs all of them again, and replaces
     /// the index; returns the new one. Open readers keep the old index, which uses its space until
-    /// they close; nobody can write meanwhile.
+    /// they close; there can be no other writer meanwhile.
     ///
     /// # Errors
     /// When the scheme uses no table, the index stores no text, another process is
@@ -50,7 +50,7 @@ impl Index {
         check_all_own(&path)?;
         let beside = parent.join(format!(".{}.retrain", name.to_string_lossy()));
         if beside.exists() {
-            // Whoever let them change places may have been killed before that was durable.
+            // The process that swapped them may have been killed before that was durable.
             settle(parent, &beside)?;
             remove(&beside)?;
         }
@@ -154,13 +154,13 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Elsewhere directories cannot be told apart.
+/// Elsewhere directories cannot be distinguished.
 #[cfg(not(unix))]
 fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Creates a directory that nobody else may read: the texts in it may be private.
+/// Creates a directory that no other user may read: the texts in it may be private.
 #[cfg(unix)]
 fn create_private(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;

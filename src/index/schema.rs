@@ -59,7 +59,7 @@ pub fn build(config: &Config) -> Schema {
             .set_indexed()
             .set_fast()
             .set_stored()
-            // Who came first is asked of documents of one batch.
+            // The order of addition matters among documents of one batch.
             .set_precision(DateTimePrecision::Microseconds),
     );
     schema.add_custom_field(plugin::FIELD, plugin::FIELD_TYPE, config.to_params());

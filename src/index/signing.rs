@@ -95,7 +95,7 @@ enum State<'a> {
     Signed { signer: Box<dyn Signer + 'a>, fingerprints: Vec<Fingerprint>, counted: usize },
     /// What has come is held, because the scheme has to see all of it.
     Held(Vec<u64>),
-    /// So many tokens are too many to be held.
+    /// There are too many tokens to hold.
     TooMany,
 }
 

@@ -5,7 +5,7 @@
 //! of texts are checked before tantivy sees the file ([`check`]), and texts are read without it
 //! ([`Store`]). The layout is tantivy's, whose version is pinned:
 //!
-//! - blocks of documents, one behind the other: the length (`u32`), then a zstd frame of so many
+//! - blocks of documents, one behind the other: the length (`u32`), then a zstd frame of this many
 //!   bytes: documents, the place of each (`u32`), and their number (`u32`);
 //! - the index: the number of layers and where each ends (counted from the first), then the layers,
 //!   as they are called below, the one that names the blocks last;
@@ -30,7 +30,7 @@ const VERSION: u64 = 2;
 const ZSTD: u8 = 4;
 /// Each layer has an eighth of the entries of the next one, so these would be 2^96 blocks.
 const LAYERS_MAX: u64 = 32;
-/// So many blocks of texts of each segment are kept decompressed.
+/// The number of blocks of texts of each segment that are kept decompressed.
 const BLOCKS_CACHED: usize = 16;
 
 /// What is wrong with a store, and at or after which byte.
@@ -203,7 +203,7 @@ impl Store {
     /// The store in `file`, a component without tantivy's footer.
     ///
     /// # Errors
-    /// When the parts of the file cannot be told apart.
+    /// When the parts of the file cannot be distinguished.
     pub fn open(file: OwnedBytes) -> Result<Store, Damage> {
         let documents = Parts::find(&file)?.documents(&file)?;
         Ok(Store { file, documents, blocks: OnceLock::new(), cached: Mutex::default() })
@@ -268,7 +268,7 @@ impl Store {
 }
 
 impl Block {
-    /// Decompresses a block of so many documents.
+    /// Decompresses a block of this many documents.
     fn decode(bytes: &[u8], documents: usize) -> Option<Block> {
         let (len, frame) = bytes.split_at_checked(4)?;
         let len = usize::try_from(uint(len)).ok()?;
@@ -329,7 +329,7 @@ mod tests {
         LARGE.get_or_init(|| store(75))
     }
 
-    /// A store of so many documents without tokens, about one a block.
+    /// A store of this many documents without tokens, about one a block.
     fn store(documents: usize) -> Vec<u8> {
         let index = Index::in_memory(Config::new("kgram(k=5)", "words", true).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();

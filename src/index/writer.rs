@@ -442,7 +442,7 @@ impl Writer {
         Term::from_field_text(self.index.fields().id, id)
     }
 
-    /// tantivy's document, but for its signature.
+    /// tantivy's document, without its signature.
     fn document_of(&self, signed: &Signed, meta: &str, added: DateTime) -> TantivyDocument {
         let fields = self.index.fields();
         let mut document = TantivyDocument::new();

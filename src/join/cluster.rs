@@ -144,7 +144,7 @@ struct Documents<'a> {
     stop: Stop<'a>,
 }
 
-/// What decides who is preferred; less is better.
+/// What decides which document is preferred; less is better.
 type Rank = (u8, i64, i128, Option<String>);
 
 impl<'a> Documents<'a> {
@@ -289,7 +289,7 @@ fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Ran
                 None | Some(Value::Null) => (2, 0, 0, None),
                 Some(Value::Number(value)) => {
                     // The bits of a number in the order of the numbers; of whole ones that are
-                    // too large to be told apart so, themselves.
+                    // too large to be distinguished that way, themselves.
                     let bits = value.as_f64().unwrap_or(0.0).to_bits() as i64;
                     let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
                     let whole = value.as_i128().unwrap_or(0);

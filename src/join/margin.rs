@@ -22,7 +22,7 @@ use crate::stop::Stop;
 /// programs of SOCO 2014; docs/BENCHMARKS.md has the proof on others.
 pub const MARGIN_RANK: usize = 6;
 
-/// A collection has margins if it has so many documents.
+/// The minimum number of documents of a collection that has margins.
 pub const MARGIN_DOCUMENTS_MIN: u64 = MARGIN_RANK as u64 + 2;
 
 /// The resemblances to its neighbours by which a document is judged.

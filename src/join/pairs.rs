@@ -44,7 +44,7 @@ pub struct PairOptions {
     pub weighted: bool,
     /// Whether passages are found, which takes the texts of both documents of each pair.
     pub passages: bool,
-    /// A pair has a passage of at least so many tokens, and shorter ones are left out: it is as if
+    /// The minimum number of tokens in a passage of a pair; shorter ones are left out: it is as if
     /// [`passages`](Self::passages) were set.
     pub min_passage: Option<u32>,
     /// Threads that search.

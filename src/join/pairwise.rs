@@ -28,7 +28,7 @@ pub struct SymmetricPair {
 /// Which pairs are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct PairwiseOptions {
-    /// At most so many.
+    /// The maximum number of pairs.
     pub limit: usize,
     /// The least symmetric similarity of a pair, 0 to 1.
     pub similarity_min: f64,
@@ -39,7 +39,7 @@ pub struct PairwiseOptions {
     pub margin_min: Option<f64>,
     /// Whether those with the greatest margins come first.
     pub by_margin: bool,
-    /// A pair has a passage of at least so many tokens, which is shown, if that is asked for: it takes
+    /// The minimum number of tokens in a passage of a pair, which is then shown. If it is given, that takes
     /// the texts, and the time of finding the passages of every pair that shares a fingerprint.
     pub min_passage: Option<u32>,
 }

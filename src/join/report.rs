@@ -2,7 +2,7 @@
 //!
 //! The analysis of Seo and Croft (2008), section 6: how many documents are in a pair of each category,
 //! and with how many others (their *siblings*). The kinds of pattern behind the pairs, which the paper
-//! tells apart by hand on 50 pairs of each category, are told apart here by [`Pattern`] on as many.
+//! identifies by hand on 50 pairs of each category, are identified here by [`Pattern`] on as many.
 
 mod pattern;
 
@@ -26,7 +26,7 @@ use crate::stop::Stop;
 /// How a collection is analysed.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportOptions {
-    /// So many pairs of each category are looked at closely.
+    /// The number of pairs of each category that are examined closely.
     pub sample: usize,
     /// Fingerprints in more documents bring up no pair; the index's own limit if not given.
     pub max_df: Option<MaxDf>,
@@ -34,7 +34,7 @@ pub struct ReportOptions {
     pub threads: usize,
 }
 
-/// What there is of reused text in a collection.
+/// How much reused text a collection has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -55,16 +55,16 @@ pub struct CategoryReport {
     pub category: Option<Category>,
     /// Pairs of documents.
     pub pairs: u64,
-    /// Documents that are in one.
+    /// Documents that are in at least one such pair.
     pub documents: u64,
-    /// The share of the collection that they are, 0 to 1.
+    /// Their share of the collection, 0 to 1.
     pub share: f64,
-    /// The mean number of others with which one of them is in a pair.
+    /// The mean number of documents with which each of them is in a pair.
     pub siblings: f64,
-    /// The patterns of the pairs that were looked at, and how many have it; empty if the index keeps
+    /// The patterns of the examined pairs, with the number of pairs of each; empty if the index stores
     /// no texts.
     pub patterns: Vec<(Pattern, u64)>,
-    /// Pairs of the sample that differ in too many places to find their pattern.
+    /// Pairs of the sample that differ in too many places for their pattern to be found.
     pub unclassified: u64,
 }
 
@@ -104,8 +104,8 @@ impl Counts {
 pub const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 
-/// Analyses the collection of `searcher`. `progress` is told how many documents have been gone
-/// through, of how many.
+/// Analyses the collection of `searcher`. `progress` receives the number of documents that have been
+/// processed, and that of all.
 ///
 /// # Errors
 /// When a file is damaged; [`crate::Error::Cancelled`] after `stop`.

@@ -84,7 +84,7 @@ fn code(hashes: &[u64], p: usize, stop: Stop<'_>) -> Result<u32> {
     Ok(code)
 }
 
-/// A transform of so many tokens takes a millisecond.
+/// A transform of this many tokens takes a millisecond.
 const SEGMENT_LONG: usize = 1 << 13;
 
 /// The step in which a coefficient of a segment of `n` words lies. Coefficients of random signals

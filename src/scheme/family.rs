@@ -58,22 +58,22 @@ pub enum Kind {
     Sketch,
 }
 
-/// How long the piece is that a fingerprint stands for.
+/// The length of the piece that a fingerprint stands for.
 ///
 /// A document in which nothing can be selected has one fingerprint of all its tokens, at position 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// So many tokens; of a shorter document all.
+    /// This many tokens; in a shorter document all of them.
     Exactly(usize),
     /// A segment, which ends where the next fingerprint begins, or before.
     Segment,
-    /// So many tokens or more.
+    /// This many tokens or more.
     AtLeast(usize),
 }
 
 impl Extent {
     /// One past the last token of which it is certain or possible that it belongs to the piece of
-    /// the fingerprint number `at` of a signature of a document of so many tokens: the end of the
+    /// the fingerprint number `at` of a signature of a document of `tokens` tokens: the end of the
     /// piece, or for [`Segment`](Self::Segment) no less than it, for [`AtLeast`](Self::AtLeast) no
     /// more.
     #[must_use]
@@ -110,7 +110,7 @@ pub enum Table {
 }
 
 impl Table {
-    /// The tokens of the runs that are counted, for the scheme of this specification.
+    /// Returns the number of tokens of the runs that are counted, for the scheme of this specification.
     #[must_use]
     pub fn run_tokens(self, spec: &Spec) -> usize {
         match self {
@@ -119,7 +119,7 @@ impl Table {
         }
     }
 
-    /// Whether only runs are asked for that occur twice or more.
+    /// Whether only runs that occur at least twice are needed.
     #[must_use]
     pub fn is_of_repeated(self) -> bool {
         matches!(self, Table::Repeated(_))
@@ -155,8 +155,8 @@ pub(super) const K_GRAMS: Kind =
 pub(super) const SEGMENTS: Kind = Kind::Positional { span: |_| Extent::Segment };
 
 impl Family {
-    /// How long the piece is that a fingerprint of the example stands for; none if it stands for the
-    /// whole document.
+    /// Returns the length of the piece that a fingerprint of the example stands for; none if it stands
+    /// for the whole document.
     #[must_use]
     pub fn example_extent(&self) -> Option<Extent> {
         let Kind::Positional { span } = self.kind else { return None };
@@ -164,7 +164,7 @@ impl Family {
         Some(span(&spec))
     }
 
-    /// The frequency table that it needs, if it needs one.
+    /// Returns the frequency table that it needs, if it needs one.
     #[must_use]
     pub fn table(&self) -> Option<Table> {
         match self.build {

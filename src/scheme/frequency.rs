@@ -1,7 +1,7 @@
 //! How often does a q-gram occur in a collection?
 //!
 //! A frozen table, made once by `cento train` and then never changed: schemes that look at
-//! frequencies must see the same ones for ever, or the same text would have two signatures. An index
+//! frequencies must always see the same ones, or the same text would have two signatures. An index
 //! keeps its own copy, and its digest is part of what the index is.
 //!
 //! The file is a line of JSON, which says what the grams are, and an FST from the 8 bytes of a gram's
@@ -56,7 +56,7 @@ impl fmt::Debug for FrequencyTable {
 }
 
 impl FrequencyTable {
-    /// The table in the file `path`.
+    /// Reads the table in the file `path`.
     ///
     /// # Errors
     /// When it cannot be read or is no table.
@@ -65,7 +65,7 @@ impl FrequencyTable {
         FrequencyTable::new(&path.display().to_string(), bytes)
     }
 
-    /// The table in `bytes`, which come from `place`.
+    /// Reads the table in `bytes`, which come from `place`.
     ///
     /// # Errors
     /// When they are no table.
@@ -84,7 +84,7 @@ impl FrequencyTable {
         }
         let (head, map) = bytes.split_at(end + 1);
         let (head, map) = (head.to_vec(), map.to_vec());
-        // Of hostile bytes fst would panic. A damaged file is told from its checksum, a forged one
+        // Of hostile bytes fst would panic. A damaged file is recognised by its checksum, a forged one
         // by its nodes.
         if automaton::keys(&map, KEY_BYTES).is_none() {
             return Err(refused("its counts cannot be read"));
@@ -94,19 +94,19 @@ impl FrequencyTable {
         Ok(FrequencyTable { header, counts, digest, head })
     }
 
-    /// What the grams are.
+    /// Returns what the grams are.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Identifies the table.
+    /// Returns a number that identifies the table.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.digest
     }
 
-    /// The bytes of its file.
+    /// Returns the bytes of its file.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         [&self.head, self.counts.as_fst().as_bytes()].concat()
@@ -121,7 +121,7 @@ impl FrequencyTable {
         }
     }
 
-    /// How often the gram with this key occurs.
+    /// Returns the number of occurrences of the gram with this key.
     #[must_use]
     pub fn count(&self, key: u64) -> u64 {
         self.counts.get(key.to_be_bytes()).unwrap_or(0)
@@ -146,7 +146,7 @@ impl fmt::Debug for FrequencyCounter {
     }
 }
 
-/// So many distinct grams are counted in memory, in about 500 MB.
+/// The number of distinct grams that are counted in memory, in about 500 MB.
 const HELD_MAX: usize = 16 << 20;
 
 impl FrequencyCounter {
@@ -172,8 +172,8 @@ impl FrequencyCounter {
         FrequencyCounter { count_min, ..self }
     }
 
-    /// Adds the grams of a document that can occur twice by the pass `before`; all, if there was
-    /// none.
+    /// Adds the grams of a document that can occur twice according to the pass `before`; all of them
+    /// without one.
     ///
     /// # Errors
     /// When a temporary file cannot be written.

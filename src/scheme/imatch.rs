@@ -124,7 +124,7 @@ fn match_key(words: &[u64], all: &[u64], lexicon: u64) -> u64 {
     if kept.peek().is_some() { hash(&mut kept) } else { hash(&mut all.iter()) }
 }
 
-/// A random lexicon lacks one word in so many.
+/// A random lexicon lacks one word in this many.
 const LEXICON_PARTS: u64 = 3;
 
 impl Method for Words {
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(key("once green green unknown unknown red red red"), original);
         assert_ne!(key("red red green green blue blue"), original);
         assert_ne!(key("red green blue"), original);
-        // No key word is often: then all words count, so that a copy can be found, and nothing else.
+        // No key word is frequent: then all words count, so that a copy can be found, and nothing else.
         let unlike = ["red green blue", "red blue", "the red the", "the green the", "the the"];
         let keys: HashSet<u64> = unlike.into_iter().map(key).collect();
         assert_eq!(keys.len(), unlike.len());

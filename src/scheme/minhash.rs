@@ -7,7 +7,7 @@
 //! - `minhash(k,b,r)`: b bands of r least hashes. Documents of resemblance s share a key with
 //!   probability 1 - (1 - s^r)^b.
 //! - `supershingle(k)`: 84 least hashes, 6 keys of 14 (Broder 2000; Fetterly, Manasse and Najork
-//!   2003, who take two keys in common for a near-duplicate).
+//!   2003, who take two common keys as evidence of a near-duplicate).
 //! - `megashingle(k)`: the 15 pairs of these 6, so that one key in common says the same.
 //!
 //! The least hashes come from one pass: each k-gram falls into one of m bins, and a bin without any
@@ -92,7 +92,7 @@ pub(super) const MEGASHINGLE: Family = Family {
 /// How least hashes are joined into keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joining {
-    /// Bands of so many.
+    /// The number of keys in a band.
     Bands { bands: usize, rows: usize },
     /// Broder's 6 supershingles.
     Super,
@@ -146,7 +146,7 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
         return Vec::new();
     }
     for (i, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == u64::MAX) {
-        // Which bins lend does not depend on the document, but for their being empty.
+        // Which bins lend does not depend on the document, except for whether they are empty.
         let lent = (1u64..).map(|attempt| {
             let drawn = mix64(mix64(i as u64) ^ attempt) >> 32;
             full[((drawn * m as u64) >> 32) as usize]

@@ -2,7 +2,7 @@
 //!
 //! A [`Scheme`] reduces the tokens of a document to its *signature*: fingerprints, each a number
 //! and the place where it was taken. Documents that share text share fingerprints. A scheme is a
-//! pure function: the same tokens give the same signature on every machine, for ever; an index
+//! pure function: the same tokens give the same signature on every machine, always; an index
 //! stores the scheme's specification and refuses another.
 //!
 //! | specification | selects | fingerprints a token |
@@ -38,7 +38,7 @@
 //! segments do not overlap, and the sketches see whole documents. Only winnowing
 //! guarantees a find: any shared run of `w + k - 1` tokens has a shared fingerprint.
 //!
-//! Comparing signatures is left to those who read them.
+//! Comparing signatures is left to `search` and `join`.
 
 mod breaking;
 mod dct;
@@ -139,25 +139,26 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// The family that it is of.
+    /// Returns the family that it belongs to.
     #[must_use]
     pub fn family(&self) -> &'static Family {
         self.family
     }
 
-    /// The name and parameters of it.
+    /// Returns its name and parameters.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// How many bits a key has.
+    /// Returns the number of bits of a key.
     #[must_use]
     pub fn key_bits(&self) -> u8 {
         self.method.key_bits()
     }
 
-    /// How long the piece is that a fingerprint stands for; none if it stands for the whole document.
+    /// Returns the length of the piece that a fingerprint stands for; none if it stands for the whole
+    /// document.
     #[must_use]
     pub fn extent(&self) -> Option<Extent> {
         match self.family.kind {
@@ -166,8 +167,8 @@ impl Scheme {
         }
     }
 
-    /// How many tokens every fingerprint stands for; none if that is not the same for all. Of a
-    /// document with fewer tokens it stands for all of them.
+    /// Returns the number of tokens that every fingerprint stands for; none if it differs. In a
+    /// document with fewer tokens a fingerprint stands for all of them.
     #[must_use]
     pub fn span(&self) -> Option<usize> {
         match self.extent() {
@@ -176,32 +177,32 @@ impl Scheme {
         }
     }
 
-    /// The number of consecutive fingerprintable places of which one at least is taken; none if
+    /// Returns the number of consecutive candidate places of which at least one is selected; none if
     /// there is no such number.
     #[must_use]
     pub fn window(&self) -> Option<usize> {
         self.method.window()
     }
 
-    /// How its fingerprints tell the similarity of the texts themselves; none if they do not:
-    /// those of schemes that select by place, that cut segments or that stand for whole documents, and
-    /// those of which nobody has measured it.
+    /// Returns what estimates the similarity of the texts themselves from fingerprints; none
+    /// for schemes that select by place, that cut segments or that stand for whole documents, and
+    /// for those for which it has not been measured.
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         self.method.estimator()
     }
 
-    /// Replaces the contents of `signature` by the fingerprints of the document with tokens of these
-    /// hashes, by position.
+    /// Replaces the contents of `signature` with the fingerprints of the document whose tokens have
+    /// these hashes, ordered by position.
     ///
-    /// Only a document without tokens has an empty signature: a short one has one fingerprint at
-    /// least, made of all its tokens if need be, so that an exact copy of it can be found.
+    /// Only a document without tokens has an empty signature: a short one has at least one
+    /// fingerprint, made of all its tokens if necessary, so that an exact copy of it can be found.
     pub fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         let signed = self.sign_until(hashes, signature, Stop::NEVER);
         signed.expect("signing fails only when it is stopped");
     }
 
-    /// The same, as long as somebody waits for it.
+    /// The same, but ends early when it is stopped.
     ///
     /// # Errors
     /// [`Error::Cancelled`] soon after `stop`.
@@ -217,8 +218,8 @@ impl Scheme {
         stop.check()
     }
 
-    /// What signs a document part by part, so that its tokens need not be held; none if the scheme has
-    /// to see all of them.
+    /// Returns what signs a document part by part, so that its tokens need not be held; none if the
+    /// scheme needs all of them at once.
     #[must_use]
     pub fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         self.method.signer()
@@ -240,12 +241,11 @@ pub trait Signer {
     fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>);
 }
 
-/// What a scheme without a [`Signer`] takes for a while to sign, for each token: its hash, and values,
-/// places or an entry of a table that is growing.
+/// The bytes that a scheme without a [`Signer`] needs for each token while it signs: its hash, and
+/// values, places or an entry of a growing table.
 pub const TOKEN_BYTES: usize = 8 + 64;
 
-/// What a scheme does, whatever it is called; of keys that are hashes of sequences if it does not
-/// say otherwise.
+/// What a scheme does, whatever its name; its keys are hashes of sequences unless it says otherwise.
 trait Method: fmt::Debug + Send + Sync {
     fn key_bits(&self) -> u8 {
         ngram::KEY_BITS

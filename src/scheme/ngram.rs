@@ -34,8 +34,8 @@ fn remix(value: u64) -> u64 {
 
 /// Signs a document shorter than a k-gram; `false`, and nothing done, if it is not.
 ///
-/// All its tokens make one fingerprint. Their number is part of it, lest a document be taken for
-/// the beginning of another.
+/// All its tokens make one fingerprint. Their number is part of it, so that a document is not
+/// taken for the beginning of another.
 pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerprint>) -> bool {
     if hashes.len() >= k {
         return false;

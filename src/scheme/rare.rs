@@ -1,4 +1,4 @@
-//! Which runs does a collection have seldom enough, or often enough?
+//! Which runs are rare enough in a collection, or frequent enough?
 //!
 //! - `rare(k,f)`: the k-grams that occur at most `f` times in the collection (Heintze 1996: once).
 //! - `spex(k)`: those that occur at least twice, because only they can be shared (Bernstein and

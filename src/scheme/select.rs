@@ -3,7 +3,7 @@
 //! The selections of Potthast and Stein (2008), table 1, that are neither all k-grams, nor those of
 //! certain values, nor the least of a window:
 //!
-//! - [`Rule::Every`]: one of a sliding window. Whoever inserts a word shifts all that follow.
+//! - [`Rule::Every`]: one of a sliding window. An inserted word shifts all that follow.
 //! - [`Rule::Random`]: a local random choice: one of every `l`, drawn from a seed.
 //! - [`Rule::Extremum`]: the k-grams of greater value than all `h` neighbours on either side
 //!   (Bjorner, Blass and Gurevich 2010). Like winnowing they depend on the neighbourhood alone; unlike it they leave gaps
@@ -133,9 +133,9 @@ pub(super) const INFREQUENT: Family = Family {
 enum Rule {
     /// Those at multiples of `l`.
     Every { l: usize },
-    /// Of every `l` in a row one, at random.
+    /// One of every `l` in a row, at random.
     Random { l: usize, seed: u64 },
-    /// Those of greater value than `h` on either side.
+    /// Those with a greater value than the `h` on either side.
     Extremum { h: usize },
     /// Those whose first token's mixed hash is divisible by `p`.
     Anchor { p: u64 },

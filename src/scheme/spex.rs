@@ -9,7 +9,7 @@
 
 use super::grams::Grams;
 
-/// So many counters a pass; a byte each.
+/// The number of counters of a pass, of a byte each.
 const COUNTERS: usize = 1 << 27;
 
 /// What one pass found to occur at least twice.

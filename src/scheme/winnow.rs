@@ -4,7 +4,7 @@
 //! least value is kept. A passage of `w + k - 1` tokens holds `w` k-grams, and of every document that
 //! holds the passage the same value is kept for them.
 //!
-//! Of equal values that is kept which the window before has kept, or else the rightmost: the paper's
+//! Of equal values the one that the previous window kept is kept, or else the rightmost: the paper's
 //! *robust* winnowing (section 5.1). Of a line of dots or a table of zeros it keeps one in `w`, where
 //! the rightmost of every window would be all of them.
 

@@ -28,7 +28,7 @@ pub struct Windows {
     pub w: usize,
 }
 
-/// A candidate text: tokens of a document, which are told apart by their place in some list.
+/// A candidate text: tokens of a document, which are identified by their place in some list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The document.
@@ -121,7 +121,7 @@ fn hash(gram: &[u64]) -> u64 {
     gram.iter().fold(0, |hash, &token| mix64(hash ^ token))
 }
 
-/// What may come next: who can have most in common, then who comes first.
+/// What may come next: the one that can have most in common, then the first one.
 struct Open {
     bound: usize,
     candidate: Candidate,

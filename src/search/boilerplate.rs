@@ -1,8 +1,8 @@
 //! What if some text does not count?
 //!
-//! Templates, licences, headers: text that is known and says nothing about who copied from whom. Its
+//! Templates, licences, headers: text that is known and says nothing about copying. Its
 //! fingerprints are taken out of every document and query, as if they had never had them; so overlap,
-//! containment and resemblance are those of what is left. Whoever looks at texts still sees it.
+//! containment and resemblance are those of what is left. Passages still show it.
 
 use crate::error::Result;
 use crate::index::Snapshot;

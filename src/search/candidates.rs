@@ -4,13 +4,12 @@
 //! fingerprints of which a hit must have t, it has one at least among the m - t + 1 rarest: only
 //! their posting lists bring up documents (prefix filtering). The other lists, the longest, are
 //! probed for those documents alone (DivideSkip). The limit t is the greatest that the query's
-//! thresholds allow, and rises when the k best found so far cannot be reached any more. Lists of
+//! thresholds allow, and rises when documents can no longer be among the k best. Lists of
 //! stop-fingerprints bring up nothing either, but count for documents brought up otherwise. So
-//! every count is exact, and so is the set of documents, but for stop-fingerprints.
+//! every count is exact, and so is the set of documents, except for stop-fingerprints.
 //!
-//! Fingerprints can be weighed. Then the same holds of sums of weights: of the rarest fingerprints,
-//! which weigh most, a hit has one at least as long as those after them weigh less together than it
-//! must have.
+//! Fingerprints can be weighed. Then the same holds of sums of weights: a hit has at least one of the
+//! rarest fingerprints, which weigh most, as long as the rest together weigh less than the threshold.
 //!
 //! A segment is counted at a time, in dense counters with a list of the documents touched.
 
@@ -25,17 +24,17 @@ use crate::index::{DocAddress, SegmentView, Snapshot};
 use crate::segment::{Candidates, SegmentReader, Term};
 use crate::stop::Stop;
 
-/// What is asked for.
+/// What is searched for.
 pub struct Request<'a> {
     /// The distinct fingerprints of the query, ascending.
     pub keys: &'a [u64],
-    /// Documents have at least so many of them; at least 1.
+    /// The minimum number of them that a document has; at least 1.
     pub overlap_min: u32,
-    /// Documents with fewer than the so many-th best may be left out.
+    /// Documents that are not among this many best may be left out.
     pub best: usize,
     /// Fingerprints in more live documents are stop-fingerprints.
     pub max_df: u64,
-    /// At most so many postings are read.
+    /// The maximum number of postings to read.
     pub budget: u64,
     /// How fingerprints are weighed, if they are, and the share of the query's weight that documents
     /// have at least.
@@ -44,7 +43,7 @@ pub struct Request<'a> {
     pub filter: Option<&'a Filter<'a>>,
     /// A document that is left out.
     pub except: Option<DocAddress>,
-    /// Whether somebody still waits.
+    /// Whether the result is still needed.
     pub stop: Stop<'a>,
 }
 
@@ -53,12 +52,12 @@ pub struct Request<'a> {
 pub struct Found {
     /// The documents, segment by segment.
     pub documents: Vec<Counted>,
-    /// How many of the fingerprints are in any live document that is not left out.
+    /// The number of fingerprints that occur in a live document that is not left out.
     pub known: u32,
     /// The stop-fingerprints, as places among the keys, ascending, with the document frequency.
     pub stopped: Vec<(u32, u64)>,
-    /// How many fingerprints were not looked at because the budget was used up. If any, counts
-    /// may be too low and documents be missing.
+    /// The number of fingerprints that were not looked at because the budget was used up. If there are
+    /// any, counts may be too low and documents may be missing.
     pub unread: u32,
     /// The postings of all fingerprints that were looked at: those read are no more.
     pub postings: u64,
@@ -66,7 +65,7 @@ pub struct Found {
     pub weights: Vec<u64>,
 }
 
-/// A document and how many fingerprints it shares with the query.
+/// A document, with the number of fingerprints that it shares with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
     /// The document.
@@ -149,7 +148,7 @@ fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<L
     Ok((terms, dfs))
 }
 
-/// The number of live documents that have each of the ascending `keys`.
+/// Returns, for each of the ascending `keys`, the number of live documents that have it.
 ///
 /// # Errors
 /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
@@ -159,7 +158,8 @@ pub fn frequencies(snapshot: &Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<
     Ok(dfs)
 }
 
-/// Takes deleted documents out of the dfs for which that decides whether they exceed `max_df`.
+/// Subtracts deleted documents from those document frequencies that would exceed `max_df` with
+/// them and not without.
 ///
 /// So what is stopped depends on the documents in the index, not on when it was compacted.
 fn leave_out_deleted(
@@ -208,7 +208,7 @@ fn leave_out_deleted_of(
     Ok(())
 }
 
-/// How many of the `keys` keys are in a live document other than `except`.
+/// Counts how many of the `keys` keys occur in a live document other than `except`.
 fn known(
     segments: &[SegmentView],
     terms: &[Vec<(u32, Term<'_>)>],
@@ -240,7 +240,7 @@ fn known(
     Ok(is_known.iter().filter(|&&is_known| is_known).count() as u32)
 }
 
-/// In which order lists are read, and which of them bring up documents.
+/// The order in which lists are read, and which of them bring up documents.
 struct Plan<'a> {
     request: &'a Request<'a>,
     /// The place of each key in the order of reading.
@@ -387,7 +387,7 @@ impl<'a> Plan<'a> {
     /// The overlap that as many of the documents touched have reached as are asked for.
     fn reached(&self, segment: &SegmentView, counts: &[u32], touched: &[u32]) -> u32 {
         let best = self.request.best;
-        // Who passes a filter is known later; within a budget counts are not known at all.
+        // Which documents pass a filter is known later; within a budget counts are not known at all.
         let is_unknown = self.request.filter.is_some() || self.request.except.is_some();
         if best > touched.len() || best == 0 || is_unknown || self.unread() > 0 {
             return 0;

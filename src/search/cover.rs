@@ -64,7 +64,7 @@ struct Candidate {
 }
 
 impl Ord for Candidate {
-    /// The next is the greatest: who may add most, then the better hit.
+    /// The next is the greatest: the one that may add most, then the better hit.
     fn cmp(&self, other: &Candidate) -> Ordering {
         self.adds.cmp(&other.adds).then_with(|| other.scored.cmp_rank(&self.scored))
     }

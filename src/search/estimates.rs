@@ -34,7 +34,7 @@ impl std::fmt::Debug for Estimates<'_> {
 }
 
 impl Searcher {
-    /// How similarity is estimated; not at all if the scheme has no estimator, or if there is
+    /// Returns how similarity is estimated; none if the scheme has no estimator, or if there is
     /// boilerplate: what is left of a text without it is no text.
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
@@ -42,7 +42,7 @@ impl Searcher {
         estimator.filter(|_| self.boilerplate.is_none())
     }
 
-    /// The same, for those who have a threshold of it.
+    /// The same, for a search with a threshold of the estimate.
     ///
     /// # Errors
     /// When there is none.
@@ -75,7 +75,7 @@ impl Searcher {
         let place = |key| keys.binary_search(&key).ok().map(|place| place as u32);
         let places = signature.iter().filter_map(|f| Some((f.position, place(f.key)?)));
         let mut places: Vec<(u32, u32)> = places.collect();
-        // A signature that somebody sent may be in any order.
+        // A signature from a client may be in any order.
         places.sort_unstable();
         Some(Estimates {
             estimator,
@@ -91,7 +91,7 @@ impl Searcher {
 }
 
 impl Estimates<'_> {
-    /// Estimates the similarity with the document at `address`, which has so many distinct fingerprints.
+    /// Estimates the similarity with the document at `address`, which has `in_document` distinct fingerprints.
     ///
     /// # Errors
     /// When the document cannot be read; [`Error::Cancelled`] soon after `stop`.

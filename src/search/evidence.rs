@@ -135,7 +135,7 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
-        // One analyser serves both purposes, but for those that leave words out.
+        // One analyser serves both purposes, except for those that leave words out.
         let purpose = if self.whole_words.is_some() { purpose } else { Purpose::Measures };
         let is_last = |last: &&LastRead| (last.address, last.purpose) == (address, purpose);
         if let Some(last) = self.last.as_ref().filter(is_last) {

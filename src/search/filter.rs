@@ -126,7 +126,7 @@ fn refused(filter: &str, why: &str) -> Error {
     Error::Query { what: format!("invalid filter `{filter}`: {why}") }
 }
 
-/// So much of a filter is shown to who sent it; and of a reason, which may quote it.
+/// The number of bytes of a filter that an error message shows, and of a reason, which may quote it.
 const FILTER_CHARS_SHOWN: usize = 120;
 const REASON_CHARS_SHOWN: usize = 400;
 

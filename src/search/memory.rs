@@ -1,6 +1,6 @@
 //! How much memory does it take to search for a text, or to compare two?
 //!
-//! Whoever answers many questions at a time takes these numbers from one [`ByteBudget`] before it begins. What a
+//! A program that answers many queries at a time takes these numbers from one [`ByteBudget`] before each. What a
 //! question itself brings is known then; which stored texts it will be compared with is not, so
 //! [`Query::memory`](super::Query::memory) names the budget, and what a stored text takes is taken from it
 //! when it is read.
@@ -55,13 +55,13 @@ pub struct QueryMemory {
     pub own_bytes: usize,
 }
 
-/// Takes the `bytes` that comparing a text of so many tokens takes, if there is a budget and they are not few.
+/// Takes the `bytes` that comparing a text of this many tokens takes, if there is a budget and they are not few.
 ///
-/// It does not wait: the query has memory already, and others who have some may wait for it; and others who wait
+/// It does not wait: the query has memory already, and other holders of memory may wait for it; and others that wait
 /// for more do not keep it from what is left. `held` bytes have been taken here before.
 ///
 /// # Errors
-/// [`Error::Memory`] when so much is not left, or never is beside what the query has.
+/// [`Error::Memory`] when that much is not left, or never can be beside what the query has.
 pub(super) fn reserve(
     room: Option<&QueryMemory>,
     held: usize,
@@ -94,7 +94,7 @@ mod tests {
         };
         let own = budget.enter(50 << 20);
         assert_eq!(is_for_now(40, 50), None);
-        // It was told to try again, for ever.
+        // It was always asked to try again.
         assert_eq!(is_for_now(40, 51), Some(false));
         let others = budget.enter(10 << 20);
         assert_eq!(is_for_now(40, 50), Some(true));

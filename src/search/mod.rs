@@ -69,10 +69,10 @@ impl std::fmt::Debug for Searcher {
     }
 }
 
-/// So many queries at a time find the memory of earlier ones; others allocate their own.
+/// The number of queries at a time that reuse the memory of earlier ones; others allocate their own.
 const SPARE_MAX: usize = 64;
 
-/// Within a budget, so many times the hits asked for are looked at closely.
+/// Within a budget, this many times the requested hits are examined closely.
 const RECOUNTED_PER_HIT: usize = 4;
 
 /// Memory that one query leaves to the next.
@@ -83,7 +83,7 @@ struct Scratch {
 }
 
 impl Searcher {
-    /// A searcher over `snapshot`.
+    /// Creates a searcher over `snapshot`.
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Searcher {
         Searcher { snapshot, boilerplate: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
@@ -99,7 +99,7 @@ impl Searcher {
         self.without_until(boilerplate, Stop::NEVER)
     }
 
-    /// The same, as long as somebody waits for it.
+    /// The same, but ends early when it is stopped.
     ///
     /// # Errors
     /// As [`without`](Self::without); [`Error::Cancelled`] soon after `stop`.
@@ -108,13 +108,13 @@ impl Searcher {
         Ok(Searcher { boilerplate: Some(Arc::new(boilerplate)), ..self })
     }
 
-    /// The snapshot.
+    /// Returns the snapshot.
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// The documents that share fingerprints with the query, best first: by overlap, then by
+    /// Finds the documents that share fingerprints with the query, best first: by overlap, then by
     /// resemblance, then by id.
     ///
     /// With no more stop-fingerprints than `max_df` allows, the hits are exactly the documents
@@ -122,7 +122,7 @@ impl Searcher {
     /// another fingerprint, so every number of a hit is exact in any case.
     ///
     /// # Errors
-    /// When the query names no stored document, its filter is no query, or a file is damaged;
+    /// When the query names no stored document, its filter cannot be parsed, or a file is damaged;
     /// [`Error::Cancelled`] soon after the flag `stop` of the query is set.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
@@ -264,7 +264,7 @@ impl Searcher {
             let best = score::best(&self.snapshot, hits, limit, query.stop())?;
             return Ok(best.into_iter().map(|scored| (scored, None)).collect());
         }
-        // Who does not pass explains nothing.
+        // A document that does not pass explains nothing.
         let is_demanding = query.verify.is_some() || query.min_passage.is_some();
         if let Some(evidence) = evidence.filter(|_| is_demanding) {
             let mut passing = Vec::with_capacity(hits.len());
@@ -508,7 +508,7 @@ impl Searcher {
     }
 }
 
-/// A document that is shown, with what the query asks of it beside numbers.
+/// A document that is shown, with what the query requests of it besides numbers.
 struct Shown {
     scored: Scored,
     /// The fingerprints that it adds to a cover.

@@ -1,4 +1,4 @@
-//! Which documents share fingerprints with a set of them, and how many, for those who join whole
+//! Which documents share fingerprints with a set of them, and how many, for joins of whole
 //! indexes?
 
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// All documents that share at least `overlap_min` of the ascending `keys`, but for `except`,
+    /// All documents that share at least `overlap_min` of the ascending `keys`, except for `except`,
     /// in no order. One at least of what they share is no stop-fingerprint.
     ///
     /// # Errors

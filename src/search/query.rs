@@ -30,7 +30,7 @@ pub struct Query {
     /// Hits have at least this estimated resemblance of the texts themselves, 0 to 1; more than 0 only
     /// for a scheme that has an [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
     pub min_estimated_resemblance: f64,
-    /// Hits have at least so many distinct fingerprints in common; at least 1.
+    /// The minimum number of distinct fingerprints that a hit has in common with the query; at least 1.
     pub min_overlap: u32,
     /// Hits have at least this share of the weight of the query's fingerprints, 0 to 1: as
     /// [`min_containment`](Self::min_containment), but rare fingerprints count for more.
@@ -41,18 +41,18 @@ pub struct Query {
     pub rank: Rank,
     /// The number of documents whose passages are looked for by [`Rank::Passages`].
     pub candidates: usize,
-    /// At most so many hits, the best.
+    /// The maximum number of hits; the best are kept.
     pub limit: usize,
     /// Only documents that match this tantivy query on `meta`, `added` and `id`.
     pub filter: Option<String>,
     /// Fingerprints in more documents are stop-fingerprints; as the index has it if `None`.
     pub max_df: Option<MaxDf>,
-    /// At most so many postings bring up documents, rarest fingerprints first; then the answer says
+    /// The maximum number of postings to read, rarest fingerprints first; beyond it the answer says
     /// that it is not complete.
     pub budget: Option<u64>,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,
-    /// Hits have a passage of at least so many tokens of the query, and shorter ones are not shown:
+    /// The minimum number of tokens of the query in a passage of a hit; shorter passages are not shown:
     /// it is as if [`passages`](Self::passages) were set. If `None`, passages that are chance are not
     /// shown, but hits without any are hits.
     pub min_passage: Option<u32>,
@@ -62,7 +62,7 @@ pub struct Query {
     pub min_similarity: f64,
     /// What is to be found among the documents that meet the thresholds.
     pub goal: Goal,
-    /// Set by whoever does not want the answer any more: the search then ends soon.
+    /// Set to end the search soon, when its answer is no longer needed.
     pub stop: Option<Arc<AtomicBool>>,
     /// What texts that are compared take is taken from here, if it is much.
     pub memory: Option<QueryMemory>,
@@ -171,7 +171,7 @@ impl Query {
         Ok(())
     }
 
-    /// How a search learns that nobody waits for it any more.
+    /// How a search learns that its answer is no longer needed.
     pub(super) fn stop(&self) -> Stop<'_> {
         self.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag))
     }

@@ -34,7 +34,7 @@ impl Resolved {
         (self.keys, self.positions) = kept.unzip();
     }
 
-    /// What is told of the query.
+    /// What an answer says about the query.
     pub fn info(&self, found: &Found) -> QueryInfo {
         let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
         QueryInfo {

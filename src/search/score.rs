@@ -19,7 +19,7 @@ pub struct Scored {
     pub id: String,
     /// What the query, the first, and the document have in common.
     pub overlap: Overlap,
-    /// The same, weighed; the weight of the document is 0 as long as nobody asks for it.
+    /// The same, weighed; the weight of the document is 0 until it is asked for.
     pub weighted: Option<WeightedOverlap>,
     /// What is ranked by before the overlap; the same for all if that is the first.
     score: f64,
@@ -44,7 +44,7 @@ impl Scored {
         Scored { weighted, score, ..self }
     }
 
-    /// Better hits first; equal ones are told apart by their id only.
+    /// Better hits first; equal ones are ordered by id only.
     fn cmp_score(&self, other: &Scored) -> Ordering {
         let by_score = other.score.total_cmp(&self.score);
         let by_overlap = by_score.then_with(|| other.overlap.shared.cmp(&self.overlap.shared));

@@ -2,7 +2,7 @@
 //!
 //! The signatures of the documents of one segment: a dictionary of fingerprints, their posting
 //! lists, and each document's signature in order. Immutable: written once by the builder or by a
-//! merge, read where it lies. But for `plugin`, this module knows bytes and ordinals, neither
+//! merge, read where it lies. Except for `plugin`, this module knows bytes and ordinals, neither
 //! tantivy nor text. Layout: segments-format.md.
 
 mod bits;

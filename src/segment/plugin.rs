@@ -53,7 +53,7 @@ const OCCURRENCES_MARGIN: usize = 1 << 20;
 /// What the plugin reports when it wants its segment to be written now.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
 
-/// A queue in which nothing has moved for so long may have nobody who drains it.
+/// After this time without movement the thread that drains the queue may have ended.
 const STALL: Duration = Duration::from_secs(5);
 
 /// Documents that have been handed to tantivy and not yet arrived in a segment, with their signatures.
@@ -110,7 +110,7 @@ impl Backlog {
     /// the value of the signature field.
     ///
     /// When nothing moves for a while it is let in all the same: tantivy then says whether its
-    /// thread has ended, which nobody else can say, or is slow, and then little is added.
+    /// thread has ended, which only this can notice, or is slow, and then little is added.
     pub fn push(&self, payload: Payload, bytes: usize) -> [u8; 8] {
         self.push_within(payload, bytes, STALL)
     }

@@ -20,7 +20,7 @@ use crate::scheme::Fingerprint;
 /// In place of a block, for a key less than all of the segment.
 const NO_BLOCK: u32 = u32::MAX;
 
-/// Of a posting list that is not in memory, so much is asked for before its length is known.
+/// The number of bytes of a posting list that are requested before its length is known.
 const LIST_FETCH_BYTES: usize = 512;
 
 /// An open `.sig` file.

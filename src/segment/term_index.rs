@@ -79,7 +79,7 @@ impl TermIndex {
         self.offsets[block]..self.offsets[block + 1]
     }
 
-    /// Where in the terms section a look-up of `key` in its block will read, as far as can be told
+    /// Where in the terms section a look-up of `key` in its block will read, as far as can be predicted
     /// without reading: the head, and about where the key's low bits and its value stand if keys
     /// are spread evenly.
     #[inline]

@@ -4,7 +4,7 @@
 //! say which version of the Unicode tables it runs on, so the index also stores
 //! [`Analyzer::digest`], a hash of what the analyser makes of a fixed text in many scripts.
 //!
-//! But for `avtor`, it does not guess languages: the same rules hold for every text, so that a
+//! Except for `avtor`, it does not guess languages: the same rules hold for every text, so that a
 //! quotation is found in a text of another language.
 
 use super::family::{Family, Method};
@@ -125,7 +125,7 @@ impl Analyzer {
         self.analyze_until(text, tokens, Stop::NEVER)
     }
 
-    /// The same, as long as somebody waits for it.
+    /// The same, but ends early when it is stopped.
     ///
     /// # Errors
     /// As [`analyze`](Self::analyze); [`Error::Cancelled`] soon after `stop`.
@@ -162,7 +162,7 @@ impl Analyzer {
         check_length(parts.taken(), "tokens")
     }
 
-    /// The memory, in bytes, that is taken for a while to analyse a text of so many bytes, its tokens not
+    /// The memory, in bytes, that is taken for a while to analyse a text of this many bytes, its tokens not
     /// counted.
     #[must_use]
     pub fn scratch_bytes(&self, text_bytes: usize) -> usize {

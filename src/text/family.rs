@@ -49,7 +49,7 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
     /// stopped.
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()>;
 
-    /// The memory, in bytes, that it takes for a while to analyse a text of so many bytes.
+    /// The memory, in bytes, that it takes for a while to analyse a text of this many bytes.
     fn scratch_bytes(&self, _text_bytes: usize) -> usize {
         0
     }

@@ -1,7 +1,7 @@
 //! What are these bytes, if they are no text?
 //!
-//! What is compared as text and is none shares nothing with anything, and who asks is told that
-//! nothing was found. So formats that hold text in another form are known by their first bytes, and
+//! What is compared as text and is none shares nothing with anything, and a search for it finds
+//! nothing, without a reason. So formats that hold text in another form are known by their first bytes, and
 //! anything else by its NULs and control characters. The table holds only what no text begins with:
 //! `BM` begins a picture, and an article on cars.
 

@@ -93,7 +93,7 @@ pub(super) struct Normalizer<'a> {
 }
 
 impl<'a> Normalizer<'a> {
-    /// Normalises as long as somebody waits for it.
+    /// Normalises, but ends early when it is stopped.
     pub(super) fn new(form: Form, stop: Stop<'a>) -> Normalizer<'a> {
         Normalizer {
             table: Table::new(form),

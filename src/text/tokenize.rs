@@ -100,7 +100,7 @@ pub(super) fn tokenize(
     Ok(())
 }
 
-/// The pieces between two looks at whether somebody waits: some milliseconds.
+/// The number of pieces between two checks of the stop flag: some milliseconds.
 const PIECES_BETWEEN_LOOKS: usize = 64;
 
 fn words(

@@ -209,7 +209,7 @@ impl Vocabulary {
         &self.words[rank.min(VOCABULARY - 1)]
     }
 
-    /// A text of so many words.
+    /// A text of this many words.
     pub fn text(&self, count: usize, rng: &mut Rng) -> String {
         let mut text = String::new();
         for i in 0..count {

@@ -36,10 +36,10 @@ pub struct Estimate {
         default_values = ["winnow(k=5,w=10)", "winnow(k=3,w=10)", "winnow(k=5,w=4)", "mod(k=5,p=6)", "kgram(k=5)"]
     )]
     schemes: Vec<String>,
-    /// At most so many pairs of each tenth of resemblance.
+    /// The maximum number of pairs of each tenth of resemblance.
     #[arg(long, default_value = "200")]
     each: usize,
-    /// Without files of similarities, only documents of at least so many words. A sketch of a short
+    /// Without files of similarities, only documents of at least this many words. A sketch of a short
     /// one may be its least run, which winnowing keeps too: such pairs would be chosen by what is measured.
     #[arg(long, default_value = "500")]
     min_words: usize,
@@ -48,13 +48,13 @@ pub struct Estimate {
     seed: u64,
 }
 
-/// Runs of so many words decide which pairs are compared.
+/// Runs of this many words decide which pairs are compared.
 const RUN: usize = 5;
 
 /// The range of resemblance that is summed up.
 const RANGE: (f64, f64) = (0.2, 0.95);
 
-/// One run in so many decides whether a pair is a candidate, if no more than [`COMMON`] documents have it.
+/// One run in this many decides whether a pair is a candidate, if no more than [`COMMON`] documents have it.
 const SKETCH: &str = "mod(k=5,p=25)";
 const COMMON: usize = 25;
 

@@ -33,7 +33,7 @@ pub struct Kills {
     /// Clients that add at a time.
     #[arg(long, default_value = "3")]
     clients: u64,
-    /// The service is killed within so many milliseconds.
+    /// The service is killed within this many milliseconds.
     #[arg(long, default_value = "1500")]
     within: u64,
     /// The seed.

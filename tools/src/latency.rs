@@ -148,7 +148,7 @@ fn plot(path: &Path, curves: &Curves) -> Result {
     Ok(area.present()?)
 }
 
-/// The first documents of a corpus, up to so many bytes of text.
+/// The first documents of a corpus, up to this many bytes of text.
 fn first(corpus: &Path, bytes_max: usize) -> Result<impl Iterator<Item = Result<Document>>> {
     let mut bytes = 0;
     Ok(documents(corpus)?.take_while(move |document| {
@@ -168,7 +168,7 @@ fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
     Ok(out.flush()?)
 }
 
-/// An index of the first bytes of a corpus, in so many segments of equal numbers of documents.
+/// An index of the first bytes of a corpus, in this many segments of equal numbers of documents.
 fn build(corpus: &Path, bytes_max: usize, segments: usize, path: &Path) -> Result {
     let count = first(corpus, bytes_max)?.count();
     let index = Index::create(path, config(false)?)?;

@@ -1,4 +1,4 @@
-//! Are copies of programs told from independent solutions of the same task?
+//! Are copies of programs distinguished from independent solutions of the same task?
 //!
 //! On IR-Plag (Karnalim, Budi, Toba and Joy 2019): seven tasks with an original each, copies of six
 //! levels of disguise, and independent solutions. First the ranking of copies above independent ones by

@@ -30,7 +30,7 @@ pub struct Recall {
     /// Hits of a copy have at least this containment.
     #[arg(long, default_value = "0.05")]
     copy_containment: f64,
-    /// Hits of a passage have at least so many fingerprints in common.
+    /// The minimum number of fingerprints that a hit has in common with a passage.
     #[arg(long, default_value = "1")]
     passage_overlap: u32,
     /// Hits asked for.

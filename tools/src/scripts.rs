@@ -15,7 +15,7 @@ use udhr::{Articles, CHANGES, Change, Kind, LANGUAGES, Setting, ShortTexts};
 /// Measure edited copies, passages and short texts in eight languages.
 #[derive(Debug, Args)]
 pub struct Scripts {
-    /// Each article is edited so many times.
+    /// The number of times that each article is edited.
     #[arg(long, default_value = "4")]
     rounds: u64,
 }

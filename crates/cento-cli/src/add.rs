@@ -98,7 +98,7 @@ impl SourceArgs {
         }
     }
 
-    /// The options, for records that are held within so many bytes of memory.
+    /// The options, for records that are held within this many bytes of memory.
     ///
     /// # Errors
     /// When longer ones are asked for.

@@ -23,7 +23,7 @@ impl fmt::Display for Explained<'_> {
 
 /// Returns what to do about an error with an option or a verb, as a clause.
 ///
-/// Errors of one kind are told apart by words of their messages; the tests provoke each of them.
+/// Errors of one kind are distinguished by words of their messages; the tests provoke each of them.
 pub fn advice(error: &Error) -> Option<&'static str> {
     match error {
         Error::Corrupt(_) => Some("run `cento check` on the index"),

@@ -33,7 +33,7 @@ pub struct Serve {
     /// `Authorization: Bearer TOKEN`.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// Disable authentication: everybody who can reach the address can read and write.
+    /// Disable authentication: every client that can reach the address can read and write.
     #[arg(long, conflicts_with = "tokens")]
     no_tokens: bool,
     /// Maximum time before acknowledged documents are committed, such as 500ms, 5s or 10m.

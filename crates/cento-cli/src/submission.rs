@@ -40,7 +40,7 @@ pub struct FilePair {
     pub overlap: u32,
 }
 
-/// So many pairs of files are shown of a pair of submissions.
+/// The number of pairs of files that are shown of a pair of submissions.
 const FILE_PAIRS_MAX: usize = 5;
 
 /// The submissions of some directories or archives.

@@ -1,4 +1,4 @@
-//! How much may wait for clients that do not take their answers?
+//! How many bytes may wait for clients that are slow to take their answers?
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 use super::body::Gate;
 use cento::budget::Permit;
 
-/// A connection is given so much at a time; a shorter answer is given at once.
+/// The number of bytes that a connection is given at a time; a shorter answer is given at once.
 const PART_BYTES: usize = 64 << 10;
 
 /// An answer that takes room until it has been given to the connection.

@@ -46,13 +46,13 @@ pub struct App {
     commands: Sender<Command>,
 }
 
-/// The ways to those who write.
+/// The queues of the threads that write.
 pub struct Ways {
     pub unsigned: Sender<Unsigned>,
     pub commands: Sender<Command>,
 }
 
-/// Tells a search that nobody waits for it any more, when the request is dropped.
+/// Stops a search when its request is dropped.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -104,8 +104,8 @@ impl App {
             .map_err(|_| Failure::busy("too many requests are in progress; try again later"))
     }
 
-    /// Runs what takes time on a thread of its own; so many at a time as there are threads to search.
-    /// `job` looks at its argument, which is set when nobody waits any more, every few milliseconds,
+    /// Runs what takes time on a thread of its own, as many at a time as there are threads to search.
+    /// `job` looks at its argument, which is set when the request has gone, every few milliseconds,
     /// unless it ends sooner anyway.
     pub async fn run<T: Send + 'static>(
         &self,
@@ -148,8 +148,8 @@ impl App {
         answer.await.map_err(|_| self.unanswered())?
     }
 
-    /// Whoever was to answer has not: because the service stops, or of a defect, and then to ask again
-    /// would bring it out again.
+    /// No answer came: the service stops, or there is a defect, which another request would trigger
+    /// again.
     fn unanswered(&self) -> Failure {
         if self.is_stopping.load(Ordering::Relaxed) {
             return Failure::unavailable("the service is stopping");

@@ -12,17 +12,17 @@ use serde::de::DeserializeOwned;
 use super::failure::Failure;
 use cento::budget::{ByteBudget, Permit};
 
-/// Lets so many bytes of bodies in at a time. Room is taken as bytes arrive, so that nobody gets it by
-/// saying that much will come; who finds none does not wait.
+/// Limits the bytes of bodies that are in memory at a time. Room is taken as bytes arrive, so that a
+/// client cannot reserve it by announcing a length; a request that finds none does not wait.
 pub struct Gate(Arc<ByteBudget>);
 
 impl Gate {
-    /// For so many bytes.
+    /// A gate for this many bytes.
     pub fn new(bytes: usize) -> Gate {
         Gate(ByteBudget::new(bytes))
     }
 
-    /// Room for so many bytes.
+    /// Takes room for this many bytes.
     pub fn enter(&self, bytes: usize) -> Result<Permit, Failure> {
         self.0.try_enter(bytes).ok_or_else(no_room)
     }
@@ -49,7 +49,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Reads the body of a request, of at most `bytes_max`, of which `gate` lets so many in.
+    /// Reads the body of a request, of at most `bytes_max`, for which `gate` must have room.
     ///
     /// # Errors
     /// When it is too large, no JSON by its own account, or does not arrive.

@@ -2,7 +2,7 @@
 //!
 //! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`Unsigned`], and from
 //! there to the [`writer`](crate::writer) as a [`Command`]; all others go to the writer directly. The
-//! answer comes back by a [`Reply`]. Those who send and receive know this module, and not each other.
+//! answer comes back by a [`Reply`]. Senders and receivers know this module, and not each other.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,12 +30,12 @@ impl<T> Reply<T> {
         (Reply(sender), receiver)
     }
 
-    /// Whether nobody waits for it any more.
+    /// Whether the request that waited for it has gone.
     pub fn is_unwanted(&self) -> bool {
         self.0.is_closed()
     }
 
-    /// Sends it, if somebody still waits.
+    /// Sends it, if the request still waits.
     pub fn send(self, result: std::result::Result<T, Failure>) {
         let _ = self.0.send(result);
     }
@@ -51,7 +51,7 @@ pub struct Unsigned {
     pub commit: Commit,
     /// Their place in the queue.
     pub room: Room,
-    /// Who waits.
+    /// Where to send the answer.
     pub reply: Reply<AddResponse>,
 }
 
@@ -77,7 +77,7 @@ pub enum Command {
         started: Instant,
         /// Their place in the queue.
         room: Room,
-        /// Who waits.
+        /// Where to send the answer.
         reply: Reply<AddResponse>,
     },
     /// To remove documents.
@@ -88,7 +88,7 @@ pub enum Command {
         commit: Commit,
         /// Their place in the queue.
         room: Room,
-        /// Who waits.
+        /// Where to send the answer.
         reply: Reply<RemoveResponse>,
     },
     /// To commit.
@@ -97,7 +97,7 @@ pub enum Command {
     Compact {
         /// Into at most this number of segments.
         segments: usize,
-        /// Who waits; for the end, or only for the beginning.
+        /// Where to send the answer; at the end, or only at the beginning.
         reply: Reply<CompactResponse>,
         /// Whether it is the end.
         wait: bool,

@@ -1,6 +1,6 @@
 //! What does a client learn when something goes wrong?
 //!
-//! A status, a code that programs may rely on, and a sentence. What only the operator can mend is told
+//! A status, a code that programs may rely on, and a sentence. What only the operator can mend is reported
 //! in the log, with all that is known; the answer says so and names no path.
 
 use std::error::Error as StdError;
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use cento::Error;
 use cento_client::api::{ErrorBody, ErrorInfo};
 
-/// After so many seconds a client that was turned away may try again.
+/// The number of seconds after which a client that was turned away may try again.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// A request that was not answered as asked.
@@ -168,7 +168,7 @@ mod tests {
         check(Corruption::new("a.sig", "header", 0, "cut").into(), 500, "damaged_index");
         let told = check(Error::internal("/secret/place", "it panicked"), 500, "internal");
         assert!(!told.message.contains("secret") && !told.message.contains("panicked"));
-        // Whoever may ask again is told when; a defect would only be met again.
+        // A client that may try again learns when; a defect would only occur again.
         for (failure, is_told) in [(told, false), (Failure::unavailable("no"), true)] {
             let headers = failure.into_response().headers().clone();
             assert_eq!(headers.contains_key(header::RETRY_AFTER), is_told);

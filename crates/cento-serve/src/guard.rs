@@ -1,4 +1,4 @@
-//! Who may ask, how long does it take, and what is noted of it?
+//! Who may ask, how long does it take, and what is logged of it?
 //!
 //! Every request passes here, before anything else looks at it and after it has been answered.
 
@@ -79,7 +79,7 @@ fn admit(app: &App, request: &Request) -> Result<(), Failure> {
     let refused = |message: &str| Failure::new(StatusCode::FORBIDDEN, "foreign_site", message);
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let is_foreign = site.is_some_and(|site| site != b"same-origin" && site != b"none");
-    // Who follows a link sees the page; the page that has the link sees nothing of it.
+    // A visitor who follows a link sees the page; the page that has the link sees nothing of it.
     let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
     let is_link = request.method() == Method::GET && mode == Some(b"navigate");
     if (is_foreign && !is_link) || has_foreign_origin(headers) {
@@ -96,7 +96,7 @@ fn admit(app: &App, request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The headers by which it is decided who asks, and what: given twice, one reader may believe the first
+/// The headers that decide which client asks, and for what: given twice, one reader may believe the first
 /// and another the last.
 const DECISIVE: [HeaderName; 6] = [
     header::HOST,
@@ -155,12 +155,12 @@ fn is_loopback_name(host: &HeaderValue) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Lets those read who may.
+/// Admits clients that may read.
 pub async fn readers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
     only(Role::Read, state, request, next).await
 }
 
-/// Lets those write who may.
+/// Admits clients that may write.
 pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
     only(Role::Write, state, request, next).await
 }

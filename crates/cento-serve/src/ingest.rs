@@ -1,7 +1,7 @@
 //! How do documents get from a request to the writer?
 //!
 //! A few threads parse and sign; the writer's thread takes what they made. All of them give way to
-//! threads that search. Bytes on their way are bounded by whoever hands in requests.
+//! threads that search. Bytes on their way are bounded by the callers that hand in requests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Signers {
 }
 
 impl Signers {
-    /// Starts so many threads, which hand on what they make to `commands`, and end when nobody can hand
+    /// Starts the threads, which pass what they make to `commands`, and end when nothing can hand
     /// in requests any more.
     pub fn start(
         threads: usize,
@@ -59,7 +59,7 @@ impl Signers {
     }
 }
 
-/// So many requests with documents wait; further ones are turned away.
+/// The maximum number of requests with documents that wait; further ones are turned away.
 const QUEUE_REQUESTS_MAX: usize = 256;
 
 fn sign_all(
@@ -91,7 +91,7 @@ fn sign_all(
         match signed {
             Ok((documents, response)) => {
                 let command = Command::Add { documents, response, commit, started, room, reply };
-                // When nobody writes any more the reply is dropped with it, which tells who waits.
+                // If the writer has ended, the reply is dropped with the command, and the waiting request notices.
                 let _ = commands.send(command);
             }
             Err(failure) => reply.send(Err(failure)),
@@ -99,7 +99,7 @@ fn sign_all(
     }
 }
 
-/// What is wrong with a record, without its place, which is told apart.
+/// What is wrong with a record, without its place, which is reported separately.
 fn unplaced(error: Error) -> Failure {
     match error {
         Error::Input { what, .. } => Failure::bad_request(what),
@@ -107,7 +107,7 @@ fn unplaced(error: Error) -> Failure {
     }
 }
 
-/// Set when the client has gone, or has been told that it took too long: nothing of its request has
+/// Set when the client has gone, or was answered that it took too long: nothing of its request has
 /// been acknowledged, and nothing is added.
 struct Unwanted<'a>(&'a Reply<AddResponse>);
 
@@ -148,7 +148,7 @@ fn sign_within(
     sign(index, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
 }
 
-/// The same, if their signatures take at most so many bytes; otherwise how many they take.
+/// The same, if their signatures take at most `bytes_max`; otherwise the bytes they take.
 fn sign(
     index: &Index,
     body: &[u8],
@@ -209,7 +209,7 @@ fn sign(
             errors.push(RecordError { line, message });
         }
     });
-    // Records that were not signed because nobody waits are no failed ones.
+    // Records that were not signed because the client has gone did not fail.
     stop.check()?;
     (response.report.failed, response.errors) = (failed, errors);
     Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) })

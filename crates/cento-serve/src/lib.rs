@@ -73,13 +73,13 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Who may do what.
     pub tokens: Tokens,
-    /// A body has at most so many bytes.
+    /// The maximum size of a request body, in bytes.
     pub body_bytes_max: usize,
-    /// A batch has at most so many searches.
+    /// The maximum number of searches in a batch.
     pub batch_max: usize,
-    /// At most so many requests are answered at a time.
+    /// The maximum number of requests that are answered at a time.
     pub requests_max: usize,
-    /// At most so many connections are open.
+    /// The maximum number of open connections.
     pub connections_max: usize,
     /// A request takes no longer.
     pub timeout: Duration,

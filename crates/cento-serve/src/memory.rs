@@ -19,7 +19,7 @@ const TEXT_BYTES_MIN: usize = 8 << 10;
 /// Takes what it takes to search for these texts, waiting for as long as the request is wanted.
 ///
 /// # Errors
-/// [`Error::Memory`] when there is never so much, [`Error::Cancelled`] after `stop`.
+/// [`Error::Memory`] when there is never that much, [`Error::Cancelled`] after `stop`.
 pub fn for_searches<'a>(
     budget: &Arc<ByteBudget>,
     config: &Config,

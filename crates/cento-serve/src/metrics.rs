@@ -48,7 +48,7 @@ pub struct Metrics {
     pub in_flight: Gauge,
     /// Computations that requests have begun.
     pub computations: Gauge,
-    /// Those that were stopped because nobody waited any more.
+    /// Those that were stopped because the client had gone or the time was over.
     pub stopped_computations: Counter,
     /// Open connections.
     pub connections: Gauge,
@@ -168,19 +168,19 @@ impl Metrics {
         self.stopped.inc_by(answer.query.stopped.into());
     }
 
-    /// So many documents came in.
+    /// Counts documents that came in.
     pub fn arrived(&self, outcome: &'static str, documents: u64) {
         if documents > 0 {
             self.arrived.get_or_create(&Arrived { outcome }).inc_by(documents);
         }
     }
 
-    /// A commit took so long.
+    /// Records how long a commit took.
     pub fn committed(&self, took: Duration) {
         self.commits.observe(took.as_secs_f64());
     }
 
-    /// So many segments have been merged in all.
+    /// Sets the number of segments that have been merged in all.
     pub fn merged(&self, segments: u64) {
         self.merges.inc_by(segments.saturating_sub(self.merges.get()));
     }

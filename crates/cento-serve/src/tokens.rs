@@ -1,6 +1,6 @@
 //! Who may read, and who may write?
 //!
-//! Bearer tokens (RFC 6750), each with a role. Without tokens everybody who reaches the service may do
+//! Bearer tokens (RFC 6750), each with a role. Without tokens every client that reaches the service may do
 //! everything, which is why it then listens on the loopback address only.
 
 use axum::http::{HeaderMap, header};
@@ -20,7 +20,7 @@ pub enum Role {
 /// A shorter token could be guessed.
 const TOKEN_BYTES_MIN: usize = 16;
 
-/// The tokens of a service; none, and everybody may do everything.
+/// The tokens of a service; if there are none, every client may do everything.
 #[derive(Default, Clone)]
 pub struct Tokens {
     tokens: Vec<(Role, Vec<u8>)>,

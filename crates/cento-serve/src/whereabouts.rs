@@ -18,7 +18,7 @@ impl Drop for Announced {
     }
 }
 
-/// Says where the service of the index at `path` is. Only who holds the lock of the writer may.
+/// Says where the service of the index at `path` is. Only the holder of the writer's lock may call it.
 pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
     let file = Whereabouts::file(path);
     let own = Whereabouts { url: url(address), pid: std::process::id(), started };
@@ -30,7 +30,7 @@ pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
     Announced(file)
 }
 
-/// The address for who is on the same machine.
+/// The address for clients on the same machine.
 fn url(address: SocketAddr) -> String {
     let mut address = address;
     if address.ip().is_unspecified() {

@@ -25,10 +25,10 @@ use cento::{Error, Result};
 use cento_client::api::Run;
 use work::Work;
 
-/// So many requests with signed documents wait for the writer.
+/// The maximum number of requests with signed documents that wait for the writer.
 const DOCUMENTS_MAX: usize = 64;
 
-/// So many other commands wait for the writer.
+/// The maximum number of other commands that wait for the writer.
 const COMMANDS_MAX: usize = 64;
 
 /// What others may know of the writer.
@@ -72,7 +72,7 @@ impl Status {
 pub struct WriterSettings {
     /// The memory for documents on their way into a segment.
     pub memory_bytes: usize,
-    /// An acknowledged document is committed after so long.
+    /// The time after which an acknowledged document is committed.
     pub commit_interval: Duration,
     /// The time of the day at which to compact.
     pub compact_at: Option<Daily>,
@@ -139,7 +139,7 @@ impl WriterThread {
         Ok((WriterThread { thread, committed }, index, Outgoing { documents, others }))
     }
 
-    /// Waits for the last commit, however long it takes, and then for merges, at most so long. Merges may
+    /// Waits for the last commit, however long it takes, and then for merges, up to a limit. Merges may
     /// go on behind it, until the end of the process: cut off, they leave the index as it was.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ pub struct AddOptions {
     pub threads: usize,
     /// The memory for everything on its way, in bytes.
     pub memory_bytes: usize,
-    /// Commit after so many documents, and at the end; at the end only if `None`.
+    /// The number of documents after which to commit, besides at the end; at the end only if `None`.
     pub commit_every: Option<usize>,
     /// Stop at the first record that is no document, and add nothing since the last commit.
     pub strict: bool,

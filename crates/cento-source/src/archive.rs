@@ -29,13 +29,13 @@ pub enum Entry<'a> {
 /// What is done with each entry that is no directory: its name in the archive, and what it is.
 pub type Each<'a> = &'a mut dyn FnMut(&str, Entry<'_>) -> ControlFlow<()>;
 
-/// A name takes at most so many bytes. Some archives have entries that are names, of any length.
+/// The maximum length of a name, in bytes. Some archives have entries that are names, of any length.
 const NAME_BYTES_MAX: u64 = 64 << 10;
 
 /// And a header of further fields, of which the name is one.
 const FIELDS_BYTES_MAX: u64 = 1 << 20;
 
-/// A tar archive is made of blocks of so many bytes.
+/// The size of the blocks of a tar archive, in bytes.
 const BLOCK_BYTES: usize = 512;
 
 /// Goes through the files of a tar archive, as they stand in it. Of archives that follow each other

@@ -1,11 +1,11 @@
 //! Which characters do these bytes stand for?
 //!
-//! Nobody knows for certain, so evidence is taken in order of strength: a byte order mark, what
+//! This cannot be known for certain, so evidence is taken in order of strength: a byte order mark, what
 //! the bytes were declared to be, the zero bytes of UTF-16, validity as UTF-8, and at last the
 //! statistics of chardetng. Whatever the bytes, there is a text: what cannot be decoded becomes
 //! U+FFFD, and [`Decoded::lossy`] says so.
 //!
-//! Declarations inside a document (HTML, XML) are for those who read such documents; they pass
+//! Declarations inside a document (HTML, XML) are for readers of such documents; they pass
 //! what they found as `declared`.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};

@@ -19,11 +19,11 @@ pub enum Compression {
 /// command writes with `--ultra --long=27`. A frame may ask for 2 GiB of memory.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
-/// What is unpacked has at most so many bytes for each that was read, and [`UNPACKED_BYTES_MIN`]: deflate makes
+/// The maximum number of unpacked bytes for each that was read, beyond [`UNPACKED_BYTES_MIN`]: deflate makes
 /// no more of text that is nothing but repetitions.
 const UNPACKED_BYTES_A_BYTE: u64 = 1000;
 
-/// So many may be unpacked of however little.
+/// The number of bytes that may be unpacked from any input, however small.
 const UNPACKED_BYTES_MIN: u64 = 64 << 20;
 
 /// How much may still be unpacked of something.
@@ -34,7 +34,7 @@ pub struct Unpacking {
 }
 
 impl Unpacking {
-    /// Of so many bytes.
+    /// A limit of this many bytes.
     #[cfg(feature = "archives")]
     pub fn of(packed: u64) -> Unpacking {
         let unpacking = Unpacking::default();

@@ -1,7 +1,7 @@
 //! Which `.gitignore` may be read?
 //!
 //! The library that reads them follows braces within braces by recursion: a line of nothing but
-//! braces, in a directory of somebody else's, would end the process. Such a directory is refused.
+//! braces, in another user's directory, would end the process. Such a directory is refused.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,10 +15,10 @@ use cento::{Error, Result};
 /// The files of a directory that say what is left out.
 const FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// One of them has at most so many bytes.
+/// The maximum size of one of them, in bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// A line has at most so many opening braces.
+/// The maximum number of opening braces in a line.
 const BRACES_MAX: usize = 64;
 
 /// Keeps a walk out of directories whose lists of what is left out are not read.
@@ -58,7 +58,7 @@ fn check(dir: &Path) -> Result<()> {
         let path = dir.join(name);
         // What is not there, or cannot be opened, is not read either.
         let Ok(found) = path.metadata() else { continue };
-        // To open a pipe is to wait for who writes into it.
+        // Opening a pipe waits for its writer.
         let why = match found.is_file() || found.is_dir() {
             true => File::open(&path).ok().and_then(fault),
             false => Some("it is not a regular file".into()),

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::{Document, SourceOptions};
 use cento::index::{id_of_json, meta_of_json};
 
-/// Lines are handed on in chunks of about so many bytes.
+/// The approximate size, in bytes, of the chunks in which lines are handed on.
 const CHUNK_BYTES: u64 = 256 << 10;
 
 /// The document in a line; what is wrong with it, as a clause, if it is none.

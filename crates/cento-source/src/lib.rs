@@ -2,7 +2,7 @@
 //!
 //! Files, directories, archives, JSON lines, standard input, each plain or compressed. Reading is
 //! sequential and cheap ([`read`]); making documents of what was read is pure and done by many
-//! threads at once ([`Chunk::documents`]). A record that is no document is told with its place
+//! threads at once ([`Chunk::documents`]). A record that is no document is reported with its place
 //! and does not disturb its neighbours.
 
 mod add;
@@ -196,7 +196,7 @@ pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(
     Ok(())
 }
 
-/// Gives `add` the text of every document of `inputs`; what is no document is told to `skipped`.
+/// Gives `add` the text of every document of `inputs`; what is no document is reported to `skipped`.
 ///
 /// # Errors
 /// The first error of `add`, or when a source cannot be read.
@@ -229,8 +229,8 @@ pub fn for_each_text(
 }
 
 /// Gives `each` the name of every document of `inputs`: the path of a file, the id of a JSON line, `-` for
-/// standard input, which is not read. What is no document is left out: whoever reads the documents
-/// tells of it.
+/// standard input, which is not read. What is no document is left out: the reader of the documents
+/// reports it.
 ///
 /// # Errors
 /// When a source cannot be read.

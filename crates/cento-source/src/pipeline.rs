@@ -7,7 +7,7 @@
 //!
 //! How much a signature takes is known only when it has been made. A document whose signature turns out to take
 //! more than was reserved is not signed by the worker, but by the caller's thread when its turn has
-//! come: so there is one such document at a time, and nobody waits for memory while holding some.
+//! come: so there is one such document at a time, and no thread waits for memory while it holds some.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -87,7 +87,7 @@ impl Share {
     }
 }
 
-/// So many chunks of each worker wait for the caller.
+/// The maximum number of chunks of each worker that wait for the caller.
 const DONE_PER_THREAD: usize = 16;
 
 /// How often a waiting caller looks whether it is to stop.
@@ -206,7 +206,7 @@ impl Worker<'_> {
                 recv(work) -> _ => return,
             };
             let Ok(Numbered { number, permit, item }) = received else { return };
-            // A number that does not come would be waited for for ever.
+            // A number that does not come would be waited for without end.
             let item = item.and_then(|item| match item {
                 Item::Chunk(chunk) => {
                     Error::catch(&place_of(&chunk), || Ok(self.chunk(&chunk, &mut part)))
@@ -251,7 +251,7 @@ impl Worker<'_> {
     }
 }
 
-/// Signs a document, if that takes at most so many bytes.
+/// Signs a document, if that takes at most `bytes_max`.
 fn sign(
     (config, faults): (&Config, &Faults),
     document: &Document,
@@ -266,7 +266,7 @@ fn sign(
     })
 }
 
-/// Signs a document in the caller's thread, if that takes at most so many bytes; otherwise, or if it brings out a
+/// Signs a document in the caller's thread, if that takes at most `bytes_max`; otherwise, or if it brings out a
 /// defect, says why it was not.
 pub(crate) fn sign_alone(
     (config, faults): (&Config, &Faults),
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn a_panic_outside_of_a_document_ends_the_run_with_an_error() {
-        // The part that the thread had in hand never came, and the run waited for it for ever.
+        // The part that the thread had in hand never came, and the run never ended.
         let dir = tempfile::tempdir().unwrap();
         let inputs = corpus(&dir, 20_000);
         let is_known = |document: &Document, _| {

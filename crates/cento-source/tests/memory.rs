@@ -72,7 +72,7 @@ fn peak_of<T>(work: impl FnOnce() -> T) -> (usize, T) {
 
 const MB: usize = 1_000_000;
 
-/// Texts of so many bytes, and what they are.
+/// Texts of this many bytes, and what they are.
 fn texts(bytes: usize) -> [(&'static str, String); 4] {
     let prose =
         "The quick brown fox jumps over the lazy dog 1234, while nobody in particular looks. ";
@@ -114,7 +114,7 @@ fn what_signing_takes_is_found_out_in_little_memory() {
     }
 }
 
-/// A file of JSON lines, with each text so many times.
+/// A file of JSON lines, with each text this many times.
 fn lines(dir: &Path, texts: &[&str], times: usize) -> PathBuf {
     let path = dir.join("texts.jsonl");
     let line = |(i, text): (usize, &&str)| format!("{{\"id\":\"{i}\",\"text\":\"{text}\"}}\n");
@@ -123,7 +123,7 @@ fn lines(dir: &Path, texts: &[&str], times: usize) -> PathBuf {
     path
 }
 
-/// Adds a file with so much memory; what was told of what failed, and the peak.
+/// Adds a file within this much memory; returns what was reported of failures, and the peak.
 fn added(path: &Path, config: Config, memory_bytes: usize) -> (usize, AddReport, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path().join("x.idx"), config).unwrap();

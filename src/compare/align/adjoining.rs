@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::Aligned;
 
-/// Parts of a passage have at most so many tokens between them, in either text: two sentences.
+/// The maximum number of tokens between two parts of a passage, in either text: two sentences.
 const GAP_TOKENS_MAX: usize = 40;
 
 /// A passage that may be a part of one.

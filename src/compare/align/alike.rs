@@ -36,7 +36,7 @@ pub struct Seeds {
 /// steps are enough for.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn seeds(
     q: &Sentences,
     d: &Sentences,

@@ -41,7 +41,7 @@ impl Chain {
     }
 }
 
-/// A chain is looked for among so many, those that ended last: more are open only where a text
+/// The number of chains, those that ended last, that a match may continue: more are open only where a text
 /// repeats itself.
 const OPEN_MAX: usize = 64;
 
@@ -49,7 +49,7 @@ const OPEN_MAX: usize = 64;
 /// tokens on either side.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
     chains_where(matches, gap_max, &|_| true, steps)
 }
@@ -119,7 +119,7 @@ pub fn chains_where(
 /// places is the source of a place of the query.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
     chains.sort_unstable_by_key(|chain| {
         (std::cmp::Reverse(chain.matched), chain.query.start, chain.hit.start)

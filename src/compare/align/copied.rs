@@ -8,27 +8,27 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::Steps;
 
-/// Runs of so many equal tokens are seeds. With 5, as an index has by default, a passage of which
+/// Runs of this many equal tokens are seeds. With 5, as an index has by default, a passage of which
 /// every fifth word was changed falls apart.
 const SEED_TOKENS: usize = 3;
 
 /// A run of tokens that the document has more often seeds nothing.
 const SEED_OCCURRENCES_MAX: usize = 16;
 
-/// At most so many tokens in a row were changed on either side.
+/// The maximum number of tokens in a row that were changed on either side.
 const GAP_TOKENS_MAX: usize = 20;
 
-/// At least so much of a passage is unchanged.
+/// The minimum share of a passage that is unchanged.
 const DENSITY_MIN: f64 = 0.4;
 
-/// So many runs are chained, and one more for each token of the query. Two volumes of RFCs of 8 MB, 1.2 million
-/// tokens each, have 0.75 million.
+/// The maximum number of runs that are chained, with one more for each token of the query. Two
+/// volumes of RFCs of 8 MB, 1.2 million tokens each, have 0.75 million.
 const RUNS_MAX: usize = 1 << 20;
 
 /// The memory for runs grows by this part of what there is, so that it is no more than that much too large.
 const GROWTH: usize = 8;
 
-/// The memory, in bytes, that the runs of a query of so many tokens take at most.
+/// The maximum memory, in bytes, for the runs of a query of this many tokens.
 #[must_use]
 pub fn runs_bytes(query_tokens: usize) -> usize {
     let runs = runs_max(query_tokens).min((SEED_OCCURRENCES_MAX + 1).saturating_mul(query_tokens));
@@ -42,13 +42,13 @@ fn runs_max(query_tokens: usize) -> usize {
 /// A look-up in a map too large for a cache.
 const LOOKUP_STEPS: u64 = 8;
 
-/// So many tokens are compared in the time of a step.
+/// The number of tokens that are compared in the time of a step.
 const TOKENS_A_STEP: usize = 8;
 
 /// The copied passages of two sequences of token hashes, the longest first.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
     let matches = matches(query, document, runs_max(query.len()), steps)?;
     let is_passage =
@@ -128,7 +128,7 @@ struct Runs<'a> {
     /// For each difference of places, where in the query its last run ends: no run is looked at
     /// twice, however many seeds it has.
     ends: HashMap<u64, usize, BuildKeyHasher>,
-    /// When there are so many, those are forgotten that are behind.
+    /// When there are this many, those that lie behind are dropped.
     ends_max: usize,
     /// Where in the query the run ends that ends last.
     end: usize,
@@ -170,7 +170,7 @@ impl Runs<'_> {
     }
 }
 
-/// So many ends of runs are kept whether or not they are behind.
+/// The number of ends of runs that are kept whether or not they are behind.
 const ENDS_KEPT: usize = 1 << 16;
 
 /// Where the document has a seed.

@@ -18,7 +18,7 @@ pub type Seed = (u32, u32);
 /// if finding them takes more steps than there are.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn groups(seeds: Vec<Seed>, gap_max: usize, steps: &mut Steps<'_>) -> Result<Vec<Vec<Seed>>> {
     groups_within(seeds, [gap_max; 2], steps)
 }

@@ -133,7 +133,7 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
     ]
 }
 
-/// The alignment of two texts within so many steps.
+/// The alignment of two texts within a number of steps.
 fn aligned([a, b]: &[Text; 2], steps: &mut Steps<'_>) -> Result<Alignment> {
     let prepared = Prepared::new(a.side(), steps.stop())?;
     align_within((a.side(), &prepared), b.side(), steps)

@@ -63,7 +63,7 @@ pub struct Alignment {
 }
 
 /// Each of the five stages of an alignment (copied passages, pairs of sentences, their groups,
-/// summaries, what of all is told) takes no more steps, and so many for each token: some seconds. Two volumes of RFCs
+/// selection among all) takes no more steps than this, plus a number for each token: some seconds. Two volumes of RFCs
 /// of 8 MB take 122 million in the longest stage, of 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
@@ -85,7 +85,7 @@ impl Prepared {
     /// Prepares a query.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after nobody waits any more.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
     pub fn new(query: Side<'_>, stop: Stop<'_>) -> Result<Prepared> {
         Ok(Prepared { sentences: Sentences::new(query, stop)? })
     }
@@ -97,7 +97,7 @@ impl Prepared {
 /// given; a place of the document may be copied several times.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) soon after nobody waits any more.
+/// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
 pub fn align(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Alignment> {
     align_prepared((query, &Prepared::new(query, stop)?), document, stop)
 }
@@ -197,7 +197,7 @@ struct Candidates {
     summarised: Vec<Candidate>,
 }
 
-/// A copied passage of so many tokens needs no closer look.
+/// A copied passage of at least this many tokens needs no closer look.
 const COPIED_TOKENS_MIN: usize = 40;
 
 impl Candidates {

@@ -16,9 +16,9 @@ use crate::stop::Steps;
 
 /// The two sides of a passage have at least this cosine.
 const PASSAGE_COSINE_MIN: f64 = 0.34;
-/// At most so many sentences between two seeds.
+/// The maximum number of sentences between two seeds.
 const GAP_SENTENCES_MAX: usize = 4;
-/// Who rewrites a passage does not make it longer or shorter than so many times.
+/// The maximum ratio of the lengths of a passage and its rewritten form.
 const LENGTHS_RATIO_MAX: usize = 4;
 /// A shorter side is chance.
 const PASSAGE_BYTES_MIN: usize = 150;
@@ -30,7 +30,7 @@ const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 /// The passages that may have been rewritten, those of most seeds first.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
     (query, q): (Side<'_>, &Sentences),
     (document, d): (Side<'_>, &Sentences),

@@ -13,7 +13,7 @@ use crate::text::is_white_space;
 
 /// A sentence of fewer tokens is part of the next.
 const SENTENCE_TOKENS_MIN: usize = 3;
-/// A text without full stops is cut after so many tokens.
+/// A text without full stops is cut after this many tokens.
 const SENTENCE_TOKENS_MAX: usize = 60;
 
 /// The sentences of a text.
@@ -40,7 +40,7 @@ impl Sentences {
     /// The sentences of a text, of which the words are not weighed yet.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(side: Side<'_>, stop: Stop<'_>) -> Result<Sentences> {
         let spans = &side.tokens.spans;
         let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -143,7 +143,7 @@ impl Vocabulary {
     /// one is for texts of a sentence or two, of which every shared word would say nothing.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn weigh(q: &mut Sentences, d: &mut Sentences, stop: Stop<'_>) -> Result<Vocabulary> {
         let mut number_of: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
         number_of.reserve((q.words.len() + d.words.len()) / 4);
@@ -180,7 +180,7 @@ impl Vocabulary {
     /// In which sentences of the document each word is.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn places(&self, d: &Sentences, stop: Stop<'_>) -> Result<Places> {
         let mut starts = vec![0u32; self.count + 1];
         for (at, &number) in self.numbers[1].iter().enumerate() {

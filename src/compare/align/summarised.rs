@@ -18,21 +18,21 @@ use super::sentences::{SORT_STEPS_A_WORD, Sentences, Word, joined, norm, product
 use crate::error::Result;
 use crate::stop::Steps;
 
-/// The longer side is at least so many times as long.
+/// The minimum ratio of the lengths of the two sides.
 const LENGTHS_RATIO_MIN: usize = 3;
 /// A shorter summary is chance.
 const SUMMARY_TOKENS_MIN: usize = 30;
-/// At most so many sentences between two seeds, in the summary and in what it sums up.
+/// The maximum number of sentences between two seeds, in the summary and in what it sums up.
 const GAPS_SENTENCES_MAX: [usize; 2] = [4, 40];
-/// A sentence of a summary is like so many of the longer side, on average.
+/// The number of sentences of the longer side that resemble a sentence of the summary, on average.
 const SEEDS_A_SENTENCE_MAX: usize = 2;
-/// So much of what the words of the summary say is said by the longer side.
+/// The minimum share of the weight of the summary's words that the longer side has.
 const CONTAINMENT_MIN: f64 = 2.0 / 3.0;
 
 /// The summaries in either text of places of the other.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) when nobody waits.
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
     q: &Sentences,
     d: &Sentences,

@@ -175,7 +175,7 @@ impl Measure {
         Ok(Measure { collection, ..self })
     }
 
-    /// The same, for who does not wait long: texts that take more steps are refused, before any is
+    /// The same, with a bounded number of steps: texts that take more steps are refused, before any is
     /// taken. A step is about ten nanoseconds.
     #[must_use]
     pub fn within(self, steps_max: u64) -> Measure {

@@ -107,7 +107,7 @@ pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
     1.0 - squared_euclidean(&style_of(a), &style_of(b)).sqrt() / 2f64.sqrt()
 }
 
-/// Texts by their style, in a k-d tree: who is nearest is found without looking at all of them
+/// Texts by their style, in a k-d tree: the nearest are found without looking at all of them
 /// (Finkel et al. 2002, section 4.2). For a collection; texts can be added at any time.
 #[derive(Debug)]
 pub struct Styles<T: PartialEq> {

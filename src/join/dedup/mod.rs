@@ -6,7 +6,7 @@
 //!
 //! 1. *exact*: the same text.
 //! 2. *near*: a resemblance of at least the threshold.
-//! 3. *contained*: at least so much of it stands in the other document.
+//! 3. *contained*: at least a given share of it stands in the other document.
 //!
 //! Of several reasons the first is given, of several documents the most similar, then the first id.
 //! Optionally, passages that an earlier document has are cut out of those that are kept.

@@ -53,21 +53,21 @@ pub struct RecentDocuments {
 /// How a document is searched for.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefix {
-    /// So many of its first fingerprints are looked up.
+    /// The number of its fingerprints, the first ones, that are looked up.
     pub probed: usize,
-    /// So many of them another document has at least; not 0.
+    /// The minimum number of them that another document has; not 0.
     pub needed: usize,
 }
 
 /// The first posting of a list has none before it.
 const NONE: u32 = u32::MAX;
 
-/// About what a fingerprint takes by which a document is found: its posting, and a part of a place in
+/// The approximate size of an indexed fingerprint, in bytes: its posting, and a part of a place in
 /// the map.
 const BYTES_A_POSTING: usize = 32;
 
 impl RecentDocuments {
-    /// About how much memory they take.
+    /// Returns the approximate memory that they take, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -90,7 +90,7 @@ impl RecentDocuments {
         self.is_touched.push(false);
     }
 
-    /// The document whose text has this digest.
+    /// Finds the document whose text has this digest.
     pub fn find_digest(&self, digest: Digest) -> Option<&Recent> {
         self.digests.get(&digest).map(|&doc| &self.documents[doc as usize])
     }
@@ -106,7 +106,7 @@ impl RecentDocuments {
     ) -> Vec<(&Recent, u32)> {
         let lists = keys[..probed].iter().filter_map(|key| self.lists.get(key).copied());
         let mut lists: Vec<(u32, u32)> = lists.collect();
-        // Whoever has so many has one that is not among the most frequent.
+        // A document with `needed` of them has one that is not among the most frequent.
         let read = (lists.len() + 1).saturating_sub(needed);
         if read < lists.len() {
             lists.select_nth_unstable(read);

@@ -33,14 +33,14 @@ pub enum Verdict {
         /// How much.
         resemblance: f64,
     },
-    /// It stands in another document.
+    /// It is contained in another document.
     Contained {
         /// The id of that document.
         of: String,
         /// How much of it.
         containment: f64,
     },
-    /// All of it stands in passages of other documents.
+    /// All of it consists of passages of other documents.
     Passages {
         /// What was cut out.
         cut: Vec<Cut>,
@@ -96,14 +96,14 @@ pub struct Reason {
     of: String,
 }
 
-/// By how much more than need be of a document's fingerprints it is found, if it must have `least` in
-/// common with others: the more, the rarer are those that are followed.
+/// The number of additional fingerprints by which a document is found, if it must share `least` with
+/// others: with more of them, the lists that are followed are rarer.
 fn longer(least: u32) -> usize {
     (least as usize * 3 / 8).max(1)
 }
 
 impl DedupOptions {
-    /// By how many of its `size` fingerprints a document must be found.
+    /// The number of its `size` fingerprints by which a document must be indexed.
     pub(super) fn indexed(&self, size: usize) -> usize {
         match self.near {
             // What stands in a document may be anywhere in it.
@@ -144,7 +144,7 @@ impl Reason {
         Reason { rank: 2, similarity: 1.0, of }
     }
 
-    /// Says why a document, the first, is dropped for another, called `of`; if it is. `estimate` gives the
+    /// Returns the reason to drop a document, the first, for another, called `of`, if there is one. `estimate` gives the
     /// estimated resemblance of both.
     pub fn of(
         options: &DedupOptions,
@@ -167,7 +167,7 @@ impl Reason {
         Ok(Some(Reason { rank, similarity, of: of()? }))
     }
 
-    /// The better of two: of equal ones, that of the first id.
+    /// Returns the better of two; of equal ones, that of the first id.
     pub fn better(a: Option<Reason>, b: Option<Reason>) -> Option<Reason> {
         let (Some(first), Some(second)) = (&a, &b) else { return a.or(b) };
         let order = first.rank.cmp(&second.rank);

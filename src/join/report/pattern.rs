@@ -1,6 +1,6 @@
 //! What kind of text do two documents share?
 //!
-//! The kinds that Seo and Croft (2008), tables 5 and 7, told apart by reading; here by what can be
+//! The kinds that Seo and Croft (2008), tables 5 and 7, distinguished by reading; here by what can be
 //! seen without: whether all tokens are equal, what differs within the passages in common, where in
 //! the documents these stand, how long they are, and in how many documents their fingerprints are.
 //! The limits are this module's own, chosen on revisions, licences and RFCs.
@@ -24,7 +24,7 @@ use crate::stop::Stop;
 pub enum Pattern {
     /// The same document under another name: all tokens are equal ("URL aliasing").
     ExactAlias,
-    /// The same text but for a few words here and there, at places that are made to be filled.
+    /// The same text except for a few words here and there, at places that are made to be filled.
     Template,
     /// Heads and feet: what is common begins or ends both documents, and many others.
     Frame,
@@ -58,7 +58,7 @@ const COMMON_DF_MIN: u64 = 8;
 /// texts of a megabyte might take hours.
 const COMPARISONS_MAX: u64 = 1 << 27;
 
-/// Comparisons between two looks at whether somebody still waits.
+/// The number of comparisons between two checks of the stop flag.
 const COMPARISONS_A_LOOK: u64 = 1 << 18;
 
 /// The pattern of what two stored documents share; none if there are too many differences.

@@ -7,14 +7,14 @@
 
 use crate::text::is_white_space;
 
-/// A filter has at most so many bytes: some hundred ids in a set.
+/// The maximum length of a filter, in bytes: some hundred ids in a set.
 const BYTES_MAX: usize = 16 << 10;
 
-/// So many parentheses and `NOT` may be within one another. In a debug build one takes up to 10 KiB of
+/// The maximum nesting of parentheses and `NOT`. In a debug build one takes up to 10 KiB of
 /// stack; threads have 2 MiB.
 const DEPTH_MAX: usize = 32;
 
-/// There are at most so many bytes without a sign or space: up to the next of them the grammar looks
+/// The maximum number of bytes without a sign or space: up to the next of them the grammar looks
 /// for the end of a name, from every word. The longest id fits.
 const RUN_BYTES_MAX: usize = 1 << 10;
 
@@ -22,13 +22,13 @@ const RUN_BYTES_MAX: usize = 1 << 10;
 const SIGNS: [char; 15] =
     ['+', '^', '`', ':', '{', '}', '"', '\'', '[', ']', '(', ')', '!', '*', ' '];
 
-/// The name of a field has at most so many parts.
+/// The maximum number of parts in the name of a field.
 const PARTS_MAX: usize = 32;
 
-/// A filter has at most so many words and signs.
+/// The maximum number of words and signs in a filter.
 const WORDS_MAX: usize = 4 << 10;
 
-/// So many ranges and beginnings of values: each may look at every document.
+/// The maximum number of ranges and prefixes of values: each may look at every document.
 const SCANS_MAX: usize = 32;
 
 /// What is wrong with the filter, as a clause, if it is too large or too deep.
@@ -94,7 +94,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// The same for a filter with so many parts that may look at every document.
+/// Refuses a filter with too many parts that may look at every document.
 pub(super) fn check_scans(scans: usize) -> Result<(), String> {
     match scans > SCANS_MAX {
         true => {

@@ -5,7 +5,7 @@
 //! letters of the wrong script become those of the right one that look the same, by the table of
 //! confusable characters of Unicode (UTS #39). The right script is the one with the most letters
 //! that have no like in another of these scripts; then the one with the most letters; then, as
-//! listed. A word all of whose letters were replaced cannot be told from a foreign one.
+//! listed. A word all of whose letters were replaced cannot be distinguished from a foreign one.
 
 use super::edit::Edited;
 use crate::hash::hash_bytes;

@@ -38,7 +38,7 @@ const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [
     (Lang::Tur, Algorithm::Turkish),
 ];
 
-/// The language is found out from so many bytes of a text.
+/// The number of bytes of a text from which its language is detected.
 const SAMPLE_BYTES: usize = 16 << 10;
 
 impl Language {

@@ -126,7 +126,7 @@ pub(super) fn grammar(name: &str) -> Grammar {
         #[cfg(feature = "code-all")]
         "kotlin" => Grammar {
             names: &["label"],
-            // At an `@` the scanner looks for white space, and at the end of the text for ever.
+            // At an `@` the scanner looks for white space, and at the end of the text it never stops.
             tail: b"\n",
             ..Grammar::new(
                 tree_sitter_kotlin_ng::LANGUAGE,

@@ -36,7 +36,7 @@ const PROGRAM: &str = "class A { public: int f(int x) { return x + 1; /* c */ } 
     # comment or not\ndef g(x):\n    return f'{x}'\nfn h(x: &'a str) -> u8 { 'b'; r#\"s\"#; 1 }\n\
     struct B { virtual void m() = 0; }; A() { super(); } void f(final int y) { auto z = 1'000; }\n";
 
-/// So many of the languages, the first, are in every build with the feature.
+/// The number of languages, the first ones, that are in every build with the feature.
 const OF_EVERY_BUILD: usize = 5;
 
 /// Programs at which the scanners of two grammars ask the C library what a letter and what white
@@ -179,7 +179,7 @@ fn no_stack(text_bytes: usize, source: &std::io::Error) -> Error {
     Error::Memory { what, is_for_now: true }
 }
 
-/// Texts of so few bytes are parsed in the thread of the caller, whose stack has room for them.
+/// Texts of up to this many bytes are parsed in the thread of the caller, whose stack has room for them.
 const PARSED_IN_PLACE_BYTES_MAX: usize = 512;
 
 /// What the parser takes of a stack for any text.
@@ -218,7 +218,7 @@ fn parsed_here(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<T
 }
 
 /// The parser asks after every hundred of its steps whether it is to go on; a text for which it asks
-/// more often than once for so many bytes is not parsed, so that what becomes of it does not depend on
+/// more often than once for this many bytes is not parsed, so that what becomes of it does not depend on
 /// the machine. Of 270 MB of programs in five languages none took more than one for 34 bytes, and all
 /// together one for 150.
 const BYTES_A_PARSER_LOOK: usize = 8;
@@ -226,7 +226,7 @@ const BYTES_A_PARSER_LOOK: usize = 8;
 /// See [`BYTES_A_PARSER_LOOK`].
 const PARSER_LOOKS_MIN: usize = 1 << 12;
 
-/// The parser reads a text in parts of so many bytes. Some scanners look ahead to the end of the text,
+/// The parser reads a text in parts of this many bytes. Some scanners look ahead to the end of the text,
 /// and do it again at the next place: Kotlin's within strings.
 const PART_BYTES: usize = 1 << 10;
 

@@ -125,7 +125,7 @@ fn reference(original: &str, form: Form, units: usize) -> Vec<Token> {
     for found in WORDS.captures_iter(&text) {
         let all = found.get(0).unwrap();
         if units == 0 {
-            // Runs are not told from words, so neighbours are one word.
+            // Runs are not distinguished from words, so neighbours are one word.
             if last_run_end == all.start() {
                 let (word, start, _): Token = tokens.pop().unwrap();
                 tokens.push((word + all.as_str(), start, sources[all.end() - 1].1));

@@ -16,7 +16,7 @@ use crate::measure::keys;
 pub struct Potthast {
     #[command(flatten)]
     revisions: Revisions,
-    /// At most so many pairs of each tenth of similarity.
+    /// The maximum number of pairs of each tenth of similarity.
     #[arg(long, default_value = "300")]
     each: usize,
 }
@@ -124,7 +124,7 @@ impl Potthast {
         }
         write!(
             out,
-            "\nTable 2 by counts: fingerprints of texts of so many words (20 texts each, made of revisions of different documents), which is also the number of \
+            "\nTable 2 by counts: fingerprints of texts by their number of words (20 texts each, made of revisions of different documents), which is also the number of \
              look-ups of a query, and what a document adds to the index; last, what the words times 16 multiply them by, and the paper's complexity, in the length d \
              of the document or a constant k. Random choice is a fixed number in the paper and one of every l here.\n\n| scheme |"
         )?;

@@ -25,7 +25,7 @@ pub struct Seo {
     /// Articles of which pairs with known reuse are made: a JSON lines file.
     #[arg(long)]
     articles: PathBuf,
-    /// At most so many pairs of each category.
+    /// The maximum number of pairs of each category.
     #[arg(long, default_value = "200")]
     each: usize,
     /// The seed of planted pairs.

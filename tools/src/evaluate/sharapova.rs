@@ -130,7 +130,7 @@ fn index(path: &Path, config: Config, documents: &[&Document]) -> Result<Searche
     Ok(Searcher::new(index.snapshot()?))
 }
 
-/// Sentences of a document, of about so many words together.
+/// Sentences of a document, with about this many words in all.
 fn sentences(document: &Document, words_max: usize) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut count = 0;

@@ -51,7 +51,7 @@ impl Program {
     /// Runs cento, which must end well.
     pub fn must(&self, dir: &Path, strace: &[&str], args: &[&str]) -> Judged {
         let ended = self.run(dir, strace, args)?;
-        // Whoever removes what is removed already finds nothing.
+        // Removing what is already removed finds nothing.
         let is_well = match ended.code {
             Some(0) => true,
             Some(1) => args.first() == Some(&"remove"),
@@ -94,7 +94,7 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
     }
 }
 
-/// What an undisturbed run leaves, and who knows it.
+/// What an undisturbed run leaves, and what knows it.
 pub struct Judge<'a> {
     /// The program.
     pub program: &'a Program,
@@ -105,7 +105,7 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// A judge who has seen the directory `done`, where a run has ended.
+    /// A judge that has seen the directory `done`, where a run has ended.
     ///
     /// # Errors
     /// When an output is not there.

@@ -40,7 +40,7 @@ pub struct Faults {
     /// A directory, best in memory, in which a directory a verb is made anew.
     #[arg(long)]
     work: PathBuf,
-    /// So many states of each power cut are drawn, beside the four regular ones: all lost, names
+    /// The number of states of each power cut that are drawn, besides the four regular ones: all lost, names
     /// only, contents only, lengths only.
     #[arg(long, default_value = "3")]
     seeds: u64,
@@ -50,16 +50,16 @@ pub struct Faults {
     /// Syncs do nothing: then there must be losses, and it is an error if there are none.
     #[arg(long)]
     broken_sync: bool,
-    /// Of so many states one is judged by repeating the run as well.
+    /// One in this many states is also judged by repeating the run.
     #[arg(long, default_value = "4")]
     repeat_every: usize,
-    /// So many repeated runs of a verb are cut off again, each at three changes.
+    /// The number of repeated runs of a verb that are cut off again, each at three changes.
     #[arg(long, default_value = "16")]
     second: usize,
     /// No calls are made to fail.
     #[arg(long)]
     no_errors: bool,
-    /// With --verb and --seed: only the state after so many changes, of the recording that is in
+    /// With --verb and --seed: only the state after this many changes, of the recording that is in
     /// --work.
     #[arg(long, requires_all = ["verb", "seed"])]
     at: Option<usize>,
@@ -92,9 +92,9 @@ struct Tally {
 
 /// A moment from which on the index may hold something else.
 struct Milestone {
-    /// After so many changes.
+    /// After this many changes.
     from: usize,
-    /// It is acknowledged after so many.
+    /// It is acknowledged after this many.
     durable: usize,
     contents: Option<Contents>,
     segments: usize,

@@ -133,7 +133,7 @@ impl Disk {
         self.nodes.len() - 1
     }
 
-    /// So many changes have been made.
+    /// The number of changes that have been made.
     #[cfg(test)]
     fn changes(&self) -> usize {
         self.changes

@@ -112,7 +112,7 @@ impl Scenario {
     }
 }
 
-/// A text of so many words, the same for the same number.
+/// A text of this many words, the same for the same number.
 fn text(number: u64, words: usize) -> String {
     let mut rng = Rng::with_seed(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let words = (0..words).map(|_| format!("w{}", rng.u32(..2000)));
@@ -232,7 +232,7 @@ fn merging() -> Scenario {
     Scenario { files, setup: vec![setup], merges: true, ..Scenario::new("merge", &run, story) }
 }
 
-/// A stream of so many records that there are commits on the way, most of them copies.
+/// A stream with enough records for commits on the way, most of them copies.
 fn dedup() -> Scenario {
     const RECORDS: u64 = 2_200;
     const NEW_EVERY: u64 = 100;

@@ -241,12 +241,12 @@ fn clusters_have_no_chains() {
     assert_eq!(members(&star[0]), ["a2"]);
     let single = clusters(&["--linkage", "single"]);
     assert_eq!((single.len(), members(&single[0])), (1, vec!["a2".into(), "a3".into()]));
-    // In the middle of the chain is who is like both.
+    // In the middle of the chain is the one that is like both.
     let dated = clusters(&["--prefer", "date"]);
     assert_eq!((&dated[0]["representative"], &dated[0]["size"]), (&json!("a2"), &json!(3)));
     assert_eq!(clusters(&["--prefer", "-date"])[0]["representative"], "a1");
     assert_eq!(clusters(&["--prefer", "longest"])[0]["representative"], "a1");
-    // Large numbers are told apart.
+    // Large numbers are distinguished.
     let stamped =
         [("p", 20_240_131_123_059u64), ("q", 20_200_101_000_000), ("r", 20_220_101_000_000)];
     let stamped = stamped.map(|(id, ts)| line(id, &words(8, 50), json!({ "ts": ts })));

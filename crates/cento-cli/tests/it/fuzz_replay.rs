@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[path = "../../../../fuzz/src/lib.rs"]
 mod cases;
 
-/// The seeds of all targets have at most so many bytes.
+/// The maximum size of the seeds of all targets, in bytes.
 const SEED_BYTES_MAX: u64 = 300_000;
 
 fn dir(kind: &str) -> PathBuf {
@@ -22,7 +22,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Gives a target its inputs, by name, so that the one that fails can be told.
+/// Gives a target its inputs, by name, so that the one that fails can be identified.
 fn replay(name: &str) {
     let (_, target) = cases::TARGETS.into_iter().find(|(other, _)| *other == name).unwrap();
     let seeds = files(&dir("seeds").join(name));

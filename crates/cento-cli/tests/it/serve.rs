@@ -179,7 +179,7 @@ fn the_command_line_adds_to_a_service() {
     let by_url = dir.json(&["compare", "a.txt", "b.txt", "--measure", "lcs", "--url", url]);
     assert_eq!(by_url, compared);
     assert_eq!(dir.json(&["remove", "--url", url, "a", "c"])["removed"], 2);
-    // The writer of the service is in the way of others, but for who asks the service.
+    // The writer of the service is in the way of others, except for clients of the service.
     let refused = dir.run(&["add", "idx", "more.txt"]);
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("--url"), "{}", refused.err);

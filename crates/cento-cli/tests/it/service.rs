@@ -326,7 +326,7 @@ fn a_slow_client_is_cut_off_and_disturbs_nobody() {
     wait_until(|| service.ask("GET", "/healthz", "", "").status == 200);
 }
 
-/// A request that was let in and of whose body, of so many bytes, only the first come.
+/// A request that was admitted, and of whose body only the first bytes come.
 fn hold(service: &Service, path: &str, bytes: usize, come: usize) -> TcpStream {
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\

@@ -1,4 +1,4 @@
-//! What a defect in the service does to those who did not bring it out: nothing.
+//! What a defect in the service does to clients that did not trigger it: nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -30,7 +30,7 @@ impl Local {
         Index::create(dir.path().join("idx"), config()).unwrap();
         let settings = Settings {
             listen: ([127, 0, 0, 1], 0).into(),
-            // Only who waits makes it commit.
+            // Only a waiting client makes it commit.
             commit_interval: std::time::Duration::from_secs(3600),
             faults,
             ..Settings::default()

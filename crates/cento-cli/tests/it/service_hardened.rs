@@ -109,7 +109,7 @@ fn a_stale_note_of_where_a_service_is_leads_to_no_other_index() {
 
 #[test]
 fn who_adds_much_keeps_nobody_from_committing_and_removing() {
-    // Both waited in one queue, which those who add filled again at once.
+    // Both waited in one queue, which clients that add filled again at once.
     let dir = created();
     let service = Service::start(&dir, &[]);
     let is_done = AtomicBool::new(false);

@@ -23,7 +23,7 @@ pub struct CompareRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::measures))]
     pub measures: Vec<String>,
-    /// Only passages of at least so many tokens of `a`.
+    /// Only passages of at least this many tokens of `a`.
     #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,

@@ -43,7 +43,7 @@ pub struct Run {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CompactRequest {
-    /// Leave at most so many segments. Default: 1.
+    /// The maximum number of segments to leave. Default: 1.
     #[serde(default = "one", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub segments: u32,

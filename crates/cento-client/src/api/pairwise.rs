@@ -17,7 +17,7 @@ pub struct PairwiseRequest {
     /// Texts that do not count, such as what was handed out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
-    /// At most so many pairs. Default: 20.
+    /// The maximum number of pairs. Default: 20.
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
     pub limit: usize,
     /// Only pairs whose texts themselves have at least this estimated resemblance; without
@@ -25,7 +25,7 @@ pub struct PairwiseRequest {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_estimated_resemblance: f64,
-    /// Only pairs with a passage of at least so many tokens, with these passages.
+    /// Only pairs with a passage of at least this many tokens, with these passages.
     #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,

@@ -12,7 +12,7 @@ use cento::search::{Goal, Query, Rank, Subject};
 use cento::text::kind::no_text_in;
 use cento::{Error, Result};
 
-/// A service is asked for at most so many hits.
+/// The maximum number of hits that a service can be asked for.
 pub const HITS_MAX: usize = 10_000;
 
 /// A service looks for the passages of at most this many candidates to rank them.
@@ -46,7 +46,7 @@ pub struct SearchRequest {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_estimated_resemblance: f64,
-    /// Only hits with at least so many fingerprints in common. Default: 1.
+    /// Only hits with at least this many fingerprints in common. Default: 1.
     #[serde(default = "default_min_overlap", deserialize_with = "whole::number")]
     pub min_overlap: u32,
     /// Only hits with at least this share of the weight of the query's fingerprints, of which rare
@@ -69,7 +69,7 @@ pub struct SearchRequest {
     #[serde(default = "default_candidates", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
     pub candidates: usize,
-    /// At most so many hits. Default: 10.
+    /// The maximum number of hits. Default: 10.
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: usize,
@@ -82,7 +82,7 @@ pub struct SearchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$"))]
     pub max_df: Option<String>,
-    /// Read at most so many postings; the answer may then lack hits, and says so.
+    /// The maximum number of postings to read; the answer may then lack hits, and says so.
     #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     pub budget: Option<u64>,
     /// Texts that do not count, such as templates. Counting without them takes time in proportion to
@@ -92,8 +92,8 @@ pub struct SearchRequest {
     /// Show the passages that the query shares with each hit.
     #[serde(default)]
     pub passages: bool,
-    /// Only hits with a passage of at least so many tokens of the query, and of their passages only
-    /// those.
+    /// Only hits with a passage of at least this many tokens of the query; shorter passages are not
+    /// shown.
     #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
     pub min_passage: Option<u32>,
@@ -132,7 +132,7 @@ impl Default for SearchRequest {
 }
 
 impl SearchRequest {
-    /// Asks for what `query` asks for, but for its subject, its filter's and its measure's context:
+    /// Asks for what `query` asks for, except for its subject, its filter's and its measure's context:
     /// texts, ids and signatures are said as they are to be sent.
     pub fn of(query: &Query) -> SearchRequest {
         SearchRequest {

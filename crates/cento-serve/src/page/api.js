@@ -2,7 +2,7 @@
 
 const TOKEN_KEY = "cento-token";
 const TRIES_MAX = 5;
-// The service may have been told otherwise; this only explains why a connection broke.
+// The service may be configured otherwise; this only explains why a connection broke.
 const BODY_BYTES_DEFAULT = 16 * 1024 * 1024;
 
 /** An answer that is an error, or none. */

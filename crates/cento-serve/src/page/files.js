@@ -7,7 +7,7 @@ const NAMES_SHOWN_MAX = 500;
 
 /**
  * Lets files be chosen with `inputs`, and dropped on `target`. They are listed in `list`. With
- * `replaces` a choice takes the place of the one before, otherwise it adds to it. `onChange` is told of
+ * `replaces` a choice takes the place of the one before, otherwise it adds to it. `onChange` is called with
  * every choice.
  */
 export class Chooser {

@@ -17,7 +17,7 @@ const NAME_CHARACTERS_NARROW = 16;
 /**
  * The graph of pairs `{ a, b, symmetric }`, where `a` and `b` are vertices `{ name, kind }`. Returns
  * `{ svg, edges, vertices }`, with the element of each edge by pair, and of each vertex. The table of
- * the same pairs says the same in words, so the picture is one image to who cannot see it.
+ * the same pairs says the same in words, so to assistive technology the picture is one image.
  */
 export function makeGraph(pairs, width, onChoose) {
   const vertices = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))];

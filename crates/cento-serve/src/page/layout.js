@@ -6,7 +6,7 @@
 
 const STEPS_MAX = 400;
 const STRIDES = [1, 2, 3, 5];
-/** The distance of the centres of identical files, which are to be told apart and to have an edge. */
+/** The distance of the centres of identical files, which must remain distinguishable and have an edge. */
 const DISTANCE_MIN = 32;
 /** Less would be drawn off every screen. */
 const SIMILARITY_MIN = 1e-4;

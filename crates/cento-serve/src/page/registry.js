@@ -36,7 +36,7 @@ export function setUpRegister(afterwards) {
   });
 }
 
-/** Tells whoever registers what this index keeps. */
+/** Says on the registration form what this index keeps. */
 export function tellWhatIsKept({ stores_text: storesText }) {
   byId("register-warning").hidden = !storesText;
   byId("register-no-text").hidden = storesText;

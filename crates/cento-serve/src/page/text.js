@@ -68,7 +68,7 @@ function listed(numbers) {
 /**
  * The nodes of a text with its passages marked. `marks` is filled with the marks of each passage, by
  * number. The text content of the nodes is the text: numbers of passages are shown by the style sheet,
- * so that whoever copies a passage gets nothing else.
+ * so that a copied passage contains nothing else.
  */
 export function markedText(text, ranges, marks) {
   const nodes = document.createDocumentFragment();

@@ -15,7 +15,7 @@ use cento_client::api::{
     AddResponse, Commit, DocumentResponse, RemoveRequest, RemoveResponse, When,
 };
 
-/// At most so many documents are removed by one request.
+/// The maximum number of documents that one request removes.
 const IDS_MAX: usize = 100_000;
 
 fn status(committed: bool) -> StatusCode {
@@ -24,7 +24,7 @@ fn status(committed: bool) -> StatusCode {
 
 /// Add a document, or many, in place of those with the same ids.
 ///
-/// With `application/x-ndjson` the body has a document a line; a record that is none is counted, told
+/// With `application/x-ndjson` the body has a document a line; an invalid record is counted, reported
 /// with its line, and disturbs no other.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,

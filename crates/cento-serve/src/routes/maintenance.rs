@@ -47,7 +47,7 @@ pub async fn compact(
     let is_empty = !request.headers().contains_key(header::CONTENT_TYPE);
     let CompactRequest { segments, wait } = match is_empty {
         true => CompactRequest::default(),
-        // A body that does not come must not be waited for for ever, as the end is.
+        // A body that does not come must not be waited for without limit, as the end is.
         false => {
             let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
             let body = tokio::time::timeout(app.settings.timeout, body).await;

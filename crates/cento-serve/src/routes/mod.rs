@@ -55,7 +55,7 @@ fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -
     Route { method: Method::DELETE, path, handler: routing::delete(handler) }
 }
 
-/// The routes for those who may read.
+/// The routes for clients that may read.
 fn readers() -> Vec<Route> {
     vec![
         post("/v1/search", search::search),
@@ -68,7 +68,7 @@ fn readers() -> Vec<Route> {
     ]
 }
 
-/// The routes for those who may write.
+/// The routes for clients that may write.
 fn writers() -> Vec<Route> {
     vec![
         post("/v1/documents", documents::add),
@@ -79,7 +79,7 @@ fn writers() -> Vec<Route> {
     ]
 }
 
-/// The routes for everybody.
+/// The routes for every client.
 fn everybody() -> Vec<Route> {
     vec![
         get("/healthz", status::healthz),

@@ -19,10 +19,11 @@ use cento::stop::Stop;
 use cento::{Error, Result};
 use cento_client::api::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
 
-/// A search with a body of so many bytes may be quick: tokenising them takes some tens of microseconds.
+/// The maximum size, in bytes, of the body of a quick search: tokenising it takes some tens of
+/// microseconds.
 const QUICK_BYTES_MAX: usize = 4 << 10;
 
-/// And if it asks for no more hits.
+/// The maximum number of hits that a quick search asks for.
 const QUICK_HITS_MAX: usize = 100;
 
 /// Find the documents that share text with a given one.

@@ -15,7 +15,7 @@ use cento::index::{Outcome, Writer};
 /// What each change takes besides its texts.
 const CHANGE_BYTES: usize = 256;
 
-/// So many documents that bring out a defect are remembered.
+/// The number of documents that triggered a defect which are remembered.
 const POISONS_MAX: usize = 1024;
 
 /// What is to become of the index.
@@ -44,7 +44,7 @@ pub enum Reported {
     Nothing,
     /// That it was accepted: if it is lost, that is counted.
     Accepted,
-    /// That its command failed: the change may still be made, but nobody relies on it.
+    /// That its command failed: the change may still be made, but no client relies on it.
     Failed,
 }
 
@@ -108,7 +108,7 @@ impl Kept {
         }
     }
 
-    /// What is told of it when it is refused.
+    /// What is reported of it when it is refused.
     pub fn refused(&self) -> Refused {
         let (line, bytes, is_empty) = match &self.change {
             Change::Add(Received { line, signed }) => {
@@ -156,7 +156,7 @@ impl Changes {
         std::mem::take(self).list
     }
 
-    /// The command has been answered; whoever sent it is told nothing more than this.
+    /// The command has been answered; its sender learns nothing more than this.
     pub fn answered(&mut self, command: u64, reported: Reported) {
         // Commands have ascending numbers.
         let start = self.list.partition_point(|kept| kept.command < command);
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_command_is_answered_wherever_its_changes_stand() {
-        // Those of a command before the last one stayed as if nobody had been told of them.
+        // Those of a command before the last one stayed as if they had not been reported.
         let mut changes = Changes::default();
         for command in [1, 1, 4, 4, 7] {
             changes.push(Kept::new(Change::Remove("a".into()), command));

@@ -1,9 +1,9 @@
 //! What does the thread of the writer do?
 //!
-//! It takes commands in turn, commits when somebody waits for it or the commit interval is over, and
+//! It takes commands in turn, commits when a client waits for it or the commit interval is over, and
 //! publishes what it committed. A compaction goes on in threads of tantivy's while documents are added.
 //!
-//! After a failed write everything since the last commit is gone. Whoever waits is told; what had
+//! After a failed write everything since the last commit is gone. Waiting clients receive an error; what had
 //! been acknowledged before is counted as lost, and a new writer is opened.
 //!
 //! After a panic nothing is lost: see [`recovery`].
@@ -32,13 +32,13 @@ use cento::{Error, Result};
 use cento_client::api::AddReport;
 use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
-/// At most so many commands go into one commit that somebody waits for.
+/// The maximum number of commands in one commit that a client waits for.
 const GROUP_MAX: usize = 64;
 
 /// So often the writer looks whether merges have ended and what time it is.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A compaction that another merge has outrun is begun again at most so many times.
+/// The maximum number of times that a compaction is begun again after another merge has outrun it.
 const COMPACTION_TRIES: u32 = 10;
 
 /// This share of the writer's memory is for what has been taken and is not committed; when it is used up a
@@ -140,7 +140,7 @@ impl Work {
         let _ = committed.send(is_committed);
     }
 
-    /// Does `what`; whoever waits learns of a defect outside of a change, where it is caught too, and
+    /// Does `what`; waiting clients learn of a defect outside of a change, where it is caught too, and
     /// what has been taken stays.
     fn guard(&mut self, what: impl FnOnce(&mut Work)) {
         let done = Error::catch("the writer", || {
@@ -161,13 +161,13 @@ impl Work {
 
     fn step(&mut self, ways: &Incoming, next_tick: &mut Instant) {
         let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
-        // Whoever adds much must not keep others from being heard.
+        // A client that adds much must not keep others from being served.
         select_biased! {
             recv(ways.others) -> command => self.take(command.unwrap_or(Command::Stop)),
             recv(ways.documents) -> command => self.take(command.unwrap_or(Command::Stop)),
             default(until.saturating_duration_since(Instant::now())) => {}
         }
-        // Others who wait are served by the same commit.
+        // The same commit serves other waiting clients.
         for command in ways.others.try_iter().chain(ways.documents.try_iter()).take(GROUP_MAX) {
             self.take(command);
         }
@@ -254,7 +254,7 @@ impl Work {
         self.tell();
     }
 
-    /// The sender of the command is about to be told that it failed. What it has changed before that is made
+    /// The sender of the command is about to learn that it failed. What it has changed before that is made
     /// all the same.
     fn failed(&mut self) {
         self.refused.remove(&self.command);
@@ -271,7 +271,7 @@ impl Work {
         self.commit_due = self.commit_due.or(Instant::now().checked_add(interval));
     }
 
-    /// Answers now, or after the commit that is waited for; `answer` is told whether that was made, and
+    /// Answers now, or after the commit that is waited for; `answer` receives whether that was made, and
     /// what was refused.
     fn answer<T: Send + 'static>(
         &mut self,
@@ -291,7 +291,7 @@ impl Work {
                 self.commit_later();
                 self.kept.answered(command, Reported::Accepted);
                 let refused = self.refused.remove(&command).unwrap_or_default();
-                // Whoever has the answer may look at once.
+                // A client may search as soon as it has the answer.
                 self.tell();
                 reply.send(answer(false, refused));
             }
@@ -380,7 +380,7 @@ impl Work {
                 self.committed(started, has_changes);
             }
             Err(Error::Internal { .. }) => {
-                // Whoever waits is told there.
+                // Waiting clients are answered there.
                 let _ = self.recover();
             }
             Err(error) => {
@@ -389,10 +389,10 @@ impl Work {
         }
     }
 
-    /// What was taken is durable: it is published, and whoever waits is told.
+    /// What was taken is durable: it is published, and waiting clients are answered.
     fn committed(&mut self, started: Instant, has_changes: bool) {
         self.commit_due = None;
-        // What is committed is to be seen before anybody is told; but if it cannot be opened it is
+        // What is committed must be visible before clients are answered; but if it cannot be opened it is
         // committed all the same.
         let searchable = self.publish();
         let current = self.published.current();
@@ -493,7 +493,7 @@ impl Work {
     /// Merges that have ended are made use of, and it may be time to compact.
     fn tick(&mut self) {
         self.metrics.merged(self.index.merges());
-        // Who asks whether the service can write need not write to find out.
+        // A client that asks whether the service can write need not write to find out.
         if self.status.failed.load(Ordering::Relaxed) {
             let _ = self.writer();
         }
@@ -523,7 +523,7 @@ impl Work {
     }
 }
 
-/// Segments of fewer documents are left out of a compaction that is begun for so many times. Small ones
+/// Returns the number of documents below which attempt `tries` at a compaction leaves out a segment. Small ones
 /// are those that go away meanwhile; in a small index it costs little to try again with all.
 fn documents_min(tries: u32, documents: u64) -> u32 {
     let share = match tries {

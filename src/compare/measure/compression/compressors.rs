@@ -6,7 +6,7 @@ use crate::compare::measure::family::Texts;
 use crate::error::Result;
 use crate::stop::Stop;
 
-/// A compressor, told apart by its name.
+/// A compressor, identified by its name.
 pub type Compress = fn(&[&[u8]], Stop<'_>) -> Result<usize>;
 
 /// The symmetric similarity of Finkel et al. (2002), section 4.3: 2 - 2 c(a + b) / (c(a) + c(b)).
@@ -32,10 +32,10 @@ pub fn bzip2(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
     Ok(in_memory(encoder.finish()).0)
 }
 
-/// The contexts that the model remembers take so many bytes.
+/// The size of the contexts that the model remembers, in bytes.
 const PPM_MEMORY_BYTES: u32 = 64 << 20;
 
-/// A context is at most so many bytes long.
+/// The maximum length of a context, in bytes.
 const PPM_ORDER: u32 = 16;
 
 /// The bytes that prediction by partial matching (PPMd variant H) makes of these.
@@ -46,7 +46,7 @@ pub fn ppm(parts: &[&[u8]], stop: Stop<'_>) -> Result<usize> {
     Ok(in_memory(encoder.finish(true)).0)
 }
 
-/// Compressed between two looks at whether somebody waits.
+/// The number of bytes that are compressed between two checks of the stop flag.
 const PART_BYTES: usize = 64 << 10;
 
 fn write(parts: &[&[u8]], encoder: &mut impl Write, stop: Stop<'_>) -> Result<()> {

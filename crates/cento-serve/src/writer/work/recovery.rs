@@ -18,12 +18,12 @@ use cento::index::{Outcome, Writer};
 use cento::{Error, Result};
 use cento_client::api::{AddResponse, RecordError};
 
-/// What has been taken is done again at most so many times in a row. One change that panics among a
+/// The maximum number of times in a row that accepted changes are applied again. One change that panics among a
 /// million needs 41; more than these means that nothing can be written.
 const TRIES_MAX: u32 = 1000;
 
 impl Work {
-    /// Whoever sent this is told that it is not taken; or it is lost, if they have been told that it was.
+    /// Its sender learns that it is not taken; or it is lost, if the sender was answered that it was.
     pub(super) fn refuse(&mut self, kept: &mut Kept) {
         kept.state = State::Refused;
         tracing::error!(id = kept.id(), "a document triggers a defect; please report it");
@@ -126,7 +126,7 @@ impl Work {
     /// Ends the writer after a failed write: what was not committed is gone.
     pub(super) fn give_up(&mut self, error: &Error) -> Failure {
         let mut failure = Failure::from(error);
-        // It may pass, but for a defect.
+        // It may pass, except for a defect.
         let is_defect = matches!(error, Error::Internal { .. });
         if failure.status == StatusCode::INTERNAL_SERVER_ERROR && !is_defect {
             failure = Failure::unavailable(
@@ -148,7 +148,7 @@ impl Work {
         failure
     }
 
-    /// So many changes that were acknowledged are not made.
+    /// Counts acknowledged changes that are not made.
     fn lose(&self, changes: u64) {
         self.metrics.lost.inc_by(changes);
         self.status.lost.fetch_add(changes, Ordering::Relaxed);
