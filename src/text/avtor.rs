@@ -10,6 +10,8 @@ mod language;
 mod markup;
 #[cfg(feature = "avtor")]
 mod pipeline;
+#[cfg(feature = "avtor")]
+mod vocabulary;
 
 use super::family::Family;
 use crate::spec::Parameter;
@@ -42,7 +44,7 @@ pub(super) const FAMILY: Family = Family {
     example: "avtor(language=en)",
     feature: Some("avtor"),
     #[cfg(feature = "avtor")]
-    build: Some(|spec| Arc::new(pipeline::Steps::new(spec))),
+    build: Some(|spec| Arc::new(pipeline::Avtor::new(spec))),
     #[cfg(not(feature = "avtor"))]
     build: None,
 };

@@ -40,7 +40,7 @@ impl Tokenize for Prefixes {
 
 /// Words are taken as the analyser `words` does by default.
 pub(super) const FORM: Form = Form { nfkc: true, fold: true };
-const UNITS: usize = 2;
+pub(super) const UNITS: usize = 2;
 
 /// Appends the first `letters` letters of each word of `text`.
 pub(super) fn prefixes(
@@ -49,41 +49,31 @@ pub(super) fn prefixes(
     tokens: &mut impl Take,
     stop: Stop<'_>,
 ) -> Result<()> {
-    each_word(text, stop, &mut |word| {
-        let prefix = |word: &str| {
-            let end = word.char_indices().nth(letters).map_or(word.len(), |(at, _)| at);
+    tokenize(text, FORM, UNITS, &mut Beginnings { text, letters, tokens }, stop)
+}
+
+/// The normal form of the word at `span` of `text` that has this hash; unknown if a character made
+/// several words, which is then left as it is.
+pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
+    let letters = normal_form(&text[span.start as usize..span.end as usize], FORM);
+    (hash_bytes(letters.as_bytes()) == hash).then_some(letters)
+}
+
+/// Takes the beginnings of the words of a text.
+struct Beginnings<'a, T> {
+    text: &'a str,
+    /// Of each word so many letters.
+    letters: usize,
+    tokens: &'a mut T,
+}
+
+impl<T: Take> Take for Beginnings<'_, T> {
+    fn take(&mut self, hash: u64, span: Span) {
+        let prefix = |word: String| {
+            let end = word.char_indices().nth(self.letters).map_or(word.len(), |(at, _)| at);
             hash_bytes(&word.as_bytes()[..end])
         };
-        tokens.take(word.letters.map_or(word.hash, prefix), word.span);
-    })
-}
-
-/// A word, its hash, and where it stands.
-pub(super) struct Word<'a> {
-    /// Its normal form; unknown if a character made several words, which is then left as it is.
-    pub(super) letters: Option<&'a str>,
-    pub(super) hash: u64,
-    pub(super) span: Span,
-}
-
-/// Calls `each` with each word of `text`.
-pub(super) fn each_word(text: &str, stop: Stop<'_>, each: &mut dyn FnMut(Word<'_>)) -> Result<()> {
-    tokenize(text, FORM, UNITS, &mut EachWord { text, each, taken: 0 }, stop)
-}
-
-/// Looks at each token of a text for the word that it is.
-struct EachWord<'a> {
-    text: &'a str,
-    each: &'a mut dyn FnMut(Word<'_>),
-    taken: u64,
-}
-
-impl Take for EachWord<'_> {
-    fn take(&mut self, hash: u64, span: Span) {
-        let letters = normal_form(&self.text[span.start as usize..span.end as usize], FORM);
-        let is_known = hash_bytes(letters.as_bytes()) == hash;
-        (self.each)(Word { letters: is_known.then_some(&letters), hash, span });
-        self.taken += 1;
+        self.tokens.take(letters(self.text, hash, span).map_or(hash, prefix), span);
     }
 
     fn take_all(
@@ -95,7 +85,7 @@ impl Take for EachWord<'_> {
     }
 
     fn taken(&self) -> u64 {
-        self.taken
+        self.tokens.taken()
     }
 }
 

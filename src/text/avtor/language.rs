@@ -9,8 +9,11 @@ use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::text::unicode::is_assigned;
 use rust_stemmers::{Algorithm, Stemmer};
 use std::collections::HashSet;
-use std::sync::OnceLock;
-use whatlang::{Detector, Lang};
+use std::sync::{LazyLock, OnceLock};
+use whatlang::{Detector, Lang, Script};
+
+/// The hashes of the stop words of a language.
+pub(super) type StopWords = HashSet<u64, BuildKeyHasher>;
 
 /// A language, by its place in [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +62,11 @@ impl Language {
         }
     }
 
+    /// A number that no other language has, less than 255.
+    pub(in crate::text) fn number(self) -> u8 {
+        self.0 as u8
+    }
+
     /// Its stop words as they are listed.
     pub(in crate::text) fn stop_list(self) -> &'static [&'static str] {
         stop_words::lookup(NAMES[self.0 + 2]).unwrap_or_default()
@@ -72,8 +80,8 @@ impl Language {
     pub(in crate::text) fn stop_words(
         self,
         normal_form: impl Fn(&str) -> String,
-    ) -> &'static HashSet<u64, BuildKeyHasher> {
-        static SETS: [OnceLock<HashSet<u64, BuildKeyHasher>>; LANGUAGES.len()] =
+    ) -> &'static StopWords {
+        static SETS: [OnceLock<StopWords>; LANGUAGES.len()] =
             [const { OnceLock::new() }; LANGUAGES.len()];
         SETS[self.0].get_or_init(|| {
             // "don't" is two words here, and what stands before and after the apostrophe stops.
@@ -88,9 +96,37 @@ impl Language {
 fn detect(text: &str) -> Option<Language> {
     let mut lengths = (0..=SAMPLE_BYTES.min(text.len())).rev();
     let end = lengths.find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-    let allowed = LANGUAGES.iter().map(|language| language.0).collect();
-    let text: String = text[..end].chars().map(settled).collect();
-    let lang = Detector::with_allowlist(allowed).detect_lang(&text)?;
+    let text = &text[..end];
+    if text.is_ascii() {
+        return detect_latin(text);
+    }
+    let text: String = text.chars().map(settled).collect();
+    // The script is that of the most characters.
+    let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    if letters > text.chars().filter(|c| !c.is_ascii()).count() {
+        return detect_latin(&text);
+    }
+    // In the other scripts there is one of the languages each, or none.
+    let lang = match whatlang::detect_script(&text)? {
+        Script::Latin => return detect_latin(&text),
+        Script::Arabic => Lang::Ara,
+        Script::Cyrillic => Lang::Rus,
+        Script::Greek => Lang::Ell,
+        Script::Tamil => Lang::Tam,
+        _ => return None,
+    };
+    of_lang(lang)
+}
+
+/// The most likely language of a sample in Latin script.
+fn detect_latin(text: &str) -> Option<Language> {
+    static DETECTOR: LazyLock<Detector> = LazyLock::new(|| {
+        Detector::with_allowlist(LANGUAGES.iter().map(|language| language.0).collect())
+    });
+    of_lang(DETECTOR.detect_lang(text)?)
+}
+
+fn of_lang(lang: Lang) -> Option<Language> {
     LANGUAGES.iter().position(|language| language.0 == lang).map(Language)
 }
 
@@ -103,6 +139,7 @@ fn detect(text: &str) -> Option<Language> {
 /// around it, by a property of all characters that may change.
 fn settled(c: char) -> char {
     match c {
+        c if c.is_ascii() => c,
         '\u{3a3}' => '\u{3c3}',
         '\u{a7ce}' | '\u{a7d2}' | '\u{a7d4}' | '\u{16ea0}'..='\u{16eb8}' => {
             char::REPLACEMENT_CHARACTER
@@ -117,6 +154,7 @@ mod tests {
     use super::*;
     use crate::hash::mix64;
     use crate::text::normalize::{Form, normal_form};
+    use proptest::prelude::*;
 
     fn name(text: &str) -> &'static str {
         Language::of(0, text).map_or("none", |language| NAMES[language.0 + 2])
@@ -136,6 +174,20 @@ mod tests {
         );
         assert_eq!(name("12 34 !"), "none");
         assert_eq!(Language::of(1, "The quick brown fox jumps over the lazy dog"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_script_says_what_the_detector_would(
+            text in "([a-z\u{e4}\u{df}]{1,8}|[\u{430}-\u{44f}]{1,8}|[\u{3b1}-\u{3c9}]{1,8}|[\u{628}-\u{64a}]{1,8}\
+                |[\u{b95}-\u{bb9}]{1,8}|[\u{5d0}-\u{5ea}]{1,8}|[\u{915}-\u{939}]{1,8}|[\u{3042}-\u{30fa}]{1,8}\
+                |[\u{4e00}-\u{4eff}]{1,8}|[0-9 .,]{1,8}| ){0,12}",
+        ) {
+            let allowed = LANGUAGES.iter().map(|language| language.0).collect();
+            let sample: String = text.chars().map(settled).collect();
+            let lang = Detector::with_allowlist(allowed).detect_lang(&sample);
+            prop_assert_eq!(detect(&text), lang.and_then(of_lang), "{}", text);
+        }
     }
 
     #[test]

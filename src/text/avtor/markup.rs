@@ -22,8 +22,13 @@ const WITHIN_LINES: [&[u8]; 24] = [
 /// The longest character reference, with `&` and `;`.
 const REFERENCE_BYTES_MAX: usize = 40;
 
-/// The text without its markup.
-pub(in crate::text) fn strip(text: &str) -> Edited {
+/// The text without its markup; nothing if it has none.
+pub(in crate::text) fn strip(text: &str) -> Option<Edited> {
+    memchr::memchr2(b'<', b'&', text.as_bytes()).map(|_| read(text))
+}
+
+/// What is left of a text.
+fn read(text: &str) -> Edited {
     let mut edited = Edited::default();
     let mut is_hidden = false;
     let mut separates: Option<usize> = None;
@@ -106,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_a_reader_sees_is_left() {
-        let check = |text: &str, expected: &str| assert_eq!(strip(text).text, expected, "{text}");
+        let check = |text: &str, expected: &str| assert_eq!(read(text).text, expected, "{text}");
         check("no tags & no < fuss", "no tags & no < fuss");
         check("<p>one</p><p>t<b>w</b>o</p>", " one two");
         check("&&amp; &x&lt;", "&& &x<");
@@ -147,7 +152,7 @@ mod tests {
             ]), 0..30),
         ) {
             let text = parts.concat();
-            let edited = strip(&text);
+            let edited = read(&text);
             for (start, c) in edited.text.char_indices() {
                 let span = crate::text::Span { start: start as u32, end: (start + c.len_utf8()) as u32 };
                 let origin = edited.origin(span);
@@ -155,6 +160,7 @@ mod tests {
             }
             if !text.contains(['<', '&']) {
                 prop_assert_eq!(&edited.text, &text);
+                prop_assert!(strip(&text).is_none());
             }
             // The spans say what the tokenizer's own strings say.
             if !text.contains(['&', '\0']) {

@@ -5,25 +5,48 @@
 //! nothing would be left, all words are kept.
 
 use super::edit::Edited;
-use super::language::Language;
+use super::language::{Language, StopWords};
+use super::vocabulary::{Outcome, Vocabulary};
 use super::{homoglyphs, markup};
 use crate::Result;
 use crate::hash::hash_bytes;
 use crate::spec::Spec;
 use crate::stop::Stop;
-use crate::text::Take;
 use crate::text::family::{SAMPLE, Tokenize};
 use crate::text::normalize::normal_form;
-use crate::text::prepared::{FORM, Word, each_word};
+use crate::text::prepared::{FORM, UNITS, letters};
+use crate::text::tokenize::tokenize;
 use crate::text::unicode::is_number;
+use crate::text::{Span, Take};
+use rust_stemmers::Stemmer;
 use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 /// Words that say little are shorter or longer than this, in letters, or have a digit in them.
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
 
+/// The tokens of a text are what the steps make of its words.
+#[derive(Debug)]
+pub(super) struct Avtor {
+    steps: Steps,
+    /// As many as texts were analysed at a time; two megabytes each, at most.
+    vocabularies: Mutex<Vec<Vocabulary>>,
+}
+
+impl Avtor {
+    pub(super) fn new(spec: &Spec) -> Avtor {
+        Avtor { steps: Steps::new(spec), vocabularies: Mutex::default() }
+    }
+
+    /// What one text leaves to the next: a list of vocabularies is right whatever panicked.
+    fn vocabularies(&self) -> std::sync::MutexGuard<'_, Vec<Vocabulary>> {
+        self.vocabularies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The steps of AVTOR.NET that are taken.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Steps {
+struct Steps {
     /// A number of the names of languages.
     language: usize,
     markup: bool,
@@ -45,7 +68,7 @@ const PROSE: [&str; 3] = [
 ];
 
 impl Steps {
-    pub(super) fn new(spec: &Spec) -> Steps {
+    fn new(spec: &Spec) -> Steps {
         Steps {
             language: spec.get("language") as usize,
             markup: spec.is_on("markup"),
@@ -57,9 +80,12 @@ impl Steps {
     }
 }
 
-impl Tokenize for Steps {
+impl Tokenize for Avtor {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
-        avtor(text, *self, tokens, stop)
+        let mut vocabulary = self.vocabularies().pop();
+        let outcome = avtor(text, self.steps, &mut vocabulary, tokens, stop);
+        self.vocabularies().extend(vocabulary);
+        outcome
     }
 
     fn scratch_bytes(&self, text_bytes: usize) -> usize {
@@ -67,8 +93,9 @@ impl Tokenize for Steps {
     }
 
     fn of_passages(&self) -> Option<String> {
-        let [markup, homoglyphs] = [self.markup, self.homoglyphs].map(u32::from);
-        let leaves_out = self.stop || self.filter || self.stem;
+        let Steps { markup, homoglyphs, stop, filter, stem, .. } = self.steps;
+        let [markup, homoglyphs] = [markup, homoglyphs].map(u32::from);
+        let leaves_out = stop || filter || stem;
         leaves_out.then(|| {
             format!(
                 "avtor(language=none,markup={markup},homoglyphs={homoglyphs},stop=0,filter=0,stem=0)"
@@ -81,16 +108,23 @@ impl Tokenize for Steps {
     }
 
     fn table_hashes(&self) -> Vec<u64> {
-        let likes = self.homoglyphs.then(homoglyphs::likes_hash);
-        language_hashes(self.language).into_iter().chain(likes).collect()
+        let likes = self.steps.homoglyphs.then(homoglyphs::likes_hash);
+        language_hashes(self.steps.language).into_iter().chain(likes).collect()
     }
 }
 
-/// Appends what the steps make of the words of `text`.
-fn avtor(text: &str, steps: Steps, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+/// Appends what the steps make of the words of `text`. What has been made of words is kept in
+/// `vocabulary`, which is made if it is needed.
+fn avtor(
+    text: &str,
+    steps: Steps,
+    vocabulary: &mut Option<Vocabulary>,
+    tokens: &mut impl Take,
+    stop: Stop<'_>,
+) -> Result<()> {
     let mut edits: Vec<Edited> = Vec::new();
-    if steps.markup {
-        edits.push(markup::strip(text));
+    if let Some(edited) = steps.markup.then(|| markup::strip(text)).flatten() {
+        edits.push(edited);
         stop.check()?;
     }
     let plain = edits.last().map_or(text, |edited| &edited.text);
@@ -100,34 +134,128 @@ fn avtor(text: &str, steps: Steps, tokens: &mut impl Take, stop: Stop<'_>) -> Re
     stop.check()?;
     let plain = edits.last().map_or(text, |edited| &edited.text);
     let origin = |span| edits.iter().rev().fold(span, |span, edited| edited.origin(span));
-    let language = Language::of(steps.language, plain);
-    let stop_words = language
-        .filter(|_| steps.stop)
-        .map(|language| language.stop_words(|word| normal_form(word, FORM)));
-    let stemmer = language.filter(|_| steps.stem).map(Language::stemmer);
-    let is_kept = |word: &Word<'_>| {
-        stop_words.is_none_or(|words| !words.contains(&word.hash))
-            && !(steps.filter && word.letters.is_some_and(says_little))
-    };
-    let stem = |word: &Word<'_>| match (&stemmer, word.letters) {
-        (Some(stemmer), Some(letters)) if letters.len() <= STEMMED_BYTES_MAX => {
-            hash_bytes(stemmer.stem(letters).as_bytes())
-        }
-        _ => word.hash,
-    };
+    let words = Words::new(steps, plain);
+    if words.are_left() {
+        return tokenize(plain, FORM, UNITS, &mut Moved { tokens, origin }, stop);
+    }
+    let vocabulary = vocabulary.get_or_insert_with(Vocabulary::new);
     let first = tokens.taken();
-    let mut take = |is_kept: &dyn Fn(&Word<'_>) -> bool| -> Result<bool> {
-        each_word(plain, stop, &mut |word| {
-            if is_kept(&word) {
-                tokens.take(stem(&word), origin(word.span));
-            }
-        })?;
-        Ok(tokens.taken() > first)
-    };
-    if !take(&is_kept)? {
-        take(&|_| true)?;
+    for keeps_all in [false, true] {
+        let mut made = Made { words: &words, vocabulary, keeps_all, met: 0, tokens, origin };
+        tokenize(plain, FORM, UNITS, &mut made, stop)?;
+        if tokens.taken() > first {
+            break;
+        }
     }
     Ok(())
+}
+
+/// Takes tokens of an edited text, from where they stand in the original.
+struct Moved<'a, T, F> {
+    tokens: &'a mut T,
+    origin: F,
+}
+
+impl<T: Take, F: Fn(Span) -> Span> Take for Moved<'_, T, F> {
+    #[inline(always)]
+    fn take(&mut self, hash: u64, span: Span) {
+        self.tokens.take(hash, (self.origin)(span));
+    }
+
+    #[inline(always)]
+    fn take_all(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        spans: impl ExactSizeIterator<Item = Span>,
+    ) {
+        self.tokens.take_all(hashes, spans.map(&self.origin));
+    }
+
+    fn taken(&self) -> u64 {
+        self.tokens.taken()
+    }
+}
+
+/// Takes of the words of a text what becomes of them.
+struct Made<'a, T, F> {
+    words: &'a Words<'a>,
+    vocabulary: &'a mut Vocabulary,
+    /// Words are taken also if they are left out otherwise.
+    keeps_all: bool,
+    /// The words of the text so far: a text of which all are left out is not one without words.
+    met: u64,
+    tokens: &'a mut T,
+    origin: F,
+}
+
+impl<T: Take, F: Fn(Span) -> Span> Take for Made<'_, T, F> {
+    #[inline(always)]
+    fn take(&mut self, hash: u64, span: Span) {
+        let Words { text, number, .. } = *self.words;
+        let word = &text[span.start as usize..span.end as usize];
+        let make = || self.words.outcome(hash, span);
+        let outcome = self.vocabulary.outcome(word, hash, number, make);
+        if outcome.is_kept || self.keeps_all {
+            self.tokens.take(outcome.hash, (self.origin)(span));
+        }
+        self.met += 1;
+    }
+
+    #[inline(always)]
+    fn take_all(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        spans: impl ExactSizeIterator<Item = Span>,
+    ) {
+        hashes.zip(spans).for_each(|(hash, span)| self.take(hash, span));
+    }
+
+    fn taken(&self) -> u64 {
+        self.met
+    }
+}
+
+/// What becomes of the words of one text.
+struct Words<'a> {
+    text: &'a str,
+    /// A number for its language.
+    number: u8,
+    stop_words: Option<&'static StopWords>,
+    stemmer: Option<Stemmer>,
+    filter: bool,
+}
+
+impl Words<'_> {
+    fn new(steps: Steps, text: &str) -> Words<'_> {
+        let language =
+            (steps.stop || steps.stem).then(|| Language::of(steps.language, text)).flatten();
+        let stop_words = language
+            .filter(|_| steps.stop)
+            .map(|language| language.stop_words(|word| normal_form(word, FORM)));
+        let stemmer = language.filter(|_| steps.stem).map(Language::stemmer);
+        let number = language.map_or(u8::MAX, Language::number);
+        Words { text, number, stop_words, stemmer, filter: steps.filter }
+    }
+
+    /// Whether every word is left as it is.
+    fn are_left(&self) -> bool {
+        self.stop_words.is_none() && self.stemmer.is_none() && !self.filter
+    }
+
+    /// What becomes of the word at `span`, which has this hash.
+    #[cold]
+    fn outcome(&self, hash: u64, span: Span) -> Outcome {
+        let letters = letters(self.text, hash, span);
+        let is_kept = self.stop_words.is_none_or(|words| !words.contains(&hash))
+            && !(self.filter && letters.as_deref().is_some_and(says_little));
+        let hash = match (&self.stemmer, letters) {
+            (Some(stemmer), Some(letters)) if letters.len() <= STEMMED_BYTES_MAX => {
+                hash_bytes(stemmer.stem(&letters).as_bytes())
+            }
+            _ => hash,
+        };
+        Outcome { hash, is_kept }
+    }
 }
 
 /// Longer words have no stem: finding it takes time that grows with the square of the length.
@@ -158,9 +286,10 @@ mod tests {
     use super::*;
     use crate::text::Tokens;
     use crate::text::prepared::prefixes;
+    use proptest::prelude::*;
 
     fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
-        super::avtor(text, steps, tokens, Stop::NEVER).unwrap();
+        super::avtor(text, steps, &mut None, tokens, Stop::NEVER).unwrap();
     }
 
     const ALL: Steps =
@@ -226,6 +355,56 @@ mod tests {
                     tokens.hashes
                 };
                 assert_eq!(hashes(one), hashes(several), "{one}");
+            }
+        }
+    }
+
+    /// What the steps make of the words of a text without markup and homoglyphs, word by word.
+    fn word_by_word(text: &str, steps: Steps) -> Tokens {
+        let mut words = Tokens::default();
+        tokenize(text, FORM, UNITS, &mut words, Stop::NEVER).unwrap();
+        let words: Vec<(u64, Span)> = words.hashes.into_iter().zip(words.spans).collect();
+        let language = Language::of(steps.language, text);
+        let mut tokens = Tokens::default();
+        for keeps_all in [false, true] {
+            for &(hash, span) in &words {
+                let letters = letters(text, hash, span);
+                let is_stop = language.is_some_and(|language| {
+                    language.stop_words(|word| normal_form(word, FORM)).contains(&hash)
+                });
+                let is_code = letters.as_deref().is_some_and(says_little);
+                let stem = language
+                    .filter(|_| steps.stem)
+                    .zip(letters)
+                    .map(|(language, word)| hash_bytes(language.stemmer().stem(&word).as_bytes()));
+                if keeps_all || !(steps.stop && is_stop || steps.filter && is_code) {
+                    tokens.take(stem.unwrap_or(hash), span);
+                }
+            }
+            if tokens.taken() > 0 {
+                break;
+            }
+        }
+        tokens
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_met_before_changes_nothing(
+            texts in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![
+                "the ", "The ", "THE ", "running ", "Running ", "runs, ", "Kinder ", "kinder ",
+                "und ", "12 ", "a1 ", "x ", "\u{c9}t\u{e9} ", "\u{e9}t\u{e9}s ", "E\u{301}t\u{e9} ",
+                "\u{43a}\u{43e}\u{448}\u{43a}\u{430}\u{43c}\u{438} ", "\u{41a}\u{43e}\u{448}\u{43a}\u{438} ",
+                "\u{438} ", "\u{3300} ", "\u{4e00}\u{4e8c}\u{4e09} ", "don't ", "... ", "1\u{bd} ",
+            ]), 0..12), 1..6),
+            language in 0..super::super::LANGUAGES.len(), stop: bool, filter: bool, stem: bool,
+        ) {
+            let steps = Steps { language, markup: false, homoglyphs: false, stop, filter, stem };
+            let mut vocabulary = None;
+            for text in texts {
+                let (text, mut tokens) = (text.concat(), Tokens::default());
+                super::avtor(&text, steps, &mut vocabulary, &mut tokens, Stop::NEVER).unwrap();
+                prop_assert_eq!(tokens, word_by_word(&text, steps), "{}", text);
             }
         }
     }
