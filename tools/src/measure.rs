@@ -1,17 +1,48 @@
 //! What do the tools that measure share: indexes, queries, and the figures that are taken?
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cento::index::{Config, Index, Snapshot};
+use cento::index::{Config, Index, Snapshot, WriterOptions};
+use cento::search::Searcher;
+use cento::text::kind::no_text_in;
 use fastrand::Rng;
 
 use crate::Result;
-use crate::cento::documents;
+use crate::cento::{Document, documents};
 
 /// The configuration of the indexes that are measured.
 pub fn config(store_text: bool) -> Result<Config> {
     Ok(Config::new(cento::scheme::DEFAULT_SPEC, "words", store_text)?)
+}
+
+/// The documents of a corpus that are text: an index refuses the others, which are named.
+pub fn texts(corpus: &Path) -> Result<Vec<Document>> {
+    let mut all = documents(corpus)?.collect::<Result<Vec<Document>>>()?;
+    all.retain(|document| match no_text_in(&document.text) {
+        Some(why) => {
+            eprintln!("{} is left out: {why}", document.id);
+            false
+        }
+        None => true,
+    });
+    Ok(all)
+}
+
+/// A new index of these documents at `path`, a directory that is made if it is not there.
+pub fn index<'a>(
+    path: &Path,
+    config: Config,
+    documents: impl IntoIterator<Item = &'a Document>,
+) -> Result<Searcher> {
+    std::fs::create_dir_all(path)?;
+    let index = Index::create(path, config)?;
+    let mut writer = index.writer(WriterOptions::default())?;
+    for Document { id, text } in documents {
+        writer.add(cento::index::Document::new(id, text))?;
+    }
+    writer.finish()?;
+    Ok(Searcher::new(index.snapshot()?))
 }
 
 /// The only segment, or all, of the index at `path`.
@@ -57,6 +88,14 @@ impl Times {
     /// Adds one.
     pub fn push(&mut self, time: Duration) {
         self.micros.push(time.as_secs_f64() * 1e6);
+    }
+
+    /// Adds the time that `work` takes.
+    pub fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let outcome = work();
+        self.push(started.elapsed());
+        outcome
     }
 
     /// The time that this share of the queries took at most, in microseconds.

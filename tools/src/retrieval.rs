@@ -7,16 +7,16 @@
 //! says less than it seems to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use cento::index::{Config, Document, Index, WriterOptions};
+use cento::index::Config;
 use cento::search::{Query, Rank, Searcher};
-use cento::text::kind::no_text_in;
 use clap::Args;
 
 use crate::Result;
-use crate::cento::documents;
+use crate::cento::{Document, documents};
+use crate::measure::{Times, index, texts};
 use crate::pan::{Corpus, Pair};
 
 /// Measure source retrieval on the PAN 2013 text alignment corpus.
@@ -65,22 +65,25 @@ impl Retrieval {
                 sources.entry(pair.cat).or_default().insert(pair.src);
             }
         }
-        let mut texts = HashMap::new();
+        let mut suspicious = HashMap::new();
         for document in documents(&self.corpus.suspicious)? {
             let document = document?;
-            texts.insert(document.id, document.text);
+            suspicious.insert(document.id, document.text);
         }
+        let sources = texts(&self.corpus.sources)?;
         println!("Recall at {AT:?} hits, by category; microseconds a search.");
         println!();
         for scheme in &self.scheme {
-            let searcher = self.index(scheme)?;
+            let searcher = self.index(scheme, &sources)?;
+            let queries = || truth.keys().filter_map(|id| suspicious.get(id));
+            times(&searcher, queries().step_by(self.every.max(1)))?;
             for rank in RANKS {
                 let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
                 let mut took = Duration::ZERO;
                 let queries = truth.iter().step_by(self.every.max(1));
                 let count = queries.clone().count();
                 for (id, by_category) in queries {
-                    let text = texts.get(id).ok_or_else(|| format!("no document {id}"))?;
+                    let text = suspicious.get(id).ok_or_else(|| format!("no document {id}"))?;
                     let limit = AT[AT.len() - 1];
                     let mut query = Query::text(text.clone());
                     (query.rank, query.limit, query.candidates) = (rank, limit, self.candidates);
@@ -109,51 +112,53 @@ impl Retrieval {
         Ok(())
     }
 
-    fn index(&self, scheme: &str) -> Result<Searcher> {
-        let path = self.work.join(scheme);
-        std::fs::create_dir_all(&path)?;
-        let index = Index::create(&path, Config::new(scheme, &self.analyzer, true)?)?;
-        let mut writer = index.writer(WriterOptions::default())?;
-        let mut sources: Vec<_> = documents(&self.corpus.sources)?.collect::<Result<_>>()?;
-        sources.retain(|document| match no_text_in(&document.text) {
-            Some(why) => {
-                println!("{} is left out: {why}", document.id);
-                false
-            }
-            None => true,
-        });
-        let (bytes, started) =
-            (sources.iter().map(|d| d.text.len()).sum::<usize>(), Instant::now());
-        for document in sources {
-            writer.add(Document::new(document.id, document.text))?;
+    /// The sources in an index, of which is printed what it costs.
+    fn index(&self, scheme: &str, sources: &[Document]) -> Result<Searcher> {
+        let config = Config::new(scheme, &self.analyzer, true)?;
+        let bytes = sources.iter().map(|source| source.text.len()).sum::<usize>() as f64 / 1e6;
+        let started = Instant::now();
+        for source in sources {
+            config.sign(&source.text)?;
         }
-        writer.finish()?;
-        let searcher = Searcher::new(index.snapshot()?);
+        let signed = bytes / started.elapsed().as_secs_f64();
+        let started = Instant::now();
+        let searcher = index(&self.work.join(scheme), config, sources)?;
+        let indexed = bytes / started.elapsed().as_secs_f64();
         let stats = searcher.snapshot().stats()?;
         println!(
-            "`{}` over `{}`: {:.0} fingerprints a document, {:.1} MB/s, signatures {:.1} MB of {:.1} MB",
+            "`{}` over `{}`: {:.0} fingerprints a document; signed at {signed:.1} MB/s by one thread, \
+             indexed at {indexed:.1} MB/s; signatures {:.1} MB of {bytes:.1} MB",
             searcher.snapshot().config().scheme,
             searcher.snapshot().config().analyzer,
             stats.postings as f64 / stats.documents as f64,
-            bytes as f64 / 1e6 / started.elapsed().as_secs_f64(),
-            signatures_bytes(&path)? as f64 / 1e6,
-            bytes as f64 / 1e6,
+            stats.bytes.signatures as f64 / 1e6,
         );
         println!();
         Ok(searcher)
     }
 }
 
-/// The size of the signatures of an index.
-fn signatures_bytes(path: &Path) -> Result<u64> {
-    let mut bytes = 0;
-    for entry in std::fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.path().extension().is_some_and(|extension| extension == "sig") {
-            bytes += entry.metadata()?.len();
+/// The time of signing queries and of searches with few hits, as it is when somebody waits for them.
+fn times<'a>(searcher: &Searcher, queries: impl Iterator<Item = &'a String>) -> Result {
+    let config = searcher.snapshot().config();
+    let (mut signing, mut by_rank) = (Times::default(), [Times::default(), Times::default()]);
+    for text in queries {
+        // The first search reads what the others find in memory.
+        searcher.search(&Query::text(text.clone()))?;
+        signing.time(|| config.sign(text))?;
+        for (rank, times) in [Rank::Overlap, Rank::Weight].into_iter().zip(&mut by_rank) {
+            let query = Query { rank, ..Query::text(text.clone()) };
+            times.time(|| searcher.search(&query))?;
         }
     }
-    Ok(bytes)
+    let [overlap, weight] = by_rank.map(|mut times| times.quantile(0.5));
+    println!(
+        "Medians in microseconds: a query is signed in {:.0}, searched for with ten hits in {overlap:.0} by \
+         overlap and {weight:.0} by weight",
+        signing.quantile(0.5),
+    );
+    println!();
+    Ok(())
 }
 
 fn print(scheme: &str, rank: Rank, rows: &BTreeMap<&str, Row>, took: Duration) {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use cento::Overlap;
-use cento::index::{Config, DocAddress, Index, MaxDf, WriterOptions};
+use cento::index::{Config, DocAddress, Index, MaxDf};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::pairs::{Pair, PairOptions, pairs};
@@ -16,7 +16,8 @@ use cento::search::Searcher;
 use clap::Args;
 
 use crate::Result;
-use crate::cento::{Document, documents};
+use crate::cento::Document;
+use crate::measure::{index, texts};
 
 /// Pairs and clusters of whole collections.
 #[derive(Debug, Args)]
@@ -44,8 +45,7 @@ const HISTOGRAM: [u32; 10] = [5, 24, 30, 60, 87, 168, 301, 2046, 2865, 1083];
 impl Collection {
     pub(super) fn run(self) -> Result<String> {
         let mut out = String::from("## Whole collections\n\n");
-        let read = |path: &Path| documents(path)?.collect::<Result<Vec<Document>>>();
-        let (rfc, licenses) = (read(&self.rfc)?, read(&self.licenses)?);
+        let (rfc, licenses) = (texts(&self.rfc)?, texts(&self.licenses)?);
         let default = "winnow(k=5,w=10)";
         out += "All pairs by the default scheme, two threads, and beside them brute force over the fingerprints of the first 3,000 documents: pairs that both \
                 have, that are missing, that are too many.\n\n| corpus | documents | thresholds | pairs | s | brute force |\n|---|---|---|---|---|---|\n";
@@ -78,16 +78,10 @@ impl Collection {
 
     fn index(&self, name: &str, scheme: &str, documents: &[Document]) -> Result<Searcher> {
         let path = self.work.join(name);
-        std::fs::create_dir_all(&path)?;
-        let index = Index::create(&path, Config::new(scheme, "words", false)?)?;
-        let mut writer = index.writer(WriterOptions::default())?;
-        for Document { id, text } in documents {
-            let document = cento::index::Document::new(id, text);
-            writer.add(document)?;
-        }
-        writer.finish()?;
+        index(&path, Config::new(scheme, "words", false)?, documents)?;
+        let index = Index::open(&path)?;
         index.compact(1)?;
-        Ok(Searcher::new(Index::open(&path)?.snapshot()?))
+        Ok(Searcher::new(index.snapshot()?))
     }
 
     /// Finkel et al. 2002, section 3: pairs by symmetric similarity.
@@ -121,7 +115,7 @@ impl Collection {
     fn scaling(&self, out: &mut String) -> Result {
         *out += "Cost against the size of the collection (the RFCs repeated with edits; containment 0.5), with stop-fingerprints in more than 1,000 documents and with \
                  none; last the exponent between the ends.\n\n| | 1 | 2 | 4 | 8 | exponent |\n|---|---|---|---|---|---|\n";
-        let all: Vec<Document> = documents(&self.large)?.collect::<Result<_>>()?;
+        let all = texts(&self.large)?;
         let parts: Vec<usize> = [8, 4, 2, 1].iter().map(|part| all.len() / part).collect();
         let mut rows = vec![Vec::new(); 3];
         for &part in &parts {
@@ -155,7 +149,7 @@ impl Collection {
                  | corpus | planted | 0.1 | 0.2 | 0.3 | 0.5 |\n|---|---|---|---|---|---|\n";
         for (number, files) in self.planted.iter().enumerate() {
             let (articles, truth) = files.split_once(',').ok_or("give ARTICLES,TRUTH")?;
-            let articles: Vec<Document> = documents(Path::new(articles))?.collect::<Result<_>>()?;
+            let articles = texts(Path::new(articles))?;
             let truth = std::fs::read_to_string(truth)?;
             let sorted = |a: &str, b: &str| (a.min(b).to_owned(), a.max(b).to_owned());
             let truth: HashSet<(String, String)> = truth

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use cento::index::{Config, Index, WriterOptions};
 use cento::search::{Query, Searcher};
 use cento::text::Tokens;
 use clap::Args;
@@ -13,7 +12,8 @@ use fastrand::Rng;
 
 use super::{share, trained};
 use crate::Result;
-use crate::cento::{Document, documents};
+use crate::cento::Document;
+use crate::measure::{index, texts};
 
 /// Table 1 in shape: tests T1 to T4 made of real documents.
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ struct Test {
 impl Sharapova {
     pub(super) fn run(self) -> Result<String> {
         let mut rng = Rng::with_seed(self.seed);
-        let all: Vec<Document> = documents(&self.corpus)?.collect::<Result<_>>()?;
+        let all: Vec<Document> = texts(&self.corpus)?;
         let long = all.iter().filter(|document| words(&document.text) >= WORDS);
         let mut long: Vec<&Document> = long.collect();
         rng.shuffle(&mut long);
@@ -93,7 +93,7 @@ impl Sharapova {
             let texts: Vec<&str> = indexed.iter().map(|document| document.text.as_str()).collect();
             let config = trained(scheme, analyzer, q, &texts)?;
             let path = self.work.join(format!("{scheme}-{analyzer}"));
-            let searcher = index(&path, config, &indexed)?;
+            let searcher = index(&path, config, indexed.iter().copied())?;
             write!(out, "| `{scheme}` | `{analyzer}` |")?;
             for tests in &tests {
                 let mut sums = [0.0; 3];
@@ -115,19 +115,6 @@ impl Sharapova {
 
 fn words(text: &str) -> usize {
     text.split_whitespace().count()
-}
-
-fn index(path: &Path, config: Config, documents: &[&Document]) -> Result<Searcher> {
-    std::fs::create_dir_all(path)?;
-    let index = Index::create(path, config)?;
-    let mut writer = index.writer(WriterOptions::default())?;
-    for document in documents {
-        let meta = serde_json::Map::new();
-        let (id, text) = (document.id.clone(), document.text.clone());
-        writer.add(cento::index::Document::new(id, text).with_meta(meta))?;
-    }
-    writer.finish()?;
-    Ok(Searcher::new(index.snapshot()?))
 }
 
 /// Sentences of a document, with about this many words in all.
