@@ -33,8 +33,8 @@ pub struct Seo {
     seed_of_pairs: u64,
 }
 
-/// The schemes of the paper with its parameters, and the default one.
-const SCHEMES: [&str; 7] = [
+/// The schemes of the paper with its parameters, the default one, and the one for rewritten text.
+const SCHEMES: [&str; 8] = [
     "kgram(k=3)",
     "mod(k=3,p=6)",
     "winnow(k=3,w=10)",
@@ -42,6 +42,7 @@ const SCHEMES: [&str; 7] = [
     "dct(p=3)",
     "se(c=10)",
     "winnow(k=5,w=10)",
+    cento::index::REUSE,
 ];
 
 const CATEGORIES: [Category; 6] =
