@@ -221,6 +221,38 @@ impl Estimator {
         Coverage::new(self, tokens, fingerprints)
     }
 
+    /// The same of a text with so many fingerprints, from those alone that are shared: `shared` are
+    /// their places among all, ascending. `gap` is how far a place is from the one before it, or from 0,
+    /// and `last_position` where the last of all fingerprints stands.
+    pub(crate) fn coverage_of_shared(
+        &self,
+        tokens: u32,
+        selected: usize,
+        shared: &[u32],
+        gap: impl Fn(usize) -> u32,
+        last_position: impl Fn() -> u64,
+    ) -> Coverage {
+        let mut coverage = Coverage::new(self, tokens, []);
+        coverage.selected = selected as f64;
+        coverage.shared = shared.len() as f64;
+        for (i, &place) in shared.iter().enumerate() {
+            let place = place as usize;
+            let follows = i > 0 && shared[i - 1] as usize + 1 == place;
+            match place {
+                0 => coverage.add(f64::from(gap(0)) + 0.5, true, true),
+                _ => coverage.add(f64::from(gap(place)), follows, true),
+            }
+            let next = place + 1;
+            if next == selected {
+                let end = coverage.runs - 0.5 - last_position() as f64;
+                coverage.add(end.max(0.0), true, true);
+            } else if shared.get(i + 1).is_none_or(|&after| after as usize != next) {
+                coverage.add(f64::from(gap(next)), true, false);
+            }
+        }
+        coverage
+    }
+
     /// Estimates the similarity of two texts: of each the number of its tokens, and its signature as
     /// the scheme gives it.
     #[must_use]
@@ -400,6 +432,34 @@ mod tests {
             assert!((sum / count).abs() < bias_max / 2.0, "{:+.4}\n{table}", sum / count);
             // Without the positions all are too low, except for those of `mod`.
             assert!(spec.starts_with("mod") || sum_before < 2.0 * -sum.abs(), "{table}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn shared_places_alone_say_how_a_text_is_covered(
+            fingerprints in prop::collection::vec((0u32..30, any::<bool>()), 0..60), rest in 0u32..20,
+        ) {
+            let estimator = Estimator::of_windows(5, 10);
+            let mut at = 0;
+            let places: Vec<(u32, bool)> = fingerprints
+                .iter()
+                .map(|&(gap, shares)| {
+                    at += gap;
+                    (at, shares)
+                })
+                .collect();
+            let tokens = at + 5 + rest;
+            let shared: Vec<u32> =
+                (0..).zip(&places).filter(|(_, place)| place.1).map(|(i, _)| i).collect();
+            let of_shared = estimator.coverage_of_shared(
+                tokens,
+                places.len(),
+                &shared,
+                |place| fingerprints[place].0,
+                || u64::from(at),
+            );
+            prop_assert_eq!(of_shared, estimator.coverage(tokens, places));
         }
     }
 

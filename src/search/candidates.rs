@@ -43,6 +43,8 @@ pub struct Request<'a> {
     pub filter: Option<&'a Filter<'a>>,
     /// A document that is left out.
     pub except: Option<DocAddress>,
+    /// Whether the terms of the query are wanted, to read signatures of documents.
+    pub keeps_terms: bool,
     /// Whether the result is still needed.
     pub stop: Stop<'a>,
 }
@@ -63,6 +65,9 @@ pub struct Found {
     pub postings: u64,
     /// The weight of each key, if they are weighed.
     pub weights: Vec<u64>,
+    /// For each segment the ordinals of the query's terms and their places among the keys, ascending,
+    /// if they are wanted.
+    pub terms: Vec<Vec<(u32, u32)>>,
 }
 
 /// A document, with the number of fingerprints that it shares with the query.
@@ -114,6 +119,9 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
         }
     }
     for (at, (segment, terms)) in segments.iter().zip(terms).enumerate() {
+        if request.keeps_terms {
+            found.terms.push(terms.iter().map(|(i, term)| (term.ordinal, *i)).collect());
+        }
         let mut ranked: Vec<(u32, Term<'_>)> =
             terms.into_iter().map(|(i, term)| (plan.ranks[i as usize], term)).collect();
         ranked.retain(|&(rank, _)| rank < plan.read);

@@ -22,8 +22,15 @@ pub struct Estimates<'a> {
     /// Its fingerprints, by position: the position, and the place among the keys.
     places: Vec<(u32, u32)>,
     shared: SharedFingerprints,
+    /// For each segment the ordinals of the terms that are among the keys, ascending, and their places
+    /// there; empty if nobody has looked them up.
+    terms: &'a [Vec<(u32, u32)>],
     /// For each key, whether the document has it that was read last.
     is_shared: Vec<bool>,
+    /// The places in that document of what it shares, ascending.
+    of_document: Vec<u32>,
+    /// The same places in the first text.
+    of_text: Vec<u32>,
     stop: Stop<'a>,
 }
 
@@ -84,30 +91,60 @@ impl Searcher {
             tokens,
             places,
             shared: SharedFingerprints::default(),
+            terms: &[],
             is_shared: Vec::new(),
+            of_document: Vec::new(),
+            of_text: Vec::new(),
             stop,
         })
     }
 }
 
-impl Estimates<'_> {
+impl<'a> Estimates<'a> {
+    /// The same, with the terms of the keys, which then need not be looked up: of each segment.
+    pub(super) fn with_terms(self, terms: &'a [Vec<(u32, u32)>]) -> Estimates<'a> {
+        Estimates { terms, ..self }
+    }
+
     /// Estimates the similarity with the document at `address`, which has `in_document` distinct fingerprints.
     ///
     /// # Errors
     /// When the document cannot be read; [`Error::Cancelled`] soon after `stop`.
     pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Estimate> {
-        self.shared.read(self.snapshot, self.keys, address, self.stop)?;
+        let keys = self.keys.len();
         self.is_shared.clear();
-        self.is_shared.resize(self.keys.len(), false);
-        self.shared.occurrences().iter().for_each(|&(key, _)| self.is_shared[key as usize] = true);
-        let shared = self.is_shared.iter().filter(|&&is_shared| is_shared).count() as u32;
-        let own =
-            self.places.iter().map(|&(position, key)| (position, self.is_shared[key as usize]));
-        let own = self.estimator.coverage(self.tokens, own);
+        self.is_shared.resize(keys, false);
+        self.of_document.clear();
+        let mut shared = 0;
+        let mut each = |place: usize, key: u32| {
+            let is_shared = &mut self.is_shared[key as usize];
+            shared += u32::from(!*is_shared);
+            *is_shared = true;
+            self.of_document.push(place as u32);
+        };
+        let keyed = (self.keys, self.terms);
+        let list = self.shared.scan(self.snapshot, keyed, address, &mut each, self.stop)?;
+        self.of_text.clear();
+        let own = (0..).zip(&self.places).filter(|(_, place)| self.is_shared[place.1 as usize]);
+        self.of_text.extend(own.map(|(at, _)| at));
+        let position = |at: usize| self.places[at].0;
+        let own = self.estimator.coverage_of_shared(
+            self.tokens,
+            self.places.len(),
+            &self.of_text,
+            |at| position(at) - at.checked_sub(1).map_or(0, position),
+            || self.places.last().map_or(0, |place| u64::from(place.0)),
+        );
         let signatures = &self.snapshot.segment(address).signatures;
         let tokens = signatures.document(address.doc)?.tokens;
-        let other = self.estimator.coverage(tokens, self.shared.places());
-        let overlap = Overlap::new(shared, self.keys.len() as u32, in_document);
+        let other = self.estimator.coverage_of_shared(
+            tokens,
+            list.len(),
+            &self.of_document,
+            |place| list.gap(place),
+            || list.last_position(),
+        );
+        let overlap = Overlap::new(shared, keys as u32, in_document);
         Ok(self.estimator.estimate(overlap, &own, &other))
     }
 }

@@ -133,10 +133,10 @@ impl Searcher {
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
         let (hits, candidates) = if query.goal == Goal::Passage {
-            let (hits, candidates) = self.best(&subject, query, scored)?;
+            let (hits, candidates) = self.best(&subject, query, scored, &found)?;
             (hits, Some(candidates))
         } else {
-            (self.hits(&subject, query, scored)?, None)
+            (self.hits(&subject, query, scored, &found)?, None)
         };
         let explained = (query.goal == Goal::Cover).then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
@@ -153,7 +153,13 @@ impl Searcher {
     }
 
     /// The best of the documents, or those of the cover, with all that the query asks of them.
-    fn hits(&self, subject: &Resolved, query: &Query, scored: Vec<Scored>) -> Result<Vec<Hit>> {
+    fn hits(
+        &self,
+        subject: &Resolved,
+        query: &Query,
+        scored: Vec<Scored>,
+        found: &Found,
+    ) -> Result<Vec<Hit>> {
         let mut evidence = self.evidence(subject, query)?;
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
         let looked_at = query.looked_at();
@@ -182,7 +188,7 @@ impl Searcher {
             shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
             shown.truncate(query.limit);
         }
-        let mut estimates = self.estimates_of(subject, query);
+        let mut estimates = self.estimates_of(subject, found, query);
         shown.into_iter().map(|shown| self.hit(shown, &mut estimates, query)).collect()
     }
 
@@ -214,7 +220,7 @@ impl Searcher {
         let in_query = subject.keys.len() as u32;
         let mut scored = score::scored(self, &documents, in_query, &found, query)?;
         if query.min_estimated_resemblance > 0.0 {
-            let mut estimates = self.estimates_of(subject, query);
+            let mut estimates = self.estimates_of(subject, &found, query);
             let mut meeting = Vec::with_capacity(scored.len());
             for scored in scored {
                 let estimate = self.estimate(&mut estimates, &scored)?;
@@ -231,9 +237,12 @@ impl Searcher {
     fn estimates_of<'a>(
         &'a self,
         subject: &'a Resolved,
+        found: &'a Found,
         query: &'a Query,
     ) -> Option<Estimates<'a>> {
-        self.estimates((subject.tokens, &subject.signature), &subject.keys, query.stop())
+        let of = (subject.tokens, &subject.signature[..]);
+        let estimates = self.estimates(of, &subject.keys, query.stop())?;
+        Some(estimates.with_terms(&found.terms))
     }
 
     fn estimate(
@@ -291,6 +300,7 @@ impl Searcher {
         subject: &Resolved,
         query: &Query,
         mut documents: Vec<Scored>,
+        counted: &Found,
     ) -> Result<(Vec<Hit>, CandidateTexts)> {
         let config = self.snapshot.config();
         let refused = |what: &str| Error::Query { what: what.into() };
@@ -345,7 +355,7 @@ impl Searcher {
         };
         let passages = Some(Passages { found: vec![passage], complete: true });
         let best = Shown { scored: best, adds: None, verified: None, passages };
-        let hit = self.hit(best, &mut self.estimates_of(subject, query), query)?;
+        let hit = self.hit(best, &mut self.estimates_of(subject, counted, query), query)?;
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
 
@@ -404,6 +414,7 @@ impl Searcher {
                 .then(|| (Weigh::new(&self.snapshot), query.least_weighted())),
             filter: filter.as_ref(),
             except: subject.address,
+            keeps_terms: self.estimator().is_some(),
             stop: query.stop(),
         };
         query.stop().check()?;

@@ -150,6 +150,7 @@ impl Searcher {
             weighed,
             filter: None,
             except,
+            keeps_terms: false,
             stop,
         };
         let mut scratch = self.spare.pop().unwrap_or_default();

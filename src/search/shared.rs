@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
-use crate::segment::{SegmentReader, Term};
+use crate::segment::{ForwardList, SegmentReader, Term};
 use crate::stop::Stop;
 
 /// Looked up at a time: some tens of milliseconds, if the disk has to be asked.
@@ -32,18 +32,53 @@ pub fn terms_of<'a>(
     Ok(terms)
 }
 
+/// The terms of a segment that a query has.
+struct Wanted {
+    /// Their ordinals, ascending, and their places among the query's keys.
+    terms: Vec<(u32, u32)>,
+    /// Where the terms of each group of ordinals begin, and where the last ones end. Most of a document's
+    /// terms are not the query's, and most of these are in a group without any.
+    starts: Vec<u32>,
+    /// The bits of an ordinal within its group.
+    shift: u32,
+}
+
+/// As many groups for each term.
+const GROUPS_A_TERM: usize = 4;
+
+impl Wanted {
+    /// `terms` are ascending by ordinal.
+    fn new(terms: Vec<(u32, u32)>) -> Wanted {
+        let bits = terms.last().map_or(0, |&(last, _)| u32::BITS - last.leading_zeros());
+        let groups = (terms.len() * GROUPS_A_TERM).next_power_of_two();
+        let shift = bits.saturating_sub(groups.trailing_zeros());
+        let mut starts = Vec::with_capacity(groups + 1);
+        for (at, &(ordinal, _)) in terms.iter().enumerate() {
+            starts.resize((ordinal >> shift) as usize + 1, at as u32);
+        }
+        starts.push(terms.len() as u32);
+        Wanted { terms, starts, shift }
+    }
+
+    /// The place among the query's keys of the term with this ordinal, if the query has it.
+    #[inline]
+    fn find(&self, ordinal: u32) -> Option<u32> {
+        let group = (ordinal >> self.shift) as usize;
+        let (&start, &end) = self.starts.get(group).zip(self.starts.get(group + 1))?;
+        let group = &self.terms[start as usize..end as usize];
+        group.iter().find(|term| term.0 == ordinal).map(|term| term.1)
+    }
+}
+
 /// The fingerprints that a query and a document have in common.
 #[derive(Default)]
 pub struct SharedFingerprints {
-    /// For each segment, once it was looked at, the ordinals of the query's terms and their places
-    /// among the query's keys, ascending.
-    terms: Vec<Option<Vec<(u32, u32)>>>,
+    /// For each segment, once it was looked at, the query's terms.
+    wanted: Vec<Option<Wanted>>,
     ordinals: Vec<u32>,
     positions: Vec<u32>,
     /// Each occurrence in the document: the key's place among the query's, and the position.
     occurrences: Vec<(u32, u32)>,
-    /// For each position, whether it is that of a shared fingerprint.
-    is_shared: Vec<bool>,
 }
 
 impl SharedFingerprints {
@@ -62,26 +97,41 @@ impl SharedFingerprints {
     ) -> Result<()> {
         stop.check()?;
         let signatures = &snapshot.segment(address).signatures;
-        self.terms.resize(snapshot.segments().len(), None);
-        let terms = &mut self.terms[address.segment as usize];
-        if terms.is_none() {
-            let found = terms_of(signatures, keys, stop)?;
-            *terms = Some(found.into_iter().map(|(i, term)| (term.ordinal, i)).collect());
-        }
-        let terms = terms.as_deref().unwrap_or_default();
+        let wanted = wanted(&mut self.wanted, snapshot, (keys, &[]), address, stop)?;
         signatures.forward(address.doc, &mut self.ordinals, &mut self.positions)?;
         self.occurrences.clear();
-        self.is_shared.clear();
         let places = self.ordinals.iter().zip(&self.positions);
-        for (at, (ordinal, &position)) in places.enumerate() {
+        for (at, (&ordinal, &position)) in places.enumerate() {
             stop.check_at(at)?;
-            let found = terms.binary_search_by_key(ordinal, |term| term.0);
-            if let Ok(at) = found {
-                self.occurrences.push((terms[at].1, position));
-            }
-            self.is_shared.push(found.is_ok());
+            self.occurrences.extend(wanted.find(ordinal).map(|key| (key, position)));
         }
         Ok(())
+    }
+
+    /// The list of the document at `address`, of which `each` is called with the place of each shared
+    /// fingerprint, ascending, and its key's place among the keys: what is not shared is not read.
+    /// The keys, distinct and ascending, come with their terms of each segment, if these are known.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn scan<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        keyed: Keyed<'_>,
+        address: DocAddress,
+        each: &mut impl FnMut(usize, u32),
+        stop: Stop<'_>,
+    ) -> Result<ForwardList<'a>> {
+        stop.check()?;
+        let wanted = wanted(&mut self.wanted, snapshot, keyed, address, stop)?;
+        let list = snapshot.segment(address).signatures.forward_list(address.doc)?;
+        for (at, ordinal) in list.ordinals().enumerate() {
+            stop.check_at(at)?;
+            if let Some(key) = wanted.find(ordinal) {
+                each(at, key);
+            }
+        }
+        Ok(list)
     }
 
     /// Each shared fingerprint of the document, by position: its place among the keys, and the
@@ -97,9 +147,54 @@ impl SharedFingerprints {
         keys.dedup();
         keys
     }
+}
 
-    /// Every fingerprint of the document, by position: the position, and whether it is shared.
-    pub fn places(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
-        self.positions.iter().copied().zip(self.is_shared.iter().copied())
+/// Keys, distinct and ascending, and for each segment the ordinals of their terms, ascending, with
+/// their places among the keys; no segment if they have not been looked up.
+type Keyed<'a> = (&'a [u64], &'a [Vec<(u32, u32)>]);
+
+/// The terms of the segment of `address` that are among the keys, which are looked up once, unless
+/// they are known.
+fn wanted<'a>(
+    wanted: &'a mut Vec<Option<Wanted>>,
+    snapshot: &Snapshot,
+    (keys, known): Keyed<'_>,
+    address: DocAddress,
+    stop: Stop<'_>,
+) -> Result<&'a Wanted> {
+    wanted.resize_with(snapshot.segments().len(), || None);
+    let segment = address.segment as usize;
+    let wanted = &mut wanted[segment];
+    if let Some(wanted) = wanted {
+        return Ok(wanted);
+    }
+    let terms = match known.get(segment) {
+        Some(terms) => terms.clone(),
+        None => {
+            let found = terms_of(&snapshot.segment(address).signatures, keys, stop)?;
+            found.into_iter().map(|(place, term)| (term.ordinal, place)).collect()
+        }
+    };
+    Ok(wanted.insert(Wanted::new(terms)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn wanted_terms_are_found_and_no_others(
+            ordinals in prop::collection::btree_set(prop_oneof![0u32..40, any::<u32>()], 0..40),
+            others in prop::collection::vec(prop_oneof![0u32..50, any::<u32>()], 0..40),
+        ) {
+            let terms: Vec<(u32, u32)> = ordinals.iter().copied().zip(7..).collect();
+            let wanted = Wanted::new(terms.clone());
+            for ordinal in others.into_iter().chain(ordinals) {
+                let expected = terms.iter().find(|term| term.0 == ordinal).map(|term| term.1);
+                prop_assert_eq!(wanted.find(ordinal), expected);
+            }
+        }
     }
 }

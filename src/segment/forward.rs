@@ -104,6 +104,26 @@ impl<'a> ForwardList<'a> {
         self.at + count.len() + width + self.ordinals.len() + self.deltas.len()
     }
 
+    /// How many fingerprints it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The term ordinals, in order. That they are of terms of the segment is not checked.
+    pub fn ordinals(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len).map(|i| get(self.ordinals, i, self.ordinal_bits) as u32)
+    }
+
+    /// How far the position at `place` is from the one before it, or from 0.
+    pub fn gap(&self, place: usize) -> u32 {
+        get(self.deltas, place, self.delta_bits) as u32
+    }
+
+    /// The last position, or 0.
+    pub fn last_position(&self) -> u64 {
+        (0..self.len).map(|place| u64::from(self.gap(place))).sum()
+    }
+
     /// Clears and fills `ordinals` and `positions`.
     ///
     /// # Errors

@@ -24,6 +24,7 @@ mod writer;
 
 pub use builder::SegmentBuilder;
 pub use documents::{DistinctColumn, Document};
+pub(crate) use forward::ForwardList;
 pub use layout::{Counts, FORMAT_VERSION, Header, Section};
 pub use merge::{MergeSource, merge};
 pub use postings::Candidates;

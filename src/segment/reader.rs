@@ -294,9 +294,14 @@ impl SegmentReader {
         ordinals: &mut Vec<u32>,
         positions: &mut Vec<u32>,
     ) -> Result<(), Corruption> {
+        self.forward_list(doc)?.decode(&self.file, ordinals, positions)
+    }
+
+    /// The forward list of document `doc` where it lies, for those who need little of it.
+    pub(crate) fn forward_list(&self, doc: u32) -> Result<ForwardList<'_>, Corruption> {
         let row = self.document(doc)?;
         let at = usize::try_from(row.forward_at).unwrap_or(usize::MAX);
-        ForwardList::open(&self.file, at)?.decode(&self.file, ordinals, positions)
+        ForwardList::open(&self.file, at)
     }
 
     /// The signature of document `doc`.
