@@ -240,6 +240,9 @@ impl Searcher {
         found: &'a Found,
         query: &'a Query,
     ) -> Option<Estimates<'a>> {
+        if !query.shows_estimates() {
+            return None;
+        }
         let of = (subject.tokens, &subject.signature[..]);
         let estimates = self.estimates(of, &subject.keys, query.stop())?;
         Some(estimates.with_terms(&found.terms))
@@ -414,7 +417,7 @@ impl Searcher {
                 .then(|| (Weigh::new(&self.snapshot), query.least_weighted())),
             filter: filter.as_ref(),
             except: subject.address,
-            keeps_terms: self.estimator().is_some(),
+            keeps_terms: query.shows_estimates() && self.estimator().is_some(),
             stop: query.stop(),
         };
         query.stop().check()?;

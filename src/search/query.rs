@@ -50,6 +50,9 @@ pub struct Query {
     /// The maximum number of postings to read, rarest fingerprints first; beyond it the answer says
     /// that it is not complete.
     pub budget: Option<u64>,
+    /// Show what the resemblance of the texts themselves is estimated to be, for which the signature of
+    /// each hit is read; so it is if [`min_estimated_resemblance`](Self::min_estimated_resemblance) is set.
+    pub estimates: bool,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,
     /// The minimum number of tokens of the query in a passage of a hit; shorter passages are not shown:
@@ -123,6 +126,11 @@ impl Query {
     /// Whether passages are to be looked for.
     pub(super) fn needs_passages(&self) -> bool {
         self.shows_passages() || self.rank == Rank::Passages
+    }
+
+    /// Whether estimates are to be shown.
+    pub(super) fn shows_estimates(&self) -> bool {
+        self.estimates || self.min_estimated_resemblance > 0.0
     }
 
     /// Whether passages are to be shown.
@@ -203,6 +211,7 @@ impl Query {
             filter: None,
             max_df: None,
             budget: None,
+            estimates: false,
             passages: false,
             min_passage: None,
             verify: None,

@@ -300,6 +300,7 @@ fn who_asks_for_an_estimate_that_there_is_not_is_told() {
     check(&index("every(k=3,l=4)"), "every(k=3,l=4) does not estimate");
     let searcher = index("winnow(k=3,w=6)").without(vec![1, 2, 3]).unwrap();
     check(&searcher, "boilerplate");
-    let hits = searcher.search(&Query::text(texts()[0].1.as_str())).unwrap().hits;
+    let query = Query { estimates: true, ..Query::text(texts()[0].1.as_str()) };
+    let hits = searcher.search(&query).unwrap().hits;
     assert!(!hits.is_empty() && hits.iter().all(|hit| hit.estimate.is_none()));
 }

@@ -33,6 +33,9 @@ pub struct Latency {
     /// Queries of each kind, made of the smallest corpus.
     #[arg(long, default_value = "500")]
     queries: usize,
+    /// Estimate the resemblance of hits too.
+    #[arg(long)]
+    estimates: bool,
     /// The seed.
     #[arg(long, default_value = "1")]
     seed: u64,
@@ -73,7 +76,8 @@ impl Latency {
                     for round in 0..2 {
                         for text in texts {
                             let max_df = Some(max_df);
-                            let query = Query { max_df, ..Query::text(text.as_str()) };
+                            let estimates = self.estimates;
+                            let query = Query { max_df, estimates, ..Query::text(text.as_str()) };
                             let started = Instant::now();
                             let answer = searcher.search(&query)?;
                             if round > 0 {

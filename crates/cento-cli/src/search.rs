@@ -271,6 +271,7 @@ impl Search {
             filter: self.filter.clone(),
             max_df: self.max_df,
             budget: self.budget,
+            estimates: true,
             passages: self.passages,
             min_passage: self.min_passage,
             verify: self.verify.clone(),

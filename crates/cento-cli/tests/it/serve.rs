@@ -302,6 +302,11 @@ fn estimates_decide_over_http() {
         let reply = ask(more);
         assert!(reply.status == 400 && reply.body.contains("boilerplate"), "{path} {reply:?}");
     }
+    let reply =
+        service.post("/v1/search", &json!({"text": passage, "estimates": false}).to_string());
+    let answer: Value = serde_json::from_str(&reply.body).unwrap();
+    let hits = answer["hits"].as_array().unwrap();
+    assert!(hits.len() > 1 && hits.iter().all(|hit| hit.get("estimate").is_none()), "{answer}");
 }
 
 #[test]

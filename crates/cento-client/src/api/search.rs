@@ -89,6 +89,10 @@ pub struct SearchRequest {
     /// the documents of the index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<String>,
+    /// Show the estimated resemblance of the texts themselves, for which the signature of each hit is
+    /// read. Default: true.
+    #[serde(default = "yes")]
+    pub estimates: bool,
     /// Show the passages that the query shares with each hit.
     #[serde(default)]
     pub passages: bool,
@@ -121,13 +125,17 @@ fn default_candidates() -> usize {
     Query::CANDIDATES
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn default_limit() -> usize {
     Query::text("").limit
 }
 
 impl Default for SearchRequest {
     fn default() -> SearchRequest {
-        SearchRequest::of(&Query::text(""))
+        SearchRequest::of(&Query { estimates: true, ..Query::text("") })
     }
 }
 
@@ -152,6 +160,7 @@ impl SearchRequest {
             max_df: query.max_df.map(|limit| limit.to_string()),
             budget: query.budget,
             boilerplate: Vec::new(),
+            estimates: query.estimates,
             passages: query.passages,
             min_passage: query.min_passage,
             verify: query.verify.as_ref().map(Measure::to_string),
@@ -210,6 +219,7 @@ impl SearchRequest {
             filter: self.filter,
             max_df: self.max_df.map(|limit| limit.parse::<MaxDf>()).transpose()?,
             budget: self.budget,
+            estimates: self.estimates,
             passages: self.passages,
             min_passage: self.min_passage,
             verify,
