@@ -101,6 +101,22 @@ def roaring(cursor):
     return values
 
 
+def mix64(x):
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+def filter_of(keys):
+    """The words of the filter of a block."""
+    words = [0] * ((len(keys) + 7) // 8)
+    for key in keys:
+        h = mix64(key)
+        for shift in (0, 6, 12, 18):
+            words[(h >> 32) * len(words) >> 32] |= 1 << (h >> shift) % 64
+    return words
+
+
 class Segment:
     """A .sig file, read and checked as a whole."""
 
@@ -248,7 +264,9 @@ class Segment:
             head.need(fits, "encoding", "no head of a block")
             left = self.counts["terms"] - block * BLOCK
             head.need(n == min(left, BLOCK), "count", f"{n} terms of {left} that are left")
-            lists_base, first, upper = terms.uint(6), terms.uint(self.key_bytes), terms.uint(u)
+            lists_base, first = terms.uint(6), terms.uint(self.key_bytes)
+            words = [terms.uint(8) for _ in range((n + 7) // 8)]
+            upper = terms.uint(u)
             places = [bit for bit in range(8 * u) if upper >> bit & 1]
             head.need(len(places) == n, "encoding", "not a bit for each key")
             low, tags = terms.column(n, l), terms.column(n, 2)
@@ -257,6 +275,7 @@ class Segment:
             head.need(ascends([last] + keys), "order", "keys that do not ascend")
             head.need(keys[-1] < 1 << self.key_bits, "range", f"a key of over {self.key_bits} bits")
             index.need(last < separator <= keys[0], "mismatch", f"block {block} has other keys")
+            head.need(words == filter_of(keys), "mismatch", "a filter of other keys")
             ones = terms.column(tags.count(0), self.doc_bits)
             twos = terms.column(tags.count(1), self.doc_bits + g)
             lists = terms.column(tags.count(2) + tags.count(3), o)

@@ -89,6 +89,10 @@ impl Checker<'_> {
             block.keys(&mut keys);
             block.all_postings(&mut postings);
             self.block(block_at, &block);
+            if !block.filters(&keys) {
+                let what = format!("the filter of block {block_at} is not that of its keys");
+                self.problem(Section::Terms, what);
+            }
             for (&key, &postings) in keys.iter().zip(&postings) {
                 docs.clear();
                 let mut section = Section::Terms;

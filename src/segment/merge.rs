@@ -341,6 +341,7 @@ mod tests {
     use super::*;
     use crate::scheme::Fingerprint;
     use crate::segment::SegmentBuilder;
+    use crate::segment::filter::filter_bytes;
     use crate::segment::layout::{FOOTER_BYTES, HEADER_BYTES};
     use crate::segment::pages::PAGE_BYTES;
     use crate::segment::terms::BLOCK_HEADER_BYTES;
@@ -360,7 +361,7 @@ mod tests {
         let header = Header { key_bits: 40, documents: 1, config: 1, owner: 2 };
         let (_, mut bytes) = builder.write(Vec::new(), header, None).unwrap();
         let block = HEADER_BYTES + open(&bytes).index().range(1).start;
-        let upper = block + BLOCK_HEADER_BYTES + header.key_bytes();
+        let upper = block + BLOCK_HEADER_BYTES + header.key_bytes() + filter_bytes(2);
         let upper_bytes = usize::from(bytes[block + 2]);
         bytes[upper..upper + upper_bytes].fill(0);
         // The checksums of the only page, of the checksums, and of the footer.

@@ -10,6 +10,7 @@ mod builder;
 mod check;
 mod documents;
 mod file;
+mod filter;
 mod forward;
 mod layout;
 mod merge;

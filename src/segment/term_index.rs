@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::bits::width_of;
 use super::file::SigFile;
+use super::filter::{Place, WORD_BYTES, filter_bytes};
 use super::layout::BLOCK_TERMS;
 use super::layout::{Header, Section};
 use super::terms::{BLOCK_HEADER_BYTES, Block, low_bits};
@@ -23,6 +24,9 @@ pub struct TermIndex {
     /// For each value of a key's highest bits, the first block whose separator has it or more.
     by_prefix: Vec<u32>,
     prefix_shift: u32,
+    /// The terms of the segment.
+    terms: u64,
+    key_bytes: usize,
 }
 
 impl TermIndex {
@@ -55,7 +59,8 @@ impl TermIndex {
         for i in 1..by_prefix.len() {
             by_prefix[i] += by_prefix[i - 1];
         }
-        Ok(TermIndex { separators, offsets, by_prefix, prefix_shift })
+        let (terms, key_bytes) = (file.footer.counts.terms, file.header.key_bytes());
+        Ok(TermIndex { separators, offsets, by_prefix, prefix_shift, terms, key_bytes })
     }
 
     /// The number of blocks.
@@ -79,21 +84,47 @@ impl TermIndex {
         self.offsets[block]..self.offsets[block + 1]
     }
 
+    /// Where in a block its filter begins.
+    fn filter_at(&self) -> usize {
+        BLOCK_HEADER_BYTES + self.key_bytes
+    }
+
+    /// The word of the filter of `block` that knows `key`: where it begins in the terms section, and the
+    /// bits that it must have.
+    #[inline]
+    pub fn filter(&self, key: u64, block: usize) -> (usize, Place) {
+        let before = (block * BLOCK_TERMS) as u64;
+        let keys = self.terms.saturating_sub(before).min(BLOCK_TERMS as u64) as usize;
+        let place = Place::of(key, keys);
+        (self.offsets[block] + self.filter_at() + place.at, place)
+    }
+
+    /// Whether `block` may hold `key`. Most keys that it lacks are known by one word of it.
+    ///
+    /// # Errors
+    /// When its bytes are damaged.
+    #[inline]
+    pub fn may_hold(&self, file: &SigFile, key: u64, block: usize) -> Result<bool, Corruption> {
+        let (at, place) = self.filter(key, block);
+        Ok(place.may_be_in(file.read(Section::Terms, at, WORD_BYTES)?))
+    }
+
     /// Where in the terms section a look-up of `key` in its block will read, as far as can be predicted
-    /// without reading: the head, and about where the key's low bits and its value stand if keys
+    /// without reading: the head, the upper bits, and about where the key's low bits and its value stand if keys
     /// are spread evenly.
     #[inline]
-    pub fn places(&self, key: u64, block: usize) -> [usize; 3] {
+    pub fn places(&self, key: u64, block: usize) -> [usize; 4] {
         let Range { start, end } = self.range(block);
         let first = self.separators[block];
         let next = self.separators.get(block + 1).map_or(u64::MAX, |&next| next);
         let (delta, range) = (key - first, next - first);
         let index = (delta as f32 / range as f32 * BLOCK_TERMS as f32) as usize;
-        let low = start + BLOCK_HEADER_BYTES + 5 + BLOCK_TERMS / 4;
+        let upper = start + self.filter_at() + filter_bytes(BLOCK_TERMS);
+        let low = upper + BLOCK_TERMS / 4;
         let low_bits = low_bits(range, BLOCK_TERMS) as usize;
         let values = low + (BLOCK_TERMS * low_bits + 2 * BLOCK_TERMS) / 8;
         let value = values + end.saturating_sub(values) * index / BLOCK_TERMS;
-        [start, (low + index * low_bits / 8).min(end - 1), value.min(end - 1)]
+        [start, upper, (low + index * low_bits / 8).min(end - 1), value.min(end - 1)]
     }
 
     /// The block `block`.

@@ -8,10 +8,11 @@
 use std::io::{self, Write};
 
 use super::bits::{BitWriter, column_bytes, get, put_column, uint_le, width_of};
+use super::filter::{self, filter_bytes};
 use super::layout::{BLOCK_TERMS, Header};
 use super::postings::{Encoding, Postings, Spool};
 
-/// The bytes of a block before its first key.
+/// The bytes of a block before its first key, which its filter follows.
 pub const BLOCK_HEADER_BYTES: usize = 11;
 
 const TAG_ONE: u64 = 0;
@@ -125,6 +126,7 @@ impl TermsWriter {
         block.extend([gap_bits as u8, list_bits as u8]);
         block.extend_from_slice(&lists_base.to_le_bytes()[..6]);
         block.extend_from_slice(&first.to_le_bytes()[..key_bytes]);
+        filter::put(block, &self.keys);
         let upper_at = block.len();
         block.resize(upper_at + upper_bytes, 0);
         for (i, key) in self.keys.iter().enumerate() {
@@ -176,6 +178,7 @@ fn separator(last: Option<u64>, first: u64, key_bytes: usize) -> Vec<u8> {
 /// One block of terms, where it lies.
 #[derive(Clone, Copy)]
 pub struct Block<'a> {
+    filter: &'a [u8],
     first: u64,
     len: usize,
     low_bits: u32,
@@ -202,10 +205,12 @@ impl<'a> Block<'a> {
         if len > BLOCK_TERMS || low_bits > 63 || gap_bits > 32 || list_bits > 48 {
             return None;
         }
+        let (filter, rest) = rest.split_at_checked(filter_bytes(len))?;
         let (upper, rest) = rest.split_at_checked(upper_bytes)?;
         let (low, rest) = rest.split_at_checked(column_bytes(len, low_bits))?;
         let (tags, values) = rest.split_at_checked(column_bytes(len, 2))?;
         Some(Block {
+            filter,
             first: uint_le(first),
             len,
             low_bits,
@@ -223,6 +228,13 @@ impl<'a> Block<'a> {
     /// The number of terms.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Whether the filter is that of these keys.
+    pub fn filters(&self, keys: &[u64]) -> bool {
+        let mut filter = Vec::with_capacity(self.filter.len());
+        filter::put(&mut filter, keys);
+        filter == self.filter
     }
 
     /// The number of keys that the upper bits have; other than [`len`](Self::len) if they are damaged.

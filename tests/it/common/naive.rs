@@ -93,6 +93,18 @@ fn bitmap(mut bytes: &[u8]) -> Vec<u32> {
     values
 }
 
+/// Whether the filter of a block has all bits of a key (section 5).
+fn passes(filter: &[u8], key: u64) -> bool {
+    let mut hash = key;
+    hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^= hash >> 31;
+    let words = filter.len() / 8;
+    let word = (((hash >> 32) as u128 * words as u128) >> 32) as usize;
+    let bits = uint(&filter[8 * word..8 * word + 8]);
+    [0, 6, 12, 18].iter().all(|shift| bits >> (hash >> shift & 63) & 1 == 1)
+}
+
 impl Naive {
     /// What the bytes of a `.sig` file say, without tantivy's footer.
     pub fn read(file: &[u8]) -> Naive {
@@ -128,6 +140,7 @@ impl Naive {
                 [1, 2, 3, 4].map(|i| usize::from(head[i]));
             let lists_base = uint(&head[5..11]);
             let first = uint(take(&mut terms, key_bytes));
+            let filter = take(&mut terms, 8 * n.div_ceil(8));
             let upper = take(&mut terms, upper_bytes);
             let low = take(&mut terms, column_bytes(n, low_bits));
             let tags = take(&mut terms, column_bytes(n, 2));
@@ -156,6 +169,7 @@ impl Naive {
                         list(&postings[offset as usize..], tag)
                     }
                 };
+                assert!(passes(filter, key), "{key} is in the filter of its block");
                 self.terms.push((key, docs));
             }
         }

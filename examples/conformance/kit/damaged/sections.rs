@@ -4,8 +4,8 @@ use super::Kind::*;
 use super::Maker;
 use super::Noticed::*;
 
-/// In the one block of `documented`: head 0, lists_base 5, first 11, upper 16, low 17, tags 31,
-/// ones 32, twos 33.
+/// In the one block of `documented`: head 0, lists_base 5, first 11, filter 16, upper 24, low 25,
+/// tags 39, ones 40, twos 41.
 pub fn terms(make: &mut Maker<'_>) {
     let mut block = |name, kind, noticed, about, at: usize, value: u8| {
         make.in_section((name, kind, "terms", noticed, about), |terms| terms[at] = value);
@@ -14,12 +14,12 @@ pub fn terms(make: &mut Maker<'_>) {
     block("block_low_bits", Encoding, Read, "low parts of 64 bits", 1, 64);
     block("block_gap_bits", Encoding, Read, "differences of 33 bits", 3, 33);
     block("block_list_bits", Encoding, Read, "list offsets of 49 bits", 4, 49);
-    block("block_upper_lacks_a_bit", Encoding, Check, "two bits for three keys", 16, 3);
-    block("block_upper_has_a_bit_more", Encoding, Check, "four bits for three keys", 16, 0x63);
-    block("keys_equal", Order, Check, "the second key is the first", 22, 0);
-    block("keys_descend", Order, Check, "the first key is above the second", 17, 0x40);
-    block("one_document_too_large", Range, Read, "a term in document 5 of 5", 32, 5);
-    block("two_documents_too_large", Range, Read, "a term in documents 4 and 8 of 5", 33, 0x1c);
+    block("block_upper_lacks_a_bit", Encoding, Check, "two bits for three keys", 24, 3);
+    block("block_upper_has_a_bit_more", Encoding, Check, "four bits for three keys", 24, 0x63);
+    block("keys_equal", Order, Check, "the second key is the first", 30, 0);
+    block("keys_descend", Order, Check, "the first key is above the second", 25, 0x40);
+    block("one_document_too_large", Range, Read, "a term in document 5 of 5", 40, 5);
+    block("two_documents_too_large", Range, Read, "a term in documents 4 and 8 of 5", 41, 0x1c);
     make.forged(
         ("key_too_large", Range, "terms", Check, "a key of 38 bits among those of 37"),
         |parts| parts.header[10] = 37,
@@ -28,6 +28,10 @@ pub fn terms(make: &mut Maker<'_>) {
     make.in_section(label("block_cut_short", Bounds, "the last column is missing"), |terms| {
         terms.pop();
     });
+    let about = "the filter has bits that no key sets";
+    make.in_section(label("filter_bits_more", Mismatch, about), |terms| terms[16] = 0xff);
+    let about = "the filter has no bit";
+    make.in_section(label("filter_empty", Mismatch, about), |terms| terms[16..24].fill(0));
     make.in_section(label("terms_appended", Layout, "a byte after the last block"), |terms| {
         terms.push(0);
     });
@@ -38,7 +42,7 @@ pub fn terms(make: &mut Maker<'_>) {
     );
     make.forged(
         label("list_of_another_kind", Encoding, "postings", "a bitmap where a varint list is"),
-        |parts| parts.section("terms")[31] = 7,
+        |parts| parts.section("terms")[39] = 7,
     );
     make.in_section(label("block_cut_in_head", Bounds, "terms", "10 bytes of a block"), |terms| {
         terms.truncate(10);
