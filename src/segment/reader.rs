@@ -7,6 +7,7 @@ use ownedbytes::OwnedBytes;
 
 use super::documents::{self, DistinctColumn, Document};
 use super::file::SigFile;
+use super::filter::Place;
 use super::forward::ForwardList;
 use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header, Section};
@@ -16,9 +17,6 @@ use super::term_index::TermIndex;
 use super::terms::Block;
 use crate::error::Corruption;
 use crate::scheme::Fingerprint;
-
-/// In place of a block, for a key less than all of the segment.
-const NO_BLOCK: u32 = u32::MAX;
 
 /// The number of bytes of a posting list that are requested before its length is known.
 const LIST_FETCH_BYTES: usize = 512;
@@ -33,6 +31,16 @@ impl std::fmt::Debug for SegmentReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SegmentReader").finish_non_exhaustive()
     }
+}
+
+/// A key that is looked up, with the block that may hold it.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// Its place among the keys.
+    i: u32,
+    key: u64,
+    block: usize,
+    filter: (usize, Place),
 }
 
 /// A fingerprint that occurs in the segment.
@@ -106,7 +114,7 @@ impl SegmentReader {
         let Some(block_at) = self.index.block_of(key) else {
             return Ok(None);
         };
-        if !self.index.may_hold(&self.file, key, block_at)? {
+        if !self.index.passes(&self.file, self.index.filter(key, block_at))? {
             return Ok(None);
         }
         let block = self.index.read(&self.file, block_at)?;
@@ -126,38 +134,32 @@ impl SegmentReader {
     /// # Errors
     /// When the bytes to be read are damaged.
     pub fn find_all(&self, keys: &[u64]) -> Result<Vec<(u32, Term<'_>)>, Corruption> {
-        let mut blocks: Vec<u32> = keys
-            .iter()
-            .map(|&key| self.index.block_of(key).map_or(NO_BLOCK, |block| block as u32))
-            .collect();
-        let real = || keys.iter().zip(&blocks).filter(|(_, block)| **block != NO_BLOCK);
-        self.file.fetch(Section::Terms, real().map(|(_, &block)| self.index.range(block as usize)));
+        let in_block = |(i, &key): (u32, &u64)| {
+            let block = self.index.block_of(key)?;
+            Some(Wanted { i, key, block, filter: self.index.filter(key, block) })
+        };
+        let mut wanted: Vec<Wanted> = (0..).zip(keys).filter_map(in_block).collect();
+        self.file.fetch(Section::Terms, wanted.iter().map(|key| self.index.range(key.block)));
         // First the words of filters, which most keys of a new text do not pass.
-        let near = real().fold(0, |sum, (&key, &block)| {
-            sum ^ self.file.touch(Section::Terms, self.index.filter(key, block as usize).0)
-        });
-        std::hint::black_box(near);
-        for (&key, block) in keys.iter().zip(&mut blocks) {
-            let is_real = *block != NO_BLOCK;
-            if is_real && !self.index.may_hold(&self.file, key, *block as usize)? {
-                *block = NO_BLOCK;
-            }
+        let near = |at: usize| self.file.touch(Section::Terms, at);
+        std::hint::black_box(wanted.iter().fold(0, |sum, key| sum ^ near(key.filter.0)));
+        let mut passing = 0;
+        for at in 0..wanted.len() {
+            let key = wanted[at];
+            wanted[passing] = key;
+            passing += usize::from(self.index.passes(&self.file, key.filter)?);
         }
-        let real = || keys.iter().zip(&blocks).filter(|(_, block)| **block != NO_BLOCK);
-        let near = real().fold(0, |sum, (&key, &block)| {
-            let places = self.index.places(key, block as usize);
-            places.into_iter().fold(sum, |sum, at| sum ^ self.file.touch(Section::Terms, at))
-        });
-        std::hint::black_box(near);
-        let mut found: Vec<(u32, u32, Postings)> = Vec::with_capacity(keys.len());
-        for (i, (&key, &block_at)) in keys.iter().zip(&blocks).enumerate() {
-            if block_at == NO_BLOCK {
-                continue;
-            }
-            let block = self.index.read(&self.file, block_at as usize)?;
+        wanted.truncate(passing);
+        std::hint::black_box(wanted.iter().fold(0, |sum, key| {
+            let places = self.index.places(key.key, key.block);
+            places.into_iter().fold(sum, |sum, at| sum ^ near(at))
+        }));
+        let mut found: Vec<(u32, u32, Postings)> = Vec::with_capacity(wanted.len());
+        for Wanted { i, key, block: block_at, .. } in wanted {
+            let block = self.index.read(&self.file, block_at)?;
             if let Some(index) = block.find(key) {
-                let ordinal = (block_at as usize * BLOCK_TERMS + index) as u32;
-                found.push((i as u32, ordinal, block.postings(index)));
+                let ordinal = (block_at * BLOCK_TERMS + index) as u32;
+                found.push((i, ordinal, block.postings(index)));
             }
         }
         let lists = || {

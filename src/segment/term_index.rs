@@ -99,13 +99,13 @@ impl TermIndex {
         (self.offsets[block] + self.filter_at() + place.at, place)
     }
 
-    /// Whether `block` may hold `key`. Most keys that it lacks are known by one word of it.
+    /// Whether a key passes the filter that [`filter`](Self::filter) gives. Most absent keys do not, and
+    /// nothing else of their block is read.
     ///
     /// # Errors
     /// When its bytes are damaged.
     #[inline]
-    pub fn may_hold(&self, file: &SigFile, key: u64, block: usize) -> Result<bool, Corruption> {
-        let (at, place) = self.filter(key, block);
+    pub fn passes(&self, file: &SigFile, (at, place): (usize, Place)) -> Result<bool, Corruption> {
         Ok(place.may_be_in(file.read(Section::Terms, at, WORD_BYTES)?))
     }
 
