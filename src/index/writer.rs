@@ -106,6 +106,7 @@ impl Index {
         // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
         // indexing thread: segments then hold the documents in the order in which they were
         // added, whatever the timing.
+        keep_freed_memory();
         let segment_bytes =
             (options.memory_bytes / 3 * 2).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
         let inner = self
@@ -136,6 +137,16 @@ impl Index {
             failed: false,
         })
     }
+}
+
+/// Lets the allocator keep the memory of a segment for the next one.
+///
+/// tantivy takes some 15 MB for a new segment, however small. glibc gives it back to the system, page by
+/// page, and takes it again: most of the time of a commit of one document. Once it has freed this much at
+/// a time it keeps twice as much (mallopt(3), `M_MMAP_THRESHOLD`: the limits are dynamic).
+fn keep_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    drop(std::hint::black_box(Vec::<u8>::with_capacity((32 << 20) - (64 << 10))));
 }
 
 impl Index {
