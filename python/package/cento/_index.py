@@ -1,0 +1,638 @@
+"""An index, and its writer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal, overload
+
+from . import _native
+from ._types import (
+    AddReport,
+    Answer,
+    CheckReport,
+    Cluster,
+    Compaction,
+    Document,
+    Pair,
+    Problem,
+    Signature,
+    Stats,
+    cluster_of,
+    pair_of,
+    signature_of,
+    stats_of,
+)
+
+Id = str | int
+"""The id of a document: a ``str`` of 1 to 1,024 bytes without control characters, or a whole number
+from -2^63 to 2^64 - 1, which is taken for its decimal digits."""
+
+Meta = Mapping[str, Any]
+"""What is known of a document: what JSON can say, at most 64 KiB of it. Filters query it."""
+
+Item = tuple[Id, str] | tuple[Id, str, Meta | None] | Mapping[str, Any]
+"""A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
+
+Rank = Literal["overlap", "weight", "passages"]
+
+
+class Index:
+    """A directory of documents and their signatures.
+
+    It shows one commit: searches see what was committed when the index was opened, and what this
+    object's writer has committed since. Commits of other processes are seen after :meth:`reload`.
+    Any number of threads may share it. It can be sent to other processes, which open it again.
+
+    Args:
+        path: The directory.
+        create: Create the index if there is none. Without it a missing index is an error.
+        scheme: How fingerprints are chosen, of a new index: see :func:`cento.schemes`. The default
+            is ``winnow(k=5,w=10)``. An index that exists must have this one.
+        analyzer: How text is split into tokens: see :func:`cento.analyzers`. The default is
+            ``words``.
+        store_text: Whether texts are stored, which passages need. The default is ``True``.
+        max_df: Fingerprints in more documents bring up none: a number of documents, or a share such
+            as ``0.01``. The default is the larger of 10,000 and a thousandth of all.
+        frequencies: The file of a frequency table that ``cento train`` made, for schemes that need
+            one.
+
+    Raises:
+        OpenError: There is no index, or it has other settings, or another version made it.
+        SpecError: The scheme or the analyzer cannot be used.
+        CorruptError: The index is damaged.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        create: bool = False,
+        scheme: str | None = None,
+        analyzer: str | None = None,
+        store_text: bool | None = None,
+        max_df: float | str | None = None,
+        frequencies: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._native = _native.Index(
+            path, create, scheme, analyzer, store_text, max_df, frequencies
+        )
+
+    @property
+    def path(self) -> str:
+        """The directory."""
+        return os.fspath(self._native.path)
+
+    @property
+    def scheme(self) -> str:
+        """The specification of the scheme, with all parameters."""
+        return self._native.settings()[0]
+
+    @property
+    def analyzer(self) -> str:
+        """The specification of the analyzer, with all parameters."""
+        return self._native.settings()[1]
+
+    @property
+    def stores_text(self) -> bool:
+        """Whether texts are stored."""
+        return self._native.settings()[2]
+
+    def __len__(self) -> int:
+        """The number of documents."""
+        return self._native.documents()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, id: object) -> bool:
+        """Whether there is a document with this id."""
+        return self._native.has(id)
+
+    def get(self, id: Id) -> Document | None:
+        """The document with this id; ``None`` if there is none."""
+        found = self._native.document(id)
+        return None if found is None else Document(found[0], found[1], json.loads(found[2]))
+
+    def ids(self) -> list[str]:
+        """The ids of all documents, in the order in which they are stored."""
+        return self._native.ids()
+
+    def reload(self) -> None:
+        """Shows the last commit of any process from now on.
+
+        Answers, pairs and clusters that were begun before are of the commit before.
+        """
+        self._native.reload()
+
+    def writer(self, *, memory: int | None = None) -> Writer:
+        """The writer, for a ``with`` block, at whose end everything is committed.
+
+        Args:
+            memory: The memory for documents on their way, in bytes; 512 MiB if not given.
+        """
+        return Writer(self._native.writer(memory))
+
+    def search(
+        self,
+        text: str | None = None,
+        *,
+        id: Id | None = None,
+        signature: Signature | None = None,
+        limit: int = 10,
+        min_containment: float = 0.0,
+        min_resemblance: float = 0.0,
+        min_estimated_resemblance: float = 0.0,
+        min_overlap: int = 1,
+        min_weighted_containment: float = 0.0,
+        min_weighted_resemblance: float = 0.0,
+        rank: Rank = "overlap",
+        candidates: int = 50,
+        filter: str | None = None,
+        max_df: float | str | None = None,
+        budget: int | None = None,
+        passages: bool = False,
+        min_passage: int | None = None,
+        verify: str | None = None,
+        min_similarity: float = 0.0,
+        estimates: bool = False,
+        cover: bool = False,
+        best: bool = False,
+        bytes: bool = False,
+    ) -> Answer:
+        """Finds the documents that share text with a query.
+
+        Every number of a hit is exact, and the hits are those that brute force finds, but for
+        documents that share stop-fingerprints only (``Answer.stopped``).
+
+        Args:
+            text: The text to look for; or
+            id: the stored document to look for, which is not among the hits; or
+            signature: what :func:`cento.sign` or :meth:`sign` made of a text.
+            limit: The number of hits, at most.
+            min_containment: The least share of the query that a hit has, 0 to 1.
+            min_resemblance: The least resemblance, 0 to 1.
+            min_estimated_resemblance: The least estimated resemblance of the texts themselves, 0
+                to 1, for schemes that can estimate it.
+            min_overlap: The least number of distinct fingerprints in common.
+            min_weighted_containment: As ``min_containment``, with rare fingerprints counting more.
+            min_weighted_resemblance: As ``min_resemblance``, with rare fingerprints counting more.
+            rank: By what hits are ranked. ``weight`` and ``passages`` find rewritten text.
+            candidates: The documents in which ``rank="passages"`` looks for passages.
+            filter: Only documents whose meta, id or time match, such as
+                ``"lang:de AND year:[2019 TO *]"``.
+            max_df: As for the index, for this search.
+            budget: The number of postings to read, at most, rarest fingerprints first; then
+                ``Answer.complete`` may be false.
+            passages: Show the passages in common.
+            min_passage: Only hits with a passage of so many tokens; shorter ones are not shown.
+            verify: A measure (:func:`cento.measures`) of both texts for each hit.
+            min_similarity: The least similarity by ``verify``, 0 to 1.
+            estimates: Give the estimated similarity of the texts themselves.
+            cover: Find the fewest documents that together explain the query.
+            best: Find the one passage that is most like the query.
+            bytes: Give the places of passages in bytes of UTF-8 instead of code points.
+
+        Raises:
+            QueryError: The arguments contradict each other, or the filter is none.
+            NotFoundError: There is no document ``id``.
+            InputError: The text is no text.
+            CorruptError: A file is damaged.
+        """
+        options = _options(locals())
+        signed = None if signature is None else _signed(signature)
+        return Answer(self._native.search(text, id, signed, bytes, options), bytes)
+
+    @overload
+    def search_many(
+        self,
+        texts: Iterable[str],
+        *,
+        threads: int | None = ...,
+        to_arrow: Literal[False] = ...,
+        limit: int = ...,
+        min_containment: float = ...,
+        min_resemblance: float = ...,
+        min_estimated_resemblance: float = ...,
+        min_overlap: int = ...,
+        rank: Rank = ...,
+        filter: str | None = ...,
+        max_df: float | str | None = ...,
+        budget: int | None = ...,
+        passages: bool = ...,
+        min_passage: int | None = ...,
+        verify: str | None = ...,
+        min_similarity: float = ...,
+        estimates: bool = ...,
+        bytes: bool = ...,
+    ) -> list[Answer]: ...
+    @overload
+    def search_many(
+        self,
+        texts: Iterable[str],
+        *,
+        threads: int | None = ...,
+        to_arrow: Literal[True],
+        limit: int = ...,
+        min_containment: float = ...,
+        min_resemblance: float = ...,
+        min_estimated_resemblance: float = ...,
+        min_overlap: int = ...,
+        rank: Rank = ...,
+        filter: str | None = ...,
+        max_df: float | str | None = ...,
+        budget: int | None = ...,
+        passages: bool = ...,
+        min_passage: int | None = ...,
+        verify: str | None = ...,
+        min_similarity: float = ...,
+        estimates: bool = ...,
+        bytes: bool = ...,
+    ) -> _native.Table: ...
+    def search_many(
+        self,
+        texts: Iterable[str],
+        *,
+        threads: int | None = None,
+        to_arrow: bool = False,
+        limit: int = 10,
+        min_containment: float = 0.0,
+        min_resemblance: float = 0.0,
+        min_estimated_resemblance: float = 0.0,
+        min_overlap: int = 1,
+        rank: Rank = "overlap",
+        filter: str | None = None,
+        max_df: float | str | None = None,
+        budget: int | None = None,
+        passages: bool = False,
+        min_passage: int | None = None,
+        verify: str | None = None,
+        min_similarity: float = 0.0,
+        estimates: bool = False,
+        bytes: bool = False,
+    ) -> list[Answer] | _native.Table:
+        """Searches for many texts at a time, with several threads; see :meth:`search`.
+
+        Args:
+            texts: The texts, all of which are held in memory.
+            threads: The number of threads; as many as there are processors if not given.
+            to_arrow: Return one table of all hits: ``query`` (the number of the text, from 0),
+                ``rank`` (from 1), ``id``, ``overlap``, ``containment``, ``containment_in_query``,
+                ``resemblance``, ``meta`` (JSON), ``passages`` (a list of structs; null if they were
+                not asked for).
+
+        Returns:
+            The answers, in the order of the texts.
+        """
+        options = _options(locals())
+        found = self._native.search_many(texts, threads, bytes, options)
+        if to_arrow:
+            return _native.Answer.table(found, bytes)
+        return [Answer(each, bytes) for each in found]
+
+    @overload
+    def pairs(
+        self,
+        *,
+        against: Index | None = ...,
+        min_containment: float | None = ...,
+        min_resemblance: float | None = ...,
+        min_estimated_resemblance: float | None = ...,
+        min_weighted_containment: float | None = ...,
+        min_weighted_resemblance: float | None = ...,
+        min_overlap: int | None = ...,
+        rank: Rank | None = ...,
+        limit: int | None = ...,
+        within: str | None = ...,
+        across: str | None = ...,
+        weighted: bool = ...,
+        relative: bool = ...,
+        min_margin: float | None = ...,
+        passages: bool = ...,
+        min_passage: int | None = ...,
+        max_df: float | str | None = ...,
+        threads: int | None = ...,
+        to_arrow: Literal[False] = ...,
+        bytes: bool = ...,
+    ) -> Iterator[Pair]: ...
+    @overload
+    def pairs(
+        self,
+        *,
+        against: Index | None = ...,
+        min_containment: float | None = ...,
+        min_resemblance: float | None = ...,
+        min_estimated_resemblance: float | None = ...,
+        min_weighted_containment: float | None = ...,
+        min_weighted_resemblance: float | None = ...,
+        min_overlap: int | None = ...,
+        rank: Rank | None = ...,
+        limit: int | None = ...,
+        within: str | None = ...,
+        across: str | None = ...,
+        weighted: bool = ...,
+        relative: bool = ...,
+        min_margin: float | None = ...,
+        passages: bool = ...,
+        min_passage: int | None = ...,
+        max_df: float | str | None = ...,
+        threads: int | None = ...,
+        to_arrow: Literal[True],
+        bytes: bool = ...,
+    ) -> _native.Table: ...
+    def pairs(
+        self,
+        *,
+        against: Index | None = None,
+        min_containment: float | None = None,
+        min_resemblance: float | None = None,
+        min_estimated_resemblance: float | None = None,
+        min_weighted_containment: float | None = None,
+        min_weighted_resemblance: float | None = None,
+        min_overlap: int | None = None,
+        rank: Rank | None = None,
+        limit: int | None = None,
+        within: str | None = None,
+        across: str | None = None,
+        weighted: bool = False,
+        relative: bool = False,
+        min_margin: float | None = None,
+        passages: bool = False,
+        min_passage: int | None = None,
+        max_df: float | str | None = None,
+        threads: int | None = None,
+        to_arrow: bool = False,
+        bytes: bool = False,
+    ) -> Iterator[Pair] | _native.Table:
+        """Finds all pairs of documents that share text, while they are read.
+
+        Pairs come in the order in which the documents are stored, whatever the number of threads,
+        unless ``rank`` is given.
+        Each unpacks into both ids and the resemblance: ``for a, b, r in index.pairs()``.
+
+        Args:
+            against: Another index with the same scheme and analyzer: pairs of a document of this
+                one and one of that.
+            min_containment: The least share of either document that the other has, 0 to 1. Without
+                any threshold it is 0.1.
+            min_resemblance: The least resemblance, 0 to 1.
+            min_estimated_resemblance: The least estimated resemblance of the texts, 0 to 1.
+            min_weighted_containment: As ``min_containment``, with rare fingerprints counting more.
+            min_weighted_resemblance: As ``min_resemblance``, with rare fingerprints counting more.
+            min_overlap: The least number of fingerprints in common.
+            rank: Give the best pairs first, by the overlap, the weighted resemblance or the tokens
+                in passages; all are found before the first is given.
+            limit: The number of pairs, at most, with ``rank``.
+            within: Only pairs with the same value of this field of meta.
+            across: Only pairs with different values of it.
+            weighted: Give the measures weighted by rarity.
+            relative: Give the margin of each pair.
+            min_margin: The least margin, -1 to 1.
+            passages: Give the passages in common.
+            min_passage: Only pairs with a passage of so many tokens.
+            max_df: As for the index, for this call.
+            threads: The number of threads; as many as there are processors if not given.
+            to_arrow: Return a table of all pairs, without passages, when they have been found.
+            bytes: Give the places of passages in bytes of UTF-8 instead of code points.
+
+        Raises:
+            QueryError: The arguments contradict each other.
+            OpenError: The other index signs texts otherwise.
+        """
+        options = _options(locals())
+        other = None if against is None else against._native
+        found = self._native.pairs(other, bytes, options)
+        return found.table() if to_arrow else _pairs(found, bytes)
+
+    def clusters(
+        self,
+        *,
+        min_containment: float | None = None,
+        min_resemblance: float | None = None,
+        min_estimated_resemblance: float | None = None,
+        min_weighted_containment: float | None = None,
+        min_weighted_resemblance: float | None = None,
+        min_overlap: int | None = None,
+        linkage: Literal["star", "single"] = "star",
+        prefer: str = "oldest",
+        min_size: int = 2,
+        max_df: float | str | None = None,
+        threads: int | None = None,
+    ) -> list[Cluster]:
+        """Finds the clusters of documents that are versions of one another, the largest first.
+
+        Args:
+            min_containment: The least share of either document that the other has, 0 to 1.
+            min_resemblance: The least resemblance, 0 to 1; 0.5 without any threshold.
+            min_estimated_resemblance: The least estimated resemblance of the texts, 0 to 1.
+            min_weighted_containment: As ``min_containment``, with rare fingerprints counting more.
+            min_weighted_resemblance: As ``min_resemblance``, with rare fingerprints counting more.
+            min_overlap: The least number of fingerprints in common.
+            linkage: Members resemble the representative (``star``) or some member (``single``),
+                which makes chains.
+            prefer: Which document represents a cluster: ``oldest``, ``longest``, the field of meta
+                that is to be least, or with ``-`` before it greatest.
+            min_size: The least number of documents of a cluster.
+            max_df: As for the index, for this call.
+            threads: The number of threads; as many as there are processors if not given.
+        """
+        return [cluster_of(line) for line in self._native.clusters(_options(locals()))]
+
+    def sign(self, text: str) -> Signature:
+        """The signature of a text as this index makes it."""
+        return signature_of(self._native.sign(text))
+
+    def stats(self) -> Stats:
+        """The size of the index."""
+        return stats_of(self._native.stats())
+
+    def check(self) -> CheckReport:
+        """Reads the whole index and says what is damaged. The report is true if nothing is.
+
+        Ctrl-C ends the waiting; the reading goes on for a while and changes nothing.
+        """
+        segments, problems = self._native.check()
+        return CheckReport(segments, tuple(Problem(*problem) for problem in problems))
+
+    def compact(self, segments: int = 1) -> Compaction:
+        """Merges segments, without deleted documents, into at most so many.
+
+        Searches go on meanwhile. Ctrl-C ends the waiting; the merge goes on, and is done whole or
+        not at all.
+
+        Raises:
+            LockedError: There is another writer.
+        """
+        return Compaction(*self._native.compact(segments))
+
+    def __reduce__(self) -> tuple[type[Index], tuple[str]]:
+        return (Index, (self.path,))
+
+    def __repr__(self) -> str:
+        return f"<Index {self.path!r}: {len(self)} documents, {self.scheme}, {self.analyzer}>"
+
+    def _repr_html_(self) -> str:
+        return self.stats()._repr_html_()
+
+
+class Writer:
+    """The only writer of an index, for the length of a ``with`` block.
+
+    At the end of the block everything is committed; if the block raises, nothing is, and the index
+    is as the last commit left it. Nobody sees a change before a commit. Beyond 1.8 million changes
+    a commit is made without being asked for, because their ids would take too much memory.
+
+    The writer belongs to the process that opened it; a process that was forked from it is refused.
+    Threads may share it.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _native.Writer) -> None:
+        self._native = native
+
+    def __enter__(self) -> Writer:
+        """Takes the lock of the index.
+
+        Raises:
+            LockedError: There is another writer, in this process or another.
+        """
+        self._native.begin()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._native.discard()
+            return
+        try:
+            self._native.finish()
+        except BaseException:
+            self._native.discard()
+            raise
+
+    def add(
+        self, id: Id, text: str, meta: Meta | None = None
+    ) -> Literal["added", "replaced", "unchanged"]:
+        """Adds a document, or replaces the one with the same id; an equal one is left alone.
+
+        Raises:
+            InputError: The id, the text or the meta object cannot be stored.
+        """
+        done = self._native.add(id, text, meta)
+        return "added" if done == "added" else "replaced" if done == "replaced" else "unchanged"
+
+    def add_many(
+        self,
+        items: Iterable[Item],
+        *,
+        id: str = "id",
+        text: str = "text",
+        meta: str = "meta",
+        threads: int | None = None,
+    ) -> AddReport:
+        """Adds documents, which several threads sign; the iterator runs on this one.
+
+        For a progress bar, wrap the iterable: ``w.add_many(tqdm(rows))``.
+
+        Args:
+            items: ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
+                ``text`` and, perhaps, ``meta``.
+            id: The name of the field with the id.
+            text: The name of the field with the text.
+            meta: The name of the field with the meta object.
+            threads: The number of threads; as many as there are processors if not given.
+
+        Raises:
+            InputError: An item is no document. Those before it are among the changes that have not
+                been committed.
+        """
+        added = self._native.add_many(items, (id, text, meta), threads)
+        return AddReport(*added)
+
+    def add_arrow(
+        self,
+        table: object,
+        *,
+        id: str = "id",
+        text: str = "text",
+        meta: str | Sequence[str] = (),
+        id_prefix: str | None = None,
+        threads: int | None = None,
+    ) -> AddReport:
+        """Adds the rows of anything that gives Arrow data.
+
+        That is a table, a reader or a data frame with ``__arrow_c_stream__`` (pyarrow, polars,
+        duckdb, pandas), a batch with ``__arrow_c_array__``, or an iterable of such.
+
+        Args:
+            table: The data.
+            id: The column of the ids: strings or whole numbers.
+            text: The column of the texts: strings.
+            meta: The columns that make the meta object; or the name of one struct column that is
+                it. What JSON has no type for, such as a time, becomes a string.
+            id_prefix: Take this and the number of the row, from 0, for the id, in place of a
+                column. Rows of another table with the same prefix replace these.
+            threads: The number of threads; as many as there are processors if not given.
+
+        Raises:
+            InputError: A column is missing or of another type, or a row is no document. Those
+                before it are among the changes that have not been committed.
+            QueryError: ``table`` gives no Arrow data.
+        """
+        columns = (id, id_prefix, text)
+        struct, names = (meta, []) if isinstance(meta, str) else (None, list(meta))
+        return AddReport(*self._native.add_arrow(table, columns, struct, names, threads))
+
+    def remove(self, id: Id) -> bool:
+        """Removes the document with this id; returns whether there was one."""
+        return self._native.remove(id)
+
+    def commit(self) -> None:
+        """Makes all changes so far durable and visible, before the block ends."""
+        self._native.commit()
+
+    @property
+    def uncommitted(self) -> int:
+        """The number of changes since the last commit."""
+        return self._native.uncommitted()
+
+    def __repr__(self) -> str:
+        return f"<Writer: {'open' if self._native.is_open() else 'closed'}>"
+
+
+_OTHERS = {"self", "text", "texts", "id", "signature", "bytes", "to_arrow", "against"}
+
+
+def _options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments that the native half reads by name."""
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None and name not in _OTHERS
+    }
+
+
+def _pairs(found: _native.Pairs, is_bytes: bool) -> Iterator[Pair]:
+    while (line := found.read()) is not None:
+        yield pair_of(line, is_bytes)
+
+
+def _signed(
+    signature: Signature,
+) -> tuple[str, str, str | None, int, list[tuple[int, int]]]:
+    return (
+        signature.scheme,
+        signature.analyzer,
+        signature.frequencies,
+        signature.tokens,
+        list(signature.fingerprints),
+    )

@@ -1,0 +1,210 @@
+"""What needs no index: comparison, signatures, deduplication, and what there is to choose from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from . import _native
+from ._types import (
+    Comparison,
+    Family,
+    Signature,
+    Verdict,
+    comparison_of,
+    families_of,
+    signature_of,
+    verdict_of,
+)
+
+_Item = TypeVar("_Item")
+_Path = str | os.PathLike[str]
+
+
+def compare(
+    a: str,
+    b: str,
+    *,
+    scheme: str = "winnow(k=5,w=10)",
+    analyzer: str = "words",
+    measures: Sequence[str] = (),
+    min_passage: int = 0,
+    bytes: bool = False,
+) -> Comparison:
+    """Says what two texts have in common, as the documents of an index would be compared.
+
+    Args:
+        a: The first text, which is the query of the passages.
+        b: The second.
+        scheme: See :func:`schemes`.
+        analyzer: See :func:`analyzers`.
+        measures: Other measures to take (:func:`measures`); ``["all"]`` for every one.
+        min_passage: The least number of tokens of a passage.
+        bytes: Give the places of passages in bytes of UTF-8 instead of code points.
+
+    Raises:
+        SpecError: A scheme, an analyzer or a measure cannot be used.
+    """
+    shown, line = _native.compare(a, b, scheme, analyzer, list(measures), min_passage, bytes)
+    return comparison_of(shown, line, a, b, bytes)
+
+
+def sign(
+    text: str,
+    *,
+    scheme: str = "winnow(k=5,w=10)",
+    analyzer: str = "words",
+    frequencies: _Path | None = None,
+) -> Signature:
+    """The signature of a text: equal for equal texts, on every machine.
+
+    Args:
+        text: The text.
+        scheme: See :func:`schemes`.
+        analyzer: See :func:`analyzers`.
+        frequencies: The file of a frequency table that ``cento train`` made.
+
+    Raises:
+        SpecError: The scheme or the analyzer cannot be used.
+    """
+    return signature_of(_native.sign(text, scheme, analyzer, frequencies))
+
+
+def dedup(
+    items: Iterable[_Item],
+    *,
+    min_resemblance: float = 0.8,
+    min_containment: float | None = None,
+    min_estimated_resemblance: float | None = None,
+    exact: bool = False,
+    cut_passages: int | None = None,
+    index: _Path | None = None,
+    against: Sequence[_Path] = (),
+    scheme: str | None = None,
+    analyzer: str | None = None,
+    store_text: bool | None = None,
+    id: str = "id",
+    text: str = "text",
+    meta: str = "meta",
+    memory: int | None = None,
+    threads: int | None = None,
+    bytes: bool = False,
+) -> Iterator[tuple[_Item, Verdict]]:
+    """Says of each document, in order, whether one before it says the same.
+
+    Verdicts are given in the order of the items, some time after they were read: about 1,000
+    documents or 4 MiB at a time. They depend on the documents and their order, not on threads. The
+    first of several duplicates is kept.
+
+    With an index, the documents that are kept are added to it, so that tomorrow's are compared with
+    today's. They are committed when the iterator has come to its end; if it is left before, the
+    index stays at its last commit, of which there may be some on the way (when the memory is used
+    up).
+
+    Args:
+        items: ``str``, ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
+            ``text`` and ``meta``. Without an id, the number of the item from 0 is the id.
+        min_resemblance: The least resemblance to a document before, 0 to 1, of a duplicate.
+        min_containment: Also drop a document if one before contains so much of it, 0 to 1.
+        min_estimated_resemblance: The least estimated resemblance of the texts themselves, in place
+            of ``min_resemblance``.
+        exact: Drop only documents with the same text.
+        cut_passages: Cut out runs of at least so many tokens that a document before has:
+            ``Verdict.cut`` and ``Verdict.text``.
+        index: The directory of an index to compare with and to add to; made if there is none.
+        against: Directories of indexes to compare with, which are not changed.
+        scheme: That of a new index; as in ``against``, or ``winnow(k=5,w=10)``.
+        analyzer: That of a new index.
+        store_text: Whether a new index stores texts; ``True`` if not given.
+        id: The name of the field with the id.
+        text: The name of the field with the text.
+        meta: The name of the field with the meta object.
+        memory: The memory for what is not committed yet, in bytes; 512 MiB if not given.
+        threads: The number of threads; as many as there are processors if not given.
+        bytes: Give the places that were cut out in bytes of UTF-8 instead of code points.
+
+    Raises:
+        InputError: An item is no document.
+        LockedError: The index has another writer.
+    """
+    options: dict[str, Any] = {
+        "min_resemblance": min_resemblance,
+        "min_containment": min_containment,
+        "min_estimated_resemblance": min_estimated_resemblance,
+        "exact": exact,
+        "cut_passages": cut_passages,
+        "scheme": scheme,
+        "analyzer": analyzer,
+        "store_text": store_text,
+        "memory": memory,
+        "threads": threads,
+    }
+    run = _native.Dedup(items, (id, text, meta), index, list(against), bytes, options)
+    return _verdicts(run)
+
+
+def _verdicts(run: _native.Dedup) -> Iterator[tuple[Any, Verdict]]:
+    try:
+        while (found := run.read()) is not None:
+            item, (line, shown, kept) = found
+            yield item, verdict_of(line, shown, kept)
+    finally:
+        run.close()
+
+
+class Deduper:
+    """Deduplication against an index, for ``filter`` and ``map`` of data sets, a batch at a time.
+
+    Each batch is compared with those before it and with itself, and committed: what has been
+    filtered is remembered, also tomorrow. So call it once for each batch, in one process.
+
+    ``ds.filter(cento.Deduper("kept.idx").keep, batched=True)``
+
+    Args:
+        index: The directory of the index; created if it does not exist.
+        id: The name of the field with the id; ``None`` to number the documents.
+        text: The name of the field with the text.
+        options: Other arguments of :func:`dedup`.
+    """
+
+    def __init__(
+        self,
+        index: _Path,
+        *,
+        min_resemblance: float = 0.8,
+        id: str | None = None,
+        text: str = "text",
+        **options: Any,
+    ) -> None:
+        self._index = index
+        self._id = id
+        self._text = text
+        self._options: dict[str, Any] = {"min_resemblance": min_resemblance, **options}
+
+    def verdicts(self, batch: Mapping[str, Sequence[Any]]) -> list[Verdict]:
+        """The verdicts on a batch: a mapping of columns."""
+        texts = batch[self._text]
+        items: Iterable[Any] = (
+            texts if self._id is None else zip(batch[self._id], texts, strict=True)
+        )
+        return [verdict for _, verdict in dedup(items, index=self._index, **self._options)]
+
+    def keep(self, batch: Mapping[str, Sequence[Any]]) -> list[bool]:
+        """Whether each document of a batch is kept."""
+        return [verdict.kept for verdict in self.verdicts(batch)]
+
+
+def schemes() -> list[Family]:
+    """The schemes: how fingerprints are chosen."""
+    return families_of("schemes")
+
+
+def analyzers() -> list[Family]:
+    """The analyzers: how text is split into tokens."""
+    return families_of("analyzers")
+
+
+def measures() -> list[Family]:
+    """The measures of similarity, for ``verify`` and :func:`compare`."""
+    return families_of("measures")

@@ -1,0 +1,645 @@
+"""What cento answers: small values that compare, print and show themselves."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, cast
+
+from . import _native
+
+Unit = Literal["characters", "bytes", "tokens"]
+Category = Literal["C1", "C2", "C3", "C4", "C5", "C6"]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else str(value)
+
+
+def _table(heads: list[str], rows: list[list[object]], caption: str = "") -> str:
+    """A table of HTML, in which everything is escaped."""
+    cells = [[html.escape(_shown(value)) for value in row] for row in rows]
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in cells)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
+    above = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class _Shown:
+    """What shows itself in a notebook by its fields."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        names = [each.name for each in fields(cast(Any, self))]
+        return _table(["", ""], [[name, getattr(self, name)] for name in names])
+
+
+@dataclass(frozen=True, slots=True)
+class Passage(_Shown):
+    """Text that two documents have in common."""
+
+    query: tuple[int, int]
+    """Where it stands in the query, or the first text: ``text[start:end]``."""
+    hit: tuple[int, int]
+    """Where it stands in the hit, or the second text."""
+    tokens: int
+    """The tokens of the query in it."""
+    similarity: float
+    """How alike the two places are, 0 to 1: common tokens over their mean number."""
+    unit: Unit
+    """What the ranges, which are half-open, count: code points, which index a ``str``; UTF-8 bytes
+    if they were asked for; tokens if the index stores no text or the query has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate(_Shown):
+    """How similar the texts themselves are, of which fingerprints are a sample."""
+
+    resemblance: float
+    """The resemblance of the texts' sets of runs of tokens, 0 to 1."""
+    containment: float
+    """How much of the query, or the first text, is in the other, 0 to 1."""
+    containment_in_query: float
+    """The reverse, 0 to 1."""
+    error: float
+    """The standard error of ``resemblance``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted(_Shown):
+    """The measures of a hit or a pair, with fingerprints weighted by their rarity, 0 to 1."""
+
+    containment: float
+    """How much of the weight of the query, or the first document, is in the other."""
+    containment_in_query: float
+    """The reverse."""
+    resemblance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit(_Shown):
+    """A stored document that shares text with a query."""
+
+    id: str
+    """The id; that of a document that was added with a whole number is its digits."""
+    overlap: int
+    """Distinct fingerprints in common."""
+    containment: float
+    """How much of the query is in the document, 0 to 1."""
+    containment_in_query: float
+    """How much of the document is in the query, 0 to 1."""
+    resemblance: float
+    """How much of both together is in both, 0 to 1."""
+    meta: Mapping[str, Any] = field(default_factory=lambda: dict[str, Any](), hash=False)
+    """What was added with the document."""
+    passages: tuple[Passage, ...] = ()
+    """The passages in common, in the order of the query; empty if they were not asked for."""
+    passages_complete: bool | None = None
+    """Whether these are all; ``None`` if they were not asked for."""
+    estimate: Estimate | None = None
+    """The similarity of the texts themselves, if it was asked for and the scheme can say."""
+    weighted: Weighted | None = None
+    """The measures weighted by rarity, if the query needs them."""
+    passage_tokens: int | None = None
+    """The tokens of the query in passages, if hits are ranked by them."""
+    adds: int | None = None
+    """Fingerprints that no hit before has, if a cover was asked for."""
+    similarity: float | None = None
+    """The similarity of the texts by the measure of ``verify``, 0 to 1."""
+
+
+def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[Passage, ...]:
+    def unit(passage: dict[str, Any]) -> Unit:
+        if passage.get("unit") == "tokens":
+            return "tokens"
+        return "bytes" if is_bytes else "characters"
+
+    return tuple(
+        Passage(
+            query=(passage["query"][0], passage["query"][1]),
+            hit=(passage["hit"][0], passage["hit"][1]),
+            tokens=passage["tokens"],
+            similarity=passage["similarity"],
+            unit=unit(passage),
+        )
+        for passage in found or ()
+    )
+
+
+def _either_way(found: dict[str, Any]) -> tuple[float, float]:
+    """Both containments, as a hit or a pair names them."""
+    ab, ba = found.get("containment_a_in_b"), found.get("containment_b_in_a")
+    return (
+        found["containment"] if ab is None else ab,
+        found["containment_in_query"] if ba is None else ba,
+    )
+
+
+def _estimate(found: dict[str, Any] | None) -> Estimate | None:
+    if found is None:
+        return None
+    return Estimate(found["resemblance"], *_either_way(found), found["error"])
+
+
+def _weighted(found: dict[str, Any] | None) -> Weighted | None:
+    return None if found is None else Weighted(*_either_way(found), found["resemblance"])
+
+
+def _hit(found: dict[str, Any], is_bytes: bool) -> Hit:
+    verified = found.get("verified")
+    return Hit(
+        id=found["id"],
+        overlap=found["overlap"],
+        containment=found["containment"],
+        containment_in_query=found["containment_in_query"],
+        resemblance=found["resemblance"],
+        meta=found["meta"],
+        passages=_passages(found.get("passages"), is_bytes),
+        passages_complete=found.get("passages_complete"),
+        estimate=_estimate(found.get("estimate")),
+        weighted=_weighted(found.get("weighted")),
+        passage_tokens=found.get("passage_tokens"),
+        adds=found.get("adds"),
+        similarity=None if verified is None else verified["similarity"],
+    )
+
+
+class Answer:
+    """What a search found. It iterates over its hits, the best first."""
+
+    __slots__ = ("_hits", "_is_bytes", "_native", "_values")
+
+    def __init__(self, native: _native.Answer, is_bytes: bool) -> None:
+        self._native = native
+        self._is_bytes = is_bytes
+        self._values: dict[str, Any] | None = None
+        self._hits: tuple[Hit, ...] | None = None
+
+    def _value(self, name: str) -> Any:
+        if self._values is None:
+            self._values = json.loads(self._native.shown())
+        return self._values.get(name)
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The hits, the best first."""
+        if self._hits is None:
+            self._hits = tuple(_hit(found, self._is_bytes) for found in self._value("hits"))
+        return self._hits
+
+    @property
+    def id(self) -> str | None:
+        """The id of the stored document that was searched for."""
+        return cast("str | None", self._value("query")["id"])
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the query."""
+        return cast(int, self._value("query")["tokens"])
+
+    @property
+    def fingerprints(self) -> int:
+        """The distinct fingerprints of the query."""
+        return cast(int, self._value("query")["fingerprints"])
+
+    @property
+    def stopped(self) -> int:
+        """How many of them are in so many documents that they bring up none (``max_df``)."""
+        return cast(int, self._value("query")["stopped"])
+
+    @property
+    def explained(self) -> float | None:
+        """The share of the query that the hits have together, if a cover was asked for."""
+        return cast("float | None", self._value("explained"))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search went to its end; if not (``budget``), hits may be missing."""
+        return cast(bool, self._value("complete"))
+
+    @property
+    def seconds(self) -> float:
+        """The time it took."""
+        return cast(int, self._value("took_us")) / 1e6
+
+    def to_json(self) -> str:
+        """The answer as ``cento search --format json`` and the service write it.
+
+        Offsets are in bytes of UTF-8 here, whatever was asked for.
+        """
+        return self._native.json()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, at: int) -> Hit:
+        return self.hits[at]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{hit.id!r}: {hit.containment:.3f}" for hit in self.hits[:5])
+        more = ", ..." if len(self.hits) > 5 else ""
+        return f"<Answer: {len(self.hits)} hits {{{shown}{more}}}>"
+
+    def _repr_html_(self) -> str:
+        heads = ["id", "containment", "in query", "resemblance", "overlap", "passages"]
+        rows: list[list[object]] = [
+            [
+                hit.id,
+                hit.containment,
+                hit.containment_in_query,
+                hit.resemblance,
+                hit.overlap,
+                ", ".join(f"{a}-{b} in {c}-{d}" for a, b, c, d in map(_ends, hit.passages)),
+            ]
+            for hit in self.hits
+        ]
+        caption = f"{self.tokens} tokens, {self.fingerprints} fingerprints; {len(self)} hits"
+        return _table(heads, rows, caption)
+
+
+def _ends(passage: Passage) -> tuple[int, int, int, int]:
+    return (*passage.query, *passage.hit)
+
+
+@dataclass(frozen=True, slots=True)
+class Document(_Shown):
+    """A stored document."""
+
+    id: str
+    text: str | None
+    """The text; ``None`` if the index stores none."""
+    meta: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(_Shown):
+    """Two documents that share text. It unpacks into both ids and the resemblance."""
+
+    a: str
+    b: str
+    overlap: int
+    """Distinct fingerprints in common."""
+    containment_a_in_b: float
+    """How much of ``a`` is in ``b``, 0 to 1."""
+    containment_b_in_a: float
+    """How much of ``b`` is in ``a``, 0 to 1."""
+    resemblance: float
+    """How much of both together is in both, 0 to 1."""
+    fingerprints_a: int
+    fingerprints_b: int
+    tokens_a: int
+    tokens_b: int
+    category: Category | None = None
+    """The category of text reuse (Seo & Croft 2008, section 3.3)."""
+    weighted: Weighted | None = None
+    """The measures weighted by rarity, if they were asked for."""
+    passage_tokens: int | None = None
+    """The tokens of ``a`` in passages, if pairs are ranked by them."""
+    margin: float | None = None
+    """How far the pair stands out from its neighbours, -1 to 1, if it was asked for."""
+    too_short: bool | None = None
+    """Of programs: whether either is so short that independent ones are often equal."""
+    estimate: Estimate | None = None
+    passages: tuple[Passage, ...] = ()
+    """The passages in common, if they were asked for: ``query`` is in ``a``, ``hit`` in ``b``."""
+    passages_complete: bool | None = None
+    _json: str = field(default="", repr=False, compare=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.a, self.b, self.resemblance))
+
+    def to_json(self) -> str:
+        """The pair as ``cento pairs --format json`` writes it.
+
+        Offsets are in the unit that was asked for.
+        """
+        return self._json
+
+
+def pair_of(line: str, is_bytes: bool) -> Pair:
+    found: dict[str, Any] = json.loads(line)
+    passages = _passages(found.pop("passages", None), is_bytes)
+    estimate = _estimate(found.pop("estimate", None))
+    weighted = _weighted(found.pop("weighted", None))
+    return Pair(**found, passages=passages, estimate=estimate, weighted=weighted, _json=line)
+
+
+@dataclass(frozen=True, slots=True)
+class Member(_Shown):
+    """A document of a cluster."""
+
+    id: str
+    overlap: int
+    """Distinct fingerprints in common with the representative."""
+    resemblance: float
+    """Its resemblance to the representative, 0 to 1."""
+    estimate: Estimate | None = None
+    """How similar the texts themselves are, if the scheme can estimate it."""
+    weighted: Weighted | None = None
+    """The measures weighted by rarity, if clusters were made by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster(_Shown):
+    """Documents that are versions of one another."""
+
+    cluster: int
+    """The number: 1 for the largest."""
+    size: int
+    """How many documents it has, the representative included."""
+    representative: str
+    members: tuple[Member, ...]
+    """The others, the most similar first."""
+    _json: str = field(default="", repr=False, compare=False)
+
+    def to_json(self) -> str:
+        """The cluster as ``cento cluster --format json`` writes it."""
+        return self._json
+
+    def _repr_html_(self) -> str:
+        rows: list[list[object]] = [[each.id, each.resemblance] for each in self.members]
+        return _table(["id", "resemblance"], rows, f"{self.size} like {self.representative}")
+
+
+def cluster_of(line: str) -> Cluster:
+    found: dict[str, Any] = json.loads(line)
+    members = tuple(
+        Member(
+            id=member["id"],
+            overlap=member["overlap"],
+            resemblance=member["resemblance"],
+            estimate=_estimate(member.get("estimate")),
+            weighted=_weighted(member.get("weighted")),
+        )
+        for member in found.pop("members")
+    )
+    return Cluster(**found, members=members, _json=line)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut(_Shown):
+    """A passage that was cut out of a document."""
+
+    range: tuple[int, int]
+    """Where it stood in the text, half-open: code points, or bytes if they were asked for."""
+    tokens: int
+    of: str
+    """A document that has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(_Shown):
+    """What becomes of a document, and why."""
+
+    id: str
+    kind: Literal["kept", "exact", "near", "contained", "passages"]
+    """Kept; or dropped, because another document has the same text, resembles it, contains it, or
+    others contain all passages of it."""
+    of: str | None = None
+    """The id of the other document."""
+    resemblance: float | None = None
+    """How much it resembles the other document, of ``near``."""
+    containment: float | None = None
+    """How much of it is in the other document, of ``contained``."""
+    kept_as: str | None = None
+    """The id that it has in the index, if another document had its own."""
+    cut: tuple[Cut, ...] = ()
+    """What was cut out, if ``cut_passages`` was given."""
+    text: str | None = None
+    """The text without what was cut out; ``None`` if nothing was."""
+    _json: str = field(default="", repr=False, compare=False)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the document is kept."""
+        return self.kind == "kept"
+
+    def to_json(self) -> str:
+        """The verdict as the report of ``cento dedup`` has it, with offsets in bytes."""
+        return self._json
+
+
+def verdict_of(line: str, shown: str, text: str | None) -> Verdict:
+    found: dict[str, Any] = json.loads(shown)
+    cut = tuple(
+        Cut(range=(each["bytes"][0], each["bytes"][1]), tokens=each["tokens"], of=each["of"])
+        for each in found.pop("cut", ())
+    )
+    kind = found.pop("verdict")
+    return Verdict(**found, kind=kind, cut=cut, text=text, _json=line)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two texts have in common."""
+
+    overlap: int
+    """Distinct fingerprints in common."""
+    containment_a_in_b: float
+    containment_b_in_a: float
+    resemblance: float
+    category: Category | None
+    measures: Mapping[str, float] = field(hash=False)
+    """What other measures say, by their names."""
+    passages: tuple[Passage, ...]
+    """The passages in common; the first text is the query."""
+    complete: bool
+    """Whether these are all."""
+    estimate: Estimate | None = None
+    _json: str = field(default="", repr=False, compare=False)
+    _texts: tuple[str, str] = field(default=("", ""), repr=False, compare=False)
+
+    def to_json(self) -> str:
+        """The comparison as the service writes it, with offsets in bytes."""
+        return self._json
+
+    def _repr_html_(self) -> str:
+        def cut(text: str, ends: tuple[int, int], unit: Unit) -> str:
+            if unit == "bytes":
+                return text.encode()[ends[0] : ends[1]].decode()
+            return text[ends[0] : ends[1]]
+
+        a, b = self._texts
+        rows: list[list[object]] = [
+            [cut(a, each.query, each.unit), cut(b, each.hit, each.unit), each.similarity]
+            for each in self.passages
+        ]
+        caption = f"resemblance {self.resemblance:.3f}, {self.overlap} fingerprints in common"
+        return _table(["a", "b", "similarity"], rows, caption)
+
+
+def comparison_of(shown: str, line: str, a: str, b: str, is_bytes: bool) -> Comparison:
+    found: dict[str, Any] = json.loads(shown)
+    return Comparison(
+        overlap=found["overlap"],
+        containment_a_in_b=found["containment_a_in_b"],
+        containment_b_in_a=found["containment_b_in_a"],
+        resemblance=found["resemblance"],
+        category=found["category"],
+        measures=found.get("measures", {}),
+        passages=_passages(found["passages"], is_bytes),
+        complete=found["complete"],
+        estimate=_estimate(found.get("estimate")),
+        _json=line,
+        _texts=(a, b),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The fingerprints of a text, which can be searched for without the text."""
+
+    scheme: str
+    analyzer: str
+    frequencies: str | None
+    """The digest of the frequency table, if the scheme reads one."""
+    tokens: int
+    """The tokens of the text."""
+    fingerprints: tuple[tuple[int, int], ...]
+    """Keys, of at most 64 bits, and the first token of each; positions do not descend."""
+
+    def __len__(self) -> int:
+        return len(self.fingerprints)
+
+    @property
+    def keys(self) -> frozenset[int]:
+        """The distinct keys."""
+        return frozenset(key for key, _ in self.fingerprints)
+
+    def __repr__(self) -> str:
+        return f"<Signature: {len(self)} fingerprints of {self.tokens} tokens by {self.scheme}>"
+
+
+def signature_of(
+    signed: tuple[str, str, str | None, int, list[tuple[int, int]]],
+) -> Signature:
+    scheme, analyzer, frequencies, tokens, fingerprints = signed
+    return Signature(scheme, analyzer, frequencies, tokens, tuple(fingerprints))
+
+
+@dataclass(frozen=True, slots=True)
+class Stats(_Shown):
+    """The size of an index."""
+
+    documents: int
+    deleted: int
+    """Removed or replaced documents that still take space, until :meth:`Index.compact`."""
+    segments: int
+    terms: int
+    """Distinct fingerprints, added up over the segments."""
+    postings: int
+    """Pairs of a fingerprint and a document that has it."""
+    fingerprints: int
+    """Stored occurrences of fingerprints."""
+    tokens: int
+    scheme: str
+    analyzer: str
+    signature_bytes: int
+    """Bytes on disk of all signatures."""
+    text_bytes: int
+    """Bytes on disk of all texts."""
+    other_bytes: int
+    """Bytes on disk of everything else."""
+
+
+def stats_of(line: str) -> Stats:
+    found: dict[str, Any] = json.loads(line)
+    size = found.pop("bytes")
+    return Stats(
+        **found,
+        signature_bytes=size["signatures"],
+        text_bytes=size["text"],
+        other_bytes=size["other"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Problem(_Shown):
+    """A damaged place of an index."""
+
+    file: str
+    section: str
+    offset: int
+    """Bytes from the start of the file, at or after which the damage is."""
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport(_Shown):
+    """What a check found. It is true if the index is sound."""
+
+    segments: int
+    problems: tuple[Problem, ...]
+
+    def __bool__(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction(_Shown):
+    """What a compaction did."""
+
+    segments_before: int
+    segments_after: int
+    purged: int
+    """Deleted documents whose space was reclaimed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport(_Shown):
+    """What adding did, in documents."""
+
+    added: int
+    """Their ids were new."""
+    replaced: int
+    """They took the place of another version."""
+    unchanged: int
+    """They were there already, with the same text and meta."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(_Shown):
+    """A parameter of a scheme, an analyzer or a measure."""
+
+    name: str
+    default: str | None
+    """``None`` if it must be given."""
+    min: int | None
+    max: int | None
+    values: tuple[str, ...]
+    """The names of its values, if it is no number."""
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family(_Shown):
+    """A scheme, an analyzer or a measure, by its name."""
+
+    name: str
+    summary: str
+    source: str
+    """Paper and section; empty if it is common knowledge or cento's own."""
+    example: str
+    """A specification to begin with."""
+    available: bool
+    """Whether this build has it."""
+    parameters: tuple[Parameter, ...]
+
+
+def families_of(kind: str) -> list[Family]:
+    def family(found: dict[str, Any]) -> Family:
+        parameters = tuple(
+            Parameter(**{**each, "values": tuple(each["values"])})
+            for each in found.pop("parameters")
+        )
+        return Family(**found, parameters=parameters)
+
+    return [family(found) for found in _native.families(kind)]

@@ -1,0 +1,435 @@
+//! Which documents are in an Arrow table, and how do results become one?
+//!
+//! Tables come and go by the Arrow PyCapsule interface (`__arrow_c_stream__`, `__arrow_c_array__`), so that no
+//! library of Python for Arrow is needed. A text is copied once, into the document that is signed.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{
+    Array, ArrayRef, Float64Array, ListArray, RecordBatch, RecordBatchReader, StringArray,
+    StructArray, UInt32Array,
+};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use cento::join::pairs::PairReport;
+use cento::{Answer, Document, Error, Passage, Result, Unit};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyIterator};
+use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
+use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
+use serde_json::{Map, Number, Value};
+
+use crate::error::{Failure, refused};
+use crate::pipeline::BATCH_BYTES;
+
+/// What the columns of a table are.
+pub struct Columns {
+    /// The column of the ids.
+    pub id: String,
+    /// What is written before the number of a row to make its id, in place of a column.
+    pub id_prefix: Option<String>,
+    /// The column of the texts.
+    pub text: String,
+    /// The columns that make the meta object, or the one struct column that is it.
+    pub meta: Meta,
+}
+
+/// Where the meta object of a row is.
+pub enum Meta {
+    /// In one struct column.
+    Object(String),
+    /// In these columns, under their names.
+    Columns(Vec<String>),
+}
+
+/// Some rows of a table.
+pub struct Rows {
+    batch: RecordBatch,
+    /// The number of the first row.
+    first: u64,
+    columns: Arc<Columns>,
+}
+
+/// The tables that a value of Python gives.
+pub struct Tables<'py> {
+    /// What else there is.
+    rest: Option<Bound<'py, PyIterator>>,
+    reader: Option<Box<dyn RecordBatchReader + Send>>,
+    /// Rows that are still to be given.
+    current: Option<RecordBatch>,
+    columns: Arc<Columns>,
+    /// Of the next row.
+    number: u64,
+}
+
+impl<'py> Tables<'py> {
+    /// Of anything with `__arrow_c_stream__` or `__arrow_c_array__`, or an iterable of such.
+    pub fn new(value: &Bound<'py, PyAny>, columns: Columns) -> PyResult<Tables<'py>> {
+        let columns = Arc::new(columns);
+        let mut tables = Tables { rest: None, reader: None, current: None, columns, number: 0 };
+        if !tables.open(value)? {
+            let rest = value.try_iter().map_err(|_| not_arrow(value))?;
+            tables.rest = Some(rest);
+        }
+        Ok(tables)
+    }
+
+    /// Goes on with this value, if it is of Arrow.
+    fn open(&mut self, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        if value.hasattr("__arrow_c_stream__")? {
+            let reader: PyRecordBatchReader = value.extract()?;
+            self.reader = Some(reader.into_reader()?);
+        } else if value.hasattr("__arrow_c_array__")? {
+            let batch: PyRecordBatch = value.extract()?;
+            self.current = Some(batch.into_inner());
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// The next rows; none at the end.
+    pub fn next(&mut self, py: Python<'py>) -> PyResult<Option<Rows>> {
+        loop {
+            if let Some(batch) = self.current.take().filter(|batch| batch.num_rows() > 0) {
+                return Ok(Some(self.cut(&batch)?));
+            }
+            if let Some(reader) = &mut self.reader {
+                // The reader takes the GIL itself if it needs it.
+                match py.detach(|| reader.next()) {
+                    Some(batch) => self.current = Some(batch.map_err(failed)?),
+                    None => self.reader = None,
+                }
+                continue;
+            }
+            let Some(value) = self.rest.as_mut().and_then(Iterator::next) else { return Ok(None) };
+            let value = value?;
+            if !self.open(&value)? {
+                return Err(not_arrow(&value));
+            }
+        }
+    }
+
+    /// The first rows of a batch; the others are left for later.
+    fn cut(&mut self, batch: &RecordBatch) -> PyResult<Rows> {
+        let text = column(batch, &self.columns.text).map_err(Failure)?;
+        let all = batch.num_rows();
+        let bytes = text.to_data().get_slice_memory_size().unwrap_or(BATCH_BYTES).max(1);
+        let count = (BATCH_BYTES.saturating_mul(all) / bytes).clamp(1, all);
+        self.current = (count < all).then(|| batch.slice(count, all - count));
+        let first = self.number;
+        self.number += count as u64;
+        Ok(Rows { batch: batch.slice(0, count), first, columns: self.columns.clone() })
+    }
+}
+
+fn not_arrow(value: &Bound<'_, PyAny>) -> PyErr {
+    let kind = value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+    let what = format!(
+        "a {kind} is no Arrow table: it has neither `__arrow_c_stream__` nor `__arrow_c_array__`, and \
+         is no iterable of objects that have"
+    );
+    refused(what).into()
+}
+
+fn failed(error: ArrowError) -> Failure {
+    Failure(Error::input("the Arrow stream", error.to_string()))
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    batch.column_by_name(name).ok_or_else(|| {
+        let names = batch.schema_ref().fields().iter().map(|field| format!("`{}`", field.name()));
+        let names = names.collect::<Vec<_>>().join(", ");
+        Error::input("the table", format!("there is no column `{name}`; it has {names}"))
+    })
+}
+
+/// A column of strings.
+struct Strings(ArrayRef);
+
+impl Strings {
+    fn new(array: &ArrayRef, place: &str) -> Result<Strings> {
+        let plain = match array.data_type() {
+            DataType::Dictionary(_, values) => cast(array, values)
+                .map_err(|e| Error::input(format!("the column `{place}`"), e.to_string()))?,
+            _ => array.clone(),
+        };
+        match plain.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Strings(plain)),
+            other => {
+                let what = format!("it is of {other}, not of strings");
+                Err(Error::input(format!("the column `{place}`"), what))
+            }
+        }
+    }
+
+    fn at(&self, row: usize) -> Option<&str> {
+        (!self.0.is_null(row)).then(|| match self.0.data_type() {
+            DataType::LargeUtf8 => self.0.as_string::<i64>().value(row),
+            DataType::Utf8View => self.0.as_string_view().value(row),
+            _ => self.0.as_string::<i32>().value(row),
+        })
+    }
+}
+
+impl Rows {
+    /// The documents of the rows.
+    pub fn documents(&self) -> Result<Vec<Document>> {
+        let Columns { id, id_prefix, text, meta } = &*self.columns;
+        let texts = Strings::new(column(&self.batch, text)?, text)?;
+        let ids = match id_prefix {
+            Some(_) => None,
+            None => {
+                let ids = column(&self.batch, id)?;
+                let ids = match ids.data_type().is_integer() {
+                    true => cast(ids, &DataType::Utf8)
+                        .map_err(|e| Error::input("the column of ids", e.to_string()))?,
+                    false => ids.clone(),
+                };
+                Some(Strings::new(&ids, id)?)
+            }
+        };
+        let mut documents = Vec::with_capacity(self.batch.num_rows());
+        for row in 0..self.batch.num_rows() {
+            let number = self.first + row as u64;
+            let place = || format!("row {number}");
+            let missing = |name: &str| Error::input(place(), format!("there is no `{name}`"));
+            let own = match (&ids, id_prefix) {
+                (Some(ids), _) => ids.at(row).ok_or_else(|| missing(id))?.to_owned(),
+                (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or("")),
+            };
+            let mut document = Document::new(own, texts.at(row).ok_or_else(|| missing(text))?);
+            document.meta = self.meta(meta, row, &place)?;
+            match document.problem() {
+                Some(what) => return Err(Error::input(place(), what)),
+                None => documents.push(document),
+            }
+        }
+        Ok(documents)
+    }
+
+    fn meta(
+        &self,
+        meta: &Meta,
+        row: usize,
+        place: &dyn Fn() -> String,
+    ) -> Result<Map<String, Value>> {
+        match meta {
+            Meta::Object(name) => match json_of(column(&self.batch, name)?, row, place)? {
+                Value::Object(map) => Ok(map),
+                Value::Null => Ok(Map::new()),
+                _ => Err(Error::input(place(), format!("`{name}` is not a struct"))),
+            },
+            Meta::Columns(names) => {
+                let value = |name: &String| {
+                    Ok((name.clone(), json_of(column(&self.batch, name)?, row, place)?))
+                };
+                names.iter().map(value).collect()
+            }
+        }
+    }
+}
+
+/// A value of a column as JSON; what JSON has no type for, such as a time, as text.
+fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<Value> {
+    macro_rules! number {
+        ($kind:ty) => {
+            array.as_primitive::<$kind>().value(row).into()
+        };
+    }
+    if array.is_null(row) {
+        return Ok(Value::Null);
+    }
+    let float = |float: f64| {
+        let number = Number::from_f64(float).map(Value::Number);
+        number.ok_or_else(|| Error::input(place(), format!("{float} is no number of JSON")))
+    };
+    let list = |values: ArrayRef| {
+        let values = (0..values.len()).map(|row| json_of(&values, row, place));
+        values.collect::<Result<Vec<_>>>().map(Value::Array)
+    };
+    Ok(match array.data_type() {
+        DataType::Null => Value::Null,
+        DataType::Boolean => array.as_boolean().value(row).into(),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::Float16 => float(array.as_primitive::<Float16Type>().value(row).to_f64())?,
+        DataType::Float32 => float(array.as_primitive::<Float32Type>().value(row).into())?,
+        DataType::Float64 => float(array.as_primitive::<Float64Type>().value(row))?,
+        DataType::Struct(fields) => {
+            let columns = array.as_struct().columns().iter();
+            let value = |(field, column): (&Arc<Field>, &ArrayRef)| {
+                Ok((field.name().clone(), json_of(column, row, place)?))
+            };
+            let map: Result<Map<String, Value>> = fields.iter().zip(columns).map(value).collect();
+            map?.into()
+        }
+        DataType::List(_) => list(array.as_list::<i32>().value(row))?,
+        DataType::LargeList(_) => list(array.as_list::<i64>().value(row))?,
+        DataType::FixedSizeList(_, _) => list(array.as_fixed_size_list().value(row))?,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+            return Err(Error::input(place(), "a meta object has no bytes; leave the column out"));
+        }
+        _ => {
+            let options = FormatOptions::default();
+            let shown = ArrayFormatter::try_new(array, &options)
+                .and_then(|formatter| formatter.value(row).try_to_string());
+            shown.map_err(|e| Error::input(place(), e.to_string()))?.into()
+        }
+    })
+}
+
+/// Results as a table of Arrow.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Table {
+    batch: RecordBatch,
+}
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let field = Field::new_struct("", self.batch.schema_ref().fields().clone(), false);
+        let array: ArrayRef = Arc::new(StructArray::from(self.batch.clone()));
+        let arrays = ArrayIterator::new(std::iter::once(Ok(array)), field.into());
+        Ok(to_stream_pycapsule(py, Box::new(arrays), requested_schema)?)
+    }
+}
+
+/// The columns that may have nothing in a row.
+const NULLABLE: [&str; 3] = ["passages", "margin", "category"];
+
+/// Puts named columns together.
+fn table(columns: Vec<(&str, ArrayRef)>) -> PyResult<Table> {
+    let field = |(name, column): &(&str, ArrayRef)| {
+        Field::new(*name, column.data_type().clone(), NULLABLE.contains(name))
+    };
+    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    let batch = RecordBatch::try_new(Arc::new(schema), columns);
+    let batch = batch.map_err(|e| Failure(Error::internal("a table", e.to_string())))?;
+    Ok(Table { batch })
+}
+
+fn texts<T: AsRef<str>>(values: impl Iterator<Item = T>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(values))
+}
+
+fn counts(values: impl Iterator<Item = u32>) -> ArrayRef {
+    Arc::new(UInt32Array::from_iter_values(values))
+}
+
+fn shares(values: impl Iterator<Item = f64>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter_values(values))
+}
+
+impl Table {
+    /// The hits of answers, in their order.
+    pub fn of_answers<'a>(
+        answers: impl Iterator<Item = &'a Answer>,
+        as_bytes: bool,
+    ) -> PyResult<Table> {
+        let numbered = (0u32..).zip(answers);
+        let hits: Vec<_> = numbered
+            .flat_map(|(number, answer)| (1u32..).zip(&answer.hits).map(move |hit| (number, hit)))
+            .collect();
+        let each = || hits.iter().map(|(_, (_, hit))| *hit);
+        let metas = each().map(|hit| crate::convert::to_json(&hit.meta));
+        let metas = metas.collect::<PyResult<Vec<_>>>()?;
+        table(vec![
+            ("query", counts(hits.iter().map(|(number, _)| *number))),
+            ("rank", counts(hits.iter().map(|(_, (rank, _))| *rank))),
+            ("id", texts(each().map(|hit| &hit.id))),
+            ("overlap", counts(each().map(|hit| hit.overlap))),
+            ("containment", shares(each().map(|hit| hit.containment))),
+            ("containment_in_query", shares(each().map(|hit| hit.containment_in_query))),
+            ("resemblance", shares(each().map(|hit| hit.resemblance))),
+            ("meta", texts(metas.iter())),
+            ("passages", passages(each().map(|hit| hit.passages.as_deref()), as_bytes)),
+        ])
+    }
+
+    /// Pairs, in their order.
+    pub fn of_pairs(pairs: &[PairReport]) -> PyResult<Table> {
+        let each = || pairs.iter();
+        let margins = each().map(|pair| pair.margin);
+        let categories = each().map(|pair| pair.category.map(|category| format!("{category:?}")));
+        table(vec![
+            ("a", texts(each().map(|pair| &pair.a))),
+            ("b", texts(each().map(|pair| &pair.b))),
+            ("overlap", counts(each().map(|pair| pair.overlap))),
+            ("containment_a_in_b", shares(each().map(|pair| pair.containment_a_in_b))),
+            ("containment_b_in_a", shares(each().map(|pair| pair.containment_b_in_a))),
+            ("resemblance", shares(each().map(|pair| pair.resemblance))),
+            ("fingerprints_a", counts(each().map(|pair| pair.fingerprints_a))),
+            ("fingerprints_b", counts(each().map(|pair| pair.fingerprints_b))),
+            ("tokens_a", counts(each().map(|pair| pair.tokens_a))),
+            ("tokens_b", counts(each().map(|pair| pair.tokens_b))),
+            ("margin", Arc::new(Float64Array::from_iter(margins))),
+            ("category", Arc::new(StringArray::from_iter(categories))),
+        ])
+    }
+}
+
+/// The names of the numbers of a passage, but for its similarity.
+const PASSAGE: [&str; 5] = ["query_start", "query_end", "hit_start", "hit_end", "tokens"];
+
+/// Lists of passages; null where none were looked for.
+fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bool) -> ArrayRef {
+    let mut fields = PASSAGE.map(|name| Field::new(name, DataType::UInt32, false)).to_vec();
+    fields.push(Field::new("similarity", DataType::Float64, false));
+    fields.push(Field::new("unit", DataType::Utf8, false));
+    let (mut numbers, mut similarities, mut units) =
+        ([const { Vec::new() }; PASSAGE.len()], Vec::new(), Vec::new());
+    let (mut lengths, mut given) = (Vec::new(), Vec::new());
+    for list in lists {
+        given.push(list.is_some());
+        lengths.push(list.map_or(0, <[Passage]>::len));
+        for passage in list.unwrap_or_default() {
+            let ((a, b), (c, d)) = (passage.query, passage.hit);
+            for (column, number) in numbers.iter_mut().zip([a, b, c, d, passage.tokens]) {
+                column.push(number);
+            }
+            similarities.push(passage.similarity);
+            units.push(match (passage.unit, as_bytes) {
+                (Unit::Tokens, _) => "tokens",
+                (Unit::Bytes, true) => "bytes",
+                (Unit::Bytes, false) => "characters",
+            });
+        }
+    }
+    let mut columns: Vec<ArrayRef> =
+        numbers.into_iter().map(|column| counts(column.into_iter())).collect();
+    columns.push(shares(similarities.into_iter()));
+    columns.push(texts(units.into_iter()));
+    let fields = Fields::from(fields);
+    let values = StructArray::new(fields.clone(), columns, None);
+    let item = Arc::new(Field::new("item", DataType::Struct(fields), false));
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    let nulls = NullBuffer::from(given);
+    Arc::new(ListArray::new(item, offsets, Arc::new(values), Some(nulls)))
+}

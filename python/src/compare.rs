@@ -1,0 +1,103 @@
+//! What do two texts have in common, what is the signature of one, and what is there to choose from?
+
+use cento::compare::measure;
+use cento::spec::Family;
+use cento::text::analyzer;
+use cento::{Config, Measure, Stop, scheme};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{text_of, to_json};
+use crate::error::Failure;
+use crate::offsets::convert;
+use crate::search::Signed;
+use crate::{index, run};
+
+/// The comparison of two texts as JSON, with offsets in the unit that is asked for, and as the library gives it.
+#[pyfunction]
+#[pyo3(signature = (a, b, scheme, analyzer, measures, min_passage, as_bytes))]
+#[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
+pub fn compare(
+    py: Python<'_>,
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+    scheme: &str,
+    analyzer: &str,
+    measures: Vec<String>,
+    min_passage: u32,
+    as_bytes: bool,
+) -> PyResult<(String, String)> {
+    let (a, b) = (text_of(a, "a", "text")?, text_of(b, "b", "text")?);
+    let (comparison, shown) = run::long(py, |stop| {
+        let Config { scheme, analyzer, .. } = Config::new(scheme, analyzer, false)?;
+        let measures = Measure::parse_all(&measures, None, &analyzer)?;
+        let found = cento::compare_by(&scheme, &analyzer, a, b, &measures, Stop::on(&**stop))?;
+        let found = found.with_passages_of_at_least(min_passage);
+        let mut shown = found.clone();
+        if !as_bytes {
+            convert(&mut shown.passages, a, b);
+        }
+        Ok((found, shown))
+    })?;
+    Ok((to_json(&shown)?, to_json(&comparison)?))
+}
+
+/// The signature of a text.
+#[pyfunction]
+pub fn sign(
+    py: Python<'_>,
+    text: &Bound<'_, PyAny>,
+    scheme: &str,
+    analyzer: &str,
+    frequencies: Option<std::path::PathBuf>,
+) -> PyResult<Signed> {
+    let config = index::config(scheme, analyzer, false, None, frequencies).map_err(Failure)?;
+    sign_with(py, &config, text)
+}
+
+/// The signature of a text as `config` says.
+pub fn sign_with(py: Python<'_>, config: &Config, text: &Bound<'_, PyAny>) -> PyResult<Signed> {
+    let text = text_of(text, "the text", "text")?;
+    let (tokens, signature) = run::long(py, |stop| {
+        let mut tokens = cento::Tokens::default();
+        let signature = config.sign_until(text, &mut tokens, Stop::on(&**stop))?;
+        Ok((tokens.hashes.len() as u32, signature))
+    })?;
+    let fingerprints = signature.into_iter().map(|f| (f.key, f.position)).collect();
+    let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
+    Ok((scheme, analyzer, config.frequencies_digest(), tokens, fingerprints))
+}
+
+/// What is known of each scheme, analyser or measure.
+#[pyfunction]
+pub fn families<'py>(py: Python<'py>, kind: &str) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let described: Vec<_> = match kind {
+        "schemes" => scheme::families().iter().map(|family| family.describe()).collect(),
+        "analyzers" => analyzer::families().iter().map(|family| family.describe()).collect(),
+        _ => measure::families().iter().map(|family| family.describe()).collect(),
+    };
+    let entry = |family: cento::spec::Description| {
+        let parameters = family.parameters.iter().map(|parameter| {
+            let entry = PyDict::new(py);
+            entry.set_item("name", parameter.name)?;
+            let default = (!parameter.is_required).then(|| parameter.written(parameter.default));
+            entry.set_item("default", default)?;
+            let is_number = parameter.names.is_empty();
+            entry.set_item("min", is_number.then_some(parameter.min))?;
+            entry.set_item("max", is_number.then_some(parameter.max))?;
+            entry.set_item("values", parameter.names)?;
+            entry.set_item("meaning", parameter.meaning)?;
+            Ok(entry)
+        });
+        let parameters = parameters.collect::<PyResult<Vec<_>>>()?;
+        let entry = PyDict::new(py);
+        entry.set_item("name", family.name)?;
+        entry.set_item("summary", family.summary)?;
+        entry.set_item("source", family.source)?;
+        entry.set_item("example", family.example)?;
+        entry.set_item("available", family.is_built)?;
+        entry.set_item("parameters", parameters)?;
+        Ok(entry)
+    };
+    described.into_iter().map(entry).collect()
+}

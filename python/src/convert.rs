@@ -1,0 +1,185 @@
+//! Which documents, ids and meta objects are these values of Python?
+
+use cento::index::{META_DEPTH_MAX, id_of_json};
+use cento::{Document, Error};
+use pyo3::exceptions::PyUnicodeEncodeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+use crate::error::Failure;
+
+/// The names of what is read of a mapping.
+pub struct Fields {
+    /// Of the id.
+    pub id: String,
+    /// Of the text.
+    pub text: String,
+    /// Of the meta object.
+    pub meta: String,
+}
+
+/// Makes the exception for a value at `place` that is no document.
+fn refuse(place: &str, what: impl Into<String>) -> PyErr {
+    Failure(Error::input(place, what)).into()
+}
+
+fn type_of(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string())
+}
+
+/// The text that a value is; `name` is what the message calls it.
+pub fn text_of<'a>(value: &'a Bound<'_, PyAny>, place: &str, name: &str) -> PyResult<&'a str> {
+    let Ok(text) = value.cast::<PyString>() else {
+        return Err(refuse(place, format!("the {name} is a {}, not a str", type_of(value))));
+    };
+    text.to_str().map_err(|error| match error.is_instance_of::<PyUnicodeEncodeError>(value.py()) {
+        true => refuse(place, format!("the {name} has a surrogate that stands alone: {error}")),
+        false => error,
+    })
+}
+
+/// The id that a value is: a `str`, or a whole number, which is taken for its digits.
+pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
+    if value.is_instance_of::<PyString>() {
+        return text_of(value, place, "id").map(str::to_owned);
+    }
+    let is_number = !value.is_instance_of::<PyBool>()
+        && (value.is_instance_of::<PyInt>()
+            || value.is_instance_of::<PyFloat>()
+            || value.hasattr("__index__")?);
+    if !is_number {
+        let what = format!("the id is a {}, neither a str nor a whole number", type_of(value));
+        return Err(refuse(place, what));
+    }
+    let written = match value.cast::<PyFloat>() {
+        Ok(float) => serde_json::to_string(&float.extract::<f64>()?).unwrap_or_default(),
+        Err(_) => {
+            value.py().import("operator")?.call_method1("index", (value,))?.str()?.to_string()
+        }
+    };
+    let id = RawValue::from_string(written).ok().and_then(|json| id_of_json(&json));
+    id.ok_or_else(|| {
+        refuse(place, format!("the id {value} is not a whole number from -2^63 to 2^64 - 1"))
+    })
+}
+
+/// The meta object that a value is; `None` is an empty one.
+pub fn meta_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Map<String, Value>> {
+    if value.is_none() {
+        return Ok(Map::new());
+    }
+    match json_of(value, place, 0)? {
+        Value::Object(map) => Ok(map),
+        _ => Err(refuse(place, format!("the meta object is a {}, not a dict", type_of(value)))),
+    }
+}
+
+/// A value as JSON.
+fn json_of(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Value> {
+    if depth > META_DEPTH_MAX {
+        let what = format!("the meta object is nested more than {META_DEPTH_MAX} levels deep");
+        return Err(refuse(place, what));
+    }
+    let json = if value.is_none() {
+        Value::Null
+    } else if let Ok(is_set) = value.cast::<PyBool>() {
+        Value::Bool(is_set.is_true())
+    } else if value.is_instance_of::<PyString>() {
+        text_of(value, place, "meta object")?.into()
+    } else if let Ok(float) = value.cast::<PyFloat>() {
+        let float: f64 = float.extract()?;
+        let number = Number::from_f64(float);
+        number
+            .ok_or_else(|| {
+                refuse(place, format!("{float} in the meta object is no number of JSON"))
+            })?
+            .into()
+    } else if let Ok(dict) = value.cast::<PyDict>() {
+        let mut map = Map::new();
+        for (key, value) in dict {
+            let key = text_of(&key, place, "key of the meta object")?.to_owned();
+            map.insert(key, json_of(&value, place, depth + 1)?);
+        }
+        map.into()
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let values = value.try_iter()?.map(|value| json_of(&value?, place, depth + 1));
+        values.collect::<PyResult<Vec<_>>>()?.into()
+    } else if let Ok(number) = value.extract::<i64>() {
+        number.into()
+    } else if let Ok(number) = value.extract::<u64>() {
+        number.into()
+    } else {
+        let what = format!(
+            "the meta object has a {}; it may have dict, list, str, int of 64 bits, float, bool and \
+             None",
+            type_of(value)
+        );
+        return Err(refuse(place, what));
+    };
+    Ok(json)
+}
+
+/// The document that an item of an iterable is: `(id, text)`, `(id, text, meta)` or a mapping, and, if an id is
+/// given to documents without, a text alone.
+pub fn document_of(
+    item: &Bound<'_, PyAny>,
+    fields: &Fields,
+    number: u64,
+    numbers_ids: bool,
+) -> PyResult<Document> {
+    let place = format!("item {number}");
+    let missing = |name: &str| refuse(&place, format!("there is no `{name}`"));
+    let (id, text, meta) = if let Ok(tuple) = item.cast::<PyTuple>() {
+        match tuple.len() {
+            2 => (Some(tuple.get_item(0)?), tuple.get_item(1)?, None),
+            3 => (Some(tuple.get_item(0)?), tuple.get_item(1)?, Some(tuple.get_item(2)?)),
+            len => {
+                let what = format!("it is a tuple of {len}, not (id, text) or (id, text, meta)");
+                return Err(refuse(&place, what));
+            }
+        }
+    } else if numbers_ids && item.is_instance_of::<PyString>() {
+        (None, item.clone(), None)
+    } else if let Ok(dict) = item.cast::<PyDict>() {
+        let text = dict.get_item(&fields.text)?.ok_or_else(|| missing(&fields.text))?;
+        (dict.get_item(&fields.id)?, text, dict.get_item(&fields.meta)?)
+    } else if let Ok(mapping) = item.cast::<PyMapping>() {
+        let get = |name: &str| match mapping.contains(name)? {
+            true => mapping.get_item(name).map(Some),
+            false => Ok(None),
+        };
+        let text = get(&fields.text)?.ok_or_else(|| missing(&fields.text))?;
+        (get(&fields.id)?, text, get(&fields.meta)?)
+    } else {
+        let what = format!("it is a {}, not a tuple (id, text) or a dict", type_of(item));
+        return Err(refuse(&place, what));
+    };
+    let id = match id.filter(|id| !id.is_none()) {
+        Some(id) => id_of(&id, &place)?,
+        None if numbers_ids => number.to_string(),
+        None => return Err(missing(&fields.id)),
+    };
+    let text = text_of(&text, &place, "text")?;
+    let mut document = Document::new(id, text);
+    if let Some(meta) = meta {
+        document.meta = meta_of(&meta, &place)?;
+    }
+    checked(document, &place)
+}
+
+/// Gives a document back if an index can hold it.
+pub fn checked(document: Document, place: &str) -> PyResult<Document> {
+    match document.problem() {
+        Some(what) => Err(refuse(place, what)),
+        None => Ok(document),
+    }
+}
+
+/// What the library found, as JSON, by which the Python half makes its classes.
+pub fn to_json(value: &impl Serialize) -> PyResult<String> {
+    let json = serde_json::to_string(value);
+    Ok(json.map_err(|e| Failure(Error::internal("a result", e.to_string())))?)
+}

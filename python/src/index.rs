@@ -1,0 +1,306 @@
+//! An index, as one commit has it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cento::index::Config;
+use cento::scheme::frequency::FrequencyTable;
+use cento::{Error, MaxDf, Searcher};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{id_of, to_json};
+use crate::error::{Failure, refused};
+use crate::pairs::{self, Pairs};
+use crate::run;
+use crate::search::{self, Answer};
+use crate::writer::Writer;
+
+/// An index that is open in this process.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Index {
+    path: PathBuf,
+    /// Locked no longer than it takes to copy: a fork may come at any time.
+    open: Mutex<Open>,
+}
+
+/// File, section, offset, and what is wrong there.
+type Problem = (String, String, u64, String);
+
+struct Open {
+    /// The process that opened it.
+    process: u32,
+    index: cento::Index,
+    /// Over the last commit that was looked at; none if there may be a later one.
+    searcher: Option<Searcher>,
+}
+
+/// The settings of a new index.
+pub fn config(
+    scheme: &str,
+    analyzer: &str,
+    store_text: bool,
+    max_df: Option<MaxDf>,
+    frequencies: Option<PathBuf>,
+) -> cento::Result<Config> {
+    let table = frequencies.as_deref().map(FrequencyTable::open).transpose()?.map(Arc::new);
+    let config = Config::with_frequencies(scheme, analyzer, store_text, table)?;
+    Ok(config.with_max_df(max_df.unwrap_or_default()))
+}
+
+/// The limit of document frequency that a value is: a number of documents, a share of them, or text of either.
+pub fn max_df_of(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<MaxDf>> {
+    let Some(value) = value.filter(|value| !value.is_none()) else { return Ok(None) };
+    let parsed: cento::Result<MaxDf> = value.str()?.to_str()?.parse();
+    Ok(Some(parsed.map_err(Failure)?))
+}
+
+impl Index {
+    /// The index; opened again if this is another process than that which opened it.
+    pub fn index(&self) -> cento::Result<cento::Index> {
+        Ok(self.opened()?.0)
+    }
+
+    fn opened(&self) -> cento::Result<(cento::Index, Option<Searcher>)> {
+        let process = std::process::id();
+        {
+            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.process == process {
+                return Ok((open.index.clone(), open.searcher.clone()));
+            }
+        }
+        let index = cento::Index::open(&self.path)?;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = Open { process, index: index.clone(), searcher: None };
+        // Its locks may be held by threads that are in the other process only.
+        std::mem::forget(std::mem::replace(&mut *open, new));
+        Ok((index, None))
+    }
+
+    /// A searcher over the commit that the index shows.
+    pub fn searcher(&self) -> cento::Result<Searcher> {
+        let (index, searcher) = self.opened()?;
+        if let Some(searcher) = searcher {
+            return Ok(searcher);
+        }
+        let searcher = Searcher::new(index.snapshot()?);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(open.searcher.get_or_insert(searcher).clone())
+    }
+
+    /// Shows the last commit from now on.
+    pub fn renew(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).searcher = None;
+    }
+}
+
+#[pymethods]
+impl Index {
+    #[new]
+    #[pyo3(signature = (path, create, scheme, analyzer, store_text, max_df, frequencies))]
+    #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        create: bool,
+        scheme: Option<String>,
+        analyzer: Option<String>,
+        store_text: Option<bool>,
+        max_df: Option<&Bound<'_, PyAny>>,
+        frequencies: Option<PathBuf>,
+    ) -> PyResult<Index> {
+        let max_df = max_df_of(max_df)?;
+        run::short(py, || {
+            let index = if create && !cento::Index::exists(&path) {
+                let scheme = scheme.as_deref().unwrap_or(cento::scheme::DEFAULT_SPEC);
+                let analyzer = analyzer.as_deref().unwrap_or("words");
+                let config =
+                    config(scheme, analyzer, store_text.unwrap_or(true), max_df, frequencies)?;
+                cento::Index::create(&path, config)?
+            } else {
+                let index = cento::Index::open(&path)?;
+                check_settings(&index, scheme, analyzer, store_text)?;
+                index
+            };
+            let open = Open { process: std::process::id(), index, searcher: None };
+            Ok(Index { path, open: Mutex::new(open) })
+        })
+    }
+
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    fn settings(&self) -> PyResult<(String, String, bool)> {
+        let index = self.index().map_err(Failure)?;
+        let config = index.config();
+        Ok((config.scheme.to_string(), config.analyzer.to_string(), config.store_text))
+    }
+
+    fn reload(&self, py: Python<'_>) -> PyResult<()> {
+        self.renew();
+        run::long(py, |_| self.searcher().map(|_| ()))
+    }
+
+    fn documents(&self, py: Python<'_>) -> PyResult<u64> {
+        run::short(py, || Ok(self.searcher()?.snapshot().documents()))
+    }
+
+    fn has(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let id = id_of(id, "the id")?;
+        run::short(py, || Ok(self.searcher()?.snapshot().find(&id)?.is_some()))
+    }
+
+    /// The id, the text and the meta object as JSON of a stored document; none if there is no such document.
+    fn document(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<(String, Option<String>, String)>> {
+        let id = id_of(id, "the id")?;
+        let found = run::short(py, || {
+            let searcher = self.searcher()?;
+            let snapshot = searcher.snapshot();
+            snapshot.find(&id)?.map(|address| snapshot.document(address)).transpose()
+        })?;
+        found.map(|found| Ok((found.id, found.text, to_json(&found.meta)?))).transpose()
+    }
+
+    /// The ids of all documents, in the order in which they are stored.
+    fn ids(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        run::long(py, |stop| {
+            let searcher = self.searcher()?;
+            let snapshot = searcher.snapshot();
+            let id = |address| cento::Stop::on(&**stop).check().and_then(|()| snapshot.id(address));
+            snapshot.live().map(id).collect()
+        })
+    }
+
+    fn stats(&self, py: Python<'_>) -> PyResult<String> {
+        let stats = run::short(py, || self.searcher()?.snapshot().stats())?;
+        to_json(&stats)
+    }
+
+    /// The number of segments, and what is wrong with each damaged place.
+    fn check(&self, py: Python<'_>) -> PyResult<(usize, Vec<Problem>)> {
+        // The library reads on to the end of it; only the waiting ends at a signal.
+        let report = apart(py, self.index().map_err(Failure)?, |index| index.check())?;
+        let problems = report.problems.into_iter();
+        let problems = problems.map(|p| (p.file, p.section.to_owned(), p.offset, p.what));
+        Ok((report.segments, problems.collect()))
+    }
+
+    /// The segments before and after, and the deleted documents of which nothing is left.
+    fn compact(&self, py: Python<'_>, segments: usize) -> PyResult<(usize, usize, u64)> {
+        let done = apart(py, self.index().map_err(Failure)?, move |index| index.compact(segments))?;
+        self.renew();
+        Ok((done.segments_before, done.segments_after, done.purged))
+    }
+
+    #[pyo3(signature = (text, id, signature, as_bytes, options))]
+    fn search(
+        &self,
+        py: Python<'_>,
+        text: Option<&Bound<'_, PyAny>>,
+        id: Option<&Bound<'_, PyAny>>,
+        signature: Option<search::Signed>,
+        as_bytes: bool,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Answer> {
+        search::one(py, self, (text, id, signature), as_bytes, options)
+    }
+
+    fn search_many(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        as_bytes: bool,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Vec<Answer>> {
+        search::many(py, self, texts, threads, as_bytes, options)
+    }
+
+    fn writer(slf: &Bound<'_, Index>, memory: Option<usize>) -> PyResult<Writer> {
+        Writer::open(slf, memory)
+    }
+
+    fn pairs(
+        &self,
+        py: Python<'_>,
+        against: Option<&Bound<'_, Index>>,
+        as_bytes: bool,
+        options: &Bound<'_, PyDict>,
+    ) -> PyResult<Pairs> {
+        let against = against.map(|other| other.get());
+        pairs::start(py, self, against, as_bytes, options)
+    }
+
+    /// The clusters as JSON, one each.
+    fn clusters(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
+        pairs::clusters(py, self, options)
+    }
+
+    fn sign(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<search::Signed> {
+        let index = self.index().map_err(Failure)?;
+        crate::compare::sign_with(py, index.config(), text)
+    }
+}
+
+/// Does what the library cannot end early on a thread that is left behind at a signal; whatever it does
+/// to an index is done whole or not at all.
+fn apart<T: Send + 'static>(
+    py: Python<'_>,
+    index: cento::Index,
+    work: impl FnOnce(cento::Index) -> cento::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    run::apart(py, move || work(index))
+}
+
+/// Refuses an index with other settings than those that are asked for.
+fn check_settings(
+    index: &cento::Index,
+    scheme: Option<String>,
+    analyzer: Option<String>,
+    store_text: Option<bool>,
+) -> cento::Result<()> {
+    let config = index.config();
+    let differs = |what: &str, own: &str, asked: &str| {
+        let what = format!(
+            "the index has the {what} {own}, not {asked}; leave the setting out, or create another \
+             index"
+        );
+        Err(Error::index(index.path(), what))
+    };
+    let (own_scheme, own_analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
+    if scheme.is_some() || analyzer.is_some() {
+        let asked = Config::with_frequencies(
+            scheme.as_deref().unwrap_or(&own_scheme),
+            analyzer.as_deref().unwrap_or(&own_analyzer),
+            config.store_text,
+            config.frequencies.clone(),
+        )?;
+        let (scheme, analyzer) = (asked.scheme.to_string(), asked.analyzer.to_string());
+        if scheme != own_scheme {
+            return differs("scheme", &own_scheme, &scheme);
+        }
+        if analyzer != own_analyzer {
+            return differs("analyzer", &own_analyzer, &analyzer);
+        }
+    }
+    if store_text.is_some_and(|asked| asked != config.store_text) {
+        let written = |stores: bool| if stores { "True" } else { "False" };
+        let (own, asked) = (written(config.store_text), written(!config.store_text));
+        return differs("store_text", own, asked);
+    }
+    Ok(())
+}
+
+/// The error of a pid that is not that which opened a writer.
+pub fn forked(process: u32) -> Failure {
+    refused(format!(
+        "this writer was opened by process {process}, and its threads are not in this one; open a \
+         writer in the process that writes"
+    ))
+}

@@ -1,0 +1,37 @@
+//! The native half of the Python package `cento`: what does the library do for `package/cento`?
+//!
+//! Names, types, defaults and documentation are in Python; here is what needs the library: values go in as
+//! Python's own, results come out as JSON of the library's own types, of which the Python half makes
+//! classes. Every call that may take long releases the GIL and looks for signals ([`run`]).
+
+mod arrow;
+mod compare;
+mod convert;
+mod dedup;
+mod error;
+mod index;
+mod offsets;
+mod pairs;
+mod pipeline;
+mod query;
+mod run;
+mod search;
+mod writer;
+
+use pyo3::prelude::*;
+
+/// The native half of cento.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<index::Index>()?;
+    module.add_class::<writer::Writer>()?;
+    module.add_class::<search::Answer>()?;
+    module.add_class::<pairs::Pairs>()?;
+    module.add_class::<dedup::Dedup>()?;
+    module.add_class::<arrow::Table>()?;
+    module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::sign, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::families, module)?)?;
+    Ok(())
+}

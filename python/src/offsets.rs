@@ -1,0 +1,80 @@
+//! Which character of a `str` is the byte at this offset?
+
+use cento::{Answer, Passage, Searcher, Subject, Unit};
+
+/// The bytes of a text as code points, which index a `str` of Python.
+pub struct CodePoints<'a> {
+    text: &'a str,
+    is_ascii: bool,
+    /// The last byte that was asked for, and its code point.
+    last: (usize, usize),
+}
+
+impl<'a> CodePoints<'a> {
+    /// Of this text.
+    pub fn new(text: &'a str) -> CodePoints<'a> {
+        CodePoints { text, is_ascii: text.is_ascii(), last: (0, 0) }
+    }
+
+    /// The number of code points before a byte, which begins one or is the end.
+    pub fn at(&mut self, byte: u32) -> u32 {
+        if self.is_ascii {
+            return byte;
+        }
+        let byte = (byte as usize).min(self.text.len());
+        let (from, count) = if byte >= self.last.0 { self.last } else { (0, 0) };
+        let bytes = &self.text.as_bytes()[from..byte];
+        let count = count + bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+        self.last = (byte, count);
+        count as u32
+    }
+
+    /// A range of bytes as one of code points.
+    pub fn range(&mut self, (start, end): (u32, u32)) -> (u32, u32) {
+        (self.at(start), self.at(end))
+    }
+}
+
+/// Counts passages in code points of both texts; those of tokens stay.
+pub fn convert(passages: &mut [Passage], query: &str, hit: &str) {
+    let (mut in_query, mut in_hit) = (CodePoints::new(query), CodePoints::new(hit));
+    for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
+        passage.query = in_query.range(passage.query);
+        passage.hit = in_hit.range(passage.hit);
+    }
+}
+
+/// The text of a stored document; empty if there is none.
+pub fn stored(searcher: &Searcher, id: &str) -> cento::Result<String> {
+    let snapshot = searcher.snapshot();
+    let Some(address) = snapshot.find(id)? else { return Ok(String::new()) };
+    Ok(snapshot.document(address)?.text.unwrap_or_default())
+}
+
+/// The answer with passages in code points; none if it has no passages.
+pub fn of_answer(
+    searcher: &Searcher,
+    subject: &Subject,
+    answer: &Answer,
+) -> cento::Result<Option<Answer>> {
+    let has_any = |passages: &Vec<Passage>| !passages.is_empty();
+    if !answer.hits.iter().any(|hit| hit.passages.as_ref().is_some_and(has_any)) {
+        return Ok(None);
+    }
+    let own;
+    let query = match subject {
+        Subject::Text(text) => text,
+        Subject::Id(id) => {
+            own = stored(searcher, id)?;
+            &own
+        }
+        Subject::Signature { .. } => "",
+    };
+    let mut answer = answer.clone();
+    for hit in &mut answer.hits {
+        if let Some(passages) = hit.passages.as_mut().filter(|passages| has_any(passages)) {
+            convert(passages, query, &stored(searcher, &hit.id)?);
+        }
+    }
+    Ok(Some(answer))
+}

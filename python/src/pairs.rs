@@ -1,0 +1,189 @@
+//! Which documents of an index belong together?
+
+use std::collections::VecDeque;
+
+use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
+use cento::join::pairs::{Pair, PairOptions, PairReport, best_pairs, pairs};
+use cento::join::series::Scope;
+use cento::{Error, Passage, Searcher};
+use crossbeam::channel::{Receiver, bounded};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use crate::arrow::Table;
+use crate::convert::to_json;
+use crate::error::{Failure, refused};
+use crate::index::{Index, max_df_of};
+use crate::offsets::{convert, stored};
+use crate::query::Options;
+use crate::run::{self, Flag};
+
+/// Pairs that a thread finds while they are read.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Pairs {
+    stop: Flag,
+    found: Receiver<cento::Result<Vec<PairReport>>>,
+    /// Found and not yet read.
+    waiting: Mutex<VecDeque<PairReport>>,
+}
+
+/// So many documents' pairs wait to be read.
+const WAITING: usize = 64;
+
+/// Starts to look for the pairs of an index, or of it and another.
+pub fn start(
+    py: Python<'_>,
+    index: &Index,
+    against: Option<&Index>,
+    as_bytes: bool,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<Pairs> {
+    let options = Options(options);
+    let (within, across) = (options.value("within")?, options.value("across")?);
+    let rank = options.rank()?;
+    let limit = options.value("limit")?;
+    if rank.is_none() && limit.is_some() {
+        return Err(refused("the best pairs are by a rank; give `rank` with `limit`").into());
+    }
+    let options = PairOptions {
+        thresholds: options.thresholds(0.1, 0.0)?,
+        scope: match (within, across) {
+            (None, None) => Scope::Everywhere,
+            (Some(field), None) => Scope::Within(field),
+            (None, Some(field)) => Scope::Across(field),
+            (Some(_), Some(_)) => return Err(refused("give `within` or `across`, not both").into()),
+        },
+        max_df: max_df_of(options.get("max_df")?.as_ref())?,
+        weighted: options.value("weighted")?.unwrap_or(false),
+        relative: options.value("relative")?.unwrap_or(false),
+        margin_min: options.value("min_margin")?,
+        passages: options.value("passages")?.unwrap_or(false),
+        min_passage: options.value("min_passage")?,
+        threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
+    };
+    let (a, b) =
+        run::short(py, || Ok((index.searcher()?, against.map(Index::searcher).transpose()?)))?;
+    let stop = Flag::default();
+    let (sender, found) = bounded(WAITING);
+    let flag = stop.clone();
+    std::thread::spawn(move || {
+        let other = b.as_ref().unwrap_or(&a);
+        let ended = Error::catch("looking for pairs", || {
+            let give = |pairs: Vec<Pair>| {
+                let report = |pair: Pair| {
+                    let mut pair = pair.report(a.snapshot(), other.snapshot())?;
+                    if let Some(passages) = pair.passages.as_mut().filter(|_| !as_bytes) {
+                        in_code_points(passages, (&a, &pair.a), (other, &pair.b))?;
+                    }
+                    Ok(pair)
+                };
+                let pairs = pairs.into_iter().map(report).collect::<cento::Result<Vec<_>>>()?;
+                // Nobody reads any more.
+                if !pairs.is_empty() && sender.send(Ok(pairs)).is_err() {
+                    return Err(Error::Cancelled);
+                }
+                Ok(())
+            };
+            let Some(rank) = rank else {
+                return pairs(&a, b.as_ref(), &options, 0, &flag, &mut |_, pairs| give(pairs));
+            };
+            let best = (rank, limit.unwrap_or(usize::MAX));
+            give(best_pairs(&a, b.as_ref(), &options, best, &flag, &mut |_| {})?)
+        });
+        if let Err(error) = ended {
+            let _ = sender.send(Err(error));
+        }
+    });
+    Ok(Pairs { stop, found, waiting: Mutex::default() })
+}
+
+fn in_code_points(
+    passages: &mut [Passage],
+    (a, a_id): (&Searcher, &str),
+    (b, b_id): (&Searcher, &str),
+) -> cento::Result<()> {
+    if !passages.is_empty() {
+        convert(passages, &stored(a, a_id)?, &stored(b, b_id)?);
+    }
+    Ok(())
+}
+
+impl Pairs {
+    fn next(&self, py: Python<'_>) -> PyResult<Option<PairReport>> {
+        loop {
+            let pair = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            if pair.is_some() {
+                return Ok(pair);
+            }
+            match run::receive(py, &self.found)? {
+                Some(found) => {
+                    let found = found.map_err(Failure)?;
+                    self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+                }
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Pairs {
+    /// The next pair as JSON; none at the end.
+    fn read(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.next(py)?.map(|pair| to_json(&pair)).transpose()
+    }
+
+    /// All that are left as a table.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = self.next(py)? {
+            pairs.push(pair);
+        }
+        Table::of_pairs(&pairs)
+    }
+}
+
+impl Drop for Pairs {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The clusters of an index as JSON, one each.
+pub fn clusters(
+    py: Python<'_>,
+    index: &Index,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<Vec<String>> {
+    let options = Options(options);
+    let linkage: Option<String> = options.value("linkage")?;
+    let prefer: Option<String> = options.value("prefer")?;
+    let min_size: u64 = options.value("min_size")?.unwrap_or(2);
+    let options = ClusterOptions {
+        thresholds: options.thresholds(0.0, 0.5)?,
+        linkage: match linkage.as_deref() {
+            None | Some("star") => Linkage::Star,
+            Some("single") => Linkage::Single,
+            Some(linkage) => {
+                return Err(
+                    refused(format!("`linkage` is {linkage:?}; it is star or single")).into()
+                );
+            }
+        },
+        prefer: match prefer.as_deref() {
+            None | Some("oldest") => Prefer::Oldest,
+            Some("longest") => Prefer::Longest,
+            Some(field) => match field.strip_prefix('-') {
+                Some(field) => Prefer::Greatest(field.into()),
+                None => Prefer::Least(field.into()),
+            },
+        },
+        max_df: max_df_of(options.get("max_df")?.as_ref())?,
+        threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
+    };
+    let found = run::long(py, |stop| cluster(&index.searcher()?, &options, stop, &mut |_, _| {}))?;
+    let found = found.iter().filter(|cluster| cluster.size >= min_size);
+    found.map(to_json).collect()
+}

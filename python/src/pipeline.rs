@@ -1,0 +1,188 @@
+//! How do several threads sign what one thread of Python hands over, in order and in bounded memory?
+//!
+//! The thread of Python collects batches; workers sign them; one more thread takes the results in the order of the
+//! batches. For each batch a place in the queue of turns is taken before it is handed to the workers, so
+//! the length of that queue bounds what is under way, and the batch whose turn it is is always being
+//! worked on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use cento::{Document, Error, Index, Result, Signed, Snapshot, Stop};
+use crossbeam::channel::{Receiver, Sender, bounded};
+use pyo3::prelude::*;
+
+use crate::arrow::Rows;
+use crate::error::Failure;
+use crate::run::{self, Flag};
+
+/// A batch is handed over when it has about so many bytes of text.
+pub const BATCH_BYTES: usize = 256 << 10;
+
+/// Or so many documents.
+pub const BATCH_DOCUMENTS: usize = 512;
+
+/// So many batches of each worker are under way.
+const BATCHES_PER_THREAD: usize = 4;
+
+/// Documents to be signed.
+pub enum Batch {
+    /// As they are.
+    Documents(Vec<Document>),
+    /// Rows of a table, of which the workers make documents.
+    Rows(Rows),
+}
+
+/// What has been made of a document.
+pub enum Made {
+    /// Its signature.
+    Signed(Signed),
+    /// Nothing: the last commit holds the same.
+    Known(Document),
+}
+
+type Signatures = Vec<Result<Made>>;
+
+struct Job {
+    batch: Batch,
+    out: Sender<Signatures>,
+}
+
+/// Threads that sign, and one that takes.
+pub struct Pipeline {
+    /// Both none once the input has ended.
+    queues: Option<(Sender<Receiver<Signatures>>, Sender<Job>)>,
+    done: Receiver<Result<()>>,
+    stop: Flag,
+}
+
+/// The results, in the order of the input; an error is the last.
+pub struct Results {
+    turns: Receiver<Receiver<Signatures>>,
+    current: std::vec::IntoIter<Result<Made>>,
+    stop: Flag,
+}
+
+impl Iterator for Results {
+    type Item = Result<Made>;
+
+    fn next(&mut self) -> Option<Result<Made>> {
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Some(Err(Error::Cancelled));
+            }
+            if let Some(made) = self.current.next() {
+                return Some(made);
+            }
+            // Its end is that of the input only if nobody has stopped: that is looked at once more.
+            match self.turns.recv() {
+                Ok(turn) => match turn.recv() {
+                    Ok(made) => self.current = made.into_iter(),
+                    Err(_) => {
+                        return Some(Err(Error::internal(
+                            "signing",
+                            "a thread ended before its work",
+                        )));
+                    }
+                },
+                Err(_) if self.stop.load(Ordering::Relaxed) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Pipeline {
+    /// Starts threads that sign as `index` does and leave alone what `known` holds, and one for `take`, whose result is
+    /// that of [`end`](Self::end).
+    pub fn start(
+        index: &Index,
+        threads: usize,
+        known: Option<Snapshot>,
+        take: impl FnOnce(Results) -> Result<()> + Send + 'static,
+    ) -> Pipeline {
+        let threads = threads.max(1);
+        let stop = Flag::default();
+        let (turns_in, turns) = bounded(threads * BATCHES_PER_THREAD);
+        let (jobs_in, jobs) = bounded::<Job>(threads * BATCHES_PER_THREAD);
+        let (done_in, done) = bounded(1);
+        let known = known.map(Arc::new);
+        for _ in 0..threads {
+            let (jobs, index, known, stop) =
+                (jobs.clone(), index.clone(), known.clone(), stop.clone());
+            thread::spawn(move || {
+                while let Ok(Job { batch, out }) = jobs.recv() {
+                    let signed = Error::catch("signing", || {
+                        Ok(sign(batch, &index, known.as_deref(), &stop))
+                    });
+                    let _ = out.send(signed.unwrap_or_else(|error| vec![Err(error)]));
+                }
+            });
+        }
+        let results = Results { turns, current: Vec::new().into_iter(), stop: stop.clone() };
+        thread::spawn(move || {
+            let _ = done_in.send(Error::catch("a call from Python", || take(results)));
+        });
+        Pipeline { queues: Some((turns_in, jobs_in)), done, stop }
+    }
+
+    /// Hands a batch over; waits for room. `false` if no more is taken: [`end`](Self::end) says why.
+    pub fn give(&self, py: Python<'_>, batch: Batch) -> PyResult<bool> {
+        let Some((turns, jobs)) = &self.queues else { return Ok(false) };
+        let (out, turn) = bounded(1);
+        Ok(run::send(py, turns, turn)? && run::send(py, jobs, Job { batch, out })?)
+    }
+
+    /// Says that there is no more input, without waiting.
+    pub fn close(&mut self) {
+        self.queues = None;
+    }
+
+    /// Waits until everything has been taken.
+    pub fn end(mut self, py: Python<'_>) -> PyResult<()> {
+        self.close();
+        Ok(run::wait(py, &self.done, &self.stop)?.map_err(Failure)?)
+    }
+
+    /// Ends as soon as possible, and waits for that.
+    pub fn abort(mut self, py: Python<'_>) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.close();
+        let done = &self.done;
+        let _ = py.detach(|| done.recv());
+    }
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        // Before the queues close, whose end would be taken for that of the input.
+        if self.queues.is_some() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn sign(batch: Batch, index: &Index, known: Option<&Snapshot>, stop: &AtomicBool) -> Signatures {
+    let documents = match batch {
+        Batch::Documents(documents) => documents,
+        Batch::Rows(rows) => match rows.documents() {
+            Ok(documents) => documents,
+            Err(error) => return vec![Err(error)],
+        },
+    };
+    let mut made = Vec::with_capacity(documents.len());
+    for document in documents {
+        let digest = cento::Digest::of(document.text.as_bytes());
+        // What cannot be read now cannot be read by the writer, which says so.
+        let is_known = known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false));
+        made.push(match is_known {
+            true => Ok(Made::Known(document)),
+            false => Signed::until(document, index.config(), Stop::on(stop)).map(Made::Signed),
+        });
+        if matches!(made.last(), Some(Err(_))) {
+            break;
+        }
+    }
+    made
+}

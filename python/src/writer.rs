@@ -1,0 +1,302 @@
+//! The only writer of an index.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cento::index::{Outcome, WriterOptions};
+use cento::{Document, Error};
+use pyo3::prelude::*;
+
+use crate::arrow::{self, Columns, Meta};
+use crate::convert::{Fields, checked, document_of, id_of, meta_of, text_of};
+use crate::error::{Failure, refused};
+use crate::index::{Index, forked};
+use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Made, Pipeline};
+use crate::run;
+
+/// A writer, between the beginning and the end of a `with` block.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Writer {
+    index: Py<Index>,
+    memory_bytes: usize,
+    process: u32,
+    /// None outside the block.
+    open: Arc<Mutex<Option<cento::Writer>>>,
+}
+
+/// The memory for everything on its way, if not said otherwise.
+const MEMORY_BYTES: usize = 512 << 20;
+
+/// Added, replaced and unchanged documents.
+type Counts = [u64; 3];
+
+fn count(counts: &mut Counts, outcome: Outcome) {
+    counts[match outcome {
+        Outcome::Added => 0,
+        Outcome::Replaced => 1,
+        Outcome::Unchanged => 2,
+    }] += 1;
+}
+
+fn closed() -> Error {
+    let what = "the writer is not open; use it in a `with` block: `with index.writer() as w:`";
+    Error::Query { what: what.into() }
+}
+
+/// Does something with an open writer.
+fn with<T>(
+    open: &Mutex<Option<cento::Writer>>,
+    work: impl FnOnce(&mut cento::Writer) -> cento::Result<T>,
+) -> cento::Result<T> {
+    let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+    work(open.as_mut().ok_or_else(closed)?)
+}
+
+impl Writer {
+    /// A writer of an index, which is opened when its block begins.
+    pub fn open(index: &Bound<'_, Index>, memory: Option<usize>) -> PyResult<Writer> {
+        Ok(Writer {
+            index: index.clone().unbind(),
+            memory_bytes: memory.unwrap_or(MEMORY_BYTES),
+            process: std::process::id(),
+            open: Arc::default(),
+        })
+    }
+
+    fn check_process(&self) -> PyResult<()> {
+        match self.process == std::process::id() {
+            true => Ok(()),
+            false => Err(forked(self.process).into()),
+        }
+    }
+
+    /// Adds what `feed` gives until it gives no more.
+    fn add_batches(
+        &self,
+        py: Python<'_>,
+        threads: Option<usize>,
+        mut feed: impl FnMut() -> PyResult<Option<Batch>>,
+    ) -> PyResult<Counts> {
+        self.check_process()?;
+        let open = self.open.clone();
+        let index = self.index.get().index().map_err(Failure)?;
+        let known = run::short(py, || with(&open, |writer| Ok(writer.committed()?.clone())))?;
+        let counts = Arc::new(Mutex::new(Counts::default()));
+        let counted = counts.clone();
+        let threads = threads.unwrap_or_else(cento::available_threads);
+        let pipeline = Pipeline::start(&index, threads, Some(known), move |results| {
+            // Locked for each document alone: the iterator may use the writer too.
+            for made in results {
+                let made = made?;
+                let outcome = with(&open, |writer| match made {
+                    Made::Signed(signed) => writer.add_signed(signed),
+                    // Signed here if this writer has changed it since the commit.
+                    Made::Known(document) => writer.add(document),
+                })?;
+                count(&mut counted.lock().unwrap_or_else(PoisonError::into_inner), outcome);
+            }
+            Ok(())
+        });
+        let fed = feed_all(py, &pipeline, &mut feed);
+        match fed {
+            Ok(()) => pipeline.end(py)?,
+            // What came before is added, whatever the threads were doing.
+            Err(error) if !ends_at_once(py, &error) => {
+                pipeline.end(py)?;
+                return Err(error);
+            }
+            Err(error) => {
+                pipeline.abort(py);
+                return Err(error);
+            }
+        }
+        let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(*counts)
+    }
+}
+
+/// Whether this is a signal, such as that of Ctrl-C, rather than a bad document.
+pub fn ends_at_once(py: Python<'_>, error: &PyErr) -> bool {
+    !error.is_instance_of::<pyo3::exceptions::PyException>(py)
+}
+
+fn feed_all(
+    py: Python<'_>,
+    pipeline: &Pipeline,
+    feed: &mut dyn FnMut() -> PyResult<Option<Batch>>,
+) -> PyResult<()> {
+    while let Some(batch) = feed()? {
+        py.check_signals()?;
+        if !pipeline.give(py, batch)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Takes documents from an iterator until there is a batch of them. An exception comes after the documents before it.
+pub struct Batches<'a, 'py> {
+    items: &'a Bound<'py, PyAny>,
+    fields: &'a Fields,
+    /// Of the next item.
+    number: u64,
+    raised: Option<PyErr>,
+}
+
+impl<'a, 'py> Batches<'a, 'py> {
+    /// Of this iterator.
+    pub fn new(items: &'a Bound<'py, PyAny>, fields: &'a Fields) -> Batches<'a, 'py> {
+        Batches { items, fields, number: 0, raised: None }
+    }
+
+    /// The next batch; none at the end.
+    pub fn next(&mut self) -> PyResult<Option<Batch>> {
+        if let Some(error) = self.raised.take() {
+            return Err(error);
+        }
+        let (mut documents, mut bytes) = (Vec::new(), 0);
+        while bytes < BATCH_BYTES && documents.len() < BATCH_DOCUMENTS {
+            let mut iterator = self.items.cast::<pyo3::types::PyIterator>()?.clone();
+            let Some(item) = iterator.next() else { break };
+            let number = self.number;
+            self.number += 1;
+            match item.and_then(|item| document_of(&item, self.fields, number, false)) {
+                Ok(document) => {
+                    bytes += document.text.len();
+                    documents.push(document);
+                }
+                Err(error) if documents.is_empty() => return Err(error),
+                Err(error) => {
+                    self.raised = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok((!documents.is_empty()).then_some(Batch::Documents(documents)))
+    }
+}
+
+#[pymethods]
+impl Writer {
+    fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_process()?;
+        let index = self.index.get().index().map_err(Failure)?;
+        // Half for the writer; the rest is what is being signed, and what merging takes for a while.
+        let options =
+            WriterOptions { memory_bytes: self.memory_bytes / 2, ..WriterOptions::default() };
+        run::short(py, || {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.is_some() {
+                return Err(Error::Query { what: "the writer is open already".into() });
+            }
+            *open = Some(index.writer(options)?);
+            Ok(())
+        })
+    }
+
+    fn add(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        text: &Bound<'_, PyAny>,
+        meta: &Bound<'_, PyAny>,
+    ) -> PyResult<&'static str> {
+        self.check_process()?;
+        let id = id_of(id, "the document")?;
+        let place = format!("document {:?}", id.chars().take(64).collect::<String>());
+        let document = Document::new(id, text_of(text, &place, "text")?);
+        let document = checked(document.with_meta(meta_of(meta, &place)?), &place)?;
+        let outcome = run::short(py, || with(&self.open, |writer| writer.add(document)))?;
+        Ok(match outcome {
+            Outcome::Added => "added",
+            Outcome::Replaced => "replaced",
+            Outcome::Unchanged => "unchanged",
+        })
+    }
+
+    fn add_many(
+        &self,
+        py: Python<'_>,
+        items: &Bound<'_, PyAny>,
+        fields: (String, String, String),
+        threads: Option<usize>,
+    ) -> PyResult<Counts> {
+        let (id, text, meta) = fields;
+        let fields = Fields { id, text, meta };
+        let items = items.try_iter()?.into_any();
+        let mut batches = Batches::new(&items, &fields);
+        self.add_batches(py, threads, || batches.next())
+    }
+
+    fn add_arrow(
+        &self,
+        py: Python<'_>,
+        table: &Bound<'_, PyAny>,
+        columns: (String, Option<String>, String),
+        meta_object: Option<String>,
+        meta: Vec<String>,
+        threads: Option<usize>,
+    ) -> PyResult<Counts> {
+        let (id, id_prefix, text) = columns;
+        let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);
+        let mut tables = arrow::Tables::new(table, Columns { id, id_prefix, text, meta })?;
+        self.add_batches(py, threads, || Ok(tables.next(py)?.map(Batch::Rows)))
+    }
+
+    fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.check_process()?;
+        let id = id_of(id, "the id")?;
+        run::short(py, || with(&self.open, |writer| writer.remove(&id)))
+    }
+
+    fn uncommitted(&self, py: Python<'_>) -> PyResult<usize> {
+        self.check_process()?;
+        run::short(py, || with(&self.open, |writer| Ok(writer.uncommitted())))
+    }
+
+    fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_process()?;
+        let open = self.open.clone();
+        run::long(py, |_| with(&open, cento::Writer::commit))?;
+        self.index.get().renew();
+        Ok(())
+    }
+
+    /// Commits, and waits for merges; a signal ends the waiting, not the merges.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        self.commit(py)?;
+        let open = self.open.clone();
+        run::apart(py, move || {
+            let writer = open.lock().unwrap_or_else(PoisonError::into_inner).take();
+            writer.map_or(Ok(()), cento::Writer::finish)
+        })
+    }
+
+    /// Drops what has not been committed.
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process != std::process::id() {
+            return Ok(());
+        }
+        let open = self.open.clone();
+        run::short(py, move || {
+            drop(open.lock().unwrap_or_else(PoisonError::into_inner).take());
+            Ok(())
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(refused("a writer cannot be sent to another process; open one there").into())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // Its threads, for which its end waits, are in the other process, and so is its lock.
+            std::mem::forget(std::mem::take(&mut self.open));
+        }
+    }
+}
