@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a fresh virtual environment, and tests it there: formatting, lints, types,
+# tests. Needs Rust and Python 3.10 or later; tools of Python come from PyPI.
+#
+#   python/check.sh                 builds the wheel
+#   python/check.sh WHEEL           tests this one
+#
+# PYTHON is the interpreter (default: python3); CENTO_CLI the command to compare answers with; CENTO_CORPORA JSON lines,
+# separated by colons, with which to compare them too; CARGO_TARGET_DIR where to build.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+step() { printf '\n== %s\n' "$*"; "$@"; }
+
+step "${PYTHON:-python3}" -m venv "$work/venv"
+bin=$work/venv/bin
+[[ -d $bin ]] || bin=$work/venv/Scripts
+step "$bin/pip" install -q --disable-pip-version-check mypy pyright pytest ruff \
+    numpy pandas polars pyarrow
+wheel=${1:-}
+if [[ -z $wheel ]]; then
+    step "$bin/pip" install -q --disable-pip-version-check 'maturin>=1.9.4,<2'
+    step "$bin/maturin" build --release --locked --manifest-path "$here/Cargo.toml" \
+        --interpreter "$bin/python" --out "$work/dist"
+    wheel=$(echo "$work"/dist/*.whl)
+fi
+step "$bin/pip" install -q --disable-pip-version-check "$wheel"
+
+step cargo fmt --manifest-path "$here/Cargo.toml" --check
+step "$bin/ruff" format --check "$here"
+step "$bin/ruff" check "$here"
+# Beside the copy, so that what is imported is the wheel.
+cp -R "$here/tests" "$here/README.md" "$here/pyproject.toml" "$work/"
+cd "$work"
+step "$bin/mypy" --python-executable "$bin/python" tests
+step "$bin/mypy" --python-executable "$bin/python" --package cento
+# It looks for packages with the first interpreter.
+export PATH=$bin:$PATH
+step "$bin/pyright" tests
+(cd / && step "$bin/pyright" --ignoreexternal --verifytypes cento)
+step "$bin/python" -m pytest -q tests

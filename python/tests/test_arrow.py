@@ -1,0 +1,156 @@
+"""Tables come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cento
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+
+def test_anything_of_arrow_goes_in(empty: cento.Index, texts: list[tuple[str, str]]) -> None:
+    ids, bodies = [id for id, _ in texts], [text for _, text in texts]
+    table = pa.table({"url": ids, "content": bodies})
+    forms: list[Any] = [
+        table,
+        table.to_reader(max_chunksize=7),
+        table.to_batches()[0],
+        (batch for batch in table.to_batches(max_chunksize=3)),
+        [table.slice(0, 10), table.slice(10)],
+        pa.table({"url": ids, "content": pa.array(bodies, pa.large_string())}),
+        pa.table({"url": ids, "content": pa.array(bodies, pa.string_view())}),
+        pa.table({"url": pa.array(ids).dictionary_encode(), "content": bodies}),
+        table.to_reader(max_chunksize=1),
+    ]
+    with empty.writer() as w:
+        for at, form in enumerate(forms):
+            report = w.add_arrow(form, id="url", text="content")
+            changed = (40, 0) if at == 0 else (0, 40)
+            assert (report.added, report.unchanged) == changed, at
+    assert dict(texts)["doc-7"] == getattr(empty.get("doc-7"), "text", None)
+
+
+def test_ids_may_be_numbers_and_meta_nested(empty: cento.Index) -> None:
+    import datetime
+
+    about = [{"deep": [1, None], "x": 1.5}, None]
+    table = pa.table(
+        {
+            "id": pa.array([1, -2], pa.int16()),
+            "text": ["a", "b"],
+            "lang": ["de", None],
+            "n": pa.array([2**63, 1], pa.uint64()),
+            "when": [datetime.date(2026, 1, 31)] * 2,
+            "about": about,
+        }
+    )
+    with empty.writer() as w:
+        w.add_arrow(table, meta=["lang", "n", "when", "about"])
+    found = empty.get(1)
+    assert found is not None
+    assert found.meta == {"lang": "de", "n": 2**63, "when": "2026-01-31", "about": about[0]}
+    with empty.writer() as w:
+        w.add_arrow(table, meta="about")
+        assert w.add_arrow(table, id_prefix="rows/").added == 2
+    found = empty.get(-2)
+    assert found is not None
+    assert found.meta == {}
+    assert sorted(empty.ids()) == ["-2", "1", "rows/0", "rows/1"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "what"),
+    [
+        ({"id": ["a"]}, {}, "there is no column `text`; it has `id`"),
+        ({"text": ["a"]}, {}, "there is no column `id`"),
+        ({"id": ["a"], "text": [1]}, {}, "it is of Int64, not of strings"),
+        ({"id": [1.5], "text": ["a"]}, {}, "it is of Float64, not of strings"),
+        ({"id": ["a", "b"], "text": ["a", None]}, {}, "row 1: there is no `text`"),
+        ({"id": ["a", None], "text": ["a", "b"]}, {}, "row 1: there is no `id`"),
+        ({"id": ["a", ""], "text": ["a", "b"]}, {}, "row 1: the id is empty"),
+        ({"id": ["a"], "text": ["a"]}, {"meta": ["x"]}, "there is no column `x`"),
+        ({"id": ["a"], "text": ["a"]}, {"meta": "text"}, "`text` is not a struct"),
+        ({"id": ["a"], "text": ["a"], "x": [b"b"]}, {"meta": ["x"]}, "has no bytes"),
+        ({"id": ["a"], "text": ["a"], "x": [float("inf")]}, {"meta": ["x"]}, "inf is no number"),
+    ],
+)
+def test_what_is_no_document_is_refused(
+    empty: cento.Index, columns: dict[str, Any], options: dict[str, Any], what: str
+) -> None:
+    with pytest.raises(cento.InputError) as raised, empty.writer() as w:
+        w.add_arrow(pa.table(columns), **options)
+    assert what in str(raised.value)
+    assert len(empty) == 0
+
+
+def test_what_is_not_of_arrow_is_refused(empty: cento.Index) -> None:
+    with empty.writer() as w:
+        with pytest.raises(cento.QueryError, match="a int is no Arrow table"):
+            w.add_arrow(5)
+        with pytest.raises(cento.QueryError, match="a str is no Arrow table"):
+            w.add_arrow(["a"])
+
+
+def test_a_reader_that_fails_is_told(empty: cento.Index) -> None:
+    schema = pa.schema({"id": pa.string(), "text": pa.string()})
+
+    def batches() -> Any:
+        yield pa.record_batch({"id": ["a"], "text": ["b"]}, schema)
+        raise ValueError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    with pytest.raises(cento.InputError, match="the disk is gone"), empty.writer() as w:
+        w.add_arrow(reader)
+    assert len(empty) == 0
+
+
+def test_answers_come_as_a_table(index: cento.Index, texts: list[tuple[str, str]]) -> None:
+    queries = [text for _, text in texts[:6]] + ["nothing is like this one"]
+    answers = index.search_many(queries, passages=True)
+    table = pa.table(index.search_many(queries, passages=True, to_arrow=True))
+    assert table.column_names[:4] == ["query", "rank", "id", "overlap"]
+    rows = table.to_pylist()
+    expected = [
+        (query, rank, hit)
+        for query, answer in enumerate(answers)
+        for rank, hit in enumerate(answer, 1)
+    ]
+    assert len(rows) == len(expected) > 6
+    for row, (query, rank, hit) in zip(rows, expected, strict=True):
+        assert (row["query"], row["rank"], row["id"]) == (query, rank, hit.id)
+        assert row["resemblance"] == hit.resemblance
+        found = [(p["query_start"], p["query_end"], p["unit"]) for p in row["passages"]]
+        assert found == [(*p.query, p.unit) for p in hit.passages]
+    without = pa.table(index.search_many(queries, to_arrow=True))
+    assert without["passages"].null_count == len(rows)
+    assert without.schema == table.schema
+    nothing = index.search_many([], to_arrow=True)
+    assert nothing.num_rows == 0
+    assert pa.table(nothing).schema == table.schema
+
+
+def test_pairs_come_as_a_table(index: cento.Index) -> None:
+    table = pa.table(index.pairs(min_resemblance=0.5, to_arrow=True))
+    expected = list(index.pairs(min_resemblance=0.5))
+    assert [(row["a"], row["b"], row["resemblance"]) for row in table.to_pylist()] == [
+        tuple(pair) for pair in expected
+    ]
+    assert table["category"].to_pylist() == [pair.category for pair in expected]
+
+
+def test_polars_gives_and_takes(empty: cento.Index, texts: list[tuple[str, str]]) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"id": [id for id, _ in texts], "text": [text for _, text in texts]})
+    with empty.writer() as w:
+        assert w.add_arrow(frame).added == 40
+    found = polars.DataFrame(empty.search_many([texts[0][1]], to_arrow=True))
+    assert found["id"][0] == "doc-0"
+
+
+def test_pandas_gives(empty: cento.Index, texts: list[tuple[str, str]]) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(texts, columns=["id", "text"])
+    with empty.writer() as w:
+        assert w.add_arrow(frame).added == 40

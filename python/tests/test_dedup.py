@@ -1,0 +1,127 @@
+"""Deduplication over iterators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cento
+import pytest
+
+
+def kinds(texts: list[tuple[str, str]], **options: Any) -> list[str]:
+    return [verdict.kind for _, verdict in cento.dedup(texts, **options)]
+
+
+def test_each_item_comes_back_with_its_verdict(texts: list[tuple[str, str]]) -> None:
+    items = [*texts, ("again", texts[0][1]), ("part", texts[4][1][:600])]
+    found = list(cento.dedup(items, min_resemblance=0.5, min_containment=0.9))
+    assert all(given is item for (given, _), item in zip(found, items, strict=True))
+    for (id, _), verdict in found[:40]:
+        at = int(id.split("-")[1])
+        if at % 4 == 3:
+            assert (verdict.kind, verdict.of) == ("near", f"doc-{at - 1}")
+            assert verdict.resemblance is not None
+            assert not verdict.kept
+        else:
+            assert verdict.kept
+    assert (found[40][1].kind, found[40][1].of) == ("exact", "doc-0")
+    assert (found[41][1].kind, found[41][1].of) == ("contained", "doc-4")
+    assert kinds(items, exact=True).count("kept") == 41
+
+
+def test_items_are_texts_or_mappings_too(texts: list[tuple[str, str]]) -> None:
+    plain = [text for _, text in texts]
+    rows = [{"text": text, "label": 1} for text in plain]
+    expected = kinds(texts, min_resemblance=0.5)
+    for items in (plain, rows):
+        found = list(cento.dedup(items, min_resemblance=0.5))
+        assert [verdict.kind for _, verdict in found] == expected
+        assert [verdict.id for _, verdict in found] == [str(at) for at in range(40)]
+
+
+def test_verdicts_do_not_depend_on_threads(made: Any) -> None:
+    texts = [" ".join(made(60, at % 700)) for at in range(3000)]
+    one = [verdict for _, verdict in cento.dedup(texts, threads=1)]
+    three = [verdict for _, verdict in cento.dedup(iter(texts), threads=3)]
+    assert one == three
+    assert sum(verdict.kept for verdict in one) == 700
+
+
+def test_what_is_kept_is_compared_with_tomorrow(
+    tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    path = tmp_path / "kept.idx"
+    assert kinds(texts[:20], min_resemblance=0.5, index=path).count("kept") == 15
+    index = cento.Index(path)
+    assert len(index) == 15
+    assert index.stores_text
+    assert (
+        kinds(texts, min_resemblance=0.5, index=path)[:20]
+        == ["exact"] * 3 + ["near"] + (["exact"] * 3 + ["near"]) * 4
+    )
+    found = [verdict for _, verdict in cento.dedup([("doc-0", "another text")], index=path)]
+    assert found[0].kept_as == "doc-0#2"
+    against = kinds(texts[:8], min_resemblance=0.5, against=[path])
+    assert "kept" not in against
+
+
+def test_a_run_that_is_left_adds_nothing(tmp_path: Path, made: Any) -> None:
+    path = tmp_path / "kept.idx"
+
+    def endless() -> Iterator[tuple[int, str]]:
+        at = 0
+        while True:
+            yield (at, " ".join(made(40, at)))
+            at += 1
+
+    for at, (item, verdict) in enumerate(cento.dedup(endless(), index=path)):
+        assert item[0] == at
+        assert verdict.kept
+        if at == 2000:
+            break
+    assert len(cento.Index(path)) == 0
+    with cento.Index(path).writer() as w:
+        w.add("a", "the lock is free")
+
+
+def test_an_item_that_is_no_document_ends_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "kept.idx"
+    with pytest.raises(cento.InputError, match="item 1: the text is a int"):
+        list(cento.dedup([("a", "text"), ("b", 5)], index=path))
+
+    def raising() -> Iterator[str]:
+        yield "text"
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(cento.dedup(raising(), index=path))
+    assert len(cento.Index(path)) == 0
+    with pytest.raises(TypeError):
+        cento.dedup(5)  # type: ignore[arg-type]
+
+
+def test_passages_are_cut_out(made: Any) -> None:
+    shared = " ".join(made(50, 1))
+    first = " ".join(made(80, 2)) + " " + shared
+    second = "größer 🦉 " + " ".join(made(80, 3)) + " " + shared + " end"
+    found = list(cento.dedup([("a", first), ("b", second)], cut_passages=20))
+    verdict = found[1][1]
+    assert verdict.kept
+    assert verdict.of is None
+    (cut,) = verdict.cut
+    assert second[slice(*cut.range)] == shared
+    assert verdict.text == second[: cut.range[0]] + second[cut.range[1] :]
+    in_bytes = list(cento.dedup([("a", first), ("b", second)], cut_passages=20, bytes=True))
+    assert second.encode()[slice(*in_bytes[1][1].cut[0].range)].decode() == shared
+
+
+def test_batches_of_a_data_set_are_filtered(tmp_path: Path, texts: list[tuple[str, str]]) -> None:
+    keep = cento.Deduper(tmp_path / "kept.idx", min_resemblance=0.5).keep
+    kept: list[bool] = []
+    for at in range(0, 40, 10):
+        kept += keep({"text": [text for _, text in texts[at : at + 10]]})
+    assert kept == [at % 4 != 3 for at in range(40)]
+    named = cento.Deduper(tmp_path / "named.idx", id="url", text="body")
+    assert named.verdicts({"url": ["u"], "body": ["text"]})[0].id == "u"

@@ -1,0 +1,218 @@
+"""Searches, and what they show."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import cento
+import pytest
+
+
+def test_passages_index_the_text_that_was_given(
+    index: cento.Index, texts: list[tuple[str, str]]
+) -> None:
+    stored = dict(texts)
+    query = "größer 日本 🦉 und mehr: " + stored["doc-6"][200:700] + " ∎ and the rest"
+    answer = index.search(query, passages=True)
+    assert answer[0].id in ("doc-6", "doc-7")
+    for hit in answer:
+        for passage in hit.passages:
+            assert passage.unit == "characters"
+            ours, theirs = (
+                query[slice(*passage.query)],
+                stored[hit.id][slice(*passage.hit)],
+            )
+            if passage.similarity == 1.0:
+                assert ours == theirs
+    in_bytes = index.search(query, passages=True, bytes=True)
+    assert len(in_bytes[0].passages) == len(answer[0].passages)
+    for in_characters, in_utf8 in zip(answer[0].passages, in_bytes[0].passages, strict=True):
+        assert in_utf8.unit == "bytes"
+        for text, a, b in [
+            (query, in_characters.query, in_utf8.query),
+            (stored[answer[0].id], in_characters.hit, in_utf8.hit),
+        ]:
+            assert a != b
+            assert text[slice(*a)] == text.encode()[slice(*b)].decode()
+    # The form of other programs has bytes in any case.
+    assert answer.to_json().split('"took_us"')[0] == in_bytes.to_json().split('"took_us"')[0]
+
+
+def test_without_texts_passages_are_of_tokens(tmp_path: Path, texts: list[tuple[str, str]]) -> None:
+    index = cento.Index(tmp_path / "i", create=True, store_text=False)
+    with index.writer() as w:
+        w.add_many(texts)
+    answer = index.search(texts[0][1], passages=True)
+    assert answer[0].passages[0].unit == "tokens"
+    assert index.get("doc-0") == cento.Document("doc-0", None, {})
+
+
+def test_a_query_is_a_text_a_document_or_a_signature(
+    index: cento.Index, texts: list[tuple[str, str]]
+) -> None:
+    by_text = index.search(texts[2][1])
+    assert by_text[0].id == "doc-2"
+    assert by_text[0].containment == 1.0
+    by_id = index.search(id="doc-2")
+    assert by_id.id == "doc-2"
+    assert list(by_id) == list(by_text)[1:]
+    signature = cento.sign(texts[2][1])
+    assert signature == index.sign(texts[2][1])
+    assert list(index.search(signature=signature)) == list(by_text)
+    assert signature.keys == {key for key, _ in signature.fingerprints}
+    other = cento.sign(texts[2][1], scheme="winnow(k=4,w=8)")
+    with pytest.raises(cento.QueryError, match=r"winnow\(k=4,w=8\)"):
+        index.search(signature=other)
+    with pytest.raises(cento.QueryError, match="one of them"):
+        index.search()
+    with pytest.raises(cento.QueryError, match="one of them"):
+        index.search("a", id="b")
+    with pytest.raises(cento.NotFoundError) as raised:
+        index.search(id="nowhere")
+    assert raised.value.id == "nowhere"
+    assert isinstance(raised.value, LookupError)
+
+
+def test_thresholds_and_order(index: cento.Index, texts: list[tuple[str, str]]) -> None:
+    text = texts[3][1]
+    every = index.search(text, limit=100)
+    assert len(index.search(text, limit=1)) == 1
+    least = index.search(text, min_resemblance=0.5)
+    assert [hit.id for hit in least] == [hit.id for hit in every if hit.resemblance >= 0.5]
+    assert all(hit.overlap >= 3 for hit in index.search(text, min_overlap=3))
+    weighed = index.search(text, rank="weight")[0].weighted
+    assert weighed is not None
+    assert weighed.containment == 1.0
+    ranked = index.search(text, rank="passages", passages=True)[0]
+    assert ranked.passage_tokens == sum(passage.tokens for passage in ranked.passages)
+    verified = index.search(text, verify="levenshtein", min_similarity=0.9)
+    assert verified[0].similarity == 1.0
+    cover = index.search(text, cover=True)
+    assert cover.explained == 1.0
+    assert cover[0].adds == cover.fingerprints
+    for wrong in [{"min_containment": 1.5}, {"rank": "best"}, {"limit": -1}, {"max_df": "x"}]:
+        with pytest.raises(cento.Error):
+            index.search(text, **wrong)  # type: ignore[arg-type]
+
+
+def test_filters_are_of_meta(empty: cento.Index, texts: list[tuple[str, str]]) -> None:
+    with empty.writer() as w:
+        w.add_many((id, texts[0][1], {"n": at}) for at, (id, _) in enumerate(texts))
+    found = empty.search(texts[0][1], filter="n:[3 TO 5]")
+    assert {hit.meta["n"] for hit in found} == {3, 4, 5}
+    with pytest.raises(cento.QueryError):
+        empty.search(texts[0][1], filter="n:[3 TO")
+
+
+def test_many_searches_are_as_many_answers(
+    index: cento.Index, texts: list[tuple[str, str]]
+) -> None:
+    queries = [text for _, text in texts] * 5
+    for threads in (1, 3):
+        found = index.search_many(iter(queries), threads=threads, passages=True)
+        one_by_one = [index.search(text, passages=True) for text in queries]
+        assert [list(answer) for answer in found] == [list(answer) for answer in one_by_one]
+    assert index.search_many([]) == []
+    with pytest.raises(cento.InputError, match="text 1: the text is a NoneType"):
+        index.search_many(["a", None])  # type: ignore[list-item]
+
+
+def test_what_is_no_text_is_no_query(index: cento.Index) -> None:
+    with pytest.raises(cento.InputError):
+        index.search("\0" * 100)
+    with pytest.raises(cento.InputError, match="surrogate"):
+        index.search("\udcff")
+
+
+def test_html_is_escaped(empty: cento.Index, texts: list[tuple[str, str]]) -> None:
+    text = texts[0][1]
+    with empty.writer() as w:
+        w.add("<script>alert(1)</script>", text + " <b>", {"<i>": "<u>"})
+    shown: list[Any] = [
+        empty.search(text, passages=True),
+        empty.search(text)[0],
+        cento.compare(f"<b>{text}", f"<b>{text}"),
+        empty,
+    ]
+    for each in shown:
+        html = each._repr_html_()
+        assert "<table>" in html
+        for tag in ("<script>", "<b>", "<i>", "<u>"):
+            assert tag not in html
+    assert "<script>" in repr(empty.search(text))
+
+
+def test_pairs_and_clusters(index: cento.Index) -> None:
+    pairs = list(index.pairs(min_resemblance=0.5))
+    assert [(pair.a, pair.b) for pair in pairs] == [
+        (f"doc-{at - 1}", f"doc-{at}") for at in range(3, 40, 4)
+    ]
+    for a, b, resemblance in index.pairs(min_resemblance=0.5):
+        assert a < b or len(a) < len(b)
+        assert resemblance >= 0.5
+    with_passages = next(index.pairs(min_resemblance=0.5, passages=True))
+    text = index.get(with_passages.a)
+    assert text is not None
+    assert text.text is not None
+    assert text.text[slice(*with_passages.passages[0].query)].startswith(text.text[:20])
+    clusters = index.clusters(min_resemblance=0.5)
+    assert len(clusters) == 10
+    assert all(cluster.size == 2 for cluster in clusters)
+    assert json.loads(clusters[0].to_json())["size"] == 2
+    assert list(index.pairs(against=index, min_resemblance=1.0, min_overlap=1))
+    with pytest.raises(cento.QueryError, match="not both"):
+        index.pairs(within="a", across="b")
+
+
+def test_pairs_that_nobody_reads_on_end(index: cento.Index) -> None:
+    for _ in range(20):
+        first = next(index.pairs(min_overlap=1))
+        assert first.overlap >= 1
+
+
+def test_comparison(texts: list[tuple[str, str]]) -> None:
+    a, b = texts[2][1], "ü " + texts[3][1]
+    found = cento.compare(a, b, measures=["levenshtein", "cosine"])
+    assert set(found.measures) == {"levenshtein", "cosine"}
+    assert found.overlap > 5
+    ours, theirs = a[slice(*found.passages[0].query)], b[slice(*found.passages[0].hit)]
+    assert ours[:200] == theirs[:200]
+    assert ours[-200:] == theirs[-200:]
+    assert json.loads(found.to_json())["overlap"] == found.overlap
+    with pytest.raises(cento.SpecError, match="leven"):
+        cento.compare(a, b, measures=["leven"])
+
+
+def test_threads_search_while_another_writes(
+    empty: cento.Index, texts: list[tuple[str, str]]
+) -> None:
+    with empty.writer() as w:
+        w.add_many(texts)
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def search(at: int) -> None:
+        id, text = texts[at]
+        while not done.is_set():
+            try:
+                found = {hit.id: hit.containment for hit in empty.search(text)}
+                if found.get(id) != 1.0:
+                    wrong.append((id, found))
+            except BaseException as error:
+                wrong.append(error)
+                return
+
+    threads = [threading.Thread(target=search, args=(at,)) for at in range(8)]
+    for thread in threads:
+        thread.start()
+    for batch in range(20):
+        with empty.writer() as w:
+            w.add_many((f"other-{batch}-{id}", f"{batch} {text}") for id, text in texts[8:])
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert len(empty) == 40 + 20 * 32
