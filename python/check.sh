@@ -17,7 +17,7 @@ step "${PYTHON:-python3}" -m venv "$work/venv"
 bin=$work/venv/bin
 [[ -d $bin ]] || bin=$work/venv/Scripts
 step "$bin/pip" install -q --disable-pip-version-check mypy pyright pytest ruff \
-    numpy pandas polars pyarrow
+    datasets numpy pandas polars pyarrow
 wheel=${1:-}
 if [[ -z $wheel ]]; then
     step "$bin/pip" install -q --disable-pip-version-check 'maturin>=1.9.4,<2'

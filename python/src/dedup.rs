@@ -198,12 +198,13 @@ impl Dedup {
         run.next(py)
     }
 
-    /// Ends the run; what has not been committed is dropped.
-    fn close(&self, py: Python<'_>) {
+    /// Ends the run; what has not been committed is dropped. It does not wait long for that if `is_patient` is
+    /// not set.
+    fn close(&self, py: Python<'_>, is_patient: bool) {
         // Another thread that reads has the run, and ends it with its own.
         let pipeline = self.run.try_lock().ok().and_then(|mut run| run.pipeline.take());
         if let Some(pipeline) = pipeline {
-            pipeline.abort(py);
+            pipeline.abort(py, is_patient);
         }
     }
 }
@@ -275,7 +276,7 @@ impl Run {
         let Some(pipeline) = self.pipeline.take() else { return Ok(()) };
         match &self.raised {
             // What has been decided is given; nothing more is committed.
-            Some(_) => pipeline.abort(py),
+            Some(raised) => pipeline.abort(py, !ends_at_once(py, raised)),
             None => {
                 if let Err(error) = pipeline.end(py) {
                     if ends_at_once(py, &error) {

@@ -145,12 +145,11 @@ impl Pipeline {
         Ok(run::wait(py, &self.done, &self.stop)?.map_err(Failure)?)
     }
 
-    /// Ends as soon as possible, and waits for that.
-    pub fn abort(mut self, py: Python<'_>) {
+    /// Ends as soon as possible, and waits for that; not long, if `is_patient` is not set.
+    pub fn abort(mut self, py: Python<'_>, is_patient: bool) {
         self.stop.store(true, Ordering::Relaxed);
         self.close();
-        let done = &self.done;
-        let _ = py.detach(|| done.recv());
+        run::settle(py, &self.done, is_patient);
     }
 }
 

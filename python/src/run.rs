@@ -17,6 +17,10 @@ use crate::error::Failure;
 /// How often a waiting thread looks for signals.
 const INTERVAL: Duration = Duration::from_millis(50);
 
+/// How long a thread that has got a signal waits for others to end: some work of the writer cannot be
+/// stopped, such as writing a segment, and does no harm if it goes on.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// Tells a computation to end.
 pub type Flag = Arc<AtomicBool>;
 
@@ -44,19 +48,35 @@ pub fn long<T: Send>(
         scope.spawn(move || {
             let _ = sender.send(Error::catch("a call from Python", || work(flag)));
         });
-        let done = wait(py, &receiver, flag)?;
+        // The scope waits for the thread with the GIL, so the message must have come.
+        let done = wait_with(py, &receiver, flag, false)?;
         Ok(done.map_err(Failure)?)
     })
 }
 
-/// Takes the next message; waits for it without the GIL. If a signal comes first, sets `stop`, waits all the same, so that
-/// nothing goes on behind the caller's back, and raises what the handler raised.
+/// Takes the next message; waits for it without the GIL. If a signal comes first, sets `stop` and raises what the
+/// handler raised, after the message has come or [`GRACE`] is over.
 pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &AtomicBool) -> PyResult<T> {
-    let mut raised = None;
+    wait_with(py, receiver, stop, true)
+}
+
+/// The same; after a signal it waits for the message in any case, unless `is_hasty` is set.
+fn wait_with<T: Send>(
+    py: Python<'_>,
+    receiver: &Receiver<T>,
+    stop: &AtomicBool,
+    is_hasty: bool,
+) -> PyResult<T> {
+    let mut raised: Option<PyErr> = None;
     loop {
-        match py.detach(|| receiver.recv_timeout(INTERVAL)) {
+        let patience = if raised.is_some() { GRACE } else { INTERVAL };
+        match py.detach(|| receiver.recv_timeout(patience)) {
             Ok(message) => return raised.map_or(Ok(message), Err),
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(raised) = raised.take_if(|_| is_hasty) {
+                    return Err(raised);
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => {
                 let ended = Failure(Error::internal("a thread", "it ended before its work"));
                 return Err(raised.unwrap_or_else(|| ended.into()));
@@ -67,6 +87,14 @@ pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &AtomicBool) 
             raised = Some(error);
         }
     }
+}
+
+/// Waits for the last message; no longer than [`GRACE`] if `is_patient` is not set.
+pub fn settle<T: Send>(py: Python<'_>, receiver: &Receiver<T>, is_patient: bool) {
+    let _ = py.detach(|| match is_patient {
+        true => receiver.recv().ok(),
+        false => receiver.recv_timeout(GRACE).ok(),
+    });
 }
 
 /// Sends a message; waits for room without the GIL. `false` if nobody takes messages any more.

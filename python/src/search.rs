@@ -7,7 +7,7 @@ use cento::scheme::Fingerprint;
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Query, Searcher, Subject};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
 use crate::arrow::Table;
 use crate::convert::{id_of, text_of, to_json};
@@ -124,10 +124,14 @@ pub fn many(
     let query = Options(options).query()?;
     let mut asked = Vec::new();
     for (number, text) in texts.try_iter()?.enumerate() {
-        let (text, place) = (text?, format!("text {number}"));
-        let text = text_of(&text, &place, "text")?;
+        let (text, place) = (text?, || format!("text {number}"));
+        let plain = text.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+        let text = match plain {
+            Some(text) => text,
+            None => text_of(&text, &place(), "text")?,
+        };
         if let Some(why) = no_text_in(text) {
-            return Err(Failure(Error::input(place, why)).into());
+            return Err(Failure(Error::input(place(), why)).into());
         }
         asked.push(text.to_owned());
     }

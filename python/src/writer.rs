@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::{Outcome, WriterOptions};
 use cento::{Document, Error};
+use crossbeam::channel::bounded;
 use pyo3::prelude::*;
 
 use crate::arrow::{self, Columns, Meta};
@@ -105,7 +106,7 @@ impl Writer {
                 return Err(error);
             }
             Err(error) => {
-                pipeline.abort(py);
+                pipeline.abort(py, false);
                 return Err(error);
             }
         }
@@ -271,20 +272,24 @@ impl Writer {
         })
     }
 
-    /// Drops what has not been committed.
-    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+    /// Drops what has not been committed, and gives up the lock; without waiting long for that if `is_patient`
+    /// is not set.
+    fn discard(&self, py: Python<'_>, is_patient: bool) {
         if self.process != std::process::id() {
-            return Ok(());
+            return;
         }
         let open = self.open.clone();
-        run::short(py, move || {
+        let (sender, done) = bounded(1);
+        std::thread::spawn(move || {
             drop(open.lock().unwrap_or_else(PoisonError::into_inner).take());
-            Ok(())
-        })
+            let _ = sender.send(());
+        });
+        run::settle(py, &done, is_patient);
     }
 
     fn is_open(&self) -> bool {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        // One that is in use is open.
+        self.open.try_lock().map_or(true, |open| open.is_some())
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import cento
@@ -154,3 +155,18 @@ def test_pandas_gives(empty: cento.Index, texts: list[tuple[str, str]]) -> None:
     frame = pandas.DataFrame(texts, columns=["id", "text"])
     with empty.writer() as w:
         assert w.add_arrow(frame).added == 40
+
+
+def test_data_sets_of_hugging_face_give_and_are_filtered(
+    empty: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    ds = datasets.Dataset.from_dict({"text": [text for _, text in texts], "n": list(range(40))})
+    with empty.writer() as w:
+        assert w.add_arrow(ds, id_prefix="ds/", meta=["n"]).added == 40
+    found = empty.get("ds/7")
+    assert found is not None
+    assert (found.text, found.meta) == (texts[7][1], {"n": 7})
+    kept = [row["n"] for row, verdict in cento.dedup(ds, min_resemblance=0.5) if verdict.kept]
+    deduper = cento.Deduper(tmp_path / "kept.idx", min_resemblance=0.5)
+    assert ds.filter(deduper.keep, batched=True, batch_size=7)["n"][:] == kept

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 from . import _native
 from ._types import (
@@ -470,7 +470,7 @@ class Index:
         return Compaction(*self._native.compact(segments))
 
     def __reduce__(self) -> tuple[type[Index], tuple[str]]:
-        return (Index, (self.path,))
+        return (Index, (os.path.abspath(self.path),))
 
     def __repr__(self) -> str:
         return f"<Index {self.path!r}: {len(self)} documents, {self.scheme}, {self.analyzer}>"
@@ -485,6 +485,9 @@ class Writer:
     At the end of the block everything is committed; if the block raises, nothing is, and the index
     is as the last commit left it. Nobody sees a change before a commit. Beyond 1.8 million changes
     a commit is made without being asked for, because their ids would take too much memory.
+
+    Ctrl-C ends what is being added within a second. A commit is not interrupted: the exception
+    comes when it is durable. The lock may be held for a moment more, while merges end.
 
     The writer belongs to the process that opened it; a process that was forked from it is refused.
     Threads may share it.
@@ -511,12 +514,12 @@ class Writer:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
-            self._native.discard()
+            self._native.discard(issubclass(kind, Exception))
             return
         try:
             self._native.finish()
-        except BaseException:
-            self._native.discard()
+        except BaseException as raised:
+            self._native.discard(isinstance(raised, Exception))
             raise
 
     def add(
@@ -571,7 +574,8 @@ class Writer:
         """Adds the rows of anything that gives Arrow data.
 
         That is a table, a reader or a data frame with ``__arrow_c_stream__`` (pyarrow, polars,
-        duckdb, pandas), a batch with ``__arrow_c_array__``, or an iterable of such.
+        duckdb, pandas), a batch with ``__arrow_c_array__``, an iterable of such, or a data set of
+        Hugging Face.
 
         Args:
             table: The data.
@@ -588,6 +592,9 @@ class Writer:
                 before it are among the changes that have not been committed.
             QueryError: ``table`` gives no Arrow data.
         """
+        if hasattr(table, "with_format") and not hasattr(table, "__arrow_c_stream__"):
+            # A data set of Hugging Face, which by itself gives a table for each row.
+            table = cast(Any, table).with_format("arrow").iter(batch_size=1000)
         columns = (id, id_prefix, text)
         struct, names = (meta, []) if isinstance(meta, str) else (None, list(meta))
         return AddReport(*self._native.add_arrow(table, columns, struct, names, threads))

@@ -149,8 +149,12 @@ def _verdicts(run: _native.Dedup) -> Iterator[tuple[Any, Verdict]]:
         while (found := run.read()) is not None:
             item, (line, shown, kept) = found
             yield item, verdict_of(line, shown, kept)
-    finally:
-        run.close()
+    except (Exception, GeneratorExit):
+        run.close(True)
+        raise
+    except BaseException:
+        run.close(False)
+        raise
 
 
 class Deduper:
