@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::create::{self, ConfigArgs};
 use super::output::{self, Format};
-use super::progress::{AddProgress, LeftOut, stop_flag, summary};
+use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::tell;
@@ -18,17 +18,18 @@ use cento::Error;
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
 use cento_client::Client;
-use cento_source::{self, AddOptions, AddReport, SourceOptions, check_there};
+use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there};
 
 /// Add documents, replacing those with the same id.
 ///
 /// Creates the index if it does not exist. With --url, sends the documents to a service.
 ///
-/// A .jsonl or .ndjson file holds one document per line; any other file is one document, with its
-/// path as id. Files can be compressed as .gz or .zst. A document that is already stored with the
-/// same text and meta is left unchanged, so you can repeat a run that was interrupted.
+/// A file with JSON lines, a JSON array of objects, or a table (.csv, .tsv) holds one document per
+/// record; any other file is one document, with its path as id. Files can be compressed as .gz, .zst,
+/// .bz2 or .xz, and stand in .tar and .zip archives. A document that is already stored with the same
+/// text and meta is left unchanged, so you can repeat a run that was interrupted.
 ///
-/// Files that are not text and records that are not documents are reported and left out. The exit
+/// Files that are not read and records that are not documents are reported and left out. The exit
 /// status is 2 if a file could not be read to its end, or if nothing was added.
 #[derive(Debug, Args)]
 pub struct Add {
@@ -50,7 +51,8 @@ pub struct Add {
     /// Commit after every N documents, not only at the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     commit_every: Option<u64>,
-    /// Stop at the first record that is not a document.
+    /// Stop at the first record that is not a document, or file that cannot be read. If files were left
+    /// out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
     /// Output format.
@@ -61,13 +63,13 @@ pub struct Add {
 /// How documents are read.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
-    /// JSON field that holds the id.
+    /// JSON field or column that holds the id.
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    /// JSON field that holds the text.
+    /// JSON field or column that holds the text.
     #[arg(long, value_name = "FIELD", default_value = "text")]
     text_field: String,
-    /// JSON field that holds an object for filters to query.
+    /// JSON field or column that holds an object for filters to query.
     #[arg(long, value_name = "FIELD", default_value = "meta")]
     meta_field: String,
     /// Encoding of text files. Default: detected for each file.
@@ -80,6 +82,30 @@ pub struct SourceArgs {
     /// Also read hidden files, and files that .gitignore excludes.
     #[arg(long)]
     all: bool,
+    /// What to read of HTML pages.
+    #[arg(long, value_enum, default_value = "content")]
+    html: HtmlArg,
+}
+
+/// What is read of HTML pages.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum HtmlArg {
+    /// The part with many words and few tags: the content, without menus.
+    Content,
+    /// All text.
+    All,
+    /// The file as it is, with its markup.
+    Source,
+}
+
+impl From<HtmlArg> for Html {
+    fn from(html: HtmlArg) -> Html {
+        match html {
+            HtmlArg::Content => Html::Content,
+            HtmlArg::All => Html::All,
+            HtmlArg::Source => Html::Source,
+        }
+    }
 }
 
 impl SourceArgs {
@@ -95,6 +121,7 @@ impl SourceArgs {
             read_ignored: self.all,
             keeps_records: false,
             requires_id: false,
+            html: self.html.into(),
         }
     }
 
@@ -139,7 +166,8 @@ struct NewConfigArgs {
 struct Report<'a> {
     #[serde(flatten)]
     report: &'a AddReport,
-    left_out: &'a [LeftOut],
+    #[serde(flatten)]
+    not_read: &'a NotRead,
 }
 
 impl Add {
@@ -172,21 +200,21 @@ impl Add {
         let added = cento_source::add(&index, &self.paths, &options, &stop, &mut |event| {
             progress.tell(event);
         });
-        let left_out = progress.finish();
-        self.tell(&added?, &left_out)
+        let not_read = progress.finish();
+        self.tell(&added?, &not_read)
     }
 
     fn send(&self, client: &Client, source: SourceOptions, stop: &AtomicBool) -> super::Result {
         let progress = AddProgress::new(self.format == Format::Json);
         let options = SendOptions { source, commit_every: self.commit_every, strict: self.strict };
         let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
-        let left_out = progress.finish();
-        self.tell(&sent?, &left_out)
+        let not_read = progress.finish();
+        self.tell(&sent?, &not_read)
     }
 
-    fn tell(&self, report: &AddReport, left_out: &[LeftOut]) -> super::Result {
+    fn tell(&self, report: &AddReport, not_read: &NotRead) -> super::Result {
         match self.format {
-            Format::Json => output::print_json(&Report { report, left_out })?,
+            Format::Json => output::print_json(&Report { report, not_read })?,
             Format::Human => {
                 let speed = report.bytes as f64 / report.seconds.max(1e-9) / 1e6;
                 let seconds = report.seconds;
@@ -195,7 +223,11 @@ impl Add {
         }
         let landed = report.added + report.replaced + report.unchanged;
         let has_nothing = landed == 0 && report.failed + report.skipped > 0;
-        Ok(if has_nothing || report.unread > 0 { Outcome::Bad } else { Outcome::Found })
+        Ok(match () {
+            () if has_nothing || report.unread > 0 => Outcome::Bad,
+            () if self.strict && report.skipped > 0 => Outcome::Incomplete,
+            () => Outcome::Found,
+        })
     }
 
     fn open_or_create(&self, path: &Path, source: &SourceOptions) -> cento::Result<Index> {

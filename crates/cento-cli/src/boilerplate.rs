@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::terminal::tell;
 use cento::index::{Config, Index};
 use cento::search::Searcher;
-use cento_source::SourceOptions;
 
 /// Makes a searcher ignore the text at these paths.
 pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
@@ -40,7 +39,7 @@ fn add_keys(path: &Path, config: &Config, keys: &mut Vec<u64>) -> cento::Result<
     let mut skipped = |what: &str| tell!("cento: {what}");
     cento_source::for_each_text(
         &[path.to_owned()],
-        &SourceOptions::default(),
+        &cento_source::SourceOptions::default(),
         &mut add,
         &mut skipped,
     )

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 
+use super::add::HtmlArg;
 use super::create::ConfigArgs;
 use super::output::{self, Format, counted};
 use super::side_by_side::SideBySide;
@@ -18,11 +19,12 @@ use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
 use cento::{Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_source::read_text;
+use cento_source::{SourceOptions, read_text};
 
 /// Show the passages that two files have in common, side by side.
 ///
-/// Refuses files that are empty or not text: they would seem to have nothing in common.
+/// Reads what `cento add` reads, and refuses files that are empty or cannot be read: they would seem
+/// to have nothing in common.
 ///
 /// With --url, compares with the scheme and analyzer of the service's index. On a terminal, words
 /// that only one of the files has are coloured, unless NO_COLOR is set.
@@ -48,6 +50,9 @@ pub struct Compare {
     /// Encoding of the files. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
+    /// What to read of HTML pages.
+    #[arg(long, value_enum, default_value = "content")]
+    html: HtmlArg,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -91,7 +96,9 @@ impl Compare {
 impl Compare {
     /// Reads the text of a file. An empty one would seem to have nothing in common with the other.
     fn text(&self, path: &Path) -> cento::Result<String> {
-        let text = read_text(path, self.encoding.as_deref())?;
+        let (encoding, html) = (self.encoding.clone(), self.html.into());
+        let options = SourceOptions { encoding, html, ..SourceOptions::default() };
+        let text = read_text(path, &options)?;
         match text.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
             false => Ok(text),

@@ -16,7 +16,7 @@ use super::create::ConfigArgs;
 use super::outfile::{OutFile, is_taken, listed, path_name};
 use super::output::{self, Format, count};
 use super::pause::Pause;
-use super::progress::{LeftOut, Omissions, Spinner, stop_flag};
+use super::progress::{NotRead, Omissions, Spinner, stop_flag};
 use super::terminal::{self, tell};
 use super::values::{parse_bytes, parse_share};
 use super::{Outcome, Result};
@@ -94,7 +94,8 @@ pub struct Dedup {
     /// Number of threads. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Stop at the first record that is not a document.
+    /// Stop at the first record that is not a document, or file that cannot be read. If files were left
+    /// out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
     /// Format of the summary.
@@ -147,8 +148,9 @@ struct Summary {
 struct Report<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
-    /// What was left out since the run began or was resumed.
-    left_out: &'a [LeftOut],
+    /// What was not read since the run began or was resumed.
+    #[serde(flatten)]
+    not_read: &'a NotRead,
 }
 
 /// A line of the report.
@@ -225,8 +227,8 @@ impl Dedup {
             }
             return Err(error.into());
         }
-        let (summary, left_out) = files.finish()?;
-        let report = Report { summary: &summary, left_out: &left_out };
+        let (summary, not_read) = files.finish()?;
+        let report = Report { summary: &summary, not_read: &not_read };
         match self.format {
             // Documents have standard output for themselves.
             Format::Json if self.out.is_none() => tell!("{}", terminal::json(&report)?),
@@ -239,6 +241,7 @@ impl Dedup {
         }
         Ok(match summary.kept {
             _ if summary.unread > 0 => Outcome::Bad,
+            _ if self.strict && summary.skipped > 0 => Outcome::Incomplete,
             0 => Outcome::Nothing,
             _ => Outcome::Found,
         })
@@ -338,6 +341,7 @@ impl Dedup {
             read_ignored,
             keeps_records,
             requires_id,
+            html,
         } = &self.source();
         let config = index.config();
         let generations = against.iter().map(|other| other.snapshot().generation());
@@ -363,6 +367,7 @@ impl Dedup {
             ("read_ignored", read_ignored.to_string()),
             ("keeps_records", keeps_records.to_string()),
             ("requires_id", requires_id.to_string()),
+            ("html", format!("{html:?}")),
         ]))
     }
 
@@ -444,6 +449,7 @@ impl Files {
             Event::Failed(error) => {
                 self.summary.failed += 1;
                 self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
+                self.omissions.failed(error);
                 tell!("cento: {}", Explained(error));
             }
             Event::Empty(id) => {
@@ -516,10 +522,10 @@ impl Files {
         Ok(())
     }
 
-    fn finish(mut self) -> cento::Result<(Summary, Vec<LeftOut>)> {
+    fn finish(mut self) -> cento::Result<(Summary, NotRead)> {
         self.sync()?;
         self.omissions.finish();
-        Ok((self.summary, self.omissions.into_list()))
+        Ok((self.summary, self.omissions.into_lists()))
     }
 }
 

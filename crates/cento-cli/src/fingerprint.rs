@@ -14,7 +14,7 @@ use cento::Error;
 use cento::index::Index;
 use cento::text::Tokens;
 use cento_client::api::Signature;
-use cento_source::read_text;
+use cento_source::{SourceOptions, read_text};
 
 /// Show the signature of a document.
 ///
@@ -70,7 +70,8 @@ impl Fingerprint {
                 &own
             }
         };
-        let text = read_text(&self.file, self.encoding.as_deref())?;
+        let options = SourceOptions { encoding: self.encoding, ..SourceOptions::default() };
+        let text = read_text(&self.file, &options)?;
         let mut tokens = Tokens::default();
         let signature = Signature::new(config, &text, &mut tokens)?;
         let fingerprints = &signature.fingerprints;

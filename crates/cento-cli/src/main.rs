@@ -1,7 +1,8 @@
 //! The command `cento`: what does the user ask for, and how is the answer shown?
 //!
 //! Each verb has a file. Data goes to standard output, progress and messages to standard error. The
-//! exit status is that of grep: 0 found, 1 nothing found, 2 error.
+//! exit status is that of grep: 0 found, 1 nothing found, 2 error; and 3 if --strict was asked for and
+//! files were left out.
 
 mod add;
 mod advice;
@@ -102,6 +103,8 @@ enum Outcome {
     Nothing,
     /// Something is wrong, and has been reported.
     Bad,
+    /// The work was done, but not for files that were left out, and that was asked.
+    Incomplete,
 }
 
 /// The reason why a verb failed.
@@ -158,6 +161,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Bad) => ExitCode::from(2),
+        Ok(Outcome::Incomplete) => ExitCode::from(3),
         // The reader has seen enough, as in `cento search ... | head`.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS

@@ -1,5 +1,6 @@
 //! How far has a run come, and does the user want to stop it?
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use super::advice::Explained;
 use super::output;
 use super::terminal::tell;
+use cento::Error;
 use cento_source::{AddReport, Event};
 
 /// Returns a flag that is set when the user or the system asks the process to stop; a second
@@ -36,18 +38,27 @@ pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Arc<AtomicBool> {
     stop
 }
 
-/// A file that was left out.
+/// A file that was not read.
 #[derive(Debug, Clone, Serialize)]
 pub struct LeftOut {
     path: String,
-    reason: &'static str,
+    reason: Cow<'static, str>,
+}
+
+/// All files that were not read, for a report in JSON.
+#[derive(Debug, Default, Serialize)]
+pub struct NotRead {
+    /// Those that are not text, empty, or not files.
+    left_out: Vec<LeftOut>,
+    /// Those that could not be read, or not to their ends.
+    unread_files: Vec<LeftOut>,
 }
 
 /// Reports files that were left out and texts that are empty: the first ones on a line each, of the
 /// others their number.
 pub struct Omissions {
     is_listed: bool,
-    left_out: RefCell<Vec<LeftOut>>,
+    not_read: RefCell<NotRead>,
     told: Cell<u64>,
     untold: Cell<u64>,
 }
@@ -59,15 +70,25 @@ impl Omissions {
     /// Starts without omissions; keeps all of them for a list if `is_listed`.
     pub fn new(is_listed: bool) -> Omissions {
         let (told, untold) = (Cell::new(0), Cell::new(0));
-        Omissions { is_listed, left_out: RefCell::default(), told, untold }
+        Omissions { is_listed, not_read: RefCell::default(), told, untold }
     }
 
     /// Notes a file that was left out; returns the message to show, if any.
     pub fn left_out(&self, path: &str, reason: &'static str) -> Option<String> {
         if self.is_listed {
-            self.left_out.borrow_mut().push(LeftOut { path: path.into(), reason });
+            let left_out = LeftOut { path: path.into(), reason: reason.into() };
+            self.not_read.borrow_mut().left_out.push(left_out);
         }
         self.say(|| format!("cento: {path}: left out: {reason}"))
+    }
+
+    /// Notes a file that could not be read, if that is the error; it is shown in any case.
+    pub fn failed(&self, error: &Error) {
+        if let (Error::Io { path, source, .. }, true) = (error, self.is_listed) {
+            let unread =
+                LeftOut { path: path.display().to_string(), reason: source.to_string().into() };
+            self.not_read.borrow_mut().unread_files.push(unread);
+        }
     }
 
     /// Notes a document without text; returns the message to show, if any.
@@ -92,9 +113,9 @@ impl Omissions {
         }
     }
 
-    /// The list.
-    pub fn into_list(self) -> Vec<LeftOut> {
-        self.left_out.into_inner()
+    /// The lists.
+    pub fn into_lists(self) -> NotRead {
+        self.not_read.into_inner()
     }
 }
 
@@ -130,6 +151,9 @@ impl AddProgress {
         match event {
             Event::Skipped(..) | Event::Empty(_) => {}
             Event::Failed(error) => {
+                if let Some(omissions) = &self.omissions {
+                    omissions.failed(error);
+                }
                 self.bar.suspend(|| tell!("cento: {}; skipped", Explained(error)))
             }
             Event::Progress(report) => {
@@ -141,12 +165,12 @@ impl AddProgress {
         }
     }
 
-    /// Removes the progress line and returns the list of what was left out.
-    pub fn finish(self) -> Vec<LeftOut> {
+    /// Removes the progress line and returns the lists of what was not read.
+    pub fn finish(self) -> NotRead {
         self.bar.finish_and_clear();
-        let Some(omissions) = self.omissions else { return Vec::new() };
+        let Some(omissions) = self.omissions else { return NotRead::default() };
         omissions.finish();
-        omissions.into_list()
+        omissions.into_lists()
     }
 }
 

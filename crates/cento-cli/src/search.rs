@@ -34,7 +34,7 @@ use cento_source::Item;
 pub struct Search {
     #[command(flatten)]
     target: TargetArgs,
-    /// Query files, or - for standard input. Each line of a .jsonl or .ndjson file is a query.
+    /// Query files, or - for standard input. Each record of a list, such as a .jsonl file, is a query.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Use this text as the query.
@@ -298,8 +298,7 @@ impl Search {
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
-                let text =
-                    cento_source::read_text(path, self.source.options().encoding.as_deref())?;
+                let text = cento_source::read_text(path, &self.source.options())?;
                 each(None, Asked::Text(text))?;
             } else {
                 self.for_each_document(path, &mut each)?;
@@ -328,7 +327,7 @@ impl Search {
                     return ControlFlow::Break(());
                 }
             };
-            let has_ids = chunk.kind != cento_source::ChunkKind::File;
+            let has_ids = !chunk.kind.is_whole_file();
             chunk.documents(&options, |document| {
                 if failure.is_none() {
                     failure = document

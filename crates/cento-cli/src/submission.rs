@@ -11,7 +11,7 @@ use cento::Error;
 use cento::Overlap;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::stop::Stop;
-use cento_source::{ChunkKind, Item, SourceOptions};
+use cento_source::{Item, SourceOptions};
 
 /// All files below a directory, as one document.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Submissions {
             let mut failure = None;
             cento_source::read(std::slice::from_ref(input), options, &mut |item| {
                 match item {
-                    Item::Chunk(chunk) if chunk.kind != ChunkKind::File || &*chunk.path == "-" => {
+                    Item::Chunk(chunk) if !chunk.kind.is_whole_file() || &*chunk.path == "-" => {
                         let what = "its documents are in no directories; use --by file, or name \
                                     directories or archives without it";
                         failure = Some(Error::input(&*chunk.path, what));

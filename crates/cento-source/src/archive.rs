@@ -8,8 +8,7 @@
 //! is one is looked for.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::ops::ControlFlow;
 
 use super::compressed::Unpacking;
@@ -247,13 +246,58 @@ fn cut_short() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it is cut short: its end is missing")
 }
 
+/// What a zip file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZipForm {
+    /// A document of an office program, or an e-book.
+    Document,
+    /// Something that is not read, and what, as a clause.
+    Unread(&'static str),
+    /// An archive of files.
+    Archive,
+}
+
+/// What a zip file is: its directory says so, wherever its parts stand.
+///
+/// # Errors
+/// When its directory cannot be read.
+pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
+    let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
+    let has = |name: &str| archive.index_for_name(name).is_some();
+    let has_in = |dir: &str| archive.file_names().flatten().any(|name| name.starts_with(dir));
+    if has("[Content_Types].xml") {
+        return Ok(match has_in("xl/") && !has_in("word/") && !has_in("ppt/") {
+            true => ZipForm::Unread("it is an Excel document (.xlsx); export it as .csv"),
+            false => ZipForm::Document,
+        });
+    }
+    if has("META-INF/container.xml") || has("word/document.xml") {
+        return Ok(ZipForm::Document);
+    }
+    let is_java = has("META-INF/MANIFEST.MF");
+    let mut mimetype = String::new();
+    if let Ok(entry) = archive.by_name("mimetype") {
+        // What is no text is no type.
+        let _ = entry.take(NAME_BYTES_MAX).read_to_string(&mut mimetype);
+    }
+    Ok(match mimetype.trim() {
+        "application/epub+zip" => ZipForm::Document,
+        kind if kind.starts_with("application/vnd.oasis.opendocument.spreadsheet") => {
+            ZipForm::Unread("it is an OpenDocument spreadsheet; export it as .csv")
+        }
+        kind if kind.starts_with("application/vnd.oasis.opendocument.") => ZipForm::Document,
+        _ if is_java => ZipForm::Unread("it is a Java archive"),
+        _ => ZipForm::Archive,
+    })
+}
+
 /// Goes through the files of a zip archive, in the order of its directory. What several entries of the directory
 /// share is read once.
 ///
 /// # Errors
 /// When it is no archive, its directory is damaged, or what is in it is out of proportion to its size.
-pub fn zip(file: File, each: Each<'_>) -> io::Result<ControlFlow<()>> {
-    let unpacking = Unpacking::of(file.metadata()?.len());
+pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow<()>> {
+    let unpacking = Unpacking::of(file.seek(io::SeekFrom::End(0))?);
     let mut places = HashSet::new();
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     if archive.has_duplicate_names() {

@@ -4,6 +4,10 @@ use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
 use std::rc::Rc;
 
+use lzma_rust2::XzReader;
+
+use crate::sniff::has_ending;
+
 /// How a stream is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
@@ -13,7 +17,33 @@ pub enum Compression {
     Gzip,
     /// Zstandard, of one frame or several.
     Zstd,
+    /// bzip2, of one stream or several.
+    Bzip2,
+    /// xz, of one stream or several.
+    Xz,
 }
+
+/// How names end, and what they promise.
+const ENDINGS: [(&str, Compression); 4] = [
+    (".gz", Compression::Gzip),
+    (".zst", Compression::Zstd),
+    (".bz2", Compression::Bzip2),
+    (".xz", Compression::Xz),
+];
+
+/// How streams begin. bzip2 is followed by the size of its blocks, a digit.
+const MAGICS: [(&[u8], Compression); 4] = [
+    (&[0x1f, 0x8b, 8], Compression::Gzip),
+    (&[0x28, 0xb5, 0x2f, 0xfd], Compression::Zstd),
+    (b"BZh", Compression::Bzip2),
+    (b"\xfd7zXZ\0", Compression::Xz),
+];
+
+/// What follows the digit in a stream of bzip2, or in one of nothing.
+const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
+
+/// The memory that a stream of xz may ask for, in KiB: as for Zstandard, what `xz -9` writes twice.
+const XZ_MEMORY_KIB_MAX: u32 = 128 << 10;
 
 /// The largest window of a Zstandard frame that is accepted, as a power of two: what the `zstd`
 /// command writes with `--ultra --long=27`. A frame may ask for 2 GiB of memory.
@@ -93,22 +123,20 @@ impl<R: Read> Read for Counted<R> {
 impl Compression {
     /// How a file of this name is compressed, and its name without that ending.
     pub fn of_name(name: &str) -> (Compression, &str) {
-        let ends = |ending| name.strip_suffix(ending).filter(|rest| !rest.is_empty());
-        match (ends(".gz"), ends(".zst")) {
-            (Some(inner), _) => (Compression::Gzip, inner),
-            (None, Some(inner)) => (Compression::Zstd, inner),
-            (None, None) => (Compression::None, name),
-        }
+        let found = ENDINGS.iter().find_map(|(ending, compression)| {
+            let at = name.len().checked_sub(ending.len()).filter(|&at| at > 0)?;
+            has_ending(name, &[ending]).then(|| (*compression, &name[..at]))
+        });
+        found.unwrap_or((Compression::None, name))
     }
 
     /// How a stream that begins with these bytes is compressed.
     pub fn of_magic(start: &[u8]) -> Compression {
-        if start.starts_with(&[0x1f, 0x8b]) {
-            Compression::Gzip
-        } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-            Compression::Zstd
-        } else {
-            Compression::None
+        let found = MAGICS.iter().find(|(magic, _)| start.starts_with(magic));
+        match found.map(|(_, compression)| *compression) {
+            Some(Compression::Bzip2) if !start.get(4..).is_some_and(is_bzip2) => Compression::None,
+            Some(compression) => compression,
+            None => Compression::None,
         }
     }
 
@@ -128,18 +156,47 @@ impl Compression {
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
                 Box::new(unpacking.unpacked(decoder))
             }
+            Compression::Bzip2 => {
+                let decoder = bzip2::read::MultiBzDecoder::new(unpacking.packed(inner));
+                Box::new(unpacking.unpacked(decoder))
+            }
+            Compression::Xz => {
+                let packed = BufReader::new(unpacking.packed(inner));
+                let decoder = XzReader::new_mem_limit(packed, true, XZ_MEMORY_KIB_MAX);
+                Box::new(unpacking.unpacked(decoder))
+            }
         })
     }
 }
 
-/// The first bytes of `inner`, up to `len_max`, and all of it again.
+fn is_bzip2(after_digit: &[u8]) -> bool {
+    BZIP2_BLOCKS.iter().any(|block| after_digit.starts_with(block))
+}
+
+/// The first bytes of `inner`, up to `len_max`, and all of it again. Where it breaks off after some
+/// bytes, these are the first, and the error comes again after them.
 pub fn peek<'a>(
     mut inner: impl Read + 'a,
     len_max: usize,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut start = Vec::new();
-    (&mut inner).take(len_max as u64).read_to_end(&mut start)?;
-    Ok((start.clone(), Box::new(Cursor::new(start).chain(inner))))
+    match (&mut inner).take(len_max as u64).read_to_end(&mut start) {
+        Err(error) if start.is_empty() => Err(error),
+        Err(error) => {
+            let broken = Broken(error.kind(), error.to_string());
+            Ok((start.clone(), Box::new(Cursor::new(start).chain(broken))))
+        }
+        Ok(_) => Ok((start.clone(), Box::new(Cursor::new(start).chain(inner)))),
+    }
+}
+
+/// The end of a stream that cannot be read on.
+struct Broken(io::ErrorKind, String);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::new(self.0, self.1.clone()))
+    }
 }
 
 #[cfg(test)]
@@ -166,6 +223,31 @@ mod tests {
         let frame = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
         let two = [frame(b"one "), frame(b"two")].concat();
         assert_eq!(read(Compression::of_magic(&two), &two).unwrap(), b"one two");
+    }
+
+    /// "one ", by `xz` with its default check.
+    const XZ: &[u8] = &[
+        0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21,
+        0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x03, 0x6f, 0x6e, 0x65,
+        0x20, 0x00, 0x5a, 0x8c, 0x83, 0xa3, 0x31, 0x35, 0xef, 0x7e, 0x00, 0x01, 0x1c, 0x04, 0x6f,
+        0x2c, 0x9c, 0xc1, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
+    ];
+
+    #[test]
+    fn bzip2_and_xz_are_read_and_damage_is_seen() {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(b"one ").unwrap();
+        let bz = encoder.finish().unwrap();
+        for (packed, compression) in [(&*bz, Compression::Bzip2), (XZ, Compression::Xz)] {
+            assert_eq!(Compression::of_magic(packed), compression);
+            let two = [packed, packed].concat();
+            assert_eq!(read(compression, &two).unwrap(), b"one one ");
+            assert!(read(compression, &packed[..packed.len() - 3]).is_err());
+            let mut damaged = packed.to_vec();
+            damaged[packed.len() / 2] ^= 0x10;
+            assert!(read(compression, &damaged).is_err());
+        }
+        assert_eq!(Compression::of_magic(b"BZh is how bzip2 begins"), Compression::None);
     }
 
     #[test]
@@ -196,6 +278,8 @@ mod tests {
     fn the_ending_of_a_name_tells() {
         assert_eq!(Compression::of_name("a.jsonl.gz"), (Compression::Gzip, "a.jsonl"));
         assert_eq!(Compression::of_name("a.zst"), (Compression::Zstd, "a"));
+        assert_eq!(Compression::of_name("a.tar.BZ2"), (Compression::Bzip2, "a.tar"));
+        assert_eq!(Compression::of_name("a.xz"), (Compression::Xz, "a"));
         assert_eq!(Compression::of_name("a.txt"), (Compression::None, "a.txt"));
         assert_eq!(Compression::of_name(".gz"), (Compression::None, ".gz"));
     }

@@ -14,7 +14,7 @@ use super::{Document, SourceOptions};
 use cento::index::{id_of_json, meta_of_json};
 
 /// The approximate size, in bytes, of the chunks in which lines are handed on.
-const CHUNK_BYTES: u64 = 256 << 10;
+pub const CHUNK_BYTES: u64 = 256 << 10;
 
 /// The document in a line; what is wrong with it, as a clause, if it is none.
 pub fn parse(
@@ -49,6 +49,13 @@ pub fn parse(
     // What was parsed is UTF-8.
     let record = options.keeps_records.then(|| String::from_utf8_lossy(line.trim_ascii()));
     Ok(Document { id, text, meta, record: record.map(|record| record.into_owned().into()) })
+}
+
+/// Whether a line is a JSON object, whatever is in it.
+#[must_use]
+pub fn is_object(line: &[u8]) -> bool {
+    let is_json = || serde_json::from_slice::<IgnoredAny>(line).is_ok();
+    line.trim_ascii_start().starts_with(b"{") && is_json()
 }
 
 /// Where in a line that is taken for a document the value of this field stands, quotes included.
@@ -203,6 +210,8 @@ pub enum Lines {
     },
     /// The line of this number is longer than allowed, and has been passed over.
     TooLong(u64),
+    /// The row of this number is no record, and why, as a clause.
+    Bad(u64, String),
 }
 
 /// Cuts a stream into chunks of whole lines, looking at nothing but their ends, until `emit`
@@ -333,6 +342,7 @@ mod tests {
         let end = read_lines(inner, max, |read| {
             match read {
                 Lines::TooLong(number) => too_long.push(number),
+                Lines::Bad(..) => unreachable!("lines are not looked into"),
                 Lines::Whole { first_line, bytes } => {
                     let split = bytes.split_inclusive(|&byte| byte == b'\n');
                     lines.extend((first_line..).zip(split.map(<[u8]>::to_vec)));

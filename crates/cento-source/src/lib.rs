@@ -1,25 +1,27 @@
 //! Where do documents come from?
 //!
-//! Files, directories, archives, JSON lines, standard input, each plain or compressed. Reading is
-//! sequential and cheap ([`read`]); making documents of what was read is pure and done by many
-//! threads at once ([`Chunk::documents`]). A record that is no document is reported with its place
-//! and does not disturb its neighbours.
+//! Files, directories, archives, lists of records (JSON lines, JSON arrays, tables), pages of the web,
+//! standard input, each plain or compressed. Reading is sequential and cheap ([`read`]); making
+//! documents of what was read is pure and done by many threads at once ([`Chunk::documents`]). A
+//! record that is no document is reported with its place and does not disturb its neighbours.
 
 mod add;
 #[cfg(feature = "archives")]
 mod archive;
+mod array;
 pub mod charset;
 mod compressed;
 mod dedup;
+mod html;
 mod ignored;
 mod jsonl;
 mod kind;
 pub mod pipeline;
+mod sniff;
+mod table;
 mod train;
 mod walk;
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,13 +30,11 @@ use cento::index::Document;
 use cento::{Error, Result};
 
 pub use add::{AddOptions, AddReport, Event, add};
-use compressed::{Compression, peek};
 pub use dedup::dedup;
+pub use html::Html;
 pub use jsonl::text_place;
 pub use train::train;
 pub use walk::read;
-
-use kind::no_text;
 
 /// How sources are read.
 #[derive(Debug, Clone)]
@@ -55,6 +55,8 @@ pub struct SourceOptions {
     pub keeps_records: bool,
     /// A JSON line without an id is no document; otherwise it gets its place for one.
     pub requires_id: bool,
+    /// What is read of pages of the web.
+    pub html: Html,
 }
 
 impl Default for SourceOptions {
@@ -68,6 +70,7 @@ impl Default for SourceOptions {
             read_ignored: false,
             keeps_records: false,
             requires_id: false,
+            html: Html::default(),
         }
     }
 }
@@ -110,49 +113,64 @@ pub enum ChunkKind {
     },
     /// A whole file of text.
     File,
+    /// A whole page of the web.
+    Html,
+}
+
+impl ChunkKind {
+    /// Whether it is a file that is one document, with its path as its id.
+    #[must_use]
+    pub fn is_whole_file(self) -> bool {
+        !matches!(self, ChunkKind::Lines { .. })
+    }
 }
 
 impl Chunk {
     /// The documents of the chunk, in order; an error for each record that is none.
     pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
-        match self.kind {
-            ChunkKind::File => each(self.file(options)),
-            ChunkKind::Lines { first_line } => {
-                let place = |number| format!("{}:{number}", self.path);
-                for_each_record(&self.bytes, first_line, options, &place, &mut |_, document| {
+        if let ChunkKind::Lines { first_line } = self.kind {
+            let place = |number| format!("{}:{number}", self.path);
+            return for_each_record(
+                &self.bytes,
+                first_line,
+                options,
+                &place,
+                &mut |_, document| {
                     each(document);
-                });
-            }
+                },
+            );
         }
+        let document = Document::new(self.path.to_string(), self.text(options));
+        each(checked(document).map_err(|what| Error::input(&*self.path, what)));
     }
 
-    fn file(&self, options: &SourceOptions) -> Result<Document> {
-        let decoded = charset::decode(&self.bytes, options.encoding.as_deref());
-        let document = Document::new(self.path.to_string(), decoded.text.into_owned());
-        checked(document).map_err(|what| Error::input(&*self.path, what))
+    /// The text of a whole file.
+    fn text(&self, options: &SourceOptions) -> String {
+        let encoding = options.encoding.as_deref();
+        match self.kind {
+            ChunkKind::Html => html::text_of(&self.bytes, encoding, options.html),
+            _ => charset::decode(&self.bytes, encoding).text.into_owned(),
+        }
     }
 }
 
-/// The text of one file, or of standard input if it is named `-`, as a document of it would have it.
+/// The text of one file, or of standard input if it is named `-`, as a document of it would have it;
+/// records are not looked for, and it may be of any length.
 ///
 /// # Errors
-/// When it cannot be read, or is no text.
-pub fn read_text(path: &Path, encoding: Option<&str>) -> Result<String> {
-    let name = path.to_string_lossy();
-    let mut bytes = Vec::new();
-    let read = if name == "-" {
-        let peeked = peek(io::stdin().lock(), PEEK_BYTES);
-        peeked.and_then(|(start, stream)| Compression::of_magic(&start).open(stream))
-    } else {
-        let (compression, _) = Compression::of_name(&name);
-        File::open(path).and_then(|file| compression.open(file))
-    };
-    read.and_then(|mut stream| stream.read_to_end(&mut bytes))
-        .map_err(|e| Error::io("read", path, e))?;
-    match no_text(&bytes, encoding.is_some()) {
-        Some(why) => Err(Error::input(name, why)),
-        None => Ok(charset::decode(&bytes, encoding).text.into_owned()),
-    }
+/// When it cannot be read, is no text, or is an archive.
+pub fn read_text(path: &Path, options: &SourceOptions) -> Result<String> {
+    let options = &SourceOptions { record_bytes_max: usize::MAX, ..options.clone() };
+    let mut found = None;
+    walk::read_one(path, options, &mut |item| {
+        found = Some(match item {
+            Item::Chunk(chunk) => Ok(chunk.text(options)),
+            Item::Skipped { place, why } => Err(Error::input(place, why)),
+            Item::Failed(error) => Err(error),
+        });
+        ControlFlow::Break(())
+    });
+    found.unwrap_or_else(|| Err(Error::input(path.display().to_string(), "it is empty")))
 }
 
 /// The document in a JSON object.
@@ -247,7 +265,7 @@ pub fn for_each_name(
         }
         read(std::slice::from_ref(input), options, &mut |item| {
             match item {
-                Item::Chunk(chunk) if chunk.kind == ChunkKind::File => each(&chunk.path),
+                Item::Chunk(chunk) if chunk.kind.is_whole_file() => each(&chunk.path),
                 Item::Chunk(chunk) => chunk.documents(options, |document| {
                     if let Ok(document) = document {
                         each(&document.id);

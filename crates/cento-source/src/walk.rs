@@ -1,7 +1,7 @@
 //! Which files are meant, and what do they hold?
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,28 +9,48 @@ use std::sync::Arc;
 use ignore::WalkBuilder;
 
 #[cfg(feature = "archives")]
-use super::archive::{self, Entry};
+use super::archive::{self, Entry, ZipForm};
+use super::array::read_array;
+#[cfg(feature = "archives")]
+use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
+use super::html::Html;
 use super::jsonl::{Lines, read_lines};
+use super::sniff::{self, Form, has_ending};
+use super::table::{Fault, read_table};
 use super::{Chunk, ChunkKind, Item, PEEK_BYTES, SourceOptions, ignored, too_long};
-use crate::kind::no_text;
 use cento::Error;
 
 /// The name of standard input, as a path and in places.
 const STDIN: &str = "-";
 
+/// How a file ends whose name promises an archive, if it is a zip file at all.
+const ZIP: &str = ".zip";
+
+/// How the names of documents end that are zip files.
+const ZIP_DOCUMENTS: [&str; 10] =
+    [".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub"];
+
 /// Reads all `inputs` in order, directories in the order of their names, until `emit` breaks off.
 ///
-/// A path ending in `.jsonl` or `.ndjson` holds a document a line; `-` is standard input, which
-/// does so if it begins with `{`; any other file is one document, with the path as its id. All may
-/// be compressed, as `.gz` or `.zst`. In directories, links are not followed, and hidden files and
-/// those that a `.gitignore` or `.ignore` excludes are not seen unless the options say so.
+/// What a file is follows from its first bytes, then from its name: an archive, whose files are
+/// documents and may be archives themselves; a list of records (JSON lines, a JSON array, a table);
+/// anything else is one document, with the path as its id. `-` is standard input, which holds records
+/// if it begins with `{` or `[{`. All may be compressed. In directories, links are not followed, and
+/// hidden files and those that a `.gitignore` or `.ignore` excludes are not seen unless the options
+/// say so.
 pub fn read(
     inputs: &[PathBuf],
     options: &SourceOptions,
     emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) {
-    let mut reader = Reader { options, emit };
+    let mut reader = Reader {
+        options,
+        emit,
+        #[cfg(feature = "archives")]
+        within: Vec::new(),
+        is_one: false,
+    };
     for input in inputs {
         let flow = if input == Path::new(STDIN) {
             reader.stdin()
@@ -45,10 +65,39 @@ pub fn read(
     }
 }
 
+/// Reads one file as one document: neither directories nor archives, nor records.
+pub fn read_one(
+    path: &Path,
+    options: &SourceOptions,
+    emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
+) {
+    let mut reader = Reader {
+        options,
+        emit,
+        #[cfg(feature = "archives")]
+        within: Vec::new(),
+        is_one: true,
+    };
+    // What has been emitted says how it ended.
+    let _ = match path == Path::new(STDIN) {
+        true => reader.stdin(),
+        false => reader.file(path),
+    };
+}
+
 struct Reader<'a> {
     options: &'a SourceOptions,
     emit: &'a mut dyn FnMut(Item) -> ControlFlow<()>,
+    /// The archives that are open, and how much may be unpacked of each. One may be in another.
+    #[cfg(feature = "archives")]
+    within: Vec<Unpacking>,
+    /// A file is one document, even if it holds records.
+    is_one: bool,
 }
+
+/// Archives within each other that are read.
+#[cfg(feature = "archives")]
+const ARCHIVES_MAX: usize = 2;
 
 impl Reader<'_> {
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
@@ -98,40 +147,158 @@ impl Reader<'_> {
     fn file(&mut self, path: &Path) -> ControlFlow<()> {
         let name = path.to_string_lossy();
         let place: Arc<str> = name.strip_prefix("./").unwrap_or(&name).into();
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) => return self.fail(Error::io("read", path, error)),
-        };
-        let (_, inner) = Compression::of_name(&place);
-        let is_archive = [".zip", ".tgz"].iter().any(|end| place.ends_with(end));
-        if is_archive || inner.ends_with(".tar") {
-            self.archive(path, &place, file)
-        } else {
-            self.stream(&place, file)
+        match File::open(path) {
+            Ok(file) => self.stream(&place, Source::File(file)),
+            Err(error) => self.fail(Error::io("read", path, error)),
         }
     }
 
-    /// An archive, whose files are documents.
-    #[cfg(feature = "archives")]
-    fn archive(&mut self, path: &Path, place: &str, file: File) -> ControlFlow<()> {
-        let read = if place.ends_with(".zip") {
-            archive::zip(file, &mut |name, entry| self.inside(place, name, entry))
-        } else {
-            let is_tgz = place.ends_with(".tgz");
-            let compression =
-                if is_tgz { Compression::Gzip } else { Compression::of_name(place).0 };
-            compression.open(file).and_then(|stream| {
-                archive::tar(stream, &mut |name, entry| self.inside(place, name, entry))
-            })
+    fn stdin(&mut self) -> ControlFlow<()> {
+        self.stream(&STDIN.into(), Source::Stream(Box::new(io::stdin().lock())))
+    }
+
+    /// A file of this name: what is in it, compressed or not, decides how it is read.
+    fn stream(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        let opened = source.peek().and_then(|(start, source)| {
+            let (promised, inner) = Compression::of_name(place);
+            let compression = match Compression::of_magic(&start) {
+                // What is not as promised is an error when it is read.
+                Compression::None if !start.is_empty() => promised,
+                found => found,
+            };
+            if compression == Compression::None {
+                return Ok((start, inner, source));
+            }
+            let stream = compression.open(source)?;
+            let (start, stream) = peek(stream, PEEK_BYTES)?;
+            Ok((start, inner, Source::Stream(stream)))
+        });
+        let (start, inner, source) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
-        read.unwrap_or_else(|error| self.fail(Error::io("read", path, error)))
+        let form = match &**place {
+            STDIN => sniff::form_of_stdin(&start, self.options),
+            _ => sniff::form(&start, inner, self.options),
+        };
+        match form {
+            Form::Unread(why) => self.skip(place, why),
+            Form::Lines | Form::Array | Form::Table(_) if self.is_one => {
+                self.whole(place, source, ChunkKind::File)
+            }
+            Form::Text => self.whole(place, source, ChunkKind::File),
+            Form::Html if self.options.html == Html::Source => {
+                self.whole(place, source, ChunkKind::File)
+            }
+            Form::Html => self.whole(place, source, ChunkKind::Html),
+            Form::Lines => self.records(place, |max, each| Ok(read_lines(source, max, each)?)),
+            Form::Array => self.records(place, |max, each| Ok(read_array(source, max, each)?)),
+            Form::Table(delimiter) => {
+                let options = self.options.clone();
+                self.records(place, |_, each| read_table(source, delimiter, &options, each))
+            }
+            Form::Document => self.document(place, &start),
+            Form::Zip => self.zip(place, inner, &start, source),
+            Form::Tar => self.tar(place, source),
+        }
+    }
+
+    /// A document of an office program, an e-book or PDF, which is not read.
+    fn document(&mut self, place: &Arc<str>, start: &[u8]) -> ControlFlow<()> {
+        self.skip(place, sniff::unread(start))
+    }
+
+    /// A zip file: an archive, or a document.
+    #[cfg(feature = "archives")]
+    fn zip(
+        &mut self,
+        place: &Arc<str>,
+        name: &str,
+        start: &[u8],
+        source: Source<'_>,
+    ) -> ControlFlow<()> {
+        let max = self.options.record_bytes_max;
+        let mut file = match source.seekable(max) {
+            Ok(Some(file)) => file,
+            Ok(None) => return self.fail(Error::input(&**place, too_long(self.options))),
+            Err(error) => return self.fail(Error::io("read", &**place, error)),
+        };
+        let form = archive::form_of_zip(&mut file);
+        if let Err(error) = file.rewind() {
+            return self.fail(Error::io("read", &**place, error));
+        }
+        match form {
+            Ok(ZipForm::Unread(why)) if why.contains("Java") && has_ending(name, &[ZIP]) => {
+                self.archive(place, file, |file, each| archive::zip(file, each))
+            }
+            Ok(ZipForm::Unread(why)) => self.skip(place, why),
+            Ok(ZipForm::Document) => self.document(place, start),
+            // A damaged one may still be read by those who know it.
+            Err(_)
+                if has_ending(name, &ZIP_DOCUMENTS)
+                    || (sniff::begins_as_document(start) && !has_ending(name, &[ZIP])) =>
+            {
+                self.document(place, start)
+            }
+            Ok(ZipForm::Archive) | Err(_) => {
+                self.archive(place, file, |file, each| archive::zip(file, each))
+            }
+        }
+    }
+
+    /// A zip file, which is a document if it says so at its beginning.
+    #[cfg(not(feature = "archives"))]
+    fn zip(
+        &mut self,
+        place: &Arc<str>,
+        name: &str,
+        start: &[u8],
+        _: Source<'_>,
+    ) -> ControlFlow<()> {
+        match has_ending(name, &[ZIP]) {
+            true => self.refuse_archive(place),
+            false if has_ending(name, &ZIP_DOCUMENTS) => self.document(place, start),
+            false => self.skip(place, sniff::unread(start)),
+        }
+    }
+
+    #[cfg(feature = "archives")]
+    fn tar(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        self.archive(place, source, |source, each| archive::tar(source, each))
+    }
+
+    #[cfg(not(feature = "archives"))]
+    fn tar(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
+        self.refuse_archive(place)
     }
 
     /// Refuses an archive: it is no text.
     #[cfg(not(feature = "archives"))]
-    fn archive(&mut self, path: &Path, _: &str, _: File) -> ControlFlow<()> {
+    fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
         let why = "it is an archive, and this build has no feature `archives` to read it";
-        self.fail(Error::io("read", path, io::Error::other(why)))
+        self.fail(Error::io("read", place, io::Error::other(why)))
+    }
+
+    /// An archive, whose files are documents.
+    #[cfg(feature = "archives")]
+    fn archive<S: Sized>(
+        &mut self,
+        place: &Arc<str>,
+        source: S,
+        go_through: impl FnOnce(S, archive::Each<'_>) -> io::Result<ControlFlow<()>>,
+    ) -> ControlFlow<()> {
+        if self.is_one {
+            return self.skip(place, "it is an archive, of which each file is a text");
+        }
+        if self.within.len() == ARCHIVES_MAX {
+            return self.skip(place, "it is an archive within an archive within an archive");
+        }
+        // What archives in this one hold is bounded by its own size.
+        let len = std::fs::metadata(&**place).map_or(0, |found| found.len());
+        self.within.push(Unpacking::of(len));
+        let read = go_through(source, &mut |name, entry| self.inside(place, name, entry));
+        self.within.pop();
+        read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
     }
 
     /// An entry of an archive.
@@ -144,43 +311,30 @@ impl Reader<'_> {
         }
         let place: Arc<str> = format!("{archive}/{name}").into();
         match entry {
-            Entry::File(stream) => self.stream(&place, stream),
+            Entry::File(stream) => {
+                let stream: Box<dyn Read + '_> = match &self.within[..] {
+                    [outer, _] => Box::new(outer.unpacked(stream)),
+                    _ => Box::new(stream),
+                };
+                self.stream(&place, Source::Stream(stream))
+            }
             Entry::Other => self.skip(&place, "it is a link, or not a regular file"),
             Entry::Bad(why) => self.fail(Error::io("read", &*place, io::Error::other(why))),
             Entry::Lost(what) => self.fail(Error::io("read", archive, io::Error::other(what))),
         }
     }
 
-    /// A file of this name, which says how it is compressed and what is in it.
-    fn stream(&mut self, place: &Arc<str>, file: impl Read) -> ControlFlow<()> {
-        let (compression, inner) = Compression::of_name(place);
-        let has_lines = inner.ends_with(".jsonl") || inner.ends_with(".ndjson");
-        match compression.open(file) {
-            Ok(stream) if has_lines => self.lines(place, stream),
-            Ok(stream) => self.text(place, stream),
-            Err(error) => self.fail(Error::io("read", &**place, error)),
-        }
-    }
-
-    fn stdin(&mut self) -> ControlFlow<()> {
-        let opened = peek(io::stdin().lock(), PEEK_BYTES)
-            .and_then(|(start, stream)| Compression::of_magic(&start).open(stream))
-            .and_then(|stream| peek(stream, PEEK_BYTES));
-        let (start, stream) = match opened {
-            Ok(opened) => opened,
-            Err(error) => return self.fail(Error::io("read", "standard input", error)),
-        };
-        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
-        match start.trim_ascii_start().first() {
-            Some(b'{') => self.lines(&STDIN.into(), stream),
-            _ => self.text(&STDIN.into(), stream),
-        }
-    }
-
-    /// A stream with a document a line.
-    fn lines(&mut self, place: &Arc<str>, stream: impl Read) -> ControlFlow<()> {
-        let Reader { options, emit } = self;
-        let flow = read_lines(stream, options.record_bytes_max, |lines| {
+    /// A stream with many documents, which `read` cuts into lines.
+    fn records(
+        &mut self,
+        place: &Arc<str>,
+        read: impl FnOnce(
+            usize,
+            &mut dyn FnMut(Lines) -> ControlFlow<()>,
+        ) -> Result<ControlFlow<()>, Fault>,
+    ) -> ControlFlow<()> {
+        let Reader { options, emit, .. } = self;
+        let flow = read(options.record_bytes_max, &mut |lines| {
             emit(match lines {
                 Lines::Whole { first_line, bytes } => {
                     let kind = ChunkKind::Lines { first_line };
@@ -189,23 +343,23 @@ impl Reader<'_> {
                 Lines::TooLong(line) => {
                     Item::Failed(Error::input(format!("{place}:{line}"), too_long(options)))
                 }
+                Lines::Bad(line, what) => {
+                    Item::Failed(Error::input(format!("{place}:{line}"), what))
+                }
             })
         });
-        flow.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
+        match flow {
+            Ok(flow) => flow,
+            Err(Fault::Input(what)) => self.fail(Error::input(&**place, what)),
+            Err(Fault::Read(error)) => self.fail(Error::io("read", &**place, error)),
+        }
     }
 
     /// A stream that is one document.
-    fn text(&mut self, place: &Arc<str>, stream: impl Read) -> ControlFlow<()> {
+    fn whole(&mut self, place: &Arc<str>, source: Source<'_>, kind: ChunkKind) -> ControlFlow<()> {
         let max = self.options.record_bytes_max;
-        let mut stream = stream.take(max as u64 + 1);
         let mut bytes = Vec::new();
-        let start = stream.by_ref().take(PEEK_BYTES as u64).read_to_end(&mut bytes);
-        if start.is_ok()
-            && let Some(why) = no_text(&bytes, self.options.encoding.is_some())
-        {
-            return self.skip(place, why);
-        }
-        if let Err(error) = start.and_then(|_| stream.read_to_end(&mut bytes)) {
+        if let Err(error) = source.take((max as u64).saturating_add(1)).read_to_end(&mut bytes) {
             return self.fail(Error::io("read", &**place, error));
         }
         if bytes.len() > max {
@@ -214,6 +368,81 @@ impl Reader<'_> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return self.skip(place, "it is empty");
         }
-        (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind: ChunkKind::File }))
+        (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind }))
+    }
+}
+
+/// The bytes of a file.
+enum Source<'a> {
+    File(File),
+    Stream(Box<dyn Read + 'a>),
+}
+
+/// A file of which any part can be read.
+#[cfg(feature = "archives")]
+enum Seekable {
+    File(File),
+    Bytes(io::Cursor<Vec<u8>>),
+}
+
+impl<'a> Source<'a> {
+    /// The first bytes, and all of it again.
+    fn peek(self) -> io::Result<(Vec<u8>, Source<'a>)> {
+        // Of a pipe nothing can be read twice.
+        if let Source::File(mut file) = self {
+            let is_file = file.metadata().is_ok_and(|found| found.is_file());
+            if is_file {
+                let mut start = Vec::new();
+                (&mut file).take(PEEK_BYTES as u64).read_to_end(&mut start)?;
+                file.rewind()?;
+                return Ok((start, Source::File(file)));
+            }
+            let (start, stream) = peek(file, PEEK_BYTES)?;
+            return Ok((start, Source::Stream(stream)));
+        }
+        let (start, stream) = peek(self, PEEK_BYTES)?;
+        Ok((start, Source::Stream(stream)))
+    }
+
+    /// The same with all of its parts at hand; none if that takes more than so many bytes of memory.
+    #[cfg(feature = "archives")]
+    fn seekable(self, bytes_max: usize) -> io::Result<Option<Seekable>> {
+        match self {
+            Source::File(file) => Ok(Some(Seekable::File(file))),
+            Source::Stream(stream) => {
+                let mut bytes = Vec::new();
+                stream.take((bytes_max as u64).saturating_add(1)).read_to_end(&mut bytes)?;
+                Ok((bytes.len() <= bytes_max).then(|| Seekable::Bytes(io::Cursor::new(bytes))))
+            }
+        }
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(buffer),
+            Source::Stream(stream) => stream.read(buffer),
+        }
+    }
+}
+
+#[cfg(feature = "archives")]
+impl Read for Seekable {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Seekable::File(file) => file.read(buffer),
+            Seekable::Bytes(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+#[cfg(feature = "archives")]
+impl Seek for Seekable {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        match self {
+            Seekable::File(file) => file.seek(to),
+            Seekable::Bytes(bytes) => bytes.seek(to),
+        }
     }
 }

@@ -14,6 +14,7 @@ mod cli_train;
 mod common;
 mod dedup;
 mod deep;
+mod forms;
 mod fuzz_replay;
 mod serve;
 mod service;

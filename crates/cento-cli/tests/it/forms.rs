@@ -1,0 +1,172 @@
+//! Texts in forms that are not plain: lists of records, pages of the web, compressed and nested files.
+
+use std::io::{Cursor, Write};
+
+use crate::common::run::Dir;
+use crate::common::words;
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+
+fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn tar(name: &str, contents: &[u8]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(contents.len() as u64);
+    header.set_mode(0o644);
+    archive.append_data(&mut header, name, contents).unwrap();
+    archive.into_inner().unwrap()
+}
+
+/// The ids that are found with a text.
+fn found(dir: &Dir, text: &str) -> Vec<String> {
+    let found = dir.json(&["search", "idx", "--text", text, "-n", "50"]);
+    let hits = found["hits"].as_array().unwrap();
+    let mut ids: Vec<String> =
+        hits.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn records_are_documents_in_every_form_of_a_list() {
+    let dir = Dir::new();
+    let text = |seed| words(seed, 60);
+    let record =
+        |id: &str, seed| json!({"id": id, "text": text(seed), "meta": {"n": seed}}).to_string();
+    dir.write("in/a.json", format!("[\n{},\n  {}]", record("a1", 1), record("a2", 2)));
+    dir.write("in/b.json", format!("{}\n{}\n", record("b1", 1), record("b2", 2)));
+    dir.write("in/c.csv", format!("id,text,lang\nc1,\"{}\",de\n,{},en\n", text(1), text(2)));
+    dir.write("in/d.tsv", format!("text\tid\n{}\td1\n", text(1)));
+    let packed = zstd::encode_all(format!("[{}]", record("e1", 1)).as_bytes(), 1).unwrap();
+    dir.write("in/e.json.zst", packed);
+    // The settings of a program are a text, as before.
+    dir.write("in/f.json", json!({"name": text(1)}).to_string());
+    let added = dir.json(&["add", "idx", "in"]);
+    assert_eq!((&added["added"], &added["failed"]), (&json!(9), &json!(0)));
+    assert_eq!(found(&dir, &text(1)), ["a1", "b1", "c1", "d1", "e1", "in/f.json"]);
+    assert_eq!(found(&dir, &text(2)), ["a2", "b2", "in/c.csv:2"]);
+    let filtered = ["search", "idx", "--text", &text(1), "--filter", "n:1"];
+    assert_eq!(dir.json(&filtered)["hits"].as_array().unwrap().len(), 3);
+    let run = dir.run_with(&["add", "other", "-"], format!("[{}]", record("x", 3)).as_bytes());
+    assert_eq!(run.status, 0, "{}", run.err);
+    // A row keeps its other columns.
+    let run = dir.run(&["dedup", "in/c.csv", "--exact"]);
+    let row: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    assert_eq!(row, json!({"id": "c1", "text": text(1), "lang": "de"}));
+}
+
+#[test]
+fn a_list_without_texts_says_which_names_it_has() {
+    let dir = Dir::new();
+    dir.write("a.csv", "title,body\nx,y\n");
+    dir.write("b.json", "[{\"body\":\"x\"},{\"body\":\"y\"}]");
+    let run = dir.run(&["add", "idx", "a.csv", "b.json"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.err.contains("a.csv: there is no column `text`; its columns are `title`, `body`"),
+        "{}",
+        run.err
+    );
+    assert!(run.err.contains("b.json:1: there is no `text`"), "{}", run.err);
+    let named = dir.json(&["add", "idx", "a.csv", "b.json", "--text-field", "body"]);
+    assert_eq!((&named["added"], &named["failed"]), (&json!(3), &json!(0)));
+    dir.write("c.json", "[{\"text\":\"x\"}, {\"text\":\"y");
+    let run = dir.run(&["add", "idx", "c.json"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("c.json: it is cut short: the JSON array"), "{}", run.err);
+}
+
+#[test]
+fn of_a_page_the_content_is_read_unless_all_is_asked_for() {
+    let dir = Dir::new();
+    let menu: String = (0..40).map(|i| format!("<li><a href='/{i}'>menu{i}</a></li>")).collect();
+    let content = words(1, 80);
+    let page = format!("<html><body><ul>{menu}</ul><p>{content}</p><ul>{menu}</ul></body></html>");
+    dir.write("in/a.txt", &page);
+    dir.write("in/b.html", "<p>no declaration, and so it is known by its name</p>");
+    let text = |args: &[&str]| {
+        let run = dir.run(&[&["dedup", "in", "--exact"], args].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        let first: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+        first["text"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(text(&[]), content);
+    let all = text(&["--html", "all"]);
+    assert!(all.starts_with("menu0\nmenu1\n") && all.contains(&content), "{all}");
+    assert_eq!(text(&["--html", "source"]), page);
+    dir.write("content.txt", &content);
+    assert_eq!(dir.json(&["compare", "in/a.txt", "content.txt"])["resemblance"], 1.0);
+    let whole = dir.json(&["compare", "in/a.txt", "content.txt", "--html", "all"]);
+    assert!(whole["resemblance"].as_f64().unwrap() < 0.9, "{whole}");
+}
+
+/// "text " fifty times, by `xz`.
+const XZ: &[u8] = &[
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01,
+    0x1c, 0x00, 0x00, 0x00, 0x10, 0xcf, 0x58, 0xcc, 0xe0, 0x00, 0xf9, 0x00, 0x0b, 0x5d, 0x00, 0x3a,
+    0x19, 0x4b, 0x78, 0x10, 0x3c, 0x08, 0x0d, 0x10, 0x40, 0x00, 0x00, 0x00, 0xa7, 0x11, 0x3a, 0xce,
+    0x04, 0x0a, 0x35, 0xe5, 0x00, 0x01, 0x27, 0xfa, 0x01, 0x00, 0x00, 0x00, 0xca, 0xce, 0xc4, 0x63,
+    0xb1, 0xc4, 0x67, 0xfb, 0x02, 0x00, 0x00, 0x00, 0x00, 0x04, 0x59, 0x5a,
+];
+
+#[test]
+fn files_are_unpacked_whatever_they_are_called() {
+    let dir = Dir::new();
+    let text = words(1, 60);
+    let gz = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    dir.write("in/a.txt", gz(text.as_bytes()));
+    dir.write("in/b.txt.xz", XZ);
+    dir.write("in/c", gz(&tar("x/y.txt", text.as_bytes())));
+    dir.write(
+        "in/d.zip",
+        zip(&[("e.txt", text.as_bytes()), ("f.tar.gz", &gz(&tar("g.txt", text.as_bytes())))]),
+    );
+    dir.write("in/h", zip(&[("i.txt", text.as_bytes())]));
+    dir.write("in/j.tar", tar("k.zip", &zip(&[("l.txt", text.as_bytes())])));
+    let added = dir.json(&["add", "idx", "in"]);
+    assert_eq!((&added["added"], &added["skipped"]), (&json!(7), &json!(0)), "{added}");
+    let expected = [
+        "in/a.txt",
+        "in/c/x/y.txt",
+        "in/d.zip/e.txt",
+        "in/d.zip/f.tar.gz/g.txt",
+        "in/h/i.txt",
+        "in/j.tar/k.zip/l.txt",
+    ];
+    assert_eq!(found(&dir, &text), expected);
+    assert_eq!(found(&dir, &"text ".repeat(50)), ["in/b.txt.xz"]);
+    // compare takes one text.
+    let run = dir.run(&["compare", "in/d.zip", "in/a.txt"]);
+    assert_eq!((run.status, run.out.as_str()), (2, ""));
+    assert!(run.err.contains("in/d.zip: it is an archive"), "{}", run.err);
+}
+
+#[test]
+fn archives_within_archives_end_at_the_second() {
+    let dir = Dir::new();
+    let text = words(1, 60);
+    let third = zip(&[("c.txt", text.as_bytes())]);
+    let second = zip(&[("b.txt", text.as_bytes()), ("third.zip", &third)]);
+    dir.write("first.zip", zip(&[("a.txt", text.as_bytes()), ("second.zip", &second)]));
+    let added = dir.json(&["add", "idx", "first.zip"]);
+    assert_eq!((&added["added"], &added["skipped"]), (&json!(2), &json!(1)));
+    let left_out = &added["left_out"][0];
+    assert_eq!(left_out["path"], "first.zip/second.zip/third.zip");
+    assert_eq!(left_out["reason"], "it is an archive within an archive within an archive");
+    assert_eq!(dir.run(&["add", "idx", "first.zip", "--strict"]).status, 3);
+    dir.write("none.zip", zip(&[]));
+    let run = dir.run(&["add", "idx", "none.zip", "first.zip"]);
+    assert!(run.err.contains("none.zip: left out: it is an empty zip archive"), "{}", run.err);
+}

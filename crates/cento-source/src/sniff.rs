@@ -1,0 +1,204 @@
+//! What is in this file?
+//!
+//! Its first bytes decide, and where they are those of any text, its name: an RTF document called
+//! `.doc` is one, and a list of records is in a file that says so.
+
+use cento::text::kind::by_beginning;
+
+use crate::SourceOptions;
+use crate::jsonl;
+use crate::kind::no_text;
+
+/// What a file holds, and how it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Something that is not read, and what, as a clause.
+    Unread(&'static str),
+    /// A text.
+    Text,
+    /// A page of the web.
+    Html,
+    /// A JSON object a line.
+    Lines,
+    /// A JSON array of objects.
+    Array,
+    /// Rows of fields between these bytes, the first with their names.
+    Table(u8),
+    /// A document of an office program, an e-book or PDF.
+    Document,
+    /// A zip file: an archive, or a document.
+    Zip,
+    /// A tar archive.
+    Tar,
+}
+
+/// How old Office documents begin.
+const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// Where a tar archive says that it is one.
+const TAR_MARK: std::ops::Range<usize> = 257..262;
+
+/// So many first bytes of a file of another name are looked at for the header of a PDF.
+const PDF_HEADER_BYTES_MAX: usize = 1024;
+
+/// What a file is that begins so and has this name, without the ending for compression.
+pub fn form(start: &[u8], name: &str, options: &SourceOptions) -> Form {
+    let ends = |endings: &[&str]| has_ending(name, endings);
+    if start.starts_with(b"PK\x03\x04") {
+        return Form::Zip;
+    }
+    if start.starts_with(b"PK\x05\x06") {
+        return Form::Unread("it is an empty zip archive");
+    }
+    if start.get(TAR_MARK) == Some(b"ustar") || ends(&[".tar", ".tgz"]) {
+        return Form::Tar;
+    }
+    let header = &start[..start.len().min(PDF_HEADER_BYTES_MAX)];
+    let is_late_pdf = ends(&[".pdf"]) && memchr::memmem::find(header, b"%PDF-").is_some();
+    let is_document =
+        [&b"%PDF-"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
+    if is_document || is_late_pdf {
+        return Form::Document;
+    }
+    if ends(&[".jsonl", ".ndjson"]) {
+        return Form::Lines;
+    }
+    if let Some(why) = no_text(start, options.encoding.is_some()) {
+        return Form::Unread(why);
+    }
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    if text.is_empty() {
+        return Form::Text;
+    }
+    if is_html(text) || (ends(&[".html", ".htm", ".xhtml"]) && text.starts_with(b"<")) {
+        return Form::Html;
+    }
+    if ends(&[".json"]) {
+        return json(text, options);
+    }
+    match () {
+        () if ends(&[".csv"]) => Form::Table(delimiter(text)),
+        () if ends(&[".tsv", ".tab"]) => Form::Table(b'\t'),
+        () => Form::Text,
+    }
+}
+
+/// What is in standard input, which has no name.
+pub fn form_of_stdin(start: &[u8], options: &SourceOptions) -> Form {
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    match form(start, "", options) {
+        Form::Text if text.starts_with(b"{") => Form::Lines,
+        Form::Text if text.starts_with(b"[") => json(text, options),
+        form => form,
+    }
+}
+
+/// What a document is that no worker reads, as a clause.
+pub fn unread(start: &[u8]) -> &'static str {
+    by_beginning(start).unwrap_or("it is a document in another form; convert it to text first")
+}
+
+/// Whether a zip file of which only the beginning can be read was a document.
+#[cfg(feature = "archives")]
+pub fn begins_as_document(start: &[u8]) -> bool {
+    by_beginning(start).is_some_and(|what| what.contains("convert it to text first"))
+}
+
+/// Whether a name ends so, in letters of either case.
+pub fn has_ending(name: &str, endings: &[&str]) -> bool {
+    let name = name.as_bytes();
+    let is_end = |ending: &&str| {
+        let at = name.len().checked_sub(ending.len());
+        at.is_some_and(|at| name[at..].eq_ignore_ascii_case(ending.as_bytes()))
+    };
+    endings.iter().any(is_end)
+}
+
+fn is_html(text: &[u8]) -> bool {
+    let begins = |mark: &[u8]| {
+        let start = text.get(..mark.len());
+        let is_whole = text.get(mark.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        is_whole && start.is_some_and(|start| start.eq_ignore_ascii_case(mark))
+    };
+    [&b"<!doctype html"[..], b"<html"].iter().any(|mark| begins(mark))
+}
+
+/// A list of records if the first of them is an object, and of lines if it is not alone or has the
+/// text; anything else is a text, such as the settings of a program.
+fn json(text: &[u8], options: &SourceOptions) -> Form {
+    if let Some(rest) = text.strip_prefix(b"[") {
+        return if rest.trim_ascii_start().starts_with(b"{") { Form::Array } else { Form::Text };
+    }
+    let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (first, second) = (lines.next().unwrap_or_default(), lines.next());
+    let is_object = jsonl::is_object(first);
+    let goes_on = second.is_some_and(|line| line.trim_ascii_start().starts_with(b"{"));
+    // A line longer than what is looked at does not end in it.
+    let is_long = second.is_none() && text.starts_with(b"{\"") && !text.contains(&b'\n');
+    let has_text = |line| jsonl::parse(line, options, String::new).is_ok();
+    match is_object && (goes_on || has_text(first)) || (!is_object && is_long) {
+        true => Form::Lines,
+        false => Form::Text,
+    }
+}
+
+/// What stands most often between the names of the columns.
+fn delimiter(text: &[u8]) -> u8 {
+    let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let count = |byte: &u8| memchr::memchr_iter(*byte, header).count();
+    // Of equals the last.
+    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(start: &[u8], name: &str, expected: Form) {
+        assert_eq!(form(start, name, &SourceOptions::default()), expected, "{name}");
+    }
+
+    #[test]
+    fn first_bytes_overrule_a_name() {
+        check(b"{\\rtf1 x}", "a.doc", Form::Document);
+        check(b"%PDF-1.4\n", "a.txt", Form::Document);
+        check(b"\n\n%PDF-1.4\n", "a.PDF", Form::Document);
+        check(b"what %PDF-1.4 is", "a.txt", Form::Text);
+        check(COMPOUND, "a.jsonl", Form::Document);
+        check(b"PK\x03\x04", "a.csv", Form::Zip);
+        check(b"plain", "a.docx", Form::Text);
+        check(b"<!DOCTYPE HTML><p>", "a.txt", Form::Html);
+        check(b"\xef\xbb\xbf <html lang='en'>", "a", Form::Html);
+        check(b"<htmlx>", "a", Form::Text);
+        check(b"a\0b", "a.csv", Form::Unread("it is binary: it contains NUL bytes"));
+    }
+
+    #[test]
+    fn names_decide_what_text_is() {
+        check(b"<p>x", "a.htm", Form::Html);
+        check(b"x <p>", "a.html", Form::Text);
+        check(b"<p>x", "a.txt", Form::Text);
+        check(b"id,text\n1,x;y;z\n", "a.csv", Form::Table(b','));
+        check(b"id;text\n", "a.CSV", Form::Table(b';'));
+        check(b"id\ttext\n", "a.tsv", Form::Table(b'\t'));
+        check(b"{\"text\":\"x\"}", "a.jsonl", Form::Lines);
+    }
+
+    #[test]
+    fn json_is_a_list_of_records_where_it_begins_as_one() {
+        check(b"[ {\"text\":\"x\"}]", "a.json", Form::Array);
+        check(b"[1,2]", "a.json", Form::Text);
+        check(b"[{\"text\":\"x\"}]", "a.txt", Form::Text);
+        check(b"{\"a\":1}\n{\"a\":2}\n", "a.json", Form::Lines);
+        check(b"{\"text\":\"x\"}\n", "a.json", Form::Lines);
+        check(b"{\"a\":1}\n", "a.json", Form::Text);
+        check(b"{\n  \"text\": \"x\"\n}\n", "a.json", Form::Text);
+        let long = format!("{{\"text\":\"{}", "x".repeat(8000));
+        check(long.as_bytes(), "a.json", Form::Lines);
+        let stdin = |start: &[u8]| form_of_stdin(start, &SourceOptions::default());
+        assert_eq!(stdin(b"{"), Form::Lines);
+        assert_eq!(stdin(b"[{"), Form::Array);
+        assert_eq!(stdin(b"x"), Form::Text);
+    }
+}
