@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::create::{self, ConfigArgs};
+use super::extract::extraction;
 use super::output::{self, Format};
 use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
@@ -25,9 +26,10 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 /// Creates the index if it does not exist. With --url, sends the documents to a service.
 ///
 /// A file with JSON lines, a JSON array of objects, or a table (.csv, .tsv) holds one document per
-/// record; any other file is one document, with its path as id. Files can be compressed as .gz, .zst,
-/// .bz2 or .xz, and stand in .tar and .zip archives. A document that is already stored with the same
-/// text and meta is left unchanged, so you can repeat a run that was interrupted.
+/// record; any other file is one document, with its path as id: text, HTML, and, if this build has
+/// the feature `office`, docx, doc, odt, rtf, pdf, epub, pptx and odp. Files can be compressed as
+/// .gz, .zst, .bz2 or .xz, and stand in .tar and .zip archives. A document that is already stored with
+/// the same text and meta is left unchanged, so you can repeat a run that was interrupted.
 ///
 /// Files that are not read and records that are not documents are reported and left out. The exit
 /// status is 2 if a file could not be read to its end, or if nothing was added.
@@ -122,6 +124,7 @@ impl SourceArgs {
             keeps_records: false,
             requires_id: false,
             html: self.html.into(),
+            extraction: extraction(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::extract::source_options;
 use super::terminal::tell;
 use cento::index::{Config, Index};
 use cento::search::Searcher;
@@ -37,10 +38,5 @@ fn add_keys(path: &Path, config: &Config, keys: &mut Vec<u64>) -> cento::Result<
         Ok(())
     };
     let mut skipped = |what: &str| tell!("cento: {what}");
-    cento_source::for_each_text(
-        &[path.to_owned()],
-        &cento_source::SourceOptions::default(),
-        &mut add,
-        &mut skipped,
-    )
+    cento_source::for_each_text(&[path.to_owned()], &source_options(), &mut add, &mut skipped)
 }

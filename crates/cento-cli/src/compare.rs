@@ -8,11 +8,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::HtmlArg;
+use super::advice::Explained;
 use super::create::ConfigArgs;
+use super::extract::source_options;
 use super::output::{self, Format, counted};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
-use super::terminal::line;
+use super::terminal::{line, tell};
 use super::values::parse_encoding;
 use super::{Outcome, Result};
 use cento::scheme::frequency::FrequencyTable;
@@ -97,8 +99,9 @@ impl Compare {
     /// Reads the text of a file. An empty one would seem to have nothing in common with the other.
     fn text(&self, path: &Path) -> cento::Result<String> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
-        let options = SourceOptions { encoding, html, ..SourceOptions::default() };
-        let text = read_text(path, &options)?;
+        let options = SourceOptions { encoding, html, ..source_options() };
+        let text =
+            read_text(path, &options, &mut |missing| tell!("cento: {}", Explained(missing)))?;
         match text.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
             false => Ok(text),

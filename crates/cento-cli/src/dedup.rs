@@ -342,6 +342,7 @@ impl Dedup {
             keeps_records,
             requires_id,
             html,
+            extraction,
         } = &self.source();
         let config = index.config();
         let generations = against.iter().map(|other| other.snapshot().generation());
@@ -368,6 +369,7 @@ impl Dedup {
             ("keeps_records", keeps_records.to_string()),
             ("requires_id", requires_id.to_string()),
             ("html", format!("{html:?}")),
+            ("extraction", extraction.is_some().to_string()),
         ]))
     }
 

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::advice::Explained;
 use super::create::ConfigArgs;
+use super::extract::source_options;
 use super::output::{self, Format};
-use super::terminal::line;
+use super::terminal::{line, tell};
 use super::values::parse_encoding;
 use super::{Outcome, Result};
 use cento::Error;
@@ -70,8 +72,9 @@ impl Fingerprint {
                 &own
             }
         };
-        let options = SourceOptions { encoding: self.encoding, ..SourceOptions::default() };
-        let text = read_text(&self.file, &options)?;
+        let options = SourceOptions { encoding: self.encoding, ..source_options() };
+        let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
+        let text = read_text(&self.file, &options, &mut missing)?;
         let mut tokens = Tokens::default();
         let signature = Signature::new(config, &text, &mut tokens)?;
         let fingerprints = &signature.fingerprints;

@@ -14,6 +14,7 @@ mod compare;
 mod create;
 mod dedup;
 mod demo;
+mod extract;
 mod fingerprint;
 mod generate;
 mod graph;
@@ -92,6 +93,9 @@ enum Verb {
     Demo(demo::Demo),
     Completions(generate::Completions),
     Man(generate::Man),
+    #[cfg(feature = "office")]
+    #[command(name = cento_source::WORKER_VERB, hide = true)]
+    ExtractWorker(extract::ExtractWorker),
 }
 
 /// The result of a verb.
@@ -156,6 +160,8 @@ fn main() -> ExitCode {
         Verb::Demo(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),
+        #[cfg(feature = "office")]
+        Verb::ExtractWorker(verb) => verb.run(),
     };
     match outcome {
         Ok(Outcome::Found) => ExitCode::SUCCESS,

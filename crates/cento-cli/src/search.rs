@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::add::SourceArgs;
+use super::advice::Explained;
 use super::boilerplate::without;
 use super::fingerprint;
 use super::output::{self, Format};
@@ -298,7 +299,8 @@ impl Search {
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
-                let text = cento_source::read_text(path, &self.source.options())?;
+                let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
+                let text = cento_source::read_text(path, &self.source.options(), &mut missing)?;
                 each(None, Asked::Text(text))?;
             } else {
                 self.for_each_document(path, &mut each)?;
@@ -328,12 +330,17 @@ impl Search {
                 }
             };
             let has_ids = !chunk.kind.is_whole_file();
+            let mut asked = 0;
             chunk.documents(&options, |document| {
-                if failure.is_none() {
-                    failure = document
-                        .map_err(Failure::from)
-                        .and_then(|d| each(has_ids.then_some(d.id), Asked::Text(d.text)))
-                        .err();
+                asked += 1;
+                match document {
+                    _ if failure.is_some() => {}
+                    // A part of what has been asked for.
+                    Err(missing @ Error::Io { .. }) if asked > 1 => {
+                        tell!("cento: {}", Explained(&missing));
+                    }
+                    Err(error) => failure = Some(error.into()),
+                    Ok(d) => failure = each(has_ids.then_some(d.id), Asked::Text(d.text)).err(),
                 }
             });
             if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -291,6 +291,46 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
     })
 }
 
+/// Where the relations of slides are, and the slides.
+#[cfg(feature = "office")]
+const SLIDES: [&str; 2] = ["ppt/slides/_rels/", "ppt/slides/"];
+
+/// So many slides get links to all others; one would do, but that need not be shown.
+#[cfg(feature = "office")]
+const LINKING_SLIDES_MAX: usize = 8;
+
+/// A presentation in which slides link to all slides; none if it cannot be read as one.
+#[cfg(feature = "office")]
+pub fn with_slide_links(presentation: &[u8]) -> Option<Vec<u8>> {
+    use std::io::{Cursor, Write};
+    let mut archive = zip::ZipArchive::new(Cursor::new(presentation)).ok()?;
+    let slides = archive.file_names().flatten().filter_map(|name| {
+        let slide = name.strip_prefix(SLIDES[1])?;
+        (slide.ends_with(".xml") && !slide.contains(['/', '"', '<', '&'])).then(|| slide.to_owned())
+    });
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/slide";
+    let links = slides.enumerate().map(|(number, slide)| {
+        format!("<Relationship Id=\"cento{number}\" Type=\"{kind}\" Target=\"{slide}\"/>")
+    });
+    let links = links.collect::<String>() + "</Relationships>";
+    let mut linking = 0;
+    let mut out = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for at in 0..archive.len() {
+        let mut entry = archive.by_index(at).ok()?;
+        let name = entry.name().ok()?.into_owned();
+        if !name.starts_with(SLIDES[0]) || linking == LINKING_SLIDES_MAX {
+            out.raw_copy_file(entry).ok()?;
+            continue;
+        }
+        linking += 1;
+        let mut relations = String::new();
+        entry.by_ref().take(FIELDS_BYTES_MAX).read_to_string(&mut relations).ok()?;
+        out.start_file(name, zip::write::SimpleFileOptions::default()).ok()?;
+        out.write_all(relations.replace("</Relationships>", &links).as_bytes()).ok()?;
+    }
+    Some(out.finish().ok()?.into_inner())
+}
+
 /// Goes through the files of a zip archive, in the order of its directory. What several entries of the directory
 /// share is read once.
 ///

@@ -1,9 +1,11 @@
 //! Where do documents come from?
 //!
 //! Files, directories, archives, lists of records (JSON lines, JSON arrays, tables), pages of the web,
-//! standard input, each plain or compressed. Reading is sequential and cheap ([`read`]); making
-//! documents of what was read is pure and done by many threads at once ([`Chunk::documents`]). A
-//! record that is no document is reported with its place and does not disturb its neighbours.
+//! documents of office programs, e-books and PDF, standard input, each plain or compressed. Reading
+//! is sequential and cheap ([`read`]); making documents of what was read is done by many threads at
+//! once ([`Chunk::documents`]), and for formats with large parsers by processes of their own
+//! ([`Extraction`]). A record that is no document is reported with its place and does not disturb its
+//! neighbours.
 
 mod add;
 #[cfg(feature = "archives")]
@@ -12,6 +14,7 @@ mod array;
 pub mod charset;
 mod compressed;
 mod dedup;
+mod extract;
 mod html;
 mod ignored;
 mod jsonl;
@@ -22,6 +25,7 @@ mod table;
 mod train;
 mod walk;
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +35,9 @@ use cento::{Error, Result};
 
 pub use add::{AddOptions, AddReport, Event, add};
 pub use dedup::dedup;
+#[cfg(feature = "office")]
+pub use extract::serve as serve_extraction;
+pub use extract::{Extracted, Extraction, WORKER_VERB};
 pub use html::Html;
 pub use jsonl::text_place;
 pub use train::train;
@@ -57,6 +64,9 @@ pub struct SourceOptions {
     pub requires_id: bool,
     /// What is read of pages of the web.
     pub html: Html,
+    /// What extracts the text of documents of office programs, e-books and PDF; without, they are
+    /// left out.
+    pub extraction: Option<Extraction>,
 }
 
 impl Default for SourceOptions {
@@ -71,6 +81,7 @@ impl Default for SourceOptions {
             keeps_records: false,
             requires_id: false,
             html: Html::default(),
+            extraction: None,
         }
     }
 }
@@ -115,6 +126,8 @@ pub enum ChunkKind {
     File,
     /// A whole page of the web.
     Html,
+    /// A whole document of an office program, e-book or PDF.
+    Document,
 }
 
 impl ChunkKind {
@@ -126,7 +139,8 @@ impl ChunkKind {
 }
 
 impl Chunk {
-    /// The documents of the chunk, in order; an error for each record that is none.
+    /// The documents of the chunk, in order; an error for each record that is none, and for a document
+    /// of which a part cannot be read.
     pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
         if let ChunkKind::Lines { first_line } = self.kind {
             let place = |number| format!("{}:{number}", self.path);
@@ -140,31 +154,60 @@ impl Chunk {
                 },
             );
         }
-        let document = Document::new(self.path.to_string(), self.text(options));
-        each(checked(document).map_err(|what| Error::input(&*self.path, what)));
+        match self.text(options) {
+            Ok(Extracted { text, missing }) => {
+                let document = Document::new(self.path.to_string(), text);
+                each(checked(document).map_err(|what| Error::input(&*self.path, what)));
+                if let Some(missing) = missing {
+                    each(Err(self.unread(missing)));
+                }
+            }
+            Err(error) => each(Err(error)),
+        }
     }
 
     /// The text of a whole file.
-    fn text(&self, options: &SourceOptions) -> String {
+    fn text(&self, options: &SourceOptions) -> Result<Extracted> {
         let encoding = options.encoding.as_deref();
-        match self.kind {
-            ChunkKind::Html => html::text_of(&self.bytes, encoding, options.html),
+        let text = match (self.kind, &options.extraction) {
+            (ChunkKind::Html, _) => html::text_of(&self.bytes, encoding, options.html),
+            (ChunkKind::Document, Some(extraction)) => {
+                return extraction.text_of(&self.bytes).map_err(|why| self.unread(why));
+            }
+            (ChunkKind::Document, None) => {
+                return Err(Error::input(&*self.path, sniff::unread(&self.bytes)));
+            }
             _ => charset::decode(&self.bytes, encoding).text.into_owned(),
-        }
+        };
+        Ok(Extracted { text, missing: None })
+    }
+
+    fn unread(&self, why: String) -> Error {
+        Error::io("read", &*self.path, io::Error::other(why))
     }
 }
 
 /// The text of one file, or of standard input if it is named `-`, as a document of it would have it;
-/// records are not looked for, and it may be of any length.
+/// records are not looked for, and it may be of any length. What of it cannot be read is told to
+/// `missing`.
 ///
 /// # Errors
 /// When it cannot be read, is no text, or is an archive.
-pub fn read_text(path: &Path, options: &SourceOptions) -> Result<String> {
+pub fn read_text(
+    path: &Path,
+    options: &SourceOptions,
+    missing: &mut dyn FnMut(&Error),
+) -> Result<String> {
     let options = &SourceOptions { record_bytes_max: usize::MAX, ..options.clone() };
     let mut found = None;
     walk::read_one(path, options, &mut |item| {
         found = Some(match item {
-            Item::Chunk(chunk) => Ok(chunk.text(options)),
+            Item::Chunk(chunk) => chunk.text(options).map(|Extracted { text, missing: gap }| {
+                if let Some(gap) = gap {
+                    missing(&chunk.unread(gap));
+                }
+                text
+            }),
             Item::Skipped { place, why } => Err(Error::input(place, why)),
             Item::Failed(error) => Err(error),
         });

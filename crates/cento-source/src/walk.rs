@@ -197,15 +197,18 @@ impl Reader<'_> {
                 let options = self.options.clone();
                 self.records(place, |_, each| read_table(source, delimiter, &options, each))
             }
-            Form::Document => self.document(place, &start),
+            Form::Document => self.document(place, &start, source),
             Form::Zip => self.zip(place, inner, &start, source),
             Form::Tar => self.tar(place, source),
         }
     }
 
-    /// A document of an office program, an e-book or PDF, which is not read.
-    fn document(&mut self, place: &Arc<str>, start: &[u8]) -> ControlFlow<()> {
-        self.skip(place, sniff::unread(start))
+    /// A document of an office program, an e-book or PDF.
+    fn document(&mut self, place: &Arc<str>, start: &[u8], source: Source<'_>) -> ControlFlow<()> {
+        match self.options.extraction {
+            Some(_) => self.whole(place, source, ChunkKind::Document),
+            None => self.skip(place, sniff::unread(start)),
+        }
     }
 
     /// A zip file: an archive, or a document.
@@ -232,13 +235,13 @@ impl Reader<'_> {
                 self.archive(place, file, |file, each| archive::zip(file, each))
             }
             Ok(ZipForm::Unread(why)) => self.skip(place, why),
-            Ok(ZipForm::Document) => self.document(place, start),
+            Ok(ZipForm::Document) => self.document(place, start, Source::of(file)),
             // A damaged one may still be read by those who know it.
             Err(_)
                 if has_ending(name, &ZIP_DOCUMENTS)
                     || (sniff::begins_as_document(start) && !has_ending(name, &[ZIP])) =>
             {
-                self.document(place, start)
+                self.document(place, start, Source::of(file))
             }
             Ok(ZipForm::Archive) | Err(_) => {
                 self.archive(place, file, |file, each| archive::zip(file, each))
@@ -253,11 +256,11 @@ impl Reader<'_> {
         place: &Arc<str>,
         name: &str,
         start: &[u8],
-        _: Source<'_>,
+        source: Source<'_>,
     ) -> ControlFlow<()> {
         match has_ending(name, &[ZIP]) {
             true => self.refuse_archive(place),
-            false if has_ending(name, &ZIP_DOCUMENTS) => self.document(place, start),
+            false if has_ending(name, &ZIP_DOCUMENTS) => self.document(place, start, source),
             false => self.skip(place, sniff::unread(start)),
         }
     }
@@ -375,6 +378,8 @@ impl Reader<'_> {
 /// The bytes of a file.
 enum Source<'a> {
     File(File),
+    #[cfg(feature = "archives")]
+    Bytes(io::Cursor<Vec<u8>>),
     Stream(Box<dyn Read + 'a>),
 }
 
@@ -386,6 +391,14 @@ enum Seekable {
 }
 
 impl<'a> Source<'a> {
+    #[cfg(feature = "archives")]
+    fn of(file: Seekable) -> Source<'a> {
+        match file {
+            Seekable::File(file) => Source::File(file),
+            Seekable::Bytes(bytes) => Source::Bytes(bytes),
+        }
+    }
+
     /// The first bytes, and all of it again.
     fn peek(self) -> io::Result<(Vec<u8>, Source<'a>)> {
         // Of a pipe nothing can be read twice.
@@ -409,6 +422,7 @@ impl<'a> Source<'a> {
     fn seekable(self, bytes_max: usize) -> io::Result<Option<Seekable>> {
         match self {
             Source::File(file) => Ok(Some(Seekable::File(file))),
+            Source::Bytes(bytes) => Ok(Some(Seekable::Bytes(bytes))),
             Source::Stream(stream) => {
                 let mut bytes = Vec::new();
                 stream.take((bytes_max as u64).saturating_add(1)).read_to_end(&mut bytes)?;
@@ -422,6 +436,8 @@ impl Read for Source<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Source::File(file) => file.read(buffer),
+            #[cfg(feature = "archives")]
+            Source::Bytes(bytes) => bytes.read(buffer),
             Source::Stream(stream) => stream.read(buffer),
         }
     }

@@ -14,6 +14,8 @@ mod cli_train;
 mod common;
 mod dedup;
 mod deep;
+#[cfg(feature = "office")]
+mod documents;
 mod forms;
 mod fuzz_replay;
 mod serve;

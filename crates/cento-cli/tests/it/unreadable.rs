@@ -4,10 +4,11 @@ use std::io::{Cursor, Write};
 
 use crate::common::run::{Dir, Run, line};
 use crate::common::words;
-use serde_json::{Value, json};
+use serde_json::json;
 use zip::write::SimpleFileOptions;
 
 /// The first bytes of a Word document.
+#[cfg(not(feature = "office"))]
 const DOCX: &[u8] = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0[Content_Types].xml\0word/document.xml\0";
 
 fn zip(files: &[(&str, &str)]) -> Vec<u8> {
@@ -165,6 +166,7 @@ fn an_archive_that_is_cut_short_is_a_failure() {
 }
 
 /// A folder of texts and other things.
+#[cfg(not(feature = "office"))]
 fn mixed() -> Dir {
     let dir = Dir::new();
     dir.write("in/a.txt", words(1, 80));
@@ -177,6 +179,7 @@ fn mixed() -> Dir {
     dir
 }
 
+#[cfg(not(feature = "office"))]
 const LEFT_OUT: [(&str, &str); 5] = [
     ("in/c.docx", "Word document"),
     ("in/d.pdf", "PDF"),
@@ -185,8 +188,9 @@ const LEFT_OUT: [(&str, &str); 5] = [
     ("in/g.rtf", "RTF"),
 ];
 
+#[cfg(not(feature = "office"))]
 #[track_caller]
-fn names_what_it_leaves_out(run: &Run, list: &Value) {
+fn names_what_it_leaves_out(run: &Run, list: &serde_json::Value) {
     for (at, (path, why)) in LEFT_OUT.into_iter().enumerate() {
         assert!(run.err.contains(&format!("{path}: left out: ")), "{path} in {}", run.err);
         assert!(run.err.contains(why), "{why} in {}", run.err);
@@ -197,6 +201,7 @@ fn names_what_it_leaves_out(run: &Run, list: &Value) {
     }
 }
 
+#[cfg(not(feature = "office"))]
 #[test]
 fn what_is_no_text_is_refused_by_name() {
     let dir = mixed();
@@ -224,6 +229,7 @@ fn what_is_no_text_is_refused_by_name() {
     assert_eq!(dir.json(&["compare", "in/a.txt", "in/a.txt.zst"])["resemblance"], 1.0);
 }
 
+#[cfg(not(feature = "office"))]
 #[test]
 fn what_is_left_out_of_a_folder_is_named() {
     let dir = mixed();
@@ -232,7 +238,7 @@ fn what_is_left_out_of_a_folder_is_named() {
     names_what_it_leaves_out(&run, &run.json()["left_out"]);
     let run = dir.run(&["pairwise", "in", "--format", "json"]);
     assert_eq!((run.status, run.out.lines().count()), (2, 1));
-    names_what_it_leaves_out(&run, &Value::Null);
+    names_what_it_leaves_out(&run, &serde_json::Value::Null);
     assert!(run.err.contains("5 texts not compared"), "{}", run.err);
     let run = dir.run(&["dedup", "in", "--out", "new.jsonl", "--format", "json"]);
     assert_eq!((run.status, &run.json()["skipped"]), (0, &json!(5)));

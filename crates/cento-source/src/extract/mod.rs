@@ -1,0 +1,364 @@
+//! What does this Office document or PDF say?
+//!
+//! The parsers of such formats are large, and what they are given comes from anybody. So they run in
+//! a process of their own, the worker ([`serve`]): the same program, started with a hidden verb. The
+//! bytes of a file go to its standard input, and the text comes from its standard output. Where a
+//! worker ends, hangs or says too much, it is killed, that one file is a failure with a reason, and
+//! the next file gets a new worker. Neither threads nor caught panics would do: they stop no endless
+//! loop, no overflow of the stack and no failed allocation.
+//!
+//! A request is the number of bytes (8 bytes, little-endian), and the bytes. An answer is 0 for a
+//! text or 1 for a failure, and two strings, each as its length (8 bytes, little-endian) and UTF-8:
+//! the text or the reason, and what of the file is missing in the text, empty if nothing is.
+//!
+//! Pages are joined by form feeds (U+000C), so the page at an offset is one more than the number of
+//! form feeds before it.
+
+#[cfg(feature = "office")]
+mod limits;
+#[cfg(feature = "office")]
+mod office;
+#[cfg(feature = "office")]
+mod pdf;
+#[cfg(feature = "office")]
+mod worker;
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam::channel::{RecvTimeoutError, bounded};
+
+#[cfg(feature = "office")]
+pub use worker::serve;
+
+/// The verb that makes the program a worker.
+pub const WORKER_VERB: &str = "extract-worker";
+
+/// What the text of one file may take, in bytes.
+pub const TEXT_BYTES_MAX: u64 = 64 << 20;
+
+/// How long a worker may take for one file: seconds of processor time, and of time.
+pub const SECONDS_MAX: u64 = 20;
+
+/// The memory that a worker may use, in bytes; on Linux.
+pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// What a worker says, at most: two strings with their lengths.
+const REASON_BYTES_MAX: u64 = 64 << 10;
+
+/// Extracts texts with workers. Clones share them: there are as many as threads ask at a time.
+#[derive(Clone)]
+pub struct Extraction {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    program: PathBuf,
+    arguments: Vec<String>,
+    time_max: Duration,
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// The text of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extracted {
+    /// The text, with a form feed between pages.
+    pub text: String,
+    /// What of the file is not in the text, as a clause.
+    pub missing: Option<String>,
+}
+
+impl fmt::Debug for Extraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Extraction").field("program", &self.shared.program).finish_non_exhaustive()
+    }
+}
+
+impl Extraction {
+    /// With this program as the worker: it is started with the argument [`WORKER_VERB`], and runs
+    /// `serve`. The command `cento` is one.
+    #[must_use]
+    pub fn by(program: impl Into<PathBuf>) -> Extraction {
+        let arguments = vec![WORKER_VERB.to_owned()];
+        Extraction::started_as(program.into(), arguments, Duration::from_secs(SECONDS_MAX))
+    }
+
+    fn started_as(program: PathBuf, arguments: Vec<String>, time_max: Duration) -> Extraction {
+        let idle = Mutex::default();
+        Extraction { shared: Arc::new(Shared { program, arguments, time_max, idle }) }
+    }
+
+    /// The text of a file with these bytes.
+    ///
+    /// # Errors
+    /// When it has none that can be read, with the reason as a clause.
+    pub fn text_of(&self, bytes: &[u8]) -> Result<Extracted, String> {
+        let idle = self.idle().pop();
+        if let Some(worker) = idle {
+            match self.ask(worker, bytes) {
+                // What files before have left in it may be why: a new one decides.
+                Err(Failed::Ended(_)) => {}
+                answered => return answered.map_err(|failed| failed.to_string()),
+            }
+        }
+        let started = Worker::start(&self.shared).map_err(|error| {
+            let program = self.shared.program.display();
+            format!("its text is extracted by {program}, which cannot be started: {error}")
+        })?;
+        self.ask(started, bytes).map_err(|failed| failed.to_string())
+    }
+
+    fn ask(&self, mut worker: Worker, bytes: &[u8]) -> Result<Extracted, Failed> {
+        let answer = worker.ask(bytes, self.shared.time_max)?;
+        self.idle().push(worker);
+        answer.map_err(Failed::Refused)
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
+        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why there is no text.
+enum Failed {
+    /// The worker says why.
+    Refused(String),
+    /// The worker took too long, in seconds.
+    Late(u64),
+    /// The worker ended.
+    Ended(Option<ExitStatus>),
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failed::Refused(why) => f.write_str(why),
+            Failed::Late(seconds) => {
+                write!(f, "extracting its text took more than {seconds} s and was stopped")
+            }
+            Failed::Ended(status) => match status.and_then(by_limit) {
+                Some(limit) => write!(f, "extracting its text took more than {limit}"),
+                None => write!(
+                    f,
+                    "extracting its text failed: the process ended{}; it may have needed more than \
+                     {} MiB of memory",
+                    status.map_or(String::new(), |status| format!(" ({status})")),
+                    MEMORY_BYTES_MAX >> 20
+                ),
+            },
+        }
+    }
+}
+
+/// The limit that ended a process, where the system says so.
+#[cfg(unix)]
+fn by_limit(status: ExitStatus) -> Option<String> {
+    use std::os::unix::process::ExitStatusExt;
+    /// The number of SIGXCPU on Linux and macOS.
+    const TOO_MUCH_PROCESSOR_TIME: i32 = 24;
+    (status.signal() == Some(TOO_MUCH_PROCESSOR_TIME))
+        .then(|| format!("{SECONDS_MAX} s of processor time"))
+}
+
+#[cfg(not(unix))]
+fn by_limit(_: ExitStatus) -> Option<String> {
+    None
+}
+
+/// A process that extracts texts. It is killed when this is dropped.
+struct Worker {
+    process: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+}
+
+impl Worker {
+    fn start(shared: &Shared) -> io::Result<Worker> {
+        let mut command = Command::new(&shared.program);
+        command.args(&shared.arguments);
+        // Nothing of what the process knows is of use to it, such as tokens.
+        #[cfg(unix)]
+        command.env_clear();
+        // A library for PDF starts threads, which would not be counted among those of the caller.
+        command.env("RAYON_NUM_THREADS", "1");
+        // Ctrl-C asks the caller to stop, which sees to this one.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn()?;
+        let pipes = process.stdin.take().zip(process.stdout.take());
+        let (input, output) = pipes.expect("both are pipes");
+        Ok(Worker { process, input, output })
+    }
+
+    /// What it answers; a process that did not is of no more use.
+    fn ask(
+        &mut self,
+        bytes: &[u8],
+        time_max: Duration,
+    ) -> Result<Result<Extracted, String>, Failed> {
+        let Worker { process, input, output } = self;
+        let (done, is_done) = bounded::<()>(0);
+        let (answer, is_late) = thread::scope(|scope| {
+            let watch = scope.spawn(move || {
+                let is_late = is_done.recv_timeout(time_max) == Err(RecvTimeoutError::Timeout);
+                if is_late {
+                    // What is written to it and read from it then fails.
+                    let _ = process.kill();
+                }
+                is_late
+            });
+            let answer = write_request(input, bytes).and_then(|()| read_answer(output));
+            drop(done);
+            (answer, watch.join().unwrap_or(false))
+        });
+        match answer {
+            Ok(answer) if !is_late => Ok(answer),
+            _ if is_late => Err(Failed::Late(time_max.as_secs())),
+            Ok(_) => unreachable!("an answer in time is returned"),
+            Err(_) => {
+                // It may have closed its output and run on. One that has ended keeps its status.
+                let _ = self.process.kill();
+                Err(Failed::Ended(self.process.wait().ok()))
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn write_request(input: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    input.write_all(&(bytes.len() as u64).to_le_bytes())?;
+    input.write_all(bytes)?;
+    input.flush()
+}
+
+/// The bytes of the next request; none at the end.
+#[cfg(feature = "office")]
+fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut len = [0; 8];
+    match input.read_exact(&mut len) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    read_bytes(input, u64::from_le_bytes(len)).map(Some)
+}
+
+#[cfg(feature = "office")]
+fn write_answer(output: &mut impl Write, answer: &Result<Extracted, String>) -> io::Result<()> {
+    let (status, first, second) = match answer {
+        Ok(Extracted { text, missing }) => (0, text.as_str(), missing.as_deref().unwrap_or("")),
+        Err(why) => (1, why.as_str(), ""),
+    };
+    output.write_all(&[status])?;
+    write_request(output, first.as_bytes())?;
+    write_request(output, second.as_bytes())
+}
+
+fn read_answer(input: &mut impl Read) -> io::Result<Result<Extracted, String>> {
+    let mut status = [0];
+    input.read_exact(&mut status)?;
+    match status {
+        [0] => {
+            let text = read_string(input, TEXT_BYTES_MAX)?;
+            let missing = Some(read_string(input, REASON_BYTES_MAX)?);
+            let missing = missing.filter(|missing| !missing.is_empty());
+            Ok(Ok(Extracted { text, missing }))
+        }
+        [1] => {
+            let why = read_string(input, REASON_BYTES_MAX)?;
+            read_string(input, REASON_BYTES_MAX)?;
+            Ok(Err(why))
+        }
+        _ => Err(io::Error::other("it is no answer")),
+    }
+}
+
+fn read_string(input: &mut impl Read, len_max: u64) -> io::Result<String> {
+    let mut len = [0; 8];
+    input.read_exact(&mut len)?;
+    let len = u64::from_le_bytes(len);
+    if len > len_max {
+        return Err(io::Error::other("it says too much"));
+    }
+    String::from_utf8(read_bytes(input, len)?).map_err(io::Error::other)
+}
+
+/// So many bytes, of which no more are held than came.
+fn read_bytes(input: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = input.take(len).read_to_end(&mut bytes)?;
+    match read as u64 == len {
+        true => Ok(bytes),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    fn script(script: &str, milliseconds: u64) -> Extraction {
+        let arguments = vec!["-c".to_owned(), script.to_owned()];
+        let time_max = Duration::from_millis(milliseconds);
+        Extraction::started_as("/bin/sh".into(), arguments, time_max)
+    }
+
+    /// The failure of a script that is asked twice, so that what became of the first is seen.
+    #[track_caller]
+    fn check(extraction: &Extraction, bytes: &[u8], what: &str) {
+        for _ in 0..2 {
+            let why = extraction.text_of(bytes).unwrap_err();
+            assert!(why.contains(what), "{why}");
+            assert!(extraction.idle().is_empty());
+        }
+    }
+
+    /// Far longer than any of this takes.
+    const LONG: u64 = 600_000;
+
+    #[test]
+    fn a_worker_that_hangs_is_killed() {
+        // One reads all and says nothing, the other does not even read what no pipe holds.
+        check(&script("cat > /dev/null", 200), b"x", "took more than 0 s");
+        check(&script("exec tail -f /dev/null", 200), &[b'x'; 1 << 20], "took more than 0 s");
+    }
+
+    #[test]
+    fn a_worker_that_ends_or_says_what_is_no_answer_is_a_failure() {
+        check(&script("exit 3", LONG), b"x", "exit status: 3");
+        check(&script("kill -XCPU $$", LONG), b"x", "20 s of processor time");
+        check(&script("kill -ABRT $$", LONG), b"x", "more than 1024 MiB of memory");
+        check(&script("head -c 9; echo no answer; cat", LONG), b"x", "the process ended");
+        // A text of 2^63 bytes.
+        let endless = "printf '\\000\\000\\000\\000\\000\\000\\000\\000\\200'; cat /dev/zero";
+        check(&script(endless, LONG), b"x", "the process ended");
+        let none = Extraction::by("/no/such/program");
+        check(&none, b"x", "/no/such/program, which cannot be started");
+    }
+
+    #[test]
+    fn a_worker_is_kept_while_it_answers_and_replaced_when_it_ends() {
+        // It answers once, with "a" of which "b" is missing, and ends at the next request.
+        let answer = "head -c 9 > /dev/null; printf '\\000\\001\\000\\000\\000\\000\\000\\000\\000a\
+                      \\001\\000\\000\\000\\000\\000\\000\\000b'; head -c 1 > /dev/null";
+        let extraction = script(answer, LONG);
+        for _ in 0..3 {
+            let expected = Extracted { text: "a".into(), missing: Some("b".into()) };
+            assert_eq!(extraction.text_of(b"x"), Ok(expected));
+            assert_eq!(extraction.idle().len(), 1);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What does this document of an office program, or e-book, say?
+//!
+//! The text of anydoc's model: paragraphs, the words of links, cells and notes, without markup,
+//! addresses and the numbers of lists. Slides of .pptx are told apart by anchors, which the model has
+//! for those that another slide links to: links to all of them are added first.
+
+use anydoc::model::{Block, CellSlot, Document, Inline};
+use anydoc::{ConvertError, Format, to_document};
+
+use super::Extracted;
+use crate::archive::with_slide_links;
+
+/// A presentation with more slides is one without numbers.
+const SLIDES_MAX: usize = 10_000;
+
+/// How a compound file begins, the container of old Office documents and of encrypted new ones.
+const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// The text of a document.
+///
+/// # Errors
+/// When there is none, with the reason as a clause.
+pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
+    let format = match Format::from_bytes(bytes) {
+        Some(Format::Excel | Format::Ods | Format::Csv) => {
+            return Err("it is a spreadsheet; export it as .csv".into());
+        }
+        Some(format) => format,
+        // The parser of the commonest format of the container says why.
+        None if bytes.starts_with(COMPOUND) && !is_encrypted(bytes) => Format::Doc,
+        None => Format::Docx,
+    };
+    let with_links = match format {
+        Format::Pptx => with_slide_links(bytes),
+        _ => None,
+    };
+    let linked = with_links.and_then(|bytes| to_document(&bytes, format).ok());
+    let document = match linked {
+        Some(document) => document,
+        None => to_document(bytes, format).map_err(|error| reason(&error))?,
+    };
+    Ok(Extracted { text: text_of(&document), missing: None })
+}
+
+/// Whether a compound file holds an encrypted document of a newer format.
+fn is_encrypted(bytes: &[u8]) -> bool {
+    matches!(to_document(bytes, Format::Docx), Err(ConvertError::Encrypted))
+}
+
+fn reason(error: &ConvertError) -> String {
+    match error {
+        ConvertError::Encrypted => "it is encrypted; remove the password".into(),
+        ConvertError::ResourceLimit { limit, detail } => {
+            format!("it is larger inside than is read ({limit}): {detail}")
+        }
+        error => format!("it is damaged or no document: {error}"),
+    }
+}
+
+fn text_of(document: &Document) -> String {
+    let mut text = String::new();
+    let mut slide = 1;
+    for block in &document.blocks {
+        match slide_of(block) {
+            Some(number) => {
+                text.extend((slide..number).map(|_| '\u{c}'));
+                slide = slide.max(number);
+            }
+            None => push_blocks(std::slice::from_ref(block), &mut text),
+        }
+    }
+    document.notes.iter().for_each(|note| push_blocks(&note.blocks, &mut text));
+    text
+}
+
+/// The number of the slide that begins here, by the anchor of one that is linked to.
+fn slide_of(block: &Block) -> Option<usize> {
+    let Block::Paragraph(content) = block else { return None };
+    let [Inline::Anchor(anchor)] = &content[..] else { return None };
+    let number = anchor.strip_prefix("slide-")?.parse().ok()?;
+    (1..=SLIDES_MAX).contains(&number).then_some(number)
+}
+
+fn push_blocks(blocks: &[Block], text: &mut String) {
+    for block in blocks {
+        match block {
+            Block::Heading { content, .. } | Block::Paragraph(content) => {
+                push_inlines(content, text);
+                end(text, "\n\n");
+            }
+            Block::List(list) => {
+                list.items.iter().for_each(|item| push_blocks(&item.blocks, text));
+            }
+            Block::Table(table) => {
+                for row in &table.grid {
+                    for slot in row {
+                        if let CellSlot::Origin(cell) = slot {
+                            push_blocks(&cell.blocks, text);
+                        }
+                    }
+                }
+            }
+            Block::BlockQuote(blocks) => push_blocks(blocks, text),
+            Block::CodeBlock { text: code, .. } | Block::Math(code) => {
+                text.push_str(code);
+                end(text, "\n\n");
+            }
+            Block::Rule => {}
+        }
+    }
+}
+
+/// Ends what has been written, unless it has ended or there is nothing.
+fn end(text: &mut String, end: &str) {
+    let written = text.trim_end_matches(' ').len();
+    text.truncate(written);
+    if !text.is_empty() && !text.ends_with(end) {
+        text.push_str(end);
+    }
+}
+
+fn push_inlines(inlines: &[Inline], text: &mut String) {
+    for inline in inlines {
+        match inline {
+            // A form feed would count as the end of a page.
+            Inline::Text { text: piece, .. } | Inline::Math(piece) => {
+                text.extend(piece.chars().map(|c| if c == '\u{c}' { '\n' } else { c }));
+            }
+            Inline::Link { content, .. } => push_inlines(content, text),
+            Inline::Image { alt, .. } => text.push_str(alt),
+            Inline::LineBreak => text.push('\n'),
+            Inline::Anchor(_) | Inline::NoteRef(_) | Inline::Checkbox(_) => {}
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What does the process do that extracts texts?
+
+use std::io::{self, Read, Write};
+
+use super::{Extracted, TEXT_BYTES_MAX, limits, office, pdf, read_request, write_answer};
+
+/// Answers requests until there are no more.
+///
+/// Limits the process for good: it is of no use for anything else.
+///
+/// # Errors
+/// When requests cannot be read, answers not written, or the system sets no limits.
+pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
+    limits::set()?;
+    while let Some(bytes) = read_request(input)? {
+        limits::set_for_next()?;
+        let extracted = extract(&bytes);
+        drop(bytes);
+        write_answer(output, &extracted)?;
+    }
+    Ok(())
+}
+
+fn extract(bytes: &[u8]) -> Result<Extracted, String> {
+    let extracted = match pdf::is_pdf(bytes) {
+        true => pdf::extract(bytes)?,
+        false => office::extract(bytes)?,
+    };
+    match extracted.text.len() as u64 > TEXT_BYTES_MAX {
+        true => Err(format!("its text has more than {} MiB", TEXT_BYTES_MAX >> 20)),
+        false => Ok(extracted),
+    }
+}
