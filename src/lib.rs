@@ -50,8 +50,8 @@
 //! Which scheme? [`scheme`] lists them; `winnow(k=5,w=10)` is right for passages in anything. Files and
 //! archives become documents in the package `cento-source`, a service is `cento-serve`.
 
-// What decides signatures and answers must not follow the compiler's Unicode version (clippy.toml);
-// tests may compare with it.
+// What decides signatures and answers must follow neither the compiler's Unicode version nor the
+// logarithms of the platform (clippy.toml); tests may compare with them.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod automaton;
@@ -69,6 +69,7 @@ pub mod hash;
 #[doc(hidden)]
 pub mod index;
 pub mod join;
+mod number;
 mod overlap;
 #[doc(hidden)]
 pub mod replace;

@@ -84,7 +84,7 @@ fn unit(random: u64) -> f64 {
 }
 
 /// A number of nearly normal distribution: the sum of twelve even ones, less six. Only sums, so
-/// that it is the same on every machine, which logarithms and cosines are not.
+/// that it is the same on every machine, which the logarithms and cosines of a platform are not.
 fn normal(random: u64) -> f64 {
     let even = |i: u64| unit(mix64(random.wrapping_add(i)));
     (0..12).map(even).sum::<f64>() - 6.0

@@ -7,12 +7,14 @@
 //! with the query over the square root of the number of its fingerprints, which stands for the length
 //! of its vector: so a long document is not found by chance.
 //!
-//! Weights are whole numbers: sums do not depend on the order, and are the same on every machine.
+//! Weights are whole numbers: sums do not depend on the order, and with [`ln`] they are the same on
+//! every machine.
 
 use super::candidates;
 use super::{Searcher, Weighted};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::number::ln;
 use crate::stop::Stop;
 
 /// The weights of fingerprints in a collection.
@@ -32,7 +34,7 @@ impl Weigh {
 
     /// The weight of a fingerprint that this number of live documents have; at least 1.
     pub fn weight(self, df: u64) -> u64 {
-        let idf = ((self.documents + 1) as f64 / (df as f64 + 0.5)).ln().max(0.0);
+        let idf = ln((self.documents + 1) as f64 / (df as f64 + 0.5)).max(0.0);
         ((idf * idf * UNIT).round() as u64).max(1)
     }
 }

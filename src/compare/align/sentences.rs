@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::Side;
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
+use crate::number::ln;
 use crate::stop::Stop;
 use crate::text::is_white_space;
 
@@ -161,7 +162,7 @@ impl Vocabulary {
             }
         }
         let sentences = (q.count() + d.count()) as f64;
-        let says = |&count: &u32| (1.0 + sentences / f64::from(count)).ln();
+        let says = |&count: &u32| ln(1.0 + sentences / f64::from(count));
         let says: Vec<f64> = counts.iter().map(says).collect();
         for (words, numbers) in [&mut q.words, &mut d.words].into_iter().zip(&numbers) {
             for (at, (word, &number)) in words.iter_mut().zip(numbers).enumerate() {
@@ -225,7 +226,7 @@ impl Places {
 
 /// The length of a vector.
 pub fn norm(words: &[Word]) -> f64 {
-    words.iter().map(|word| word.weight.powi(2)).sum::<f64>().sqrt()
+    words.iter().map(|word| word.weight * word.weight).sum::<f64>().sqrt()
 }
 
 /// The dot product of two vectors, and the number of words in common.

@@ -8,6 +8,7 @@ use kdtree::distance::squared_euclidean;
 use super::family::Family;
 use crate::error::Result;
 use crate::hash::hash_bytes;
+use crate::number::ln;
 use crate::scheme::Grams;
 use crate::scheme::frequency::FrequencyTable;
 use crate::stop::Stop;
@@ -63,7 +64,7 @@ pub(super) fn cosine(
     let rarity = |token: u64| match (collection, &grams) {
         (Some(table), Some(grams)) => {
             let count = table.count(grams.key(&[token])).max(1);
-            (table.header().grams as f64 / count as f64).ln_1p()
+            ln(1.0 + table.header().grams as f64 / count as f64)
         }
         _ => 1.0,
     };
@@ -71,7 +72,7 @@ pub(super) fn cosine(
         let mut counts = frequencies(tokens, stop)?;
         for (at, (&token, n)) in counts.iter_mut().enumerate() {
             stop.check_at(at)?;
-            *n = (1.0 + n.ln()) * rarity(token);
+            *n = (1.0 + ln(*n)) * rarity(token);
         }
         Ok(counts)
     };
