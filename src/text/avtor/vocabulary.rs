@@ -112,21 +112,37 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_known_is_what_would_be_made(
-            words in prop::collection::vec(("[aAb\u{e9}\u{c9}]{0,3}", 0u8..3, 0u64..6), 0..200),
-        ) {
+        fn what_is_known_is_what_would_be_made(words in words(6)) {
             // Few words and few hashes, so that it is emptied, and words share hashes.
-            let mut vocabulary = Vocabulary { words_max: 4, ..Vocabulary::new() };
-            for (word, language, hash) in words {
-                let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.clone() };
-                let outcome = || Outcome {
-                    hash: crate::hash::hash_bytes(format!("{lower} {language} {hash}").as_bytes()),
-                    is_kept: lower.len() % 2 == 0,
-                };
-                prop_assert_eq!(vocabulary.outcome(&word, hash, language, outcome), outcome());
-                prop_assert!(vocabulary.known.len() <= 4 && vocabulary.letters.len() <= 64 + 60);
-            }
+            check(words)?;
         }
+
+        #[test]
+        fn letters_of_words_that_lost_their_places_are_bounded(words in words(2)) {
+            // Two hashes never fill it: only the number of letters empties it.
+            check(words)?;
+        }
+    }
+
+    /// Words of at most six bytes, each with a language and a hash below `hashes`.
+    fn words(hashes: u64) -> impl Strategy<Value = Vec<(String, u8, u64)>> {
+        prop::collection::vec(("[aAb\u{e9}\u{c9}]{0,3}", 0u8..3, 0..hashes), 0..200)
+    }
+
+    fn check(words: Vec<(String, u8, u64)>) -> Result<(), TestCaseError> {
+        let mut vocabulary = Vocabulary { words_max: 4, ..Vocabulary::new() };
+        for (word, language, hash) in words {
+            let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.clone() };
+            let outcome = || Outcome {
+                hash: crate::hash::hash_bytes(format!("{lower} {language} {hash}").as_bytes()),
+                is_kept: lower.len() % 2 == 0,
+            };
+            prop_assert_eq!(vocabulary.outcome(&word, hash, language, outcome), outcome());
+            prop_assert!(vocabulary.known.len() <= 4, "{}", vocabulary.known.len());
+            // One word more than room for sixteen letters a word.
+            prop_assert!(vocabulary.letters.len() < 16 * 4 + 6, "{}", vocabulary.letters.len());
+        }
+        Ok(())
     }
 
     #[test]
