@@ -245,6 +245,8 @@ impl Pairs {
         hash_fields(&BTreeMap::from([
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
+            // Of an index and itself, each pair is written from both sides.
+            ("against", self.against.is_some().to_string()),
             ("overlap", overlap.to_string()),
             ("containment", containment.to_string()),
             ("resemblance", resemblance.to_string()),

@@ -181,6 +181,20 @@ fn pairs_are_resumed_where_they_were_interrupted() {
 }
 
 #[test]
+fn pairs_of_an_index_are_not_resumed_as_pairs_against_itself() {
+    // Both runs have the same indexes and options, but the second writes each pair from both sides.
+    let dir = versions();
+    let args = ["pairs", "idx", "--format", "json", "--out", "out"];
+    assert_eq!(dir.paused("document:2", &args).interrupt(), 2);
+    let written = fs::read(dir.path("out")).unwrap();
+    let other = [&args[..], &["--against", "idx", "--resume"]].concat();
+    let refused = dir.run(&other);
+    assert!(refused.status == 2 && refused.err.contains("other options"), "{}", refused.err);
+    assert!(fs::read(dir.path("out")).unwrap() == written);
+    assert_eq!(dir.run(&[&args[..], &["--resume"]].concat()).status, 0);
+}
+
+#[test]
 fn pairs_that_were_cut_off_before_their_first_checkpoint_begin_again() {
     // A kill between the creation of the output and its first checkpoint leaves an empty file.
     let dir = versions();
