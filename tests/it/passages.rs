@@ -93,6 +93,24 @@ fn unrelated_neighbours_are_not_merged() {
 }
 
 #[test]
+fn copied_passages_remain_two_if_the_rewritten_one_around_them_is_refused() {
+    // One, two and three together are a rewritten passage, of which most is `long`, copied from
+    // elsewhere: so that one is refused. One and two adjoin on both sides, in different orders.
+    let [one, two, three] = [11, 12, 13].map(|seed| words(seed, 16));
+    let long = words(14, 55);
+    let query = format!("{}. {one}. {two}. {long}. {three}. {}.", words(15, 50), words(16, 50));
+    let fillers = [17, 18, 19].map(|seed| {
+        let sentences: Vec<String> = (0..6).map(|at| words(seed << 8 | at, 20)).collect();
+        sentences.join(". ")
+    });
+    let [before, between, after] = fillers;
+    let document = format!("{before}. {two}. {one}. {three}. {between}. {long}. {after}.");
+    let found = compare(&query, &document).passages;
+    let texts: Vec<&str> = found.iter().map(|passage| cut(&query, passage.query)).collect();
+    assert_eq!(texts, [&*one, &*two, &*long, &*three]);
+}
+
+#[test]
 fn a_passage_that_the_document_repeats_is_given_once_and_one_that_the_query_repeats_each_time() {
     let passage = words(1, 50);
     let document = format!("{passage} {} {passage}", words(2, 200));

@@ -62,9 +62,10 @@ pub struct Alignment {
     pub steps: u64,
 }
 
-/// Each of the five stages of an alignment (copied passages, pairs of sentences, their groups,
-/// selection among all) takes no more steps than this, plus a number for each token: some seconds. Two volumes of RFCs
-/// of 8 MB take 122 million in the longest stage, of 700 million that they may.
+/// Each of the five stages of an alignment (copied passages, pairs of sentences, groups of them that
+/// are summaries, groups of them that were rewritten, selection among all) takes no more steps than
+/// this, plus a number for each token: some seconds. Two volumes of RFCs of 8 MB take 122 million in
+/// the longest stage, of 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
 /// See [`STAGE_STEPS_MAX`].
@@ -149,30 +150,30 @@ fn align_within(
     steps.begin_stage();
     // What was copied within a rewritten passage is part of it, and what was rewritten within a
     // summary; a rewritten passage of which most was copied says nothing new.
-    let (mut rewritten, mut inside) = Around::new(&summaries).parted(rewritten, steps)?;
+    let (mut rewritten, inside) = Around::new(&summaries).parted(rewritten, steps)?;
     let whole = [&rewritten[..], &summaries[..]].concat();
     let around = Around::new(&whole);
-    let mut passages = Vec::new();
+    let changed = |passage| Part { passage, is_copied: false };
+    let mut inside: Vec<Part> = inside.into_iter().map(changed).collect();
+    let mut parts: Vec<Part> = Vec::new();
     for chain in copied {
         if !steps.take(similarity_steps(&chain.query, &chain.hit))? {
             break;
         }
         let passage = aligned(chain.query, chain.hit);
-        if around.holds(&passage, steps)? { &mut inside } else { &mut passages }.push(passage);
+        let is_inside = around.holds(&passage, steps)?;
+        // Still a copy if what it is inside is refused.
+        let part = Part { passage, is_copied: true };
+        if is_inside { &mut inside } else { &mut parts }.push(part);
     }
     let mut taken = Taken::default();
-    passages.iter().for_each(|passage| _ = taken.take(&passage.query));
-    let copied = passages.len();
+    parts.iter().for_each(|part| _ = taken.take(&part.passage.query));
     rewritten.extend(summaries);
-    for later in [rewritten, inside] {
-        for passage in later {
-            if steps.take(TAKING_STEPS)? && taken.take(&passage.query) {
-                passages.push(passage);
-            }
+    for part in rewritten.into_iter().map(changed).chain(inside) {
+        if steps.take(TAKING_STEPS)? && taken.take(&part.passage.query) {
+            parts.push(part);
         }
     }
-    let parts = passages.into_iter().enumerate();
-    let parts = parts.map(|(at, passage)| Part { passage, is_copied: at < copied }).collect();
     let mut passages = Vec::new();
     for (passage, is_joined) in adjoining::joined(parts) {
         if !is_joined {
