@@ -5,6 +5,7 @@
 //! searched for as a query would be, so what holds for a search holds here: a pair has at least one
 //! fingerprint in common that is no stop-fingerprint, and every number of it is exact.
 
+mod best;
 pub mod cluster;
 pub mod dedup;
 pub mod margin;

@@ -3,11 +3,13 @@
 //! The pairwise test of Finkel et al. (2002), section 2.6: symmetric similarity of all pairs, the most
 //! similar ones first.
 
+use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
 use super::Thresholds;
+use super::best::Best;
 use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::pairs::{Pair, PairOptions, PairReport, pairs};
 use crate::error::Result;
@@ -82,33 +84,25 @@ pub fn most_similar(
         min_passage,
         ..PairOptions::default()
     };
-    let mut best: Vec<Pair> = Vec::new();
+    let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(by_margin, one, other));
     pairs(searcher, None, &options, 0, stop, &mut |_, found| {
         best.extend(found.into_iter().filter(|pair| pair.overlap.symmetric() >= similarity_min));
-        if best.len() >= limit.saturating_mul(2).saturating_add(4096) {
-            keep_best(&mut best, limit, by_margin);
-        }
         Ok(())
     })?;
-    keep_best(&mut best, limit, by_margin);
     let snapshot = searcher.snapshot();
     let report = |pair: Pair| {
         let symmetric = pair.overlap.symmetric();
         Ok(SymmetricPair { pair: pair.report(snapshot, snapshot)?, symmetric })
     };
-    best.into_iter().map(report).collect()
+    best.finish().into_iter().map(report).collect()
 }
 
-/// Leaves the most similar pairs, the first ones of equals.
-fn keep_best(pairs: &mut Vec<Pair>, limit: usize, by_margin: bool) {
+/// The more similar pair first, or that with the greater margin.
+fn order(by_margin: bool, one: &Pair, other: &Pair) -> Ordering {
     let rank = |pair: &Pair| {
         let (similarity, margin) = (pair.overlap.symmetric(), pair.margin.unwrap_or_default());
         if by_margin { [margin, similarity] } else { [similarity, 0.0] }
     };
-    pairs.sort_by(|one, other| {
-        let (ranks, others) = (rank(one), rank(other));
-        let by_rank = others[0].total_cmp(&ranks[0]).then(others[1].total_cmp(&ranks[1]));
-        by_rank.then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
-    });
-    pairs.truncate(limit);
+    let (ranks, others) = (rank(one), rank(other));
+    others[0].total_cmp(&ranks[0]).then(others[1].total_cmp(&ranks[1]))
 }

@@ -6,13 +6,11 @@
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
+use super::best::Best;
 use super::pairs::{Pair, PairOptions, pairs};
 use crate::compare::Passages;
 use crate::error::Result;
 use crate::search::{Rank, Searcher};
-
-/// The number of pairs that may be held beyond twice those that are wanted.
-const HELD_MORE: usize = 4096;
 
 /// The best `limit` pairs, best first: by the overlap, the weighted resemblance or the tokens in
 /// passages; of equals those with the greater overlap, then resemblance, then those stored first.
@@ -36,8 +34,7 @@ pub fn best_pairs(
         passages: options.passages || rank == Rank::Passages,
         ..options.clone()
     };
-    let held_max = limit.saturating_mul(2).saturating_add(HELD_MORE);
-    let mut best: Vec<Pair> = Vec::new();
+    let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(rank, one, other));
     pairs(searcher, against, &options, 0, stop, &mut |next, mut found| {
         if rank == Rank::Passages {
             for pair in &mut found {
@@ -45,36 +42,29 @@ pub fn best_pairs(
                 pair.passages = pair.passages.take().filter(|_| shows_passages);
             }
         }
-        best.append(&mut found);
-        if best.len() >= held_max {
-            keep_best(&mut best, rank, limit);
-        }
+        best.extend(found);
         progress(next);
         Ok(())
     })?;
-    keep_best(&mut best, rank, limit);
-    Ok(best)
+    Ok(best.finish())
 }
 
 fn tokens_in(passages: &Passages) -> u32 {
     passages.found.iter().map(|passage| passage.tokens).sum()
 }
 
-fn keep_best(pairs: &mut Vec<Pair>, rank: Rank, limit: usize) {
-    pairs.sort_unstable_by(|one, other| {
-        let by_rank = match rank {
-            Rank::Overlap => Ordering::Equal,
-            Rank::Weight => {
-                let weight = |pair: &Pair| pair.weighted.map_or(0.0, |by| by.resemblance);
-                weight(other).total_cmp(&weight(one))
-            }
-            Rank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
-        };
-        let resemblance = |pair: &Pair| pair.overlap.resemblance();
-        by_rank
-            .then_with(|| other.overlap.shared.cmp(&one.overlap.shared))
-            .then_with(|| resemblance(other).total_cmp(&resemblance(one)))
-            .then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
-    });
-    pairs.truncate(limit);
+/// The better pair first.
+fn order(rank: Rank, one: &Pair, other: &Pair) -> Ordering {
+    let by_rank = match rank {
+        Rank::Overlap => Ordering::Equal,
+        Rank::Weight => {
+            let weight = |pair: &Pair| pair.weighted.map_or(0.0, |by| by.resemblance);
+            weight(other).total_cmp(&weight(one))
+        }
+        Rank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
+    };
+    let resemblance = |pair: &Pair| pair.overlap.resemblance();
+    by_rank
+        .then_with(|| other.overlap.shared.cmp(&one.overlap.shared))
+        .then_with(|| resemblance(other).total_cmp(&resemblance(one)))
 }
