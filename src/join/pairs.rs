@@ -42,6 +42,9 @@ pub struct PairOptions {
     /// Whether pairs show their weighted measures, which they do anyway if the thresholds ask for any:
     /// fingerprints are weighed by their rarity in the index that is searched.
     pub weighted: bool,
+    /// Whether pairs show what the resemblance of the texts themselves is estimated to be, for which a
+    /// signature is read for each pair; so they do if the thresholds ask for it.
+    pub estimates: bool,
     /// Whether passages are found, which takes the texts of both documents of each pair.
     pub passages: bool,
     /// The minimum number of tokens in a passage of a pair; shorter ones are left out: it is as if
@@ -60,6 +63,7 @@ impl Default for PairOptions {
             relative: false,
             margin_min: None,
             weighted: false,
+            estimates: false,
             passages: false,
             min_passage: None,
             threads: crate::available_threads(),
@@ -70,6 +74,10 @@ impl Default for PairOptions {
 impl PairOptions {
     pub(super) fn needs_passages(&self) -> bool {
         self.passages || self.min_passage.is_some()
+    }
+
+    fn needs_estimates(&self) -> bool {
+        self.estimates || self.thresholds.estimated_resemblance > 0.0
     }
 
     fn is_weighed(&self) -> bool {
@@ -90,7 +98,8 @@ pub struct Pair {
     /// How much more alike they are than others are to either, if it was asked for and the collection
     /// is large enough.
     pub margin: Option<f64>,
-    /// How similar the texts themselves are; none if the scheme cannot say, or with boilerplate.
+    /// How similar the texts themselves are, if it was asked for; none if the scheme cannot say, or
+    /// with boilerplate.
     pub estimate: Option<Estimate>,
     /// The measures with fingerprints weighed by their rarity, if these were weighed.
     pub weighted: Option<WeightedPair>,
@@ -356,7 +365,9 @@ impl<'a> Join<'a> {
                 }
             }
         }
-        self.estimate(address, &keys, &mut pairs)?;
+        if self.options.needs_estimates() {
+            self.estimate(address, &keys, &mut pairs)?;
+        }
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         if let Some(margins) = &self.margins {
             for pair in &mut pairs {

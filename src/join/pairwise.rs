@@ -37,6 +37,8 @@ pub struct PairwiseOptions {
     /// The least estimated resemblance of the texts themselves, 0 to 1; more than 0 only for a scheme
     /// that has an [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
     pub estimated_resemblance_min: f64,
+    /// Whether pairs show estimates, as [`PairOptions::estimates`].
+    pub estimates: bool,
     /// The least margin of a pair, -1 to 1, if margins decide.
     pub margin_min: Option<f64>,
     /// Whether those with the greatest margins come first.
@@ -52,6 +54,7 @@ impl Default for PairwiseOptions {
             limit: 20,
             similarity_min: 0.0,
             estimated_resemblance_min: 0.0,
+            estimates: false,
             margin_min: None,
             by_margin: false,
             min_passage: None,
@@ -71,9 +74,15 @@ pub fn most_similar(
     options: &PairwiseOptions,
     stop: &AtomicBool,
 ) -> Result<Vec<SymmetricPair>> {
-    let PairwiseOptions { limit, similarity_min, margin_min, by_margin, min_passage, .. } =
-        *options;
-    let estimated_resemblance = options.estimated_resemblance_min;
+    let PairwiseOptions {
+        limit,
+        similarity_min,
+        estimated_resemblance_min: estimated_resemblance,
+        estimates,
+        margin_min,
+        by_margin,
+        min_passage,
+    } = *options;
     let documents = searcher.snapshot().documents();
     // Asked for, so that there is an error if there are too few documents.
     let margin_min = margin_min.or(by_margin.then_some(f64::NEG_INFINITY));
@@ -81,6 +90,7 @@ pub fn most_similar(
         thresholds: Thresholds { estimated_resemblance, ..Thresholds::default() },
         relative: documents >= MARGIN_DOCUMENTS_MIN,
         margin_min,
+        estimates,
         min_passage,
         ..PairOptions::default()
     };

@@ -8,7 +8,7 @@ use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
-use cento::join::pairs::{PairOptions, pairs};
+use cento::join::pairs::{Pair, PairOptions, pairs};
 use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
 use cento::search::{Query, Searcher, SimilarTo};
 use cento::tantivy::collector::DocSetCollector;
@@ -106,7 +106,7 @@ fn pair_ids(
     scheme: &str,
     thresholds: Thresholds,
 ) -> BTreeSet<(String, String)> {
-    let options = PairOptions { thresholds, ..PairOptions::default() };
+    let options = PairOptions { thresholds, estimates: true, ..PairOptions::default() };
     let (texts, stop) = (texts(), AtomicBool::new(false));
     let text = |id: &str| &texts.iter().find(|text| text.0 == id).unwrap().1;
     let mut found = BTreeSet::new();
@@ -195,6 +195,7 @@ fn pairwise_shows_the_pairs_of_which_enough_is_estimated() {
             let options = PairwiseOptions {
                 limit: usize::MAX,
                 estimated_resemblance_min,
+                estimates: true,
                 ..PairwiseOptions::default()
             };
             most_similar(&searcher, &options, &stop).unwrap()
@@ -207,6 +208,36 @@ fn pairwise_shows_the_pairs_of_which_enough_is_estimated() {
             assert_eq!(of(least), expected, "{scheme} {least}");
         }
     }
+}
+
+#[test]
+fn pairs_have_estimates_if_they_are_asked_for() {
+    let (searcher, stop) = (index(SCHEMES[0]), AtomicBool::new(false));
+    let all = |options: &PairOptions| {
+        let mut all = Vec::new();
+        pairs(&searcher, None, options, 0, &stop, &mut |_, found| {
+            all.extend(found);
+            Ok(())
+        })
+        .unwrap();
+        all
+    };
+    let shown = all(&PairOptions { estimates: true, ..PairOptions::default() });
+    assert!(!shown.is_empty() && shown.iter().all(|pair| pair.estimate.is_some()));
+    let plain = all(&PairOptions::default());
+    assert!(plain.iter().all(|pair| pair.estimate.is_none()));
+    let ids = |pairs: &[Pair]| pairs.iter().map(|pair| (pair.a, pair.b)).collect::<Vec<_>>();
+    assert_eq!(ids(&plain), ids(&shown));
+    // A threshold implies them.
+    let thresholds = Thresholds { estimated_resemblance: 0.1, ..Thresholds::default() };
+    let enough = all(&PairOptions { thresholds, ..PairOptions::default() });
+    assert!(!enough.is_empty() && enough.iter().all(|pair| pair.estimate.is_some()));
+    let similar = |estimates| {
+        let options = PairwiseOptions { estimates, ..PairwiseOptions::default() };
+        most_similar(&searcher, &options, &stop).unwrap()
+    };
+    assert!(similar(true).iter().all(|pair| pair.pair.estimate.is_some()));
+    assert!(similar(false).iter().all(|pair| pair.pair.estimate.is_none()));
 }
 
 /// Who is dropped for whom; the index is committed after so many documents.

@@ -134,6 +134,7 @@ impl Pairs {
             relative: self.relative,
             margin_min: self.min_margin,
             weighted: false,
+            estimates: self.format == Format::Json,
             passages: self.passages,
             min_passage: self.min_passage,
             threads: self.join.threads(),
@@ -213,7 +214,7 @@ impl Pairs {
     /// A number for what will be written: that of another index or with other options differs.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
         // Threads change nothing; boilerplate is taken by its name. What is ranked is written nowhere
-        // else.
+        // else, and estimates are written if the format has them.
         let PairOptions {
             thresholds,
             scope,
@@ -223,6 +224,7 @@ impl Pairs {
             relative,
             margin_min,
             weighted,
+            estimates: _,
             threads: _,
         } = options;
         let Thresholds {

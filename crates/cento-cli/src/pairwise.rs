@@ -135,6 +135,7 @@ impl Pairwise {
             limit: self.limit,
             similarity_min: self.min_similarity,
             estimated_resemblance_min: self.min_estimated_resemblance,
+            estimates: self.format == Format::Json,
             margin_min: self.min_margin,
             by_margin: self.relative,
             min_passage: self.min_passage,

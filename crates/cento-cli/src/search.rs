@@ -272,7 +272,7 @@ impl Search {
             filter: self.filter.clone(),
             max_df: self.max_df,
             budget: self.budget,
-            estimates: true,
+            estimates: self.format == Format::Json,
             passages: self.passages,
             min_passage: self.min_passage,
             verify: self.verify.clone(),

@@ -74,6 +74,7 @@ pub async fn pairwise(
         let options = PairwiseOptions {
             limit,
             estimated_resemblance_min,
+            estimates: true,
             min_passage,
             ..PairwiseOptions::default()
         };
