@@ -44,6 +44,8 @@ pub struct Passages {
     /// Whether they are all. If not, looking for all would have taken more steps than it may; equal
     /// texts have equal answers.
     pub complete: bool,
+    /// The tokens of the query in each.
+    places: Vec<Range<u32>>,
 }
 
 /// What a range counts.
@@ -76,10 +78,37 @@ impl Passage {
 }
 
 impl Passages {
+    /// Passages, each with its tokens of the query.
+    pub(crate) fn new(found: Vec<(Passage, Range<u32>)>, complete: bool) -> Passages {
+        let (found, places) = found.into_iter().unzip();
+        Passages { found, complete, places }
+    }
+
+    /// All passages there are, as ranges of tokens.
+    pub(crate) fn of_tokens(found: Vec<Passage>) -> Passages {
+        let places = found.iter().map(|passage| passage.query.0..passage.query.1).collect();
+        Passages { found, complete: true, places }
+    }
+
+    /// The number of tokens of the query that are in any of them. Passages may overlap; what is in two
+    /// counts once.
+    #[must_use]
+    pub fn tokens(&self) -> u32 {
+        let mut places = self.places.clone();
+        places.sort_unstable_by_key(|place| place.start);
+        let (mut tokens, mut end) = (0, 0);
+        for place in places {
+            tokens += place.end.saturating_sub(place.start.max(end));
+            end = end.max(place.end);
+        }
+        tokens
+    }
+
     /// The same, with only those passages that have at least this many tokens of the query.
     #[must_use]
     pub fn of_at_least(mut self, tokens: u32) -> Passages {
         self.found.retain(|passage| passage.tokens >= tokens);
+        self.places.retain(|place| place.len() >= tokens as usize);
         self
     }
 }
@@ -107,16 +136,19 @@ pub fn between_prepared(
     document: Side<'_>,
     stop: Stop<'_>,
 ) -> Result<Passages> {
-    let passage = |aligned: Aligned| Passage {
-        query: bytes(query.tokens, &aligned.query),
-        hit: bytes(document.tokens, &aligned.hit),
-        unit: Unit::Bytes,
-        tokens: aligned.query.len() as u32,
-        similarity: aligned.similarity,
+    let passage = |aligned: Aligned| {
+        let passage = Passage {
+            query: bytes(query.tokens, &aligned.query),
+            hit: bytes(document.tokens, &aligned.hit),
+            unit: Unit::Bytes,
+            tokens: aligned.query.len() as u32,
+            similarity: aligned.similarity,
+        };
+        (passage, aligned.query.start as u32..aligned.query.end as u32)
     };
     let alignment = align_prepared((query, prepared), document, stop)?;
     let found = alignment.passages.into_iter().map(passage).collect();
-    Ok(Passages { found, complete: alignment.is_complete })
+    Ok(Passages::new(found, alignment.is_complete))
 }
 
 /// The bytes from the first of a range of tokens to the last.

@@ -38,7 +38,7 @@ pub fn best_pairs(
     pairs(searcher, against, &options, 0, stop, &mut |next, mut found| {
         if rank == Rank::Passages {
             for pair in &mut found {
-                pair.passage_tokens = pair.passages.as_ref().map(tokens_in);
+                pair.passage_tokens = pair.passages.as_ref().map(Passages::tokens);
                 pair.passages = pair.passages.take().filter(|_| shows_passages);
             }
         }
@@ -47,10 +47,6 @@ pub fn best_pairs(
         Ok(())
     })?;
     Ok(best.finish())
-}
-
-fn tokens_in(passages: &Passages) -> u32 {
-    passages.found.iter().map(|passage| passage.tokens).sum()
 }
 
 /// The better pair first.

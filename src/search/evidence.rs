@@ -174,7 +174,7 @@ impl<'a> Evidence<'a> {
             return Ok(None);
         }
         let Some(aligned) = self.aligned(address)? else {
-            let found = Passages { found: self.of_fingerprints(address)?, complete: true };
+            let found = Passages::of_tokens(self.of_fingerprints(address)?);
             return Ok(Some(found.of_at_least(self.min_passage.unwrap_or(0))));
         };
         let aligned = aligned.of_at_least(self.min_passage.unwrap_or(0));
@@ -189,8 +189,11 @@ impl<'a> Evidence<'a> {
         // Too little to be aligned: what brought the document up is shown.
         let document = self.document(address, Purpose::Measures)?;
         let found = self.of_fingerprints(address)?.into_iter();
-        let in_bytes = |passage: Passage| passage.in_bytes(&self.tokens, &document.tokens);
-        let found = Passages { found: found.map(in_bytes).collect(), ..aligned };
+        let in_bytes = |passage: Passage| {
+            let place = passage.query.0..passage.query.1;
+            (passage.in_bytes(&self.tokens, &document.tokens), place)
+        };
+        let found = Passages::new(found.map(in_bytes).collect(), aligned.complete);
         Ok(Some(found.of_at_least(tokens_min as u32)))
     }
 
@@ -261,6 +264,6 @@ impl Searcher {
         let resolved = self.resolve(&query.subject, &mut Scratch::default(), query.stop())?;
         let mut evidence = self.evidence(&resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
-        Ok(found.flatten().unwrap_or(Passages { found: Vec::new(), complete: true }))
+        Ok(found.flatten().unwrap_or_else(|| Passages::of_tokens(Vec::new())))
     }
 }

@@ -356,7 +356,8 @@ impl Searcher {
             tokens: found.candidate.tokens.len() as u32,
             similarity: found.similarity,
         };
-        let passages = Some(Passages { found: vec![passage], complete: true });
+        let place = 0..tokens.hashes.len() as u32;
+        let passages = Some(Passages::new(vec![(passage, place)], true));
         let best = Shown { scored: best, adds: None, verified: None, passages };
         let hit = self.hit(best, &mut self.estimates_of(subject, counted, query), query)?;
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
@@ -534,7 +535,6 @@ struct Shown {
 impl Shown {
     /// The tokens of the query in passages.
     fn passage_tokens(&self) -> u32 {
-        let passages = self.passages.iter().flat_map(|passages| &passages.found);
-        passages.map(|passage| passage.tokens).sum()
+        self.passages.as_ref().map_or(0, Passages::tokens)
     }
 }

@@ -1,9 +1,12 @@
 //! Passages: where exactly do query and hit say the same?
 
+use std::sync::atomic::AtomicBool;
+
 use crate::common::words;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::search::{Goal, Query, Searcher, Subject};
+use cento::join::pairs::{PairOptions, best_pairs};
+use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
 use cento::{Comparison, Passage, Unit};
 use proptest::prelude::*;
@@ -204,6 +207,31 @@ fn all_of_a_short_text_is_no_chance() {
     let searcher = index(config, &[("d", &document)]);
     let found = passages(&searcher, Subject::Text(title.clone()));
     assert_eq!((found.len(), cut(&document, found[0].hit)), (1, &*title));
+}
+
+#[test]
+fn a_token_in_two_passages_counts_once_for_the_rank() {
+    // Two passages of `stitched` share ten of thirty tokens: it has no more than the copy.
+    let text = words(1, 30);
+    let tokens: Vec<&str> = text.split(' ').collect();
+    let stitched =
+        format!("{} {} {}", tokens[..20].join(" "), words(2, 150), tokens[10..].join(" "));
+    let documents = [("copy", &*text), ("stitched", &*stitched)];
+    let searcher = index(Config::new("kgram(k=5)", "words", true).unwrap(), &documents);
+    let query = Query { rank: Rank::Passages, passages: true, ..Query::text(text.as_str()) };
+    let hits = searcher.search(&query).unwrap().hits;
+    let found: Vec<_> = hits.iter().map(|hit| (&*hit.id, hit.passage_tokens.unwrap())).collect();
+    assert_eq!(found, [("copy", 30), ("stitched", 30)]);
+    let lengths = |passages: &[Passage]| passages.iter().map(|p| p.tokens).collect::<Vec<_>>();
+    assert_eq!(lengths(hits[1].passages.as_ref().unwrap()), [20, 20]);
+    // Those that are too short to be shown do not count.
+    let long = Query { min_passage: Some(21), ..query };
+    assert_eq!(searcher.search(&long).unwrap().hits.len(), 1);
+    let options = PairOptions { passages: true, ..PairOptions::default() };
+    let (best, stop) = ((Rank::Passages, 1), AtomicBool::new(false));
+    let pairs = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
+    assert_eq!(lengths(&pairs[0].passages.as_ref().unwrap().found), [20, 20]);
+    assert_eq!(pairs[0].passage_tokens, Some(30));
 }
 
 #[test]
