@@ -119,7 +119,8 @@ impl Unit {
     }
 }
 
-/// The passages of two texts.
+/// The passages of two texts; if one of them is shorter than [`PASSAGE_TOKENS_MIN`], and the other has
+/// all of it, that is one.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -147,8 +148,37 @@ pub fn between_prepared(
         (passage, aligned.query.start as u32..aligned.query.end as u32)
     };
     let alignment = align_prepared((query, prepared), document, stop)?;
-    let found = alignment.passages.into_iter().map(passage).collect();
-    Ok(Passages::new(found, alignment.is_complete))
+    let mut found = alignment.passages;
+    if found.is_empty() {
+        found.extend(whole(&query.tokens.hashes, &document.tokens.hashes, stop)?);
+    }
+    Ok(Passages::new(found.into_iter().map(passage).collect(), alignment.is_complete))
+}
+
+/// The first place where the longer text has all of the shorter one, if that is shorter than what is
+/// chance: a part of it would be chance, all of it is not.
+fn whole(query: &[u64], document: &[u64], stop: Stop<'_>) -> Result<Option<Aligned>> {
+    let is_in_document = query.len() <= document.len();
+    let (short, long) = if is_in_document { (query, document) } else { (document, query) };
+    if short.is_empty() || short.len() >= PASSAGE_TOKENS_MIN {
+        return Ok(None);
+    }
+    for (at, window) in long.windows(short.len()).enumerate() {
+        stop.check_at(at)?;
+        if window == short {
+            let (all, place) = (0..short.len(), at..at + short.len());
+            let (query, hit) = if is_in_document { (all, place) } else { (place, all) };
+            return Ok(Some(Aligned { query, hit, similarity: 1.0 }));
+        }
+    }
+    Ok(None)
+}
+
+/// The tokens that are in a range of bytes.
+pub fn tokens_in(tokens: &Tokens, (start, end): (u32, u32)) -> Range<u32> {
+    let first = tokens.spans.partition_point(|span| span.start < start);
+    let last = tokens.spans.partition_point(|span| span.end <= end);
+    first as u32..last.max(first) as u32
 }
 
 /// The bytes from the first of a range of tokens to the last.

@@ -2,6 +2,7 @@
 //!
 //! Passages, and measures over the whole texts: both need the stored text of the hit.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -164,8 +165,9 @@ impl<'a> Evidence<'a> {
     /// The passages shared with the document at `address`, if they were asked for: those that are long
     /// enough.
     ///
-    /// With the texts at hand these are no chance. Without them, whatever the fingerprints tell is
-    /// shown, unless it is too short for what was asked.
+    /// With the texts at hand these are no chance. Where there are none, and a text is short or short ones
+    /// are asked for, the fingerprints decide, which know words as they were signed. Without texts,
+    /// whatever the fingerprints tell is shown, unless it is too short for what was asked.
     ///
     /// # Errors
     /// When the document cannot be read.
@@ -173,28 +175,50 @@ impl<'a> Evidence<'a> {
         if !self.needs_passages {
             return Ok(None);
         }
+        let tokens_min = self.min_passage.unwrap_or(0);
         let Some(aligned) = self.aligned(address)? else {
             let found = Passages::of_tokens(self.of_fingerprints(address)?);
-            return Ok(Some(found.of_at_least(self.min_passage.unwrap_or(0))));
+            return Ok(Some(found.of_at_least(tokens_min)));
         };
-        let aligned = aligned.of_at_least(self.min_passage.unwrap_or(0));
-        // All of a text that is shorter than what is chance is no chance.
-        let tokens = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
-        let shorter = self.tokens.hashes.len().min(tokens as usize);
-        let tokens_min =
-            self.min_passage.map_or(PASSAGE_TOKENS_MIN.min(shorter), |min| min as usize);
-        if !aligned.found.is_empty() || tokens_min >= PASSAGE_TOKENS_MIN {
+        let aligned = aligned.of_at_least(tokens_min);
+        let least = match self.min_passage {
+            Some(least) => least as usize,
+            None => self.shorter(address, Purpose::Passages)?,
+        };
+        if !aligned.found.is_empty() || least >= PASSAGE_TOKENS_MIN {
             return Ok(Some(aligned));
         }
-        // Too little to be aligned: what brought the document up is shown.
+        let mut found = self.of_fingerprints(address)?;
+        if self.min_passage.is_none() {
+            // Of a short text it must be all, as it was signed.
+            let all = self.shorter(address, Purpose::Measures)?;
+            found.retain(|passage| passage.tokens as usize >= all);
+        }
+        let found = self.by_text(found, address)?;
+        Ok(Some(Passages::new(found, aligned.complete).of_at_least(tokens_min)))
+    }
+
+    /// The number of tokens of the query or of the document at `address`, whichever is less.
+    fn shorter(&mut self, address: DocAddress, purpose: Purpose) -> Result<usize> {
+        let document = self.document(address, purpose)?.tokens.hashes.len();
+        let query = self.query(purpose);
+        Ok(query.map_or(document, |query| query.tokens.hashes.len().min(document)))
+    }
+
+    /// Passages of tokens as passages of bytes, each with its tokens as passages are found.
+    fn by_text(
+        &mut self,
+        found: Vec<Passage>,
+        address: DocAddress,
+    ) -> Result<Vec<(Passage, Range<u32>)>> {
         let document = self.document(address, Purpose::Measures)?;
-        let found = self.of_fingerprints(address)?.into_iter();
-        let in_bytes = |passage: Passage| {
-            let place = passage.query.0..passage.query.1;
-            (passage.in_bytes(&self.tokens, &document.tokens), place)
+        let whole_words = self.whole_words.as_ref().map_or(&self.tokens, |(_, tokens)| tokens);
+        let by_text = |passage: Passage| {
+            let passage = passage.in_bytes(&self.tokens, &document.tokens);
+            let place = passages::tokens_in(whole_words, passage.query);
+            (Passage { tokens: place.len() as u32, ..passage }, place)
         };
-        let found = Passages::new(found.map(in_bytes).collect(), aligned.complete);
-        Ok(Some(found.of_at_least(tokens_min as u32)))
+        Ok(found.into_iter().map(by_text).collect())
     }
 
     /// The passages of the query and the document at `address`, by their texts; none without texts.
