@@ -99,8 +99,8 @@ pub use estimate::{Estimate, Estimator, HitEstimate};
 pub use hash::Digest;
 pub use index::{
     Bytes, CheckReport, Compacting, Compaction, Config, DfBucket, DfDistribution, DocAddress,
-    Document, Index, MaxDf, Outcome, RepeatedPassage, Signed, Snapshot, Stats, StoredDocument,
-    Training, Writer, WriterOptions,
+    Document, Index, JoinOptions, Joined, MaxDf, OnConflict, Outcome, RepeatedPassage, Signed,
+    Snapshot, Stats, StoredDocument, Training, Writer, WriterOptions,
 };
 pub use overlap::{Category, Overlap};
 pub use search::{

@@ -21,11 +21,11 @@ use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::footer::Footer;
 use tantivy::directory::{
-    Directory, DirectoryLock, FileHandle, FileSlice, Lock, META_LOCK, WatchCallback, WatchHandle,
-    WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, FileSlice, Lock, META_LOCK,
+    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
-use super::seal::{self, Component, Components, META};
+use super::seal::{self, Adopted, Adoption, Component, Components, META, Sealed};
 use super::store_file::Stores;
 use crate::error::Corruption;
 use crate::replace;
@@ -52,6 +52,12 @@ struct State {
     /// Held from reading or writing the list until `listed` is set: a thread that read it before another wrote it must not
     /// set what it read afterwards.
     list: Mutex<()>,
+    /// The segments of other indexes that the last list says have been adopted.
+    adopted: Mutex<Adopted>,
+    /// Those that the next commit adopts.
+    adoption: Mutex<Option<Adoption>>,
+    /// Files that are to be links to others instead of being written.
+    links: Mutex<HashMap<PathBuf, PathBuf>>,
     /// Components whose checksum has been found right.
     verified: Mutex<HashSet<PathBuf>>,
     stores: Stores,
@@ -161,6 +167,29 @@ impl IndexDirectory {
         locked(&self.state.listed).clone()
     }
 
+    /// The segments of other indexes that have been adopted, as the list of segments says that was
+    /// last read or written.
+    pub fn adopted(&self) -> Adopted {
+        locked(&self.state.adopted).clone()
+    }
+
+    /// Has the list that names the segments of `adoption` record where they come from.
+    pub fn record(&self, adoption: Adoption) {
+        *locked(&self.state.adoption) = Some(adoption);
+    }
+
+    /// The directory of the file system, if it is one.
+    pub fn root(&self) -> Option<&Path> {
+        self.state.root.as_deref()
+    }
+
+    /// Has the next [`open_write`](Directory::open_write) of `path` make a link to the file `source`,
+    /// whose content is durable, and write nothing. So tantivy, which calls it, knows of the file before
+    /// it is there, and collects it if nothing names it.
+    pub fn link_next(&self, path: &Path, source: PathBuf) {
+        locked(&self.state.links).insert(path.to_owned(), source);
+    }
+
     /// Writes a file whole and for good, in place of another or none.
     fn replace(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         if let Some(root) = &self.state.root {
@@ -204,6 +233,25 @@ impl IndexDirectory {
     }
 }
 
+/// What a link is written through: it has its content.
+struct Linked;
+
+impl io::Write for Linked {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TerminatingWrite for Linked {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Keeps the files of the list of segments where they are, as long as it lives.
 pub struct ListHold {
     state: Arc<State>,
@@ -231,11 +279,11 @@ fn is_temporary(name: &str) -> bool {
     random.is_some_and(|r| r.len() == 6 && r.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-fn is_denied(error: &io::Error) -> bool {
+pub fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-fn damage(name: &str, what: impl Into<String>) -> io::Error {
+pub fn damage(name: &str, what: impl Into<String>) -> io::Error {
     io::Error::other(Corruption::new(name, "component", 0, what))
 }
 
@@ -252,7 +300,7 @@ pub(super) fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSli
 }
 
 /// Compares a component's length, and the checksum in its footer, with those that were listed.
-fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result<()> {
+pub fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result<()> {
     if file.len() as u64 != listed.len {
         let what = format!("it has {} bytes, but {} were written", file.len(), listed.len);
         return Err(damage(name, what));
@@ -323,7 +371,13 @@ impl Directory for IndexDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.inner.open_write(path)
+        let source = locked(&self.state.links).remove(path);
+        let (Some(source), Some(root)) = (source, &self.state.root) else {
+            return self.inner.open_write(path);
+        };
+        let linked = std::fs::hard_link(source, root.join(path));
+        linked.map_err(|e| OpenWriteError::wrap_io_error(e, path.to_owned()))?;
+        Ok(io::BufWriter::new(Box::new(Linked)))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -332,18 +386,21 @@ impl Directory for IndexDirectory {
         }
         let _list = locked(&self.state.list);
         let bytes = self.inner.atomic_read(path)?;
-        let (list, components) = seal::unseal(&bytes)
+        let Sealed { json, components, adopted } = seal::unseal(&bytes)
             .map_err(|e| OpenReadError::wrap_io_error(io::Error::other(e), path.to_owned()))?;
         *locked(&self.state.listed) = components;
-        Ok(list)
+        *locked(&self.state.adopted) = adopted;
+        Ok(json)
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         if path == Path::new(META) {
             let _list = locked(&self.state.list);
-            let (sealed, components) = seal::seal(data, |name| self.component(name))?;
-            self.replace(path, &sealed)?;
-            *locked(&self.state.listed) = components;
+            let (before, adoption) = (self.adopted(), locked(&self.state.adoption));
+            let sealed = seal::seal(data, &before, adoption.as_ref(), |name| self.component(name))?;
+            self.replace(path, &sealed.json)?;
+            *locked(&self.state.listed) = sealed.components;
+            *locked(&self.state.adopted) = sealed.adopted;
             return Ok(());
         }
         self.replace(path, data)

@@ -4,12 +4,14 @@
 //! sees one commit, whole; a commit that has been acknowledged survives a crash. tantivy owns
 //! commits, locks, deletes, merging and the stored documents; this module owns what an index *is*.
 
+mod adopt;
 #[doc(hidden)]
 pub mod canonical;
 mod check;
 mod column;
 mod compact;
 mod config;
+mod conflict;
 mod directory;
 mod distribution;
 mod document;
@@ -41,6 +43,7 @@ use tantivy::directory::{Advice, MmapDirectory, RamDirectory};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{IndexSettings, TantivyError};
 
+pub use adopt::{JoinOptions, Joined, OnConflict};
 pub use check::CheckReport;
 pub use compact::{Compacting, Compaction};
 pub use config::{Config, REUSE};

@@ -111,7 +111,7 @@ pub fn while_it_stays(path: &Path, open: &dyn Fn() -> Result<Index>) -> Result<I
 }
 
 /// Refuses a directory with files that do not belong to the index: they would be lost.
-fn check_all_own(path: &Path) -> Result<()> {
+pub(super) fn check_all_own(path: &Path) -> Result<()> {
     let failed = |e| Error::io("read", path, e);
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();

@@ -1,7 +1,7 @@
 //! Which fields does a document have in tantivy's eyes?
 
 use tantivy::schema::{
-    DateOptions, DateTimePrecision, FAST, Field, FieldType, INDEXED, IndexRecordOption,
+    DateOptions, DateTimePrecision, FAST, Field, FieldEntry, FieldType, INDEXED, IndexRecordOption,
     JsonObjectOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
@@ -90,4 +90,10 @@ pub fn params(schema: &Schema) -> Option<&serde_json::Value> {
         }
         _ => None,
     }
+}
+
+/// The fields but the one that says how documents are signed.
+pub fn others(schema: &Schema) -> Vec<&FieldEntry> {
+    let entries = schema.fields().map(|(_, entry)| entry);
+    entries.filter(|entry| entry.name() != plugin::FIELD).collect()
 }

@@ -18,6 +18,7 @@ pub const META: &str = "meta.json";
 /// The components that every segment has, by the extensions of their files.
 const COMPONENTS: [&str; 7] = ["fast", "fieldnorm", "idx", "pos", "sig", "store", "term"];
 
+const ADOPTED_MEMBER: &[u8] = b",\"cento_adopted\":";
 const FILES_MEMBER: &[u8] = b",\"cento_files\":";
 const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
 
@@ -45,6 +46,30 @@ impl From<Component> for (u64, u32) {
 
 /// The components of a commit by the names of their files.
 pub type Components = BTreeMap<String, Component>;
+
+/// The segments of other indexes that have been adopted, by their names there, each with the number
+/// of its documents that were deleted then.
+pub type Adopted = BTreeMap<String, u32>;
+
+/// Segments that are being adopted.
+#[derive(Debug)]
+pub struct Adoption {
+    /// Their new names, without hyphens.
+    pub segments: BTreeSet<String>,
+    /// What they were.
+    pub from: Adopted,
+}
+
+/// A list of segments, and what cento adds to it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// From [`seal`] the list as it is written, from [`unseal`] tantivy's own.
+    pub json: Vec<u8>,
+    /// The files of its segments.
+    pub components: Components,
+    /// The segments that have been adopted.
+    pub adopted: Adopted,
+}
 
 /// What cento reads of tantivy's list.
 #[derive(Deserialize)]
@@ -77,12 +102,19 @@ struct Deletes {
     opstamp: u64,
 }
 
+impl Segment {
+    /// What the names of its files begin with.
+    fn name(&self) -> String {
+        self.segment_id.replace('-', "")
+    }
+}
+
 impl List {
     /// The names of the files that it stands for.
     fn file_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for segment in &self.segments {
-            let uuid = segment.segment_id.replace('-', "");
+            let uuid = segment.name();
             names.extend(COMPONENTS.iter().map(|extension| format!("{uuid}.{extension}")));
             let deletes = segment.deletes.as_ref();
             names.extend(deletes.map(|deletes| format!("{uuid}.{}.del", deletes.opstamp)));
@@ -113,37 +145,52 @@ fn is_compression(name: &str) -> bool {
     matches!(name, "none" | "zstd") || level.is_some_and(|level| level.parse::<i32>().is_ok())
 }
 
-/// Adds to tantivy's list `json` what its files hold, which `component` knows, and the CRC-32 of it
-/// all.
+/// Adds to tantivy's list `json` which segments have been adopted, what its files hold, which
+/// `component` knows, and the CRC-32 of it all. `adopted` are those of the list before; those of
+/// `adoption` are added if the list names its segments: a merge may write a list before the commit
+/// does.
 ///
 /// # Errors
 /// When `component` fails, or `json` is no list of segments.
 pub fn seal(
     json: &[u8],
+    adopted: &Adopted,
+    adoption: Option<&Adoption>,
     mut component: impl FnMut(&str) -> io::Result<Component>,
-) -> io::Result<(Vec<u8>, Components)> {
-    let mut files = Components::new();
+) -> io::Result<Sealed> {
+    let mut components = Components::new();
     let list: List = serde_json::from_slice(json)?;
     for name in list.file_names() {
         let found = component(&name)?;
-        files.insert(name, found);
+        components.insert(name, found);
+    }
+    let mut adopted = adopted.clone();
+    if let Some(adoption) = adoption
+        && list.segments.iter().any(|segment| adoption.segments.contains(&segment.name()))
+    {
+        adopted.extend(adoption.from.clone());
     }
     let open = json.trim_ascii_end().strip_suffix(b"}").expect("a list is a JSON object");
-    let mut sealed = [open, FILES_MEMBER].concat();
-    serde_json::to_writer(&mut sealed, &files)?;
+    let mut sealed = open.to_vec();
+    if !adopted.is_empty() {
+        sealed.extend_from_slice(ADOPTED_MEMBER);
+        serde_json::to_writer(&mut sealed, &adopted)?;
+    }
+    sealed.extend_from_slice(FILES_MEMBER);
+    serde_json::to_writer(&mut sealed, &components)?;
     sealed.push(b'}');
     let crc = crc32fast::hash(&sealed);
     sealed.pop();
     sealed.extend_from_slice(CRC_MEMBER);
     sealed.extend_from_slice(format!("{crc}}}").as_bytes());
-    Ok((sealed, files))
+    Ok(Sealed { json: sealed, components, adopted })
 }
 
-/// tantivy's list that was sealed, and what its files hold.
+/// Takes tantivy's list, and what cento added to it, from a list that was sealed.
 ///
 /// # Errors
 /// When the list is not as it was written, or a file of a segment is not in it.
-pub fn unseal(sealed: &[u8]) -> Result<(Vec<u8>, Components), Corruption> {
+pub fn unseal(sealed: &[u8]) -> Result<Sealed, Corruption> {
     let damage = |what: String| Corruption::new(META, "list of segments", 0, what);
     let at = rfind(sealed, CRC_MEMBER).ok_or_else(|| damage("its checksum is missing".into()))?;
     let mut checked = [&sealed[..at], b"}"].concat();
@@ -154,16 +201,22 @@ pub fn unseal(sealed: &[u8]) -> Result<(Vec<u8>, Components), Corruption> {
     // A string inside JSON holds no bare quotes, so that the last match is the member itself.
     let at = rfind(&checked, FILES_MEMBER).ok_or_else(|| damage("it lists no files".into()))?;
     let files = &checked[at + FILES_MEMBER.len()..checked.len() - 1];
-    let files: Components = serde_json::from_slice(files)
+    let components: Components = serde_json::from_slice(files)
         .map_err(|e| damage(format!("its list of files is invalid: {e}")))?;
     checked.truncate(at);
+    let mut adopted = Adopted::new();
+    if let Some(at) = rfind(&checked, ADOPTED_MEMBER) {
+        adopted = serde_json::from_slice(&checked[at + ADOPTED_MEMBER.len()..])
+            .map_err(|e| damage(format!("its list of adopted segments is invalid: {e}")))?;
+        checked.truncate(at);
+    }
     checked.push(b'}');
     let list: List = serde_json::from_slice(&checked).map_err(|e| damage(e.to_string()))?;
     list.check().map_err(damage)?;
-    if let Some(name) = list.file_names().iter().find(|name| !files.contains_key(*name)) {
+    if let Some(name) = list.file_names().iter().find(|name| !components.contains_key(*name)) {
         return Err(damage(format!("it lists no checksum for {name}")));
     }
-    Ok((checked, files))
+    Ok(Sealed { json: checked, components, adopted })
 }
 
 fn rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
@@ -184,21 +237,43 @@ mod tests {
   "opstamp": 3
 }"#;
 
+    fn component(name: &str) -> io::Result<Component> {
+        Ok(Component { len: name.len() as u64, crc: 9 })
+    }
+
     #[test]
     fn a_sealed_list_is_json_and_is_given_back() {
-        let component = |name: &str| Ok(Component { len: name.len() as u64, crc: 9 });
-        let (sealed, files) = seal(&[LIST, b"\n"].concat(), component).unwrap();
-        assert_eq!(files.len(), COMPONENTS.len() + 1);
-        assert!(files.contains_key("0123abcd000000000000000000000001.7.del"), "{files:?}");
-        let value: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
-        assert_eq!(value["cento_files"]["0123abcd000000000000000000000001.sig"][1], 9);
-        assert_eq!(unseal(&sealed).unwrap(), (LIST.to_vec(), files));
-        for at in 0..sealed.len() {
-            let mut damaged = sealed.clone();
-            damaged[at] ^= 1;
-            assert!(unseal(&damaged).is_err(), "byte {at}");
-            assert!(unseal(&sealed[..at]).is_err(), "cut to {at}");
+        for adopted in [Adopted::new(), Adopted::from([("ab".into(), 0), ("cd".into(), 7)])] {
+            let sealed = seal(&[LIST, b"\n"].concat(), &adopted, None, component).unwrap();
+            let Sealed { json, components, .. } = &sealed;
+            assert_eq!(components.len(), COMPONENTS.len() + 1);
+            assert!(components.contains_key("0123abcd000000000000000000000001.7.del"));
+            let value: serde_json::Value = serde_json::from_slice(json).unwrap();
+            assert_eq!(value["cento_files"]["0123abcd000000000000000000000001.sig"][1], 9);
+            let unsealed = unseal(json).unwrap();
+            assert_eq!(unsealed.json, LIST);
+            assert_eq!((&unsealed.components, &unsealed.adopted), (components, &adopted));
+            for at in 0..json.len() {
+                let mut damaged = json.clone();
+                damaged[at] ^= 1;
+                assert!(unseal(&damaged).is_err(), "byte {at}");
+                assert!(unseal(&json[..at]).is_err(), "cut to {at}");
+            }
         }
+    }
+
+    #[test]
+    fn what_is_adopted_is_recorded_with_its_segments_and_not_before() {
+        // A merge in the background writes a list between the decision to adopt and the commit.
+        let from = Adopted::from([("ef".into(), 1)]);
+        let adoption = |name: &str| Adoption { segments: [name.into()].into(), from: from.clone() };
+        let before = Adopted::from([("ab".into(), 0)]);
+        let early = adoption("00000000000000000000000000000009");
+        let early = seal(LIST, &before, Some(&early), component).unwrap();
+        assert_eq!(early.adopted, before);
+        let with = adoption("0123abcd000000000000000000000001");
+        let with = seal(LIST, &before, Some(&with), component).unwrap();
+        assert_eq!(with.adopted, Adopted::from([("ab".into(), 0), ("ef".into(), 1)]));
     }
 
     /// What is said of a list with these files whose checksum fits.

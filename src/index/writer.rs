@@ -79,6 +79,8 @@ pub struct Writer {
     backlog_bytes_max: usize,
     /// The note of the last commit, which the next one carries on.
     note: Option<String>,
+    /// Whether segments are merged in the background.
+    merge: bool,
     /// Set while a change is made, and left so by one that fails or panics half way.
     failed: bool,
 }
@@ -134,6 +136,7 @@ impl Index {
             backlog: self.inner.plugin.backlog.clone(),
             backlog_bytes_max,
             note: self.note()?,
+            merge: options.merge,
             failed: false,
         })
     }
@@ -399,6 +402,21 @@ impl Writer {
 
     pub(super) fn tantivy_writer(&mut self) -> &mut IndexWriter {
         self.inner.as_mut().expect("a writer is used before it is closed")
+    }
+
+    /// Whether segments are merged in the background.
+    pub(super) fn merges(&self) -> bool {
+        self.merge
+    }
+
+    /// Begins a change of the list of segments: if it is not committed, the writer is unusable.
+    pub(super) fn begin_change(&mut self) {
+        self.failed = true;
+    }
+
+    /// Commits such a change.
+    pub(super) fn commit_change(&mut self) -> Result<()> {
+        self.commit_all()
     }
 
     fn check_usable(&self) -> Result<()> {

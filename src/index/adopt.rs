@@ -1,0 +1,511 @@
+//! How do finished indexes become one without being built again?
+//!
+//! Nothing in a segment depends on the index that it is in, so the segments of other indexes, the
+//! *shards*, are taken as they are: their files are copied or linked under new names and named by one
+//! commit. The commit also records which segments it took ([`Adopted`](super::seal::Adopted)), so
+//! that repeating it takes nothing, whether it was cut off or not. What has not been committed is
+//! collected like any file that no list names.
+//!
+//! Segments are not merged here: the writer does that later, or [`Index::compact`].
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tantivy::directory::error::LockError;
+use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK, TerminatingWrite};
+use tantivy::index::{SegmentId, SegmentMeta};
+use tantivy::merge_policy::NoMergePolicy;
+use tantivy::{Directory, HasLen};
+
+use super::conflict::{self, Elsewhere};
+use super::directory::{damage, footer, is_denied, verify_end, verify_whole};
+use super::policy::TieredMergePolicy;
+use super::seal::{Adopted, Adoption, Component, META};
+use super::{Index, Snapshot, Writer, WriterOptions, retrain, schema};
+use crate::error::{Corruption, Error, Result};
+
+/// What happens if two of the indexes have a document with the same id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnConflict {
+    /// Nothing is joined.
+    #[default]
+    Error,
+    /// The document of the shard that is named later stays, and the other one is deleted.
+    Later,
+}
+
+/// How indexes are joined.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct JoinOptions {
+    /// What happens if two of the indexes have a document with the same id.
+    pub on_conflict: OnConflict,
+    /// Take the files themselves, where a file system can link them, and remove the shards when the
+    /// commit is durable.
+    pub remove: bool,
+}
+
+/// The result of joining.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Joined {
+    /// Documents that have come from the shards.
+    pub documents: u64,
+    /// Segments that have come from the shards.
+    pub segments: usize,
+    /// Bytes of their files.
+    pub bytes: u64,
+    /// Files that are links to those of the shards; the others are copies.
+    pub linked: usize,
+    /// Older documents, of the index or an earlier shard, that were deleted because a later shard has
+    /// their ids.
+    pub replaced: u64,
+    /// Segments of the shards that had been joined before, and were not taken again.
+    pub known: usize,
+    /// Documents that shards have removed or replaced since they were joined. The index still has
+    /// them.
+    pub removed_since: u64,
+    /// Shards whose directories were removed.
+    pub removed: usize,
+}
+
+/// A shard, locked.
+struct Shard<'a> {
+    index: &'a Index,
+    /// Of the segments that are new.
+    snapshot: Option<Snapshot>,
+    /// Which segments of the snapshot these are, and their names.
+    new: Vec<usize>,
+    lock: Option<DirectoryLock>,
+}
+
+/// The number of bytes that are copied at a time.
+const COPIED_BYTES: usize = 1 << 20;
+
+/// The operation as of which adopted segments have lost documents. No commit has this number after
+/// segments were added: adding them takes one.
+const OPERATION: u64 = 0;
+
+impl Index {
+    /// Takes the segments of finished indexes, the `shards`, into the index at `path`, all in one
+    /// commit; creates it with the configuration of the first shard if it does not exist. See
+    /// [`Writer::adopt`].
+    ///
+    /// ```
+    /// use cento::{Config, Document, Index, JoinOptions, WriterOptions};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = |name: &str| dir.path().join(name);
+    /// for (name, text) in [("a", "a text of one machine"), ("b", "a text of another machine")] {
+    ///     let shard = Index::create(path(name), Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    ///     let mut writer = shard.writer(WriterOptions::default())?;
+    ///     writer.add(Document::new(name, text))?;
+    ///     writer.finish()?;
+    /// }
+    /// let joined = Index::join(path("all"), &[path("a"), path("b")], JoinOptions::default())?;
+    /// assert_eq!(joined.documents, 2);
+    /// // A second time there is nothing new.
+    /// let joined = Index::join(path("all"), &[path("a"), path("b")], JoinOptions::default())?;
+    /// assert_eq!((joined.documents, joined.known), (0, 2));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`Writer::adopt`], [`Index::open`] and [`Index::create`].
+    pub fn join(
+        path: impl AsRef<Path>,
+        shards: &[impl AsRef<Path>],
+        options: JoinOptions,
+    ) -> Result<Joined> {
+        let path = path.as_ref();
+        let shards = shards.iter().map(Index::open).collect::<Result<Vec<_>>>()?;
+        let index = match shards.first() {
+            Some(first) if !Index::exists(path) => {
+                // Nothing is created for shards that do not fit each other.
+                shards.iter().try_for_each(|shard| check_fits(first, shard))?;
+                Index::create(path, first.config().with_text(first.config().store_text)?)?
+            }
+            _ => Index::open(path)?,
+        };
+        let mut writer =
+            index.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
+        let joined = writer.adopt(&shards, options)?;
+        writer.finish()?;
+        Ok(joined)
+    }
+
+    /// Prevents others from writing to this shard. A shard that cannot be written by this user is
+    /// read without.
+    fn lock_shard(&self, options: JoinOptions) -> Result<Option<DirectoryLock>> {
+        match self.tantivy().directory().acquire_lock(&INDEX_WRITER_LOCK) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(LockError::IoError(error)) if is_denied(&error) && !options.remove => Ok(None),
+            Err(error) => Err(self.error("write to", error.into())),
+        }
+    }
+}
+
+impl Writer {
+    /// Takes the segments of other indexes, the `shards`, into this one as they are, all in one
+    /// commit: all of them or none. What has been added before is committed first.
+    ///
+    /// No id occurs twice afterwards: `options` say what happens to documents of the same id.
+    /// Segments that were adopted before are left out, so a repetition takes nothing; a shard that
+    /// was compacted meanwhile has new segments, and its documents are in conflict with those that
+    /// were taken. Documents that a shard removed after it was joined stay. The limit of document
+    /// frequency stays that of this index.
+    ///
+    /// All ids of the index and the shards are read, and each file of the shards once.
+    ///
+    /// # Errors
+    /// When a shard has another scheme, analyzer, frequency table or schema; when it is damaged, being
+    /// written ([`Error::Locked`]), or named twice; when an id occurs twice and that is not allowed.
+    /// Nothing has been adopted then. When the commit could not be opened, or a shard not be removed,
+    /// afterwards: then all have been adopted.
+    pub fn adopt(&mut self, shards: &[Index], options: JoinOptions) -> Result<Joined> {
+        self.commit()?;
+        self.committed()?;
+        let index = self.index().clone();
+        check_distinct(&index, shards)?;
+        let mut joined = Joined::default();
+        let shards = lock_all(&index, shards, options, &mut joined)?;
+        if shards.iter().any(|shard| !shard.new.is_empty()) {
+            let resolved = self.resolve(&shards, options)?;
+            // What a join that was cut off had copied is not to take space beside the new copies.
+            self.collect();
+            let taken = take_all(&index, &shards, &resolved, options, &mut joined);
+            let taken = taken.inspect_err(|_| self.collect())?;
+            joined.replaced = resolved.replaced;
+            self.commit_adopted(taken, resolved)?;
+        }
+        for shard in shards.into_iter().filter(|_| options.remove) {
+            remove_shard(shard)?;
+            joined.removed += 1;
+        }
+        Ok(joined)
+    }
+
+    /// Removes files that no commit names.
+    fn collect(&mut self) {
+        let collected = self.tantivy_writer().garbage_collect_files().wait();
+        if let Err(error) = collected {
+            log::warn!("{}", self.index().error("collect files of", error));
+        }
+    }
+
+    /// Decides which documents stay.
+    fn resolve(&mut self, shards: &[Shard<'_>], options: JoinOptions) -> Result<Resolved> {
+        let index = self.index().clone();
+        let own = self.committed()?;
+        let mut sources = conflict::sources(0, own, 0..own.segments().len());
+        for (number, shard) in (1..).zip(shards) {
+            if let Some(snapshot) = &shard.snapshot {
+                sources.extend(conflict::sources(number, snapshot, shard.new.iter().copied()));
+            }
+        }
+        let found = conflict::find(&sources, &index, options.on_conflict == OnConflict::Later)?;
+        if let Some(clash) = found.clash {
+            let path = |number: usize| match number {
+                0 => index.path().display(),
+                _ => shards[number - 1].index.path().display(),
+            };
+            let what = format!(
+                "the document `{}` is in {} and in {}, so nothing was joined; remove it from one of \
+                 them, or let the later one win",
+                clash.id,
+                path(clash.holders.0),
+                path(clash.holders.1)
+            );
+            return Err(Error::index(index.path(), what));
+        }
+        let own_segments = sources.iter().filter(|source| source.holder == 0).count();
+        let deleted = found.deleted.into_iter().skip(own_segments).collect();
+        Ok(Resolved { deleted, replaced_ids: found.own, replaced: found.replaced })
+    }
+
+    /// Commits segments whose files are there.
+    fn commit_adopted(&mut self, taken: Taken, resolved: Resolved) -> Result<()> {
+        let index = self.index().clone();
+        let names = |metas: &[SegmentMeta]| metas.iter().map(SegmentMeta::id).collect();
+        let ids: HashSet<SegmentId> = names(&taken.metas);
+        let segments: BTreeSet<String> = ids.iter().map(SegmentId::uuid_string).collect();
+        index.directory().record(Adoption { segments, from: taken.from });
+        self.begin_change();
+        let writer = self.tantivy_writer();
+        // A merge of new segments before the commit would make one that `Elsewhere` does not know.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let mut added = taken.metas.into_iter().try_for_each(|meta| writer.add_segment(meta));
+        if added.is_ok() && !resolved.replaced_ids.is_empty() {
+            let older = Elsewhere::new(resolved.replaced_ids, ids);
+            added = writer.delete_query(Box::new(older)).map(|_| ());
+        }
+        added.map_err(|e| index.error("adopt segments into", e))?;
+        self.commit_change()?;
+        if self.merges() {
+            self.tantivy_writer().set_merge_policy(Box::new(TieredMergePolicy));
+        }
+        if let Err(error) = self.committed() {
+            // Nothing says which documents have come.
+            self.begin_change();
+            return Err(error);
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of documents with ids that occur twice.
+struct Resolved {
+    /// The documents of each new segment that a later one replaces, ascending.
+    deleted: Vec<Vec<u32>>,
+    /// The ids of those of the index.
+    replaced_ids: Vec<tantivy::Term>,
+    /// How many are replaced in all.
+    replaced: u64,
+}
+
+/// Segments that have been copied or linked, and not been committed.
+#[derive(Default)]
+struct Taken {
+    metas: Vec<SegmentMeta>,
+    from: Adopted,
+}
+
+/// Refuses an index that is joined to itself, or twice.
+fn check_distinct(index: &Index, shards: &[Index]) -> Result<()> {
+    let mut seen: HashSet<PathBuf> = HashSet::new();
+    let own = index.path().canonicalize().ok();
+    for shard in shards {
+        // One in memory has no place.
+        let Ok(path) = shard.path().canonicalize() else { continue };
+        if own.as_ref() == Some(&path) {
+            return Err(Error::index(shard.path(), "an index cannot be joined to itself"));
+        }
+        if !seen.insert(path) {
+            return Err(Error::index(shard.path(), "it is named twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a shard whose segments would mean something else in the index.
+fn check_fits(index: &Index, shard: &Index) -> Result<()> {
+    index.config().check_signs_as(shard.config(), shard.path())?;
+    let says = |config: &super::Config| if config.store_text { "stores" } else { "does not store" };
+    let (own, others) = (says(index.config()), says(shard.config()));
+    if own != others {
+        let what = format!("it {others} texts, but {} {own} them", index.path().display());
+        return Err(Error::index(shard.path(), what));
+    }
+    if schema::others(&index.tantivy().schema()) != schema::others(&shard.tantivy().schema()) {
+        let what = format!(
+            "it has other fields than {}; they were created by different versions of cento",
+            index.path().display()
+        );
+        return Err(Error::index(shard.path(), what));
+    }
+    Ok(())
+}
+
+/// Locks all shards and finds out which of their segments are new.
+fn lock_all<'a>(
+    index: &Index,
+    shards: &'a [Index],
+    options: JoinOptions,
+    joined: &mut Joined,
+) -> Result<Vec<Shard<'a>>> {
+    let mut known = index.directory().adopted();
+    let mut locked = Vec::new();
+    for shard in shards {
+        check_fits(index, shard)?;
+        let lock = shard.lock_shard(options)?;
+        shard.check_same()?;
+        if options.remove {
+            retrain::check_all_own(shard.path())?;
+        }
+        let found = open_shard(shard, &known, joined);
+        let (snapshot, new) = found.map_err(|e| in_shard(shard, e))?;
+        // The same segment may be in two shards, if one is a copy of the other.
+        for reader in snapshot.iter().flat_map(|snapshot| snapshot.tantivy().segment_readers()) {
+            known.entry(reader.segment_id().uuid_string()).or_insert(reader.num_deleted_docs());
+        }
+        locked.push(Shard { index: shard, snapshot, new, lock });
+    }
+    Ok(locked)
+}
+
+/// Opens a shard if it has segments that are not `known`; which ones these are.
+fn open_shard(
+    shard: &Index,
+    known: &Adopted,
+    joined: &mut Joined,
+) -> Result<(Option<Snapshot>, Vec<usize>)> {
+    let metas = shard.tantivy().searchable_segment_metas().map_err(|e| shard.error("read", e))?;
+    for meta in &metas {
+        if let Some(&deleted) = known.get(&meta.id().uuid_string()) {
+            joined.known += 1;
+            joined.removed_since += u64::from(meta.num_deleted_docs().saturating_sub(deleted));
+        }
+    }
+    // One that was being removed after all of it had been adopted cannot be opened.
+    if metas.iter().all(|meta| known.contains_key(&meta.id().uuid_string())) {
+        return Ok((None, Vec::new()));
+    }
+    let snapshot = shard.snapshot()?;
+    let readers = snapshot.tantivy().segment_readers();
+    let is_new =
+        |reader: &tantivy::SegmentReader| !known.contains_key(&reader.segment_id().uuid_string());
+    let new = (0..readers.len()).filter(|&at| is_new(&readers[at])).collect();
+    Ok((Some(snapshot), new))
+}
+
+/// The error with the path of the shard, where it names one of its files.
+fn in_shard(shard: &Index, error: Error) -> Error {
+    match error {
+        Error::Corrupt(Corruption { file, section, offset, what }) => {
+            let file = shard.path().join(file).display().to_string();
+            Corruption::new(file, section, offset, what).into()
+        }
+        other => other,
+    }
+}
+
+/// Copies or links the files of all new segments.
+fn take_all(
+    index: &Index,
+    shards: &[Shard<'_>],
+    resolved: &Resolved,
+    options: JoinOptions,
+    joined: &mut Joined,
+) -> Result<Taken> {
+    let mut taken = Taken::default();
+    let mut deleted = resolved.deleted.iter();
+    for shard in shards {
+        let Some(snapshot) = &shard.snapshot else { continue };
+        let components = shard.index.directory().listed();
+        for &at in &shard.new {
+            let deleted = deleted.next().expect("there are as many as new segments");
+            let reader = &snapshot.tantivy().segment_readers()[at];
+            let name = reader.segment_id().uuid_string();
+            taken.from.insert(name.clone(), reader.num_deleted_docs());
+            let live = reader.num_docs() - deleted.len() as u32;
+            if live == 0 {
+                continue;
+            }
+            let meta =
+                index.tantivy().new_segment_meta(SegmentId::generate_random(), reader.max_doc());
+            let meta = match reader.max_doc() - live {
+                0 => meta,
+                count => meta.with_delete_meta(count, OPERATION),
+            };
+            meta.untrack_temp_docstore();
+            let new = meta.id().uuid_string();
+            for (file, &component) in components.range(name.clone()..) {
+                let Some(rest) = file.strip_prefix(&name) else { break };
+                let copied = if !rest.ends_with(".del") {
+                    PathBuf::from(format!("{new}{rest}"))
+                } else if deleted.is_empty() {
+                    PathBuf::from(format!("{new}.{OPERATION}.del"))
+                } else {
+                    continue;
+                };
+                joined.bytes += component.len;
+                let is_linked = take(index, shard.index, file, component, &copied, options.remove);
+                joined.linked += usize::from(is_linked.map_err(|e| in_shard(shard.index, e))?);
+            }
+            if !deleted.is_empty() {
+                write_alive(index, reader, deleted, &meta)?;
+            }
+            joined.segments += 1;
+            joined.documents += u64::from(live);
+            taken.metas.push(meta);
+        }
+    }
+    Ok(taken)
+}
+
+/// Copies a file of a shard to `new`, or links it, if `link` says so and the file systems allow it;
+/// returns whether it is linked. Compares all of it with what was listed.
+fn take(
+    index: &Index,
+    shard: &Index,
+    name: &str,
+    component: Component,
+    new: &Path,
+    link: bool,
+) -> Result<bool> {
+    let failed = |e: std::io::Error| shard.error("read", e.into());
+    let file = shard.directory().open_unchecked(Path::new(name));
+    let file = file.map_err(|e| shard.error("read", e.into()))?;
+    let directory = index.tantivy().directory();
+    if let (true, Some(root), Some(_)) = (link, shard.directory().root(), index.directory().root())
+    {
+        verify_whole(name, file.clone(), component).map_err(failed)?;
+        index.directory().link_next(new, root.join(name));
+        match directory.open_write(new) {
+            Ok(_) => return Ok(true),
+            // On another file system, or one that has no links.
+            Err(error) => log::debug!("cannot link {name}: {error}"),
+        }
+    }
+    verify_end(name, &file, component).map_err(failed)?;
+    let body = footer(name, file).map_err(failed)?.1;
+    let write = |e: std::io::Error| index.error("write to", e.into());
+    let mut out = directory.open_write(new).map_err(|e| index.error("write to", e.into()))?;
+    let mut crc = crc32fast::Hasher::new();
+    for from in (0..body.len()).step_by(COPIED_BYTES) {
+        let part =
+            body.read_bytes_slice(from..body.len().min(from + COPIED_BYTES)).map_err(failed)?;
+        crc.update(&part);
+        std::io::Write::write_all(&mut out, &part).map_err(write)?;
+    }
+    if crc.finalize() != component.crc {
+        let what = "its content does not match its checksum";
+        return Err(failed(damage(name, what)));
+    }
+    // With it comes tantivy's footer.
+    out.terminate().map_err(write)?;
+    Ok(false)
+}
+
+/// Writes which documents of a new segment are live: those that are in its shard, without `deleted`.
+fn write_alive(
+    index: &Index,
+    reader: &tantivy::SegmentReader,
+    deleted: &[u32],
+    meta: &SegmentMeta,
+) -> Result<()> {
+    let mut alive = tantivy::BitSet::with_max_value(reader.max_doc());
+    for doc in reader.doc_ids_alive() {
+        alive.insert(doc);
+    }
+    for &doc in deleted {
+        alive.remove(doc);
+    }
+    let path = meta.relative_path(tantivy::index::SegmentComponent::Delete);
+    let failed = |e: std::io::Error| index.error("write to", e.into());
+    let out = index.tantivy().directory().open_write(&path);
+    let mut out = out.map_err(|e| index.error("write to", e.into()))?;
+    tantivy::fastfield::write_alive_bitset(&alive, &mut out).map_err(failed)?;
+    out.terminate().map_err(failed)
+}
+
+/// Removes the directory of a shard, all of which has been adopted. The list of segments goes last:
+/// as long as it is there, a repetition knows that the rest may go.
+fn remove_shard(shard: Shard<'_>) -> Result<()> {
+    let Shard { index, snapshot, lock, .. } = shard;
+    drop(snapshot);
+    let path = index.path().canonicalize().map_err(|e| Error::io("find", index.path(), e))?;
+    let failed = |e| Error::io("remove", &path, e);
+    for entry in std::fs::read_dir(&path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        // A lock is no lock when its file is gone.
+        let is_kept = name == META || name.to_string_lossy().ends_with(".lock");
+        if !is_kept && entry.file_type().map_err(failed)?.is_file() {
+            std::fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    std::fs::remove_file(path.join(META)).map_err(failed)?;
+    drop(lock);
+    std::fs::remove_dir_all(&path).map_err(failed)
+}
