@@ -32,6 +32,9 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Index { path, what } if what.contains("no index") && !Index::exists(path) => {
             Some("`cento create` or `cento add` creates one")
         }
+        Error::Index { what, .. } if what.contains("let the later one win") => {
+            Some("--on-conflict later does")
+        }
         Error::Spec { what, .. } if what.contains("frequency table of single") => {
             Some("`cento train -q 1` makes one")
         }

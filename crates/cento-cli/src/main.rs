@@ -5,6 +5,7 @@
 //! files were left out.
 
 mod add;
+mod adopt;
 mod advice;
 mod boilerplate;
 mod check;
@@ -80,6 +81,7 @@ enum Verb {
     Report(report::Report),
     Remove(remove::Remove),
     Compact(compact::Compact),
+    Join(adopt::Join),
     Stats(stats::Stats),
     Check(check::Check),
     Fingerprint(fingerprint::Fingerprint),
@@ -147,6 +149,7 @@ fn main() -> ExitCode {
         Verb::Report(verb) => verb.run(),
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
+        Verb::Join(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),
         Verb::Check(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),

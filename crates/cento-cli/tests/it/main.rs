@@ -7,6 +7,7 @@ mod access;
 mod browser;
 mod cli;
 mod cli_add;
+mod cli_adopt;
 mod cli_join;
 mod cli_registry;
 mod cli_search;

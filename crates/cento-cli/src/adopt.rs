@@ -1,0 +1,133 @@
+//! `cento join`
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::output::{self, Format, bytes, count, counted};
+use super::terminal::tell;
+use super::{Outcome, Result};
+use cento::index::Index;
+use cento::{Error, JoinOptions, Joined, OnConflict};
+
+/// Make one index of finished indexes, without building it again.
+///
+/// Takes the segments of the other indexes, the shards, as they are, all in one commit: after a crash
+/// the index is as before or has all of them, and the command can be repeated. Shards that were joined
+/// before are left out. The answers are those of one index that was built of all documents.
+///
+/// Shards must have the scheme, the analyzer and the frequency table of the index, and nobody may be
+/// writing to them.
+#[derive(Debug, Args)]
+pub struct Join {
+    /// Directory of the index that takes the others; created like the first shard if it does not
+    /// exist.
+    index: PathBuf,
+    /// Directories of the indexes to take, the shards.
+    #[arg(required = true)]
+    shards: Vec<PathBuf>,
+    /// What to do if two of the indexes have a document with the same id.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
+    on_conflict: Conflict,
+    /// Remove the shards when the commit is durable. On the same file system their files are linked
+    /// and not copied, which takes no space.
+    #[arg(long = "move")]
+    remove: bool,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// What to do if two indexes have a document with the same id.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Conflict {
+    /// Join nothing, and name the id and both indexes.
+    Error,
+    /// Keep the document of the index that is named later, and delete the other one.
+    Later,
+}
+
+impl Join {
+    pub(super) fn run(self) -> Result {
+        let on_conflict = match self.on_conflict {
+            Conflict::Error => OnConflict::Error,
+            Conflict::Later => OnConflict::Later,
+        };
+        let options = JoinOptions { on_conflict, remove: self.remove };
+        let joined = Index::join(&self.index, &self.shards, options).map_err(without_service)?;
+        match self.format {
+            Format::Json => output::print_json(&joined)?,
+            Format::Human => tell!("{}", sentence(&joined)),
+        }
+        if joined.removed_since > 0 {
+            tell!(
+                "cento: {} removed or replaced in a shard after it was joined; the index still has \
+                 what was taken then",
+                match joined.removed_since {
+                    1 => "1 document was".to_owned(),
+                    more => format!("{} documents were", count(more)),
+                }
+            );
+        }
+        Ok(Outcome::Found)
+    }
+}
+
+/// A locked index needs other advice than from verbs that a service can do.
+fn without_service(error: Error) -> Error {
+    let Error::Locked { path } = error else { return error };
+    let what = "another process is writing to this index; wait until it has finished, or stop it: \
+                joining does not go through a service";
+    Error::Index { path, what: what.into() }
+}
+
+/// Describes what was done.
+fn sentence(joined: &Joined) -> String {
+    let mut done = match joined.segments {
+        0 => "nothing to do: all segments had been joined before".to_owned(),
+        _ => format!(
+            "joined {} in {}, {}",
+            counted(joined.documents, "document"),
+            counted(joined.segments as u64, "segment"),
+            bytes(joined.bytes)
+        ),
+    };
+    if joined.segments > 0 && joined.known > 0 {
+        let known = counted(joined.known as u64, "segment");
+        done.push_str(&format!("; {known} had been joined before"));
+    }
+    if joined.replaced > 0 {
+        let replaced = counted(joined.replaced, "older document");
+        done.push_str(&format!("; deleted {replaced} with the same id"));
+    }
+    if joined.removed > 0 {
+        done.push_str(&format!("; removed {}", counted(joined.removed as u64, "shard")));
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_names_only_what_was_done() {
+        let check = |set: fn(&mut Joined), expected: &str| {
+            let mut joined = Joined::default();
+            set(&mut joined);
+            assert_eq!(sentence(&joined), expected);
+        };
+        check(|j| j.known = 2, "nothing to do: all segments had been joined before");
+        check(
+            |j| (j.documents, j.segments, j.bytes) = (1200, 3, 2048),
+            "joined 1,200 documents in 3 segments, 2.00 KiB",
+        );
+        check(
+            |j| {
+                (j.documents, j.segments, j.known, j.replaced, j.removed) = (1, 1, 1, 2, 1);
+            },
+            "joined 1 document in 1 segment, 0 B; 1 segment had been joined before; deleted 2 older \
+             documents with the same id; removed 1 shard",
+        );
+    }
+}

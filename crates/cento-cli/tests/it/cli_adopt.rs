@@ -1,0 +1,63 @@
+//! The real binary: `cento join`.
+
+use serde_json::json;
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+
+/// Indexes `s0` and `s1` of one document each, and `s2` with another version of the second one.
+fn shards() -> Dir {
+    let dir = Dir::new();
+    for (shard, id, seed) in [("s0", "a", 1), ("s1", "b", 2), ("s2", "b", 3)] {
+        dir.write("one.jsonl", line(id, &words(seed, 200), json!({ "from": shard })));
+        dir.json(&["add", shard, "one.jsonl"]);
+    }
+    dir
+}
+
+#[test]
+fn shards_are_joined_once_and_a_conflict_is_named() {
+    let dir = shards();
+    let run = dir.run(&["join", "all", "s0", "s1"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.err.starts_with("joined 2 documents in 2 segments, "), "{}", run.err);
+    let run = dir.run(&["join", "all", "s0", "s1"]);
+    assert!(run.err.contains("nothing to do"), "{}", run.err);
+    assert_eq!(dir.json(&["join", "all", "s0", "s1"])["known"], 2);
+    dir.write("query.txt", words(2, 200));
+    assert_eq!(dir.json(&["search", "all", "query.txt"])["hits"][0]["id"], "b");
+
+    let run = dir.run(&["join", "all", "s2"]);
+    assert_eq!(run.status, 2);
+    for part in ["the document `b` is in all and in s2", "--on-conflict later"] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+    let joined = dir.json(&["join", "all", "s2", "--on-conflict", "later"]);
+    assert_eq!((&joined["documents"], &joined["replaced"]), (&json!(1), &json!(1)));
+    dir.write("query.txt", words(3, 200));
+    assert_eq!(dir.json(&["search", "all", "query.txt"])["hits"][0]["meta"]["from"], "s2");
+    assert_eq!(dir.json(&["stats", "all"])["documents"], 2);
+    assert_eq!(dir.run(&["check", "all"]).status, 0);
+}
+
+#[test]
+fn moved_shards_are_gone() {
+    let dir = shards();
+    let joined = dir.json(&["join", "all", "s0", "s1", "--move"]);
+    assert_eq!((&joined["removed"], &joined["documents"]), (&json!(2), &json!(2)));
+    assert!(!dir.path("s0").exists() && !dir.path("s1").exists());
+    assert_eq!(dir.run(&["check", "all"]).status, 0);
+    let run = dir.run(&["join", "all", "s0"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("s0: there is no index here"), "{}", run.err);
+}
+
+#[test]
+fn an_index_that_signs_otherwise_is_refused() {
+    let dir = shards();
+    dir.run(&["create", "other", "--scheme", "kgram(k=5)"]);
+    let run = dir.run(&["join", "all", "s0", "other"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("kgram(k=5)") && run.err.contains("winnow"), "{}", run.err);
+    assert!(!dir.path("all").exists());
+}
