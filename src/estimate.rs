@@ -102,7 +102,7 @@ impl Coverage {
         tokens: u32,
         fingerprints: impl IntoIterator<Item = (u32, bool)>,
     ) -> Coverage {
-        let runs = f64::from((tokens + 1).saturating_sub(estimator.run_tokens).max(1));
+        let runs = f64::from(tokens.saturating_sub(estimator.run_tokens)) + 1.0;
         let mut coverage =
             Coverage { runs, selected: 0.0, shared: 0.0, inside: 0.0, between: 0.0, squares: 0.0 };
         // A run stands for its place from half a token before it to half a token after it.
@@ -460,6 +460,16 @@ mod tests {
                 || u64::from(at),
             );
             prop_assert_eq!(of_shared, estimator.coverage(tokens, places));
+        }
+    }
+
+    #[test]
+    fn a_text_of_any_number_of_tokens_has_a_run() {
+        // A client's signature may say 4294967295, to which one was added.
+        let estimator = Estimator::of_windows(5, 10);
+        for (tokens, runs) in [(0, 1.0), (4, 1.0), (5, 1.0), (6, 2.0), (u32::MAX, 4_294_967_291.0)]
+        {
+            assert_eq!(estimator.coverage(tokens, [(0, true)]).runs, runs, "{tokens}");
         }
     }
 
