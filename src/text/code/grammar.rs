@@ -148,15 +148,20 @@ const RUBY_WORDS_BYTES_MAX: usize = 240;
 /// each open literal, of which a second one is open only within an interpolation; here all of a text
 /// count, whether they are open at a time or not.
 pub(super) fn breaks_ruby(text: &str) -> bool {
-    let mut words = 0;
-    for (at, _) in text.match_indices("<<") {
-        let rest = text[at + 2..].trim_start_matches(['-', '~', '<']);
+    let (mut words, mut rest) = (0, text);
+    while let Some(at) = rest.find("<<") {
+        // All that may open a heredoc in one run of these signs is followed by the same word, which is
+        // looked at once: a text may be one run.
+        let run = &rest[at..];
+        rest = run.trim_start_matches(['-', '~', '<']);
+        let openings = run[..run.len() - rest.len()].matches("<<").count();
         let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
-        words += match rest.chars().next() {
+        let word = match rest.chars().next() {
             Some(quote) if is_quote(quote) => 4 + rest[1..].find(quote).unwrap_or(rest.len()),
             Some(c) if is_word_byte(c) => 4 + rest.find(|c| !is_word_byte(c)).unwrap_or(rest.len()),
             _ => 0,
         };
+        words += openings * word;
     }
     let literals = 1 + text.matches("#{").count();
     words > RUBY_WORDS_BYTES_MAX || (words > 0 && words + 5 * literals + 8 > RUBY_STATE_BYTES)
@@ -165,4 +170,52 @@ pub(super) fn breaks_ruby(text: &str) -> bool {
 /// Whether a character of ASCII is one of a word; of others the C library decides.
 fn is_word_byte(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The bytes of the words after each `<<`, one after the other.
+    fn breaks_ruby_slowly(text: &str) -> bool {
+        let mut words = 0;
+        for (at, _) in text.match_indices("<<") {
+            let rest = text[at + 2..].trim_start_matches(['-', '~', '<']);
+            words += match rest.chars().next() {
+                Some(quote) if "\"'`".contains(quote) => {
+                    4 + rest[1..].find(quote).unwrap_or(rest.len())
+                }
+                Some(c) if is_word_byte(c) => {
+                    4 + rest.find(|c| !is_word_byte(c)).unwrap_or(rest.len())
+                }
+                _ => 0,
+            };
+        }
+        let literals = 1 + text.matches("#{").count();
+        words > RUBY_WORDS_BYTES_MAX || (words > 0 && words + 5 * literals + 8 > RUBY_STATE_BYTES)
+    }
+
+    #[test]
+    fn a_text_of_angle_brackets_is_looked_through_once() {
+        // At every second of them the rest of the run was looked through: 4 MiB took hours.
+        for sign in ["<", "<<-", "<<~<"] {
+            let signs = sign.repeat((4 << 20) / sign.len());
+            assert!(!breaks_ruby(&signs));
+            assert!(breaks_ruby(&(signs + "W")));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn runs_of_angle_brackets_count_as_often_as_they_open_a_heredoc(
+            parts in prop::collection::vec(prop::sample::select(vec![
+                "<", "<<", "-", "~", "W", "\u{e9}", "\"", "'", "`", " ", "#{", "WWWWWWWWWWWWWWWW",
+            ]), 0..60),
+            literals in prop::sample::select(vec![0usize, 150, 190, 200]),
+        ) {
+            let text = parts.concat() + &"#{".repeat(literals);
+            prop_assert_eq!(breaks_ruby(&text), breaks_ruby_slowly(&text));
+        }
+    }
 }

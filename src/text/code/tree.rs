@@ -98,8 +98,8 @@ fn tokenize(
     stop: Stop<'_>,
 ) -> Result<()> {
     let tokens = &mut Found { tokens, ends_with_break: true };
-    let is_dangerous = language == "ruby" && breaks_ruby(text);
-    if text.len() > PARSED_BYTES_MAX || depth(text) > DEPTH_MAX || is_dangerous {
+    let is_dangerous = || language == "ruby" && breaks_ruby(text);
+    if text.len() > PARSED_BYTES_MAX || depth(text) > DEPTH_MAX || is_dangerous() {
         return signs(text, keeps_names, tokens, stop);
     }
     let grammar = grammar(language);
