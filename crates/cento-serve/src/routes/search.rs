@@ -57,7 +57,7 @@ pub async fn search(
     }
     let request: SearchRequest = body.json()?;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
-    let answer = if is_quick(&request, &body, searcher.snapshot().config()) {
+    let answer = if is_quick(&request, body.len(), searcher.snapshot().config()) {
         app.run_here(|| one(&app, &searcher, collection.as_ref(), request, None)).await?
     } else {
         // Its room is given up when the search is done.
@@ -73,20 +73,22 @@ pub async fn search(
     Ok(Json(answer).into_response())
 }
 
-/// Whether a search takes no longer than handing it to another thread and back: the text is short and no
-/// other text is read.
-fn is_quick(request: &SearchRequest, body: &Body, config: &Config) -> bool {
+/// Whether a search takes no longer than handing it to another thread and back: the text is short, and
+/// neither other texts nor the signatures of all candidates are read.
+fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool {
     let SearchRequest { passages, verify, best, cover, filter, boilerplate, .. } = request;
     let is_weighed = request.rank != Rank::Overlap
         || request.min_weighted_containment > 0.0
         || request.min_weighted_resemblance > 0.0;
+    let estimates_all = request.min_estimated_resemblance > 0.0;
     let reads_texts = *passages || request.min_passage.is_some() || verify.is_some() || *best;
     let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
     // With the limit of document frequency that is the default few postings are read.
     let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
     let is_default = config.max_df == MaxDf::Default;
-    let is_short = body.len() <= QUICK_BYTES_MAX && request.id.is_none();
-    is_short && is_plain && !is_weighed && reads_little && is_default && !reads_texts
+    let is_short = body_bytes <= QUICK_BYTES_MAX && request.id.is_none();
+    let is_counted = !is_weighed && !estimates_all;
+    is_short && is_plain && is_counted && reads_little && is_default && !reads_texts
 }
 
 fn one(
@@ -166,4 +168,42 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
         })
         .await??;
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Map, Value, json};
+
+    #[test]
+    fn what_reads_more_than_a_few_postings_is_not_quick() {
+        // A search with a least estimate read the signatures of all candidates where it could not be
+        // stopped.
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        let is_quick = |more: Value| {
+            let mut request = Map::from_iter([("text".to_owned(), json!("a short text"))]);
+            request.extend(more.as_object().unwrap().clone());
+            let request = serde_json::from_value(Value::Object(request)).unwrap();
+            is_quick(&request, 100, &config)
+        };
+        assert!(is_quick(json!({})));
+        assert!(is_quick(json!({"min_resemblance": 0.1, "min_estimated_resemblance": 0.0})));
+        for more in [
+            json!({"min_estimated_resemblance": 0.01}),
+            json!({"min_weighted_containment": 0.01}),
+            json!({"min_weighted_resemblance": 0.01}),
+            json!({"rank": "weight"}),
+            json!({"passages": true}),
+            json!({"min_passage": 5}),
+            json!({"verify": "overlap"}),
+            json!({"best": true}),
+            json!({"cover": true}),
+            json!({"filter": "lang:de"}),
+            json!({"boilerplate": ["a"]}),
+            json!({"max_df": "5"}),
+            json!({"limit": 101}),
+        ] {
+            assert!(!is_quick(more.clone()), "{more}");
+        }
+    }
 }
