@@ -220,6 +220,9 @@ impl Searcher {
         let in_query = subject.keys.len() as u32;
         let mut scored = score::scored(self, &documents, in_query, &found, query)?;
         if query.min_estimated_resemblance > 0.0 {
+            // No estimate exceeds what the fingerprints allow: those of the others need not be read.
+            let least = self.estimator_needed()?.least(query.min_estimated_resemblance);
+            scored.retain(|scored| scored.overlap.resemblance() >= least);
             let mut estimates = self.estimates_of(subject, &found, query);
             let mut meeting = Vec::with_capacity(scored.len());
             for scored in scored {

@@ -335,3 +335,35 @@ fn who_asks_for_an_estimate_that_there_is_not_is_told() {
     let hits = searcher.search(&query).unwrap().hits;
     assert!(!hits.is_empty() && hits.iter().all(|hit| hit.estimate.is_none()));
 }
+
+#[test]
+fn signatures_that_cannot_have_enough_are_not_read() {
+    // Of every candidate the signature was read, however little it shares: a damaged page shows it.
+    let dir = tempfile::tempdir().unwrap();
+    let query: String = (0..60).map(|word| format!("q{word} ")).collect();
+    let rest: String = (0..20_000).map(|word| format!("r{word} ")).collect();
+    let index = Index::create(dir.path(), config("winnow(k=5,w=10)")).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    writer.add(Document::new("far", query.clone() + &rest)).unwrap();
+    writer.add(Document::new("near", query.clone() + "and more")).unwrap();
+    writer.finish().unwrap();
+    let files = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "sig"));
+    let file = file.unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    let found = |min_estimated_resemblance: f64| {
+        let query = Query { min_estimated_resemblance, ..Query::text(query.as_str()) };
+        let searcher = Searcher::new(Index::open(dir.path())?.snapshot()?);
+        let hits = searcher.search(&Query { estimates: true, ..query })?.hits;
+        Ok::<_, Error>(hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>())
+    };
+    assert_eq!((found(0.0).unwrap().len(), found(0.5).unwrap()), (2, vec!["near".to_owned()]));
+    let mut unread = 0;
+    for at in (0..whole.len()).step_by(2048) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&file, &bytes).unwrap();
+        unread += usize::from(found(0.0).is_err() && found(0.5).is_ok());
+    }
+    assert!(unread > 0, "the signature of `far` is on no page of its own");
+}
