@@ -164,8 +164,11 @@ impl Searcher {
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
         let looked_at = query.looked_at();
         let mut shown = Vec::with_capacity(chosen.len().min(looked_at));
+        let mut looked_for = 0;
         for (scored, adds) in chosen {
-            if shown.len() == looked_at {
+            // Candidates for passages count whether they have any or not.
+            let count = if query.rank == Rank::Passages { looked_for } else { shown.len() };
+            if count == looked_at {
                 break;
             }
             query.stop().check()?;
@@ -176,6 +179,7 @@ impl Searcher {
                     continue;
                 }
                 passages = evidence.passages(scored.address)?;
+                looked_for += 1;
                 let is_none = passages.as_ref().is_some_and(|passages| passages.found.is_empty());
                 if query.min_passage.is_some() && is_none {
                     continue;

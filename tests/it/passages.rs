@@ -336,6 +336,37 @@ fn hits_without_a_long_passage_make_room_for_others() {
 }
 
 #[test]
+fn passages_are_looked_for_in_the_candidates_alone() {
+    // Those that passed verification were gone through until enough of them had a passage.
+    let query = words(1, 600);
+    let kept: Vec<&str> = query.split(' ').collect();
+    let phrases = |part: usize| {
+        let mut text = String::new();
+        for (at, phrase) in (0u64..).zip(kept[part * 130..(part + 1) * 130].chunks(9)) {
+            text += &format!("{} {} ", phrase.join(" "), words((part as u64 + 2) << 10 | at, 30));
+        }
+        text
+    };
+    let heavy = [phrases(0), phrases(1), phrases(2)];
+    let light = format!("{} {}", words(5, 600), kept[500..540].join(" "));
+    let documents = [("p", &*heavy[0]), ("q", &*heavy[1]), ("r", &*heavy[2]), ("z", &*light)];
+    let searcher = index(Config::new("kgram(k=5)", "words", true).unwrap(), &documents);
+    let ids = |query: &Query| -> Vec<String> {
+        searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
+    };
+    for verify in [None, Some("overlap".parse().unwrap())] {
+        let best = Query { rank: Rank::Weight, limit: 4, ..Query::text(query.as_str()) };
+        assert_eq!(ids(&best)[3], "z", "by weight it is the last");
+        let (rank, min_passage) = (Rank::Passages, Some(40));
+        let one = Query { rank, min_passage, verify, limit: 1, candidates: 3, ..best };
+        assert!(ids(&one).is_empty(), "{:?}", one.verify);
+        assert_eq!(ids(&Query { candidates: 4, ..one.clone() }), ["z"]);
+        // As many as hits are asked for are candidates.
+        assert_eq!(ids(&Query { limit: 4, ..one }), ["z"]);
+    }
+}
+
+#[test]
 fn a_summary_is_one_passage_of_the_whole() {
     let sentences: Vec<String> = (0..40).map(|at| words(100 + at, 14)).collect();
     // Every sixth sentence without its last words, in the other order.
