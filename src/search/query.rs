@@ -39,7 +39,8 @@ pub struct Query {
     pub min_weighted_resemblance: f64,
     /// By what hits are ranked, if the goal is [`Goal::Hits`].
     pub rank: Rank,
-    /// The number of documents whose passages are looked for by [`Rank::Passages`].
+    /// The number of documents whose passages are looked for by [`Rank::Passages`]; at least
+    /// [`limit`](Self::limit).
     pub candidates: usize,
     /// The maximum number of hits; the best are kept.
     pub limit: usize,

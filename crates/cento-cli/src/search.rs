@@ -69,7 +69,8 @@ pub struct Search {
     /// How to rank hits. `weight` and `passages` find rewritten text among chance matches.
     #[arg(long, value_enum, default_value = "overlap", conflicts_with_all = ["best", "cover"])]
     rank: RankArg,
-    /// Number of documents, the best by weight, in which --rank passages looks for passages.
+    /// Number of documents, the best by weight, in which --rank passages looks for passages; at
+    /// least --limit.
     #[arg(long, value_name = "N", default_value_t = Query::CANDIDATES)]
     candidates: usize,
     /// Maximum number of hits.

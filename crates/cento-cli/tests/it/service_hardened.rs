@@ -323,3 +323,21 @@ fn a_regular_expression_in_a_filter_is_refused_and_the_service_goes_on() {
     assert_eq!(service.metric("cento_computations"), 0.0);
     assert!(service.stop());
 }
+
+#[test]
+fn a_search_ranked_by_passages_looks_at_no_more_than_a_thousand_documents() {
+    // As many were looked at as hits asked for: ten thousand.
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let status = |rank: &str, limit: u64, candidates: u64| {
+        let text = words(1, 60);
+        let body = json!({"text": text, "rank": rank, "limit": limit, "candidates": candidates});
+        let reply = service.post("/v1/search", &body.to_string());
+        assert!(reply.status == 200 || reply.body.contains("must be at most 1000"), "{reply:?}");
+        reply.status
+    };
+    assert_eq!(status("passages", 1000, 50), 200);
+    assert_eq!(status("passages", 1001, 50), 400);
+    assert_eq!(status("passages", 10, 1001), 400);
+    assert_eq!(status("overlap", 10_000, 50), 200);
+}

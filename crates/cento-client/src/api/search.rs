@@ -15,7 +15,7 @@ use cento::{Error, Result};
 /// The maximum number of hits that a service can be asked for.
 pub const HITS_MAX: usize = 10_000;
 
-/// A service looks for the passages of at most this many candidates to rank them.
+/// A service looks for the passages of at most this many candidates to rank them, and then has no more hits.
 pub const CANDIDATES_MAX: usize = 1000;
 
 /// A search: one of `text`, `id` and `signature`, and what counts as a hit. The options are those of
@@ -64,12 +64,12 @@ pub struct SearchRequest {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub rank: Rank,
-    /// The documents, the best by weight, whose passages are looked for to rank by `passages`.
-    /// Default: 50.
+    /// The documents, the best by weight, whose passages are looked for to rank by `passages`; at
+    /// least `limit`. Default: 50.
     #[serde(default = "default_candidates", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
     pub candidates: usize,
-    /// The maximum number of hits. Default: 10.
+    /// The maximum number of hits; at most 1000 to rank by `passages`. Default: 10.
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: usize,

@@ -102,6 +102,11 @@ fn one(
     if request.limit > HITS_MAX {
         return Err(Error::Query { what: format!("`limit` must be at most {HITS_MAX}") });
     }
+    // No fewer candidates than hits are looked at.
+    if request.rank == Rank::Passages && request.limit > CANDIDATES_MAX {
+        let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
+        return Err(Error::Query { what });
+    }
     if request.candidates > CANDIDATES_MAX {
         let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
         return Err(Error::Query { what });
