@@ -341,3 +341,17 @@ fn a_search_ranked_by_passages_looks_at_no_more_than_a_thousand_documents() {
     assert_eq!(status("passages", 10, 1001), 400);
     assert_eq!(status("overlap", 10_000, 50), 200);
 }
+
+#[test]
+fn no_more_pairs_are_held_than_a_service_may_be_asked_for() {
+    // Half a million pairs of a thousand documents were made into one answer.
+    let dir = created();
+    let service = Service::start(&dir, &[]);
+    let documents = [json!({"id": "a", "text": "x"}), json!({"id": "b", "text": "x"})];
+    for (limit, status) in [(10_000, 200), (10_001, 400)] {
+        let body = json!({"documents": documents, "limit": limit}).to_string();
+        let reply = service.post("/v1/pairwise", &body);
+        assert_eq!(reply.status, status, "{reply:?}");
+        assert!(status == 200 || reply.body.contains("`limit` must be at most 10000"), "{reply:?}");
+    }
+}

@@ -19,6 +19,7 @@ pub struct PairwiseRequest {
     pub boilerplate: Vec<String>,
     /// The maximum number of pairs. Default: 20.
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
+    #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: usize,
     /// Only pairs whose texts themselves have at least this estimated resemblance; without
     /// `boilerplate`.

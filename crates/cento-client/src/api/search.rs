@@ -12,7 +12,7 @@ use cento::search::{Goal, Query, Rank, Subject};
 use cento::text::kind::no_text_in;
 use cento::{Error, Result};
 
-/// The maximum number of hits that a service can be asked for.
+/// The maximum number of hits, or of pairs, that a service can be asked for.
 pub const HITS_MAX: usize = 10_000;
 
 /// A service looks for the passages of at most this many candidates to rank them, and then has no more hits.

@@ -16,7 +16,7 @@ use cento::join::pairwise::{PairwiseOptions, most_similar};
 use cento::search::Searcher;
 use cento::stop::Stop;
 use cento::{Error, Result};
-use cento_client::api::{PairwiseRequest, PairwiseResponse};
+use cento_client::api::{HITS_MAX, PairwiseRequest, PairwiseResponse};
 
 /// Compare a handful of documents with each other.
 ///
@@ -38,6 +38,9 @@ pub async fn pairwise(
     let min_passage = request.min_passage()?;
     let estimated_resemblance_min = request.min_estimated_resemblance()?;
     let PairwiseRequest { documents, boilerplate, limit, .. } = request;
+    if limit > HITS_MAX {
+        return Err(Failure::bad_request(format!("`limit` must be at most {HITS_MAX}")));
+    }
     let documents_max = app.settings.batch_max;
     if documents.len() > documents_max {
         let message = format!(
