@@ -26,16 +26,17 @@ pub fn for_searches<'a>(
     texts: impl IntoIterator<Item = &'a str>,
     stop: &AtomicBool,
 ) -> Result<Option<Permit>> {
-    let (mut bytes, mut text_bytes, mut part) = (0usize, 0, Vec::new());
-    for text in texts {
-        text_bytes += text.len();
-        if text_bytes <= TEXT_BYTES_MIN {
-            continue;
-        }
-        let (cost, scratch) = cost_of(config, text, &mut part, stop)?;
-        bytes = bytes.saturating_add(of_search(&cost)).saturating_add(scratch);
-    }
-    reserve(budget, bytes, stop)
+    let mut text_bytes = 0;
+    let texts: Vec<&str> = texts
+        .into_iter()
+        .filter(|text| {
+            text_bytes += text.len();
+            text_bytes > TEXT_BYTES_MIN
+        })
+        .collect();
+    let costs = costs_of(budget, config, &texts, stop)?;
+    let bytes = costs.iter().map(|cost| of_search(&cost.signature).saturating_add(cost.scratch));
+    reserve(budget, bytes.fold(0, usize::saturating_add), stop)
 }
 
 /// The same, to compare two texts with each other.
@@ -51,11 +52,10 @@ pub fn for_comparison(
     if query.len() + document.len() <= TEXT_BYTES_MIN {
         return Ok(None);
     }
-    let mut part = Vec::new();
-    let (query, query_scratch) = cost_of(config, query, &mut part, stop)?;
-    let (document, document_scratch) = cost_of(config, document, &mut part, stop)?;
-    let scratch = query_scratch.saturating_add(document_scratch);
-    reserve(budget, of_comparison(&query, &document).saturating_add(scratch), stop)
+    let costs = costs_of(budget, config, &[query, document], stop)?;
+    let bytes = of_comparison(&costs[0].signature, &costs[1].signature);
+    let scratch = costs.iter().map(|cost| cost.scratch).fold(bytes, usize::saturating_add);
+    reserve(budget, scratch, stop)
 }
 
 /// Where a search takes the memory for stored texts from, beside what has been taken for its own.
@@ -78,16 +78,29 @@ pub fn keys_of(config: &Config, texts: &[String], stop: Stop<'_>) -> Result<Vec<
     Ok(keys)
 }
 
-/// What it takes to sign a text, and to analyse it.
-fn cost_of(
+/// What it takes to sign a text, and, for a while, to analyse it.
+struct Cost {
+    signature: Signature,
+    scratch: usize,
+}
+
+/// What it takes to sign each of these texts, and to analyse it; to find that out they are analysed, one
+/// after the other, within the budget.
+fn costs_of(
+    budget: &Arc<ByteBudget>,
     config: &Config,
-    text: &str,
-    part: &mut Vec<u64>,
+    texts: &[&str],
     stop: &AtomicBool,
-) -> Result<(Signature, usize)> {
-    let stop = Stop::on(stop);
-    stop.check()?;
-    Ok((config.cost_of_signing(text, part, stop)?, config.analyzer.scratch_bytes(text.len())))
+) -> Result<Vec<Cost>> {
+    let longest = texts.iter().map(|text| text.len()).max().unwrap_or_default();
+    let _scratch = reserve(budget, config.analyzer.scratch_bytes(longest), stop)?;
+    let (mut part, stop) = (Vec::new(), Stop::on(stop));
+    let cost = |text: &&str| {
+        stop.check()?;
+        let signature = config.cost_of_signing(text, &mut part, stop)?;
+        Ok::<_, Error>(Cost { signature, scratch: config.analyzer.scratch_bytes(text.len()) })
+    };
+    texts.iter().map(cost).collect()
 }
 
 fn reserve(budget: &Arc<ByteBudget>, bytes: usize, stop: &AtomicBool) -> Result<Option<Permit>> {
@@ -100,4 +113,34 @@ fn reserve(budget: &Arc<ByteBudget>, bytes: usize, stop: &AtomicBool) -> Result<
         return Err(Error::memory("the comparison of these texts", bytes, max));
     }
     budget.enter_while(bytes, &is_wanted).map(Some).ok_or(Error::Cancelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_takes_to_analyse_a_text_is_reserved_before_it_is_analysed() {
+        // To find out what it takes, the text was analysed with nothing reserved.
+        let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
+        let text = "a few words ".repeat(20_000);
+        let scratch = config.analyzer.scratch_bytes(text.len());
+        let budget = ByteBudget::new(scratch + (1 << 20));
+        let held = budget.try_enter(2 << 20).unwrap();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let costs =
+                scope.spawn(|| costs_of(&budget, &config, &[text.as_str()], &stop).map(|_| ()));
+            // It waits for what is held, although it would be done at once.
+            while budget.try_enter(0).is_some() && !costs.is_finished() {
+                std::thread::yield_now();
+            }
+            assert!(!costs.is_finished());
+            drop(held);
+            costs.join().unwrap().unwrap();
+        });
+        let little = ByteBudget::new(scratch - 1);
+        let error = costs_of(&little, &config, &[text.as_str()], &stop).map(|_| ()).unwrap_err();
+        assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
+    }
 }
