@@ -63,6 +63,10 @@ fn count(analyzer: &Analyzer, text: &str, stop: Stop<'_>) -> Result<u32> {
     analyzer.for_each_part(text, &mut Vec::new(), &mut |_| {}, stop)
 }
 
+fn held_in<'a>(permits: impl IntoIterator<Item = &'a Permit>) -> usize {
+    permits.into_iter().map(Permit::bytes).sum()
+}
+
 impl<'a> Evidence<'a> {
     /// What `query` asks for; `text` is its text if it is known.
     ///
@@ -84,10 +88,14 @@ impl<'a> Evidence<'a> {
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
             rooms.extend(memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?);
+            // What a text that is no document takes is taken before the search.
+            let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
+            let held = held_in(&rooms);
+            let scratch = memory::reserve_scratch(stored, held, &config.analyzer, text.len())?;
             config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
             if let Some((analyzer, tokens)) = &mut whole_words {
                 let count = count(analyzer, text, query.stop())?;
-                let held = rooms.iter().map(Permit::bytes).sum();
+                let held = held.saturating_add(held_in(&scratch));
                 let bytes = memory::of_query(count);
                 rooms.extend(memory::reserve(query.memory.as_ref(), held, bytes, count)?);
                 analyzer.analyze_until(text, tokens, query.stop())?;
@@ -145,16 +153,18 @@ impl<'a> Evidence<'a> {
         // Its memory is free for the next one.
         self.last = None;
         let text = self.snapshot.document(address)?.text.unwrap_or_default();
-        let (analyzer, tokens) = match (&self.whole_words, purpose) {
-            (Some((analyzer, _)), Purpose::Passages) => {
-                (analyzer, count(analyzer, &text, self.stop)?)
-            }
-            _ => {
-                let segment = &self.snapshot.segment(address).signatures;
-                (&self.snapshot.config().analyzer, segment.document(address.doc)?.tokens)
-            }
+        let own = &self.snapshot.config().analyzer;
+        let analyzer = match (&self.whole_words, purpose) {
+            (Some((analyzer, _)), Purpose::Passages) => analyzer,
+            _ => own,
         };
-        let held = self.rooms.iter().map(Permit::bytes).sum();
+        let held = held_in(&self.rooms);
+        let scratch = memory::reserve_scratch(self.memory.as_ref(), held, analyzer, text.len())?;
+        let tokens = match (&self.whole_words, purpose) {
+            (Some(_), Purpose::Passages) => count(analyzer, &text, self.stop)?,
+            _ => self.snapshot.segment(address).signatures.document(address.doc)?.tokens,
+        };
+        let held = held.saturating_add(held_in(&scratch));
         let bytes = memory::of_tokens(tokens);
         let _room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
         let document = Arc::new(Analyzed::new(text, analyzer, self.stop)?);

@@ -11,6 +11,7 @@ use crate::budget::{ByteBudget, Permit};
 use crate::compare::align::runs_bytes;
 use crate::error::{Error, Result};
 use crate::index::Signature;
+use crate::text::Analyzer;
 
 /// What a fingerprint of a query takes: it itself, a copy that is sorted, its key, its position, and what is
 /// found of it.
@@ -68,18 +69,70 @@ pub(super) fn reserve(
     bytes: usize,
     tokens: u32,
 ) -> Result<Option<Permit>> {
+    take(room, held, bytes, || format!("comparing with a text of {tokens} tokens"))
+}
+
+/// Takes what it takes for a while to split a text of this many bytes into tokens, in the same way.
+///
+/// # Errors
+/// As [`reserve`].
+pub(super) fn reserve_scratch(
+    room: Option<&QueryMemory>,
+    held: usize,
+    analyzer: &Analyzer,
+    text_bytes: usize,
+) -> Result<Option<Permit>> {
+    let bytes = analyzer.scratch_bytes(text_bytes);
+    take(room, held, bytes, || format!("splitting a text of {text_bytes} bytes into tokens"))
+}
+
+fn take(
+    room: Option<&QueryMemory>,
+    held: usize,
+    bytes: usize,
+    what: impl FnOnce() -> String,
+) -> Result<Option<Permit>> {
     let Some(room) = room.filter(|_| bytes > RESERVED_BYTES_MIN) else { return Ok(None) };
     if let Some(permit) = room.budget.try_take(bytes) {
         return Ok(Some(permit));
     }
     let needed = room.own_bytes.saturating_add(held).saturating_add(bytes);
-    let what = format!("comparing with a text of {tokens} tokens");
-    Err(Error::memory(what, needed, room.budget.bytes_max()))
+    Err(Error::memory(what(), needed, room.budget.bytes_max()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::{Config, Document, Index, WriterOptions};
+    use crate::search::{Goal, Query, Searcher};
+
+    #[test]
+    fn what_an_analyser_takes_for_a_while_is_taken_of_the_budget() {
+        // It was only taken for the texts of requests: of stored ones it came on top.
+        let words = "a few words of which none is the name of any document ";
+        let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
+        let scratch = config.analyzer.scratch_bytes(4_000 * words.len());
+        assert!(scratch > RESERVED_BYTES_MIN);
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        writer.add(Document::new("long", words.repeat(4_000))).unwrap();
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        for query in [
+            Query { passages: true, ..Query::text(words) },
+            Query { verify: Some("overlap".parse().unwrap()), ..Query::text(words) },
+            Query { goal: Goal::Passage, ..Query::text(words) },
+        ] {
+            let search = |bytes: usize| {
+                let memory = QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 };
+                searcher.search(&Query { memory: Some(memory), ..query.clone() })
+            };
+            let tokens = of_tokens(40_000) + of_query(40_000);
+            assert!(!search(scratch + tokens).unwrap().hits.is_empty());
+            let error = search(scratch - 1).unwrap_err();
+            assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
+        }
+    }
 
     #[test]
     fn what_never_fits_beside_the_query_is_told_from_what_does_not_fit_now() {

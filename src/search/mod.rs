@@ -45,7 +45,7 @@ use crate::estimate::HitEstimate;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::least_overlap;
 use crate::stop::Stop;
-use crate::text::Analyzed;
+use crate::text::{Analyzed, Tokens};
 use best::{Grams, Windows};
 use boilerplate::Boilerplate;
 use candidates::{Counted, Counters, Found, Request};
@@ -329,7 +329,13 @@ impl Searcher {
         let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
         let held = room.as_ref().map_or(0, Permit::bytes);
         let stop = query.stop();
-        let tokens = Analyzed::new(text, &config.analyzer, stop)?.tokens;
+        let analyzed = |text: String, room: Option<&QueryMemory>, held: usize| {
+            let _scratch = memory::reserve_scratch(room, held, &config.analyzer, text.len())?;
+            Ok::<_, Error>(Analyzed::new(text, &config.analyzer, stop)?.tokens)
+        };
+        // What a text that is no document takes is taken before the search.
+        let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
+        let tokens = analyzed(text, stored, held)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
         score::name(&self.snapshot, &mut documents, stop)?;
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
@@ -343,19 +349,21 @@ impl Searcher {
         }
         let all = texts.len();
         let grams = Grams::new(&tokens.hashes, windows.q, stop)?;
-        let mut tokens_of = |at: usize| -> Result<Vec<u64>> {
-            let address = documents[at].address;
+        let tokens_of = |address: DocAddress| -> Result<Tokens> {
             let signed = self.snapshot.segment(address).signatures.document(address.doc)?;
             let bytes = memory::of_tokens(signed.tokens);
-            let _room = memory::reserve(query.memory.as_ref(), held, bytes, signed.tokens)?;
-            Ok(self.snapshot.analyzed(address, stop)?.tokens.hashes)
+            let memory = query.memory.as_ref();
+            let _room = memory::reserve(memory, held, bytes, signed.tokens)?;
+            let text = self.snapshot.document(address)?.text.unwrap_or_default();
+            analyzed(text, memory, held.saturating_add(bytes))
         };
-        let found = best::best(texts, &grams, &mut tokens_of, stop)?;
+        let mut hashes_of = |at: usize| Ok(tokens_of(documents[at].address)?.hashes);
+        let found = best::best(texts, &grams, &mut hashes_of, stop)?;
         let Some(found) = found else {
             return Ok((Vec::new(), CandidateTexts { texts: all, calculated: 0 }));
         };
         let best = documents.swap_remove(found.candidate.document);
-        let other = self.snapshot.analyzed(best.address, stop)?.tokens;
+        let other = tokens_of(best.address)?;
         let passage = Passage {
             query: passages::bytes(&tokens, &(0..tokens.hashes.len())),
             hit: passages::bytes(&other, &found.candidate.tokens),
