@@ -73,7 +73,8 @@ impl Tokenize for Program {
     }
 
     fn scratch_bytes(&self, text_bytes: usize) -> usize {
-        if text_bytes > PARSED_BYTES_MAX { 0 } else { TREE_BYTES_A_BYTE * text_bytes }
+        let bytes_a_byte = TREE_BYTES_A_BYTE + STACK_BYTES_A_BYTE / STACK_RESERVE;
+        if text_bytes > PARSED_BYTES_MAX { 0 } else { bytes_a_byte * text_bytes }
     }
 
     fn samples(&self) -> Vec<Cow<'static, str>> {
@@ -185,9 +186,11 @@ const PARSED_IN_PLACE_BYTES_MAX: usize = 512;
 /// What the parser takes of a stack for any text.
 const STACK_BYTES_MIN: usize = 256 << 10;
 
-/// What it takes at most for each byte of a text: 128 bytes a level without optimisation, and as much
-/// again.
+/// The space for it for each byte of a text: 128 bytes a level without optimisation, and as much again.
 const STACK_BYTES_A_BYTE: usize = 256;
+
+/// How many times more space than a stack can fill.
+const STACK_RESERVE: usize = 2;
 
 /// The same, in this thread.
 fn parsed_here(text: &str, grammar: &Grammar, stop: Stop<'_>) -> Result<Option<Tree>> {
@@ -488,6 +491,13 @@ mod tests {
         check("c", false, "x = -5 + .5f;", "i = 0 + 0 ;");
         check("python", false, "x = 1 + \\\n  .5", "i = 0 + 0");
         check("java", false, "class A { double x = .5; }", "class i { double i = 0 ; }");
+    }
+
+    #[test]
+    fn the_stack_of_the_parser_is_part_of_what_a_text_takes() {
+        let program = Program { language: "c", keeps_names: false };
+        assert_eq!(program.scratch_bytes(1 << 20), (100 + 128) << 20);
+        assert_eq!(program.scratch_bytes(PARSED_BYTES_MAX + 1), 0);
     }
 
     #[test]
