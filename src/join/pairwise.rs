@@ -46,6 +46,8 @@ pub struct PairwiseOptions {
     /// The minimum number of tokens in a passage of a pair, which is then shown. If it is given, that takes
     /// the texts, and the time of finding the passages of every pair that shares a fingerprint.
     pub min_passage: Option<u32>,
+    /// Threads that search.
+    pub threads: usize,
 }
 
 impl Default for PairwiseOptions {
@@ -58,6 +60,7 @@ impl Default for PairwiseOptions {
             margin_min: None,
             by_margin: false,
             min_passage: None,
+            threads: crate::available_threads(),
         }
     }
 }
@@ -74,15 +77,9 @@ pub fn most_similar(
     options: &PairwiseOptions,
     stop: &AtomicBool,
 ) -> Result<Vec<SymmetricPair>> {
-    let PairwiseOptions {
-        limit,
-        similarity_min,
-        estimated_resemblance_min: estimated_resemblance,
-        estimates,
-        margin_min,
-        by_margin,
-        min_passage,
-    } = *options;
+    let PairwiseOptions { limit, similarity_min, estimates, margin_min, by_margin, .. } = *options;
+    let PairwiseOptions { min_passage, threads, .. } = *options;
+    let estimated_resemblance = options.estimated_resemblance_min;
     let documents = searcher.snapshot().documents();
     // Asked for, so that there is an error if there are too few documents.
     let margin_min = margin_min.or(by_margin.then_some(f64::NEG_INFINITY));
@@ -92,6 +89,7 @@ pub fn most_similar(
         margin_min,
         estimates,
         min_passage,
+        threads,
         ..PairOptions::default()
     };
     let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(by_margin, one, other));

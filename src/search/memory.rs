@@ -34,7 +34,14 @@ pub fn of_search(text: &Signature) -> usize {
 #[must_use]
 pub fn of_comparison(query: &Signature, document: &Signature) -> usize {
     let texts = of_search(query).saturating_add(of_search(document));
-    texts.saturating_add(of_query(query.tokens)).saturating_add(of_tokens(document.tokens))
+    texts.saturating_add(of_passages(query.tokens, document.tokens))
+}
+
+/// The memory, in bytes, that it takes to find the passages that two documents of this many tokens have in
+/// common.
+#[must_use]
+pub fn of_passages(query_tokens: u32, document_tokens: u32) -> usize {
+    of_query(query_tokens).saturating_add(of_tokens(document_tokens))
 }
 
 /// That of the tokens of the first of them, and of what is looked for from there.

@@ -201,6 +201,8 @@ impl<'a> Texts<'a> {
         if let Some((_, text)) = self.last[side].as_ref().filter(|(last, _)| *last == address) {
             return Ok(text.clone());
         }
+        // Its memory is free for the next one.
+        self.last[side] = None;
         let text = Arc::new(self.snapshots[side].analyzed_for_passages(address, stop)?);
         self.last[side] = Some((address, text.clone()));
         Ok(text)

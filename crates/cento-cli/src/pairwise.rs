@@ -139,6 +139,7 @@ impl Pairwise {
             margin_min: self.min_margin,
             by_margin: self.relative,
             min_passage: self.min_passage,
+            ..PairwiseOptions::default()
         };
         let best = most_similar(&searcher, &options, &stop)?;
         self.write(&best, added.submissions.as_ref())?;

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cento::budget::{ByteBudget, Permit};
 use cento::index::{Config, Signature};
-use cento::search::memory::{QueryMemory, RESERVED_BYTES_MIN, of_comparison, of_search};
+use cento::search::memory::{
+    QueryMemory, RESERVED_BYTES_MIN, of_comparison, of_passages, of_search,
+};
 use cento::stop::Stop;
 use cento::{Error, Result};
 
@@ -26,6 +28,64 @@ pub fn for_searches<'a>(
     texts: impl IntoIterator<Item = &'a str>,
     stop: &AtomicBool,
 ) -> Result<Option<Permit>> {
+    let bytes = of_searches(budget, config, texts, stop)?;
+    reserve(budget, bytes, stop)
+}
+
+/// The same, to find the pairs of `documents`, each of which is searched for, without `boilerplate`; and the
+/// number of threads on which that is to be done. If passages are found, each thread compares two of them
+/// at a time.
+///
+/// # Errors
+/// As [`for_searches`].
+pub fn for_pairs(
+    budget: &Arc<ByteBudget>,
+    config: &Config,
+    (documents, boilerplate): (&[&str], &[&str]),
+    finds_passages: bool,
+    stop: &AtomicBool,
+) -> Result<(Option<Permit>, usize)> {
+    let mut threads = cento::available_threads();
+    let texts = documents.iter().chain(boilerplate).copied();
+    let mut bytes = of_searches(budget, config, texts, stop)?;
+    let text_bytes: usize = documents.iter().map(|text| text.len()).sum();
+    if finds_passages && text_bytes > TEXT_BYTES_MIN {
+        let pair = of_largest_pair(budget, config, documents, stop)?;
+        // Beside others, unless it is too large for that.
+        let rest = (budget.bytes_max() / 2).saturating_sub(bytes);
+        threads = threads.min(rest / pair.max(1)).max(1);
+        bytes = bytes.saturating_add(pair.saturating_mul(threads));
+    }
+    Ok((reserve(budget, bytes, stop)?, threads))
+}
+
+/// What it takes to find the passages of two of these documents, whichever they are.
+fn of_largest_pair(
+    budget: &Arc<ByteBudget>,
+    config: &Config,
+    documents: &[&str],
+    stop: &AtomicBool,
+) -> Result<usize> {
+    let analyzer = config.analyzer.of_passages();
+    let longest = documents.iter().map(|text| text.len()).max().unwrap_or_default();
+    let scratch = analyzer.scratch_bytes(longest);
+    let _scratch = reserve(budget, scratch, stop)?;
+    let mut part = Vec::new();
+    let count = |text: &&str| analyzer.for_each_part(text, &mut part, &mut |_| {}, Stop::on(stop));
+    let mut tokens: Vec<u32> = documents.iter().map(count).collect::<Result<_>>()?;
+    tokens.sort_unstable_by(|a, b| b.cmp(a));
+    let [first, second] = [0, 1].map(|at| tokens.get(at).copied().unwrap_or_default());
+    let texts = longest.saturating_mul(2).saturating_add(scratch);
+    Ok(of_passages(first, second).saturating_add(texts))
+}
+
+/// What it takes to search for these texts.
+fn of_searches<'a>(
+    budget: &Arc<ByteBudget>,
+    config: &Config,
+    texts: impl IntoIterator<Item = &'a str>,
+    stop: &AtomicBool,
+) -> Result<usize> {
     let mut text_bytes = 0;
     let texts: Vec<&str> = texts
         .into_iter()
@@ -36,7 +96,7 @@ pub fn for_searches<'a>(
         .collect();
     let costs = costs_of(budget, config, &texts, stop)?;
     let bytes = costs.iter().map(|cost| of_search(&cost.signature).saturating_add(cost.scratch));
-    reserve(budget, bytes.fold(0, usize::saturating_add), stop)
+    Ok(bytes.fold(0, usize::saturating_add))
 }
 
 /// The same, to compare two texts with each other.

@@ -355,3 +355,28 @@ fn no_more_pairs_are_held_than_a_service_may_be_asked_for() {
         assert!(status == 200 || reply.body.contains("`limit` must be at most 10000"), "{reply:?}");
     }
 }
+
+#[test]
+fn passages_of_pairs_take_no_more_memory_than_there_is() {
+    // Every thread took what two texts take, and none of it was reserved.
+    let dir = created();
+    let service = Service::start(&dir, &["--memory", "64MiB"]);
+    let texts = [words(1, 200_000), words(2, 200_000)];
+    let documents = |texts: &[String; 2]| {
+        let [a, b] = texts;
+        json!([{"id": "a", "text": a}, {"id": "b", "text": b}])
+    };
+    let long = json!({"documents": documents(&texts)});
+    assert_eq!(service.post("/v1/pairwise", &long.to_string()).status, 200);
+    let compare = json!({"a": {"text": texts[0]}, "b": {"text": texts[1]}});
+    let long = json!({"documents": documents(&texts), "min_passage": 5});
+    for (path, body) in [("/v1/compare", compare), ("/v1/pairwise", long)] {
+        let reply = service.post(path, &body.to_string());
+        assert_eq!(reply.status, 413, "{path}: {reply:?}");
+    }
+    let short = documents(&texts.map(|text| text[..20_000].to_owned() + &words(3, 50)));
+    let short = json!({"documents": short, "min_passage": 40});
+    let reply = service.post("/v1/pairwise", &short.to_string());
+    let found: Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!(found["pairs"][0]["passages"].as_array().unwrap().len(), 1, "{reply:?}");
+}

@@ -54,8 +54,11 @@ pub async fn pairwise(
     let pairs = app.run(move |stop| {
         let (_room, wanted) = (room, Stop::on(&*stop));
         let config = searcher.snapshot().config().with_text(min_passage.is_some())?;
-        let texts = documents.iter().map(|document| &document.text).chain(&boilerplate);
-        let _memory = memory::for_searches(&budget, &config, texts.map(String::as_str), &stop)?;
+        let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
+        let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
+        let texts = (&texts[..], &handed_out[..]);
+        let (_memory, threads) =
+            memory::for_pairs(&budget, &config, texts, min_passage.is_some(), &stop)?;
         let keys = memory::keys_of(&config, &boilerplate, wanted)?;
         let index = Index::in_memory(config)?;
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
@@ -79,6 +82,7 @@ pub async fn pairwise(
             estimated_resemblance_min,
             estimates: true,
             min_passage,
+            threads,
             ..PairwiseOptions::default()
         };
         most_similar(&searcher, &options, &stop)
