@@ -243,7 +243,9 @@ fn documents_are_compared_over_http() {
     };
     let pairs = client.pairwise(&request).unwrap().pairs;
     assert_eq!((pairs.len(), pairs[0].pair.a.as_str(), pairs[0].pair.b.as_str()), (1, "x", "y"));
-    let request = PairwiseRequest { limit: usize::MAX, ..request };
+    let endless = PairwiseRequest { limit: usize::MAX, ..request.clone() };
+    assert!(client.pairwise(&endless).unwrap_err().to_string().contains("at most 10000"));
+    let request = PairwiseRequest { limit: 10_000, ..request };
     assert_eq!(client.pairwise(&request).unwrap().pairs, pairs);
     let long = |tokens| PairwiseRequest { min_passage: Some(tokens), ..request.clone() };
     let found = client.pairwise(&long(59)).unwrap().pairs;
