@@ -94,7 +94,7 @@ impl Index {
     ///
     /// ```
     /// use cento::{Config, Document, Index, JoinOptions, WriterOptions};
-    /// # let dir = tempfile::tempdir()?;
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
     /// # let path = |name: &str| dir.path().join(name);
     /// for (name, text) in [("a", "a text of one machine"), ("b", "a text of another machine")] {
     ///     let shard = Index::create(path(name), Config::new("winnow(k=5,w=10)", "words", true)?)?;
