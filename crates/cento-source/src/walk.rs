@@ -44,13 +44,7 @@ pub fn read(
     options: &SourceOptions,
     emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) {
-    let mut reader = Reader {
-        options,
-        emit,
-        #[cfg(feature = "archives")]
-        within: Vec::new(),
-        is_one: false,
-    };
+    let mut reader = Reader::new(options, emit, false);
     for input in inputs {
         let flow = if input == Path::new(STDIN) {
             reader.stdin()
@@ -71,13 +65,7 @@ pub fn read_one(
     options: &SourceOptions,
     emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) {
-    let mut reader = Reader {
-        options,
-        emit,
-        #[cfg(feature = "archives")]
-        within: Vec::new(),
-        is_one: true,
-    };
+    let mut reader = Reader::new(options, emit, true);
     // What has been emitted says how it ended.
     let _ = match path == Path::new(STDIN) {
         true => reader.stdin(),
@@ -99,7 +87,21 @@ struct Reader<'a> {
 #[cfg(feature = "archives")]
 const ARCHIVES_MAX: usize = 2;
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(
+        options: &'a SourceOptions,
+        emit: &'a mut dyn FnMut(Item) -> ControlFlow<()>,
+        is_one: bool,
+    ) -> Reader<'a> {
+        Reader {
+            options,
+            emit,
+            #[cfg(feature = "archives")]
+            within: Vec::new(),
+            is_one,
+        }
+    }
+
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
         (self.emit)(Item::Skipped { place: place.to_owned(), why })
     }
