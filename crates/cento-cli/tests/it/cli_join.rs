@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Command;
 
 use crate::common::run::{Dir, line};
-use crate::common::words;
+use crate::common::{words, zip};
 use serde_json::{Value, json};
 
 fn jsons(text: &str) -> Vec<Value> {
@@ -370,12 +370,7 @@ fn archives_and_directories_are_compared_pairwise() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gz.write_all(&tar(&files)).unwrap();
     dir.write("files.tgz", gz.finish().unwrap());
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, text) in files {
-        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        zip.write_all(text.as_bytes()).unwrap();
-    }
-    dir.write("files.zip", zip.finish().unwrap().into_inner());
+    dir.write("files.zip", zip(&files.map(|(name, text)| (name, text.as_bytes()))));
     for path in ["dir", "files.tar", "files.tgz", "files.zip"] {
         let run = dir.run(&["pairwise", path, "--format", "json"]);
         assert_eq!(run.status, 0, "{path}: {}", run.err);

@@ -1,24 +1,14 @@
 //! Documents in the forms in which people hand them in: the same passage is found in each.
 
-use std::io::{Cursor, Write};
+use std::io::Write;
 
 use crate::common::run::{Dir, Run};
-use crate::common::words;
+use crate::common::{words, zip};
 use serde_json::json;
-use zip::write::SimpleFileOptions;
 
 const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const ODF: &str = "urn:oasis:names:tc:opendocument:xmlns";
-
-fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
-}
 
 fn relations(all: &[(&str, &str)]) -> String {
     let one = |(kind, target): &(&str, &str)| {

@@ -1,20 +1,10 @@
 //! Texts in forms that are not plain: lists of records, pages of the web, compressed and nested files.
 
-use std::io::{Cursor, Write};
+use std::io::Write;
 
 use crate::common::run::Dir;
-use crate::common::words;
+use crate::common::{words, zip};
 use serde_json::{Value, json};
-use zip::write::SimpleFileOptions;
-
-fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
-        zip.write_all(bytes).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
-}
 
 fn tar(name: &str, contents: &[u8]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
