@@ -171,7 +171,7 @@ fn files_are_short_ascii_and_finished() {
 fn the_architecture_names_modules_that_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
-    assert!(text.lines().count() <= 250);
+    assert!(text.lines().count() <= 280);
     for word in text.split(|c: char| c.is_whitespace() || "`,;:()".contains(c)) {
         if ["src/", "tests/", "crates/"].iter().any(|dir| word.starts_with(dir)) {
             assert!(root.join(word.trim_end_matches('.')).exists(), "{word} is not there");
