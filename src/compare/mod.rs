@@ -8,6 +8,7 @@ pub mod align;
 #[doc(hidden)]
 pub mod measure;
 pub(crate) mod passages;
+mod place;
 
 use std::collections::BTreeMap;
 

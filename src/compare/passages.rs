@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::align::{Aligned, Chain, Match, Side, align_prepared, chains, distinct};
 pub use super::align::{PASSAGE_TOKENS_MIN, Prepared};
+use super::place;
 use crate::error::Result;
 use crate::scheme::{Extent, Fingerprint};
 use crate::stop::{Steps, Stop};
@@ -33,6 +34,20 @@ pub struct Passage {
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
+    /// The page of the query on which it begins, counted from 1, if the query is a text with pages: form
+    /// feeds (U+000C) end them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_page: Option<u32>,
+    /// The line of the query on which it begins, counted from 1, if the query is a text with lines: line
+    /// feeds end them, whatever the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_line: Option<u32>,
+    /// The page of the document on which it begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line of the document on which it begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// The passages of a query and a document.
@@ -61,6 +76,18 @@ pub enum Unit {
 }
 
 impl Passage {
+    /// A passage without pages and lines.
+    pub(crate) fn new(
+        query: (u32, u32),
+        hit: (u32, u32),
+        unit: Unit,
+        tokens: u32,
+        similarity: f64,
+    ) -> Passage {
+        let (query_page, query_line, page, line) = (None, None, None, None);
+        Passage { query, hit, unit, tokens, similarity, query_page, query_line, page, line }
+    }
+
     /// The same passage of tokens, in bytes of both texts.
     #[must_use]
     pub fn in_bytes(self, query: &Tokens, document: &Tokens) -> Passage {
@@ -82,6 +109,13 @@ impl Passages {
     pub(crate) fn new(found: Vec<(Passage, Range<u32>)>, complete: bool) -> Passages {
         let (found, places) = found.into_iter().unzip();
         Passages { found, complete, places }
+    }
+
+    /// The same, with pages and lines, of passages of bytes of these texts.
+    #[must_use]
+    pub(crate) fn placed(mut self, query: &str, document: &str) -> Passages {
+        place::place(&mut self.found, query, document);
+        self
     }
 
     /// All passages there are, as ranges of tokens.
@@ -138,13 +172,10 @@ pub fn between_prepared(
     stop: Stop<'_>,
 ) -> Result<Passages> {
     let passage = |aligned: Aligned| {
-        let passage = Passage {
-            query: bytes(query.tokens, &aligned.query),
-            hit: bytes(document.tokens, &aligned.hit),
-            unit: Unit::Bytes,
-            tokens: aligned.query.len() as u32,
-            similarity: aligned.similarity,
-        };
+        let in_query = bytes(query.tokens, &aligned.query);
+        let in_hit = bytes(document.tokens, &aligned.hit);
+        let tokens = aligned.query.len() as u32;
+        let passage = Passage::new(in_query, in_hit, Unit::Bytes, tokens, aligned.similarity);
         (passage, aligned.query.start as u32..aligned.query.end as u32)
     };
     let alignment = align_prepared((query, prepared), document, stop)?;
@@ -152,7 +183,8 @@ pub fn between_prepared(
     if found.is_empty() {
         found.extend(whole(&query.tokens.hashes, &document.tokens.hashes, stop)?);
     }
-    Ok(Passages::new(found.into_iter().map(passage).collect(), alignment.is_complete))
+    let found = found.into_iter().map(passage).collect();
+    Ok(Passages::new(found, alignment.is_complete).placed(query.text, document.text))
 }
 
 /// The first place where the longer text has all of the shorter one, if that is shorter than what is
@@ -289,12 +321,7 @@ impl Shared<'_> {
             .collect();
         shared.dedup();
         let in_query = at(query.1).saturating_sub(at(query.0)).max(1);
-        Passage {
-            query,
-            hit,
-            unit: Unit::Tokens,
-            tokens: query.1 - query.0,
-            similarity: (shared.len() as f64 / in_query as f64).min(1.0),
-        }
+        let similarity = (shared.len() as f64 / in_query as f64).min(1.0);
+        Passage::new(query, hit, Unit::Tokens, query.1 - query.0, similarity)
     }
 }

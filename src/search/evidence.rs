@@ -205,7 +205,10 @@ impl<'a> Evidence<'a> {
             found.retain(|passage| passage.tokens as usize >= all);
         }
         let found = self.by_text(found, address)?;
-        Ok(Some(Passages::new(found, aligned.complete).of_at_least(tokens_min)))
+        let found = Passages::new(found, aligned.complete).of_at_least(tokens_min);
+        let document = self.document(address, Purpose::Measures)?;
+        let query = self.text.as_deref().unwrap_or_default();
+        Ok(Some(found.placed(query, &document.text)))
     }
 
     /// The number of tokens of the query or of the document at `address`, whichever is less.

@@ -45,7 +45,7 @@ use crate::estimate::HitEstimate;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::least_overlap;
 use crate::stop::Stop;
-use crate::text::{Analyzed, Tokens};
+use crate::text::Analyzed;
 use best::{Grams, Windows};
 use boilerplate::Boilerplate;
 use candidates::{Counted, Counters, Found, Request};
@@ -331,11 +331,11 @@ impl Searcher {
         let stop = query.stop();
         let analyzed = |text: String, room: Option<&QueryMemory>, held: usize| {
             let _scratch = memory::reserve_scratch(room, held, &config.analyzer, text.len())?;
-            Ok::<_, Error>(Analyzed::new(text, &config.analyzer, stop)?.tokens)
+            Analyzed::new(text, &config.analyzer, stop)
         };
         // What a text that is no document takes is taken before the search.
         let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
-        let tokens = analyzed(text, stored, held)?;
+        let Analyzed { text, tokens } = analyzed(text, stored, held)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
         score::name(&self.snapshot, &mut documents, stop)?;
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
@@ -349,7 +349,7 @@ impl Searcher {
         }
         let all = texts.len();
         let grams = Grams::new(&tokens.hashes, windows.q, stop)?;
-        let tokens_of = |address: DocAddress| -> Result<Tokens> {
+        let document_at = |address: DocAddress| -> Result<Analyzed> {
             let signed = self.snapshot.segment(address).signatures.document(address.doc)?;
             let bytes = memory::of_tokens(signed.tokens);
             let memory = query.memory.as_ref();
@@ -357,22 +357,20 @@ impl Searcher {
             let text = self.snapshot.document(address)?.text.unwrap_or_default();
             analyzed(text, memory, held.saturating_add(bytes))
         };
-        let mut hashes_of = |at: usize| Ok(tokens_of(documents[at].address)?.hashes);
+        let mut hashes_of = |at: usize| Ok(document_at(documents[at].address)?.tokens.hashes);
         let found = best::best(texts, &grams, &mut hashes_of, stop)?;
         let Some(found) = found else {
             return Ok((Vec::new(), CandidateTexts { texts: all, calculated: 0 }));
         };
         let best = documents.swap_remove(found.candidate.document);
-        let other = tokens_of(best.address)?;
-        let passage = Passage {
-            query: passages::bytes(&tokens, &(0..tokens.hashes.len())),
-            hit: passages::bytes(&other, &found.candidate.tokens),
-            unit: Unit::Bytes,
-            tokens: found.candidate.tokens.len() as u32,
-            similarity: found.similarity,
-        };
+        let other = document_at(best.address)?;
+        let in_query = passages::bytes(&tokens, &(0..tokens.hashes.len()));
+        let in_hit = passages::bytes(&other.tokens, &found.candidate.tokens);
+        let len = found.candidate.tokens.len() as u32;
+        let passage = Passage::new(in_query, in_hit, Unit::Bytes, len, found.similarity);
         let place = 0..tokens.hashes.len() as u32;
-        let passages = Some(Passages::new(vec![(passage, place)], true));
+        let passages = Passages::new(vec![(passage, place)], true);
+        let passages = Some(passages.placed(&text, &other.text));
         let best = Shown { scored: best, adds: None, verified: None, passages };
         let hit = self.hit(best, &mut self.estimates_of(subject, counted, query), query)?;
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))

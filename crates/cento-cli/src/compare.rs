@@ -153,8 +153,18 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
         columns.headings(
             &mut out,
             [
-                format!("{} {}", names[0], range(passage.query)),
-                format!("{} {}", names[1], range(passage.hit)),
+                format!(
+                    "{} {}{}",
+                    names[0],
+                    range(passage.query),
+                    output::place(passage.query_page, passage.query_line)
+                ),
+                format!(
+                    "{} {}{}",
+                    names[1],
+                    range(passage.hit),
+                    output::place(passage.page, passage.line)
+                ),
             ],
         )?;
         let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].into();

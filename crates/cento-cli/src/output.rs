@@ -46,6 +46,16 @@ pub fn counted(number: u64, one: &str) -> String {
     }
 }
 
+/// Formats where in a text something begins, after a comma: its page if the text has pages, else its
+/// line; nothing of a text of one line.
+pub fn place(page: Option<u32>, line: Option<u32>) -> String {
+    match (page, line) {
+        (Some(page), _) => format!(", page {page}"),
+        (None, Some(line)) => format!(", line {line}"),
+        (None, None) => String::new(),
+    }
+}
+
 /// Formats a number of bytes in the unit that fits.
 pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()

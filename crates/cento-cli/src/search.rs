@@ -415,8 +415,10 @@ fn print_human(answer: &Answer) -> io::Result<()> {
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
             line!(
                 out,
-                "{:>13} {a}..{b} of the query are {c}..{d} of the hit: {}, similarity {:.3}",
+                "{:>13} {a}..{b} of the query{} are {c}..{d} of the hit{}: {}, similarity {:.3}",
                 unit,
+                output::place(passage.query_page, passage.query_line),
+                output::place(passage.page, passage.line),
                 output::counted(passage.tokens.into(), "token"),
                 passage.similarity
             )?;

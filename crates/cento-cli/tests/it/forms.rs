@@ -98,6 +98,66 @@ fn of_a_page_the_content_is_read_unless_all_is_asked_for() {
     assert!(whole["resemblance"].as_f64().unwrap() < 0.9, "{whole}");
 }
 
+#[test]
+fn a_passage_tells_its_page_where_texts_have_pages() {
+    let dir = Dir::new();
+    let passage = words(1, 40);
+    let pages =
+        format!("{}\u{c}{}\u{c}{passage} {}\u{c}end", words(2, 50), words(3, 50), words(4, 50));
+    dir.write("pages.txt", &pages);
+    dir.write("plain.txt", format!("{} {passage}", words(5, 50)));
+    dir.run(&["add", "idx", "pages.txt"]);
+    let search = ["search", "idx", "plain.txt", "--passages"];
+    let found = &dir.json(&search)["hits"][0]["passages"][0];
+    assert_eq!((&found["page"], found.get("query_page")), (&json!(3), None));
+    assert!(
+        dir.run(&search).out.contains(" of the hit, page 3: 40 tokens"),
+        "{}",
+        dir.run(&search).out
+    );
+    let compared = &dir.json(&["compare", "pages.txt", "plain.txt"])["passages"][0];
+    assert_eq!((&compared["query_page"], compared.get("page")), (&json!(3), None));
+    assert!(dir.run(&["compare", "pages.txt", "plain.txt"]).out.contains(", page 3"));
+    let best = dir.json(&["search", "idx", "--text", &passage, "--best"]);
+    // The passage of a candidate may begin before what both have.
+    let best = &best["hits"][0]["passages"][0];
+    let start = best["hit"][0].as_u64().unwrap() as usize;
+    assert_eq!(best["page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
+    let pairs = dir.run(&["pairwise", "pages.txt", "plain.txt", "--min-passage", "20"]);
+    assert!(pairs.out.contains(" of the one, page 3 are "), "{}", pairs.out);
+}
+
+#[test]
+fn a_passage_tells_its_line_where_texts_have_lines() {
+    let dir = Dir::new();
+    let program = |seed: u64| {
+        let lines =
+            (0..30).map(|line| format!("{} = {};\n", words(seed, 2), words(seed + line, 3)));
+        lines.collect::<String>()
+    };
+    let copied = program(500);
+    dir.write("a.c", format!("{}{copied}", program(100)));
+    dir.write("b.c", format!("{}\n{copied}{}", words(9, 5), program(300)));
+    dir.run(&["add", "idx", "a.c"]);
+    let search = ["search", "idx", "b.c", "--passages"];
+    let found = &dir.json(&search)["hits"][0]["passages"][0];
+    assert_eq!((&found["line"], &found["query_line"]), (&json!(31), &json!(2)), "{found}");
+    assert_eq!(found.get("page"), None);
+    let shown = dir.run(&search).out;
+    assert!(
+        shown.contains(" of the query, line 2 are ") && shown.contains(", line 31: "),
+        "{shown}"
+    );
+    let compared = &dir.json(&["compare", "a.c", "b.c"])["passages"][0];
+    assert_eq!((&compared["query_line"], &compared["line"]), (&json!(31), &json!(2)));
+    // A short text, which is found by its fingerprints.
+    let short = copied.lines().next().unwrap();
+    dir.run(&["add", "dense", "a.c", "--scheme", "winnow(k=3,w=1)"]);
+    let found = dir.json(&["search", "dense", "--text", short, "--passages"]);
+    let passage = &found["hits"][0]["passages"][0];
+    assert_eq!((&passage["line"], passage.get("query_line")), (&json!(31), None), "{found}");
+}
+
 /// "text " fifty times, by `xz`.
 const XZ: &[u8] = &[
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01,

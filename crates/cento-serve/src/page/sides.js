@@ -87,6 +87,12 @@ function listen(view, name) {
   });
 }
 
+/** On which page of a text something begins, or on which line if the text has no pages. */
+function place(text, page, line) {
+  if (page === undefined && line === undefined) return "";
+  return `; ${text}, ${page === undefined ? `line ${count(line)}` : `page ${count(page)}`}`;
+}
+
 /** Where a passage begins and ends on the screen. */
 function extent(marks) {
   const last = marks.at(-1).getClientRects();
@@ -105,9 +111,10 @@ function goTo(view, number, pointed = null) {
   }
   view.current = number;
   view.from = null;
-  const { tokens, similarity } = view.passages[number - 1];
+  const { tokens, similarity, query_page, query_line, page, line } = view.passages[number - 1];
   view.at.textContent = `Passage ${count(number)} of ${count(view.last)}: `
-    + `${counted(tokens, "token")}, similarity ${share(similarity)}`;
+    + `${counted(tokens, "token")}, similarity ${share(similarity)}`
+    + place("first text", query_page, query_line) + place("second text", page, line);
   let reached = 0;
   let height = null;
   if (pointed) {
