@@ -28,8 +28,9 @@ use crate::pipeline::BATCH_BYTES;
 
 /// What the columns of a table are.
 pub struct Columns {
-    /// The column of the ids.
-    pub id: String,
+    /// The column of the ids; if none is named, `id`, or a number for each row where there is no such
+    /// column.
+    pub id: Option<String>,
     /// What is written before the number of a row to make its id, in place of a column.
     pub id_prefix: Option<String>,
     /// The column of the texts.
@@ -45,6 +46,17 @@ pub enum Meta {
     /// In these columns, under their names.
     Columns(Vec<String>),
 }
+
+/// The documents of some rows.
+pub struct Made {
+    /// In the order of the rows.
+    pub documents: Vec<Document>,
+    /// Their ids are numbers that nobody has chosen.
+    pub are_numbered: bool,
+}
+
+/// What stands before the number of a row that nobody has named.
+const NUMBERED: &str = "row/";
 
 /// Some rows of a table.
 pub struct Rows {
@@ -178,11 +190,15 @@ impl Strings {
 
 impl Rows {
     /// The documents of the rows.
-    pub fn documents(&self) -> Result<Vec<Document>> {
+    pub fn documents(&self) -> Result<Made> {
         let Columns { id, id_prefix, text, meta } = &*self.columns;
         let texts = Strings::new(column(&self.batch, text)?, text)?;
+        let are_numbered =
+            id_prefix.is_none() && id.is_none() && self.batch.column_by_name("id").is_none();
+        let id = id.as_deref().unwrap_or("id");
         let ids = match id_prefix {
             Some(_) => None,
+            None if are_numbered => None,
             None => {
                 let ids = column(&self.batch, id)?;
                 let ids = match ids.data_type().is_integer() {
@@ -200,7 +216,7 @@ impl Rows {
             let missing = |name: &str| Error::input(place(), format!("there is no `{name}`"));
             let own = match (&ids, id_prefix) {
                 (Some(ids), _) => ids.at(row).ok_or_else(|| missing(id))?.to_owned(),
-                (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or("")),
+                (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(NUMBERED)),
             };
             let mut document = Document::new(own, texts.at(row).ok_or_else(|| missing(text))?);
             document.meta = self.meta(meta, row, &place)?;
@@ -209,7 +225,7 @@ impl Rows {
                 None => documents.push(document),
             }
         }
-        Ok(documents)
+        Ok(Made { documents, are_numbered })
     }
 
     fn meta(

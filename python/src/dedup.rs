@@ -169,7 +169,7 @@ impl Dedup {
             for made in results {
                 match made? {
                     Made::Signed(signed) => run.push(Record::Document(signed))?,
-                    Made::Known(_) => {
+                    Made::Known(_) | Made::Numbered(_) => {
                         return Err(Error::internal("dedup", "a document was not signed"));
                     }
                 }

@@ -10,6 +10,7 @@ mod convert;
 mod dedup;
 mod error;
 mod index;
+mod join;
 mod offsets;
 mod pairs;
 mod pipeline;
@@ -31,6 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dedup::Dedup>()?;
     module.add_class::<arrow::Table>()?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(join::join, module)?)?;
     module.add_function(wrap_pyfunction!(compare::sign, module)?)?;
     module.add_function(wrap_pyfunction!(compare::families, module)?)?;
     Ok(())

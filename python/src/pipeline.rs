@@ -38,6 +38,8 @@ pub enum Batch {
 pub enum Made {
     /// Its signature.
     Signed(Signed),
+    /// The same, of a document whose id is the number of its row: it must not replace another.
+    Numbered(Signed),
     /// Nothing: the last commit holds the same.
     Known(Document),
 }
@@ -163,13 +165,14 @@ impl Drop for Pipeline {
 }
 
 fn sign(batch: Batch, index: &Index, known: Option<&Snapshot>, stop: &AtomicBool) -> Signatures {
-    let documents = match batch {
-        Batch::Documents(documents) => documents,
+    let (documents, are_numbered) = match batch {
+        Batch::Documents(documents) => (documents, false),
         Batch::Rows(rows) => match rows.documents() {
-            Ok(documents) => documents,
+            Ok(made) => (made.documents, made.are_numbered),
             Err(error) => return vec![Err(error)],
         },
     };
+    let signed = if are_numbered { Made::Numbered } else { Made::Signed };
     let mut made = Vec::with_capacity(documents.len());
     for document in documents {
         let digest = cento::Digest::of(document.text.as_bytes());
@@ -177,7 +180,7 @@ fn sign(batch: Batch, index: &Index, known: Option<&Snapshot>, stop: &AtomicBool
         let is_known = known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false));
         made.push(match is_known {
             true => Ok(Made::Known(document)),
-            false => Signed::until(document, index.config(), Stop::on(stop)).map(Made::Signed),
+            false => Signed::until(document, index.config(), Stop::on(stop)).map(signed),
         });
         if matches!(made.last(), Some(Err(_))) {
             break;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::{Outcome, WriterOptions};
-use cento::{Document, Error};
+use cento::{Document, Error, Signed};
 use crossbeam::channel::bounded;
 use pyo3::prelude::*;
 
@@ -41,6 +41,17 @@ fn count(counts: &mut Counts, outcome: Outcome) {
 fn closed() -> Error {
     let what = "the writer is not open; use it in a `with` block: `with index.writer() as w:`";
     Error::Query { what: what.into() }
+}
+
+/// Refuses a row without an id if the number that it gets for one is that of another document.
+fn check_new(writer: &cento::Writer, signed: &Signed) -> cento::Result<()> {
+    let Document { id, .. } = &signed.document;
+    if !writer.has(id)? || writer.holds(&signed.document, signed.digest)? {
+        return Ok(());
+    }
+    let what = "the table has no column `id`, and the number of this row is the id of another \
+                document; name a column with `id`, or choose an `id_prefix`";
+    Err(Error::input(id.clone(), what))
 }
 
 /// Does something with an open writer.
@@ -90,6 +101,10 @@ impl Writer {
                 let made = made?;
                 let outcome = with(&open, |writer| match made {
                     Made::Signed(signed) => writer.add_signed(signed),
+                    Made::Numbered(signed) => {
+                        check_new(writer, &signed)?;
+                        writer.add_signed(signed)
+                    }
                     // Signed here if this writer has changed it since the commit.
                     Made::Known(document) => writer.add(document),
                 })?;
@@ -232,7 +247,7 @@ impl Writer {
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
-        columns: (String, Option<String>, String),
+        columns: (Option<String>, Option<String>, String),
         meta_object: Option<String>,
         meta: Vec<String>,
         threads: Option<usize>,

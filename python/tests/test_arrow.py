@@ -65,7 +65,7 @@ def test_ids_may_be_numbers_and_meta_nested(empty: cento.Index) -> None:
     ("columns", "options", "what"),
     [
         ({"id": ["a"]}, {}, "there is no column `text`; it has `id`"),
-        ({"text": ["a"]}, {}, "there is no column `id`"),
+        ({"text": ["a"]}, {"id": "id"}, "there is no column `id`; it has `text`"),
         ({"id": ["a"], "text": [1]}, {}, "it is of Int64, not of strings"),
         ({"id": [1.5], "text": ["a"]}, {}, "it is of Float64, not of strings"),
         ({"id": ["a", "b"], "text": ["a", None]}, {}, "row 1: there is no `text`"),

@@ -27,7 +27,7 @@ from ._errors import (
 )
 from ._index import Id, Index, Item, Meta, Rank, Writer
 from ._native import Table, __version__
-from ._texts import Deduper, analyzers, compare, dedup, measures, schemes, sign
+from ._texts import Deduper, analyzers, compare, dedup, join, measures, schemes, sign
 from ._types import (
     AddReport,
     Answer,
@@ -40,6 +40,7 @@ from ._types import (
     Estimate,
     Family,
     Hit,
+    Joined,
     Member,
     Pair,
     Parameter,
@@ -73,6 +74,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "Item",
+    "Joined",
     "LockedError",
     "Member",
     "MemoryLimitError",
@@ -97,6 +99,7 @@ __all__ = [
     "analyzers",
     "compare",
     "dedup",
+    "join",
     "measures",
     "schemes",
     "sign",

@@ -102,6 +102,10 @@ class Index:
         """Whether texts are stored."""
         return self._native.settings()[2]
 
+    def __fspath__(self) -> str:
+        """The directory, so that an index may stand where its path may."""
+        return self.path
+
     def __len__(self) -> int:
         """The number of documents."""
         return self._native.documents()
@@ -312,6 +316,7 @@ class Index:
         weighted: bool = ...,
         relative: bool = ...,
         min_margin: float | None = ...,
+        estimates: bool = ...,
         passages: bool = ...,
         min_passage: int | None = ...,
         max_df: float | str | None = ...,
@@ -337,6 +342,7 @@ class Index:
         weighted: bool = ...,
         relative: bool = ...,
         min_margin: float | None = ...,
+        estimates: bool = ...,
         passages: bool = ...,
         min_passage: int | None = ...,
         max_df: float | str | None = ...,
@@ -361,6 +367,7 @@ class Index:
         weighted: bool = False,
         relative: bool = False,
         min_margin: float | None = None,
+        estimates: bool = False,
         passages: bool = False,
         min_passage: int | None = None,
         max_df: float | str | None = None,
@@ -392,6 +399,7 @@ class Index:
             weighted: Give the measures weighted by rarity.
             relative: Give the margin of each pair.
             min_margin: The least margin, -1 to 1.
+            estimates: Give the estimated similarity of the texts themselves.
             passages: Give the passages in common.
             min_passage: Only pairs with a passage of so many tokens.
             max_df: As for the index, for this call.
@@ -565,7 +573,7 @@ class Writer:
         self,
         table: object,
         *,
-        id: str = "id",
+        id: str | None = None,
         text: str = "text",
         meta: str | Sequence[str] = (),
         id_prefix: str | None = None,
@@ -579,7 +587,9 @@ class Writer:
 
         Args:
             table: The data.
-            id: The column of the ids: strings or whole numbers.
+            id: The column of the ids: strings or whole numbers. If it is not named, that is ``id``;
+                rows of a table without one are called ``row/0``, ``row/1`` and so on, and refused
+                if another document is called so.
             text: The column of the texts: strings.
             meta: The columns that make the meta object; or the name of one struct column that is
                 it. What JSON has no type for, such as a time, becomes a string.

@@ -63,7 +63,7 @@ class Writer:
     def add_arrow(
         self,
         table: object,
-        columns: tuple[str, str | None, str],
+        columns: tuple[str | None, str | None, str],
         meta_object: str | None,
         meta: list[str],
         threads: int | None,
@@ -122,5 +122,6 @@ def compare(
     min_passage: int,
     as_bytes: bool,
 ) -> tuple[str, str]: ...
+def join(path: _Path, shards: list[_Path], on_conflict: str, remove: bool) -> str: ...
 def sign(text: str, scheme: str, analyzer: str, frequencies: _Path | None) -> _Signed: ...
 def families(kind: str) -> list[dict[str, Any]]: ...

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from . import _native
 from ._types import (
     Comparison,
     Family,
+    Joined,
     Signature,
     Verdict,
     comparison_of,
@@ -197,6 +199,37 @@ class Deduper:
     def keep(self, batch: Mapping[str, Sequence[Any]]) -> list[bool]:
         """Whether each document of a batch is kept."""
         return [verdict.kept for verdict in self.verdicts(batch)]
+
+
+def join(
+    index: _Path,
+    shards: Iterable[_Path],
+    *,
+    on_conflict: Literal["error", "later"] = "error",
+    remove: bool = False,
+) -> Joined:
+    """Makes finished indexes one, without building anything again: all in one commit, or none.
+
+    The segments of the shards are copied or linked into the index, which is created if there is
+    none. Repeating it takes nothing twice. An :class:`Index` that is open shows the documents after
+    :meth:`Index.reload`.
+
+    Args:
+        index: The directory of the index.
+        shards: The directories of the indexes to take in, all with the same scheme, analyzer and
+            frequency table.
+        on_conflict: What happens if an id occurs twice: nothing is joined, or the document of the
+            shard that is named later stays.
+        remove: Remove the shards once the commit is durable.
+
+    Raises:
+        OpenError: There is no index at one of the paths, an id occurs twice, or the indexes do not
+            fit each other. Nothing has been joined then.
+        LockedError: One of them has a writer.
+        CorruptError: A shard is damaged.
+    """
+    made = _native.join(index, list(shards), on_conflict, remove)
+    return Joined(**json.loads(made))
 
 
 def schemes() -> list[Family]:

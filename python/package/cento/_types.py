@@ -594,6 +594,28 @@ class Compaction(_Shown):
 
 
 @dataclass(frozen=True, slots=True)
+class Joined(_Shown):
+    """What joining indexes did."""
+
+    documents: int
+    """Documents that have come from the shards."""
+    segments: int
+    """Segments that have come from the shards."""
+    bytes: int
+    """Bytes of their files."""
+    linked: int
+    """Files that are links to those of the shards; the others are copies."""
+    replaced: int
+    """Older documents that were deleted because a later shard has their ids."""
+    known: int
+    """Segments of the shards that had been joined before, and were not taken again."""
+    removed_since: int
+    """Documents that shards have removed since they were joined; the index still has them."""
+    removed: int
+    """Shards whose directories were removed."""
+
+
+@dataclass(frozen=True, slots=True)
 class AddReport(_Shown):
     """What adding did, in documents."""
 

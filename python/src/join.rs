@@ -1,0 +1,38 @@
+//! How do finished indexes become one?
+
+use std::path::PathBuf;
+
+use cento::index::OnConflict;
+use cento::{Index, JoinOptions};
+use pyo3::prelude::*;
+
+use crate::convert::to_json;
+use crate::error::refused;
+use crate::run;
+
+/// Takes the segments of the shards into the index at `path`, which is created if there is none; what
+/// was done, as JSON.
+#[pyfunction]
+pub fn join(
+    py: Python<'_>,
+    path: PathBuf,
+    shards: Vec<PathBuf>,
+    on_conflict: &str,
+    remove: bool,
+) -> PyResult<String> {
+    let on_conflict = match on_conflict {
+        "error" => OnConflict::Error,
+        "later" => OnConflict::Later,
+        other => {
+            let what = format!("`on_conflict` is {other:?}, neither \"error\" nor \"later\"");
+            return Err(refused(what).into());
+        }
+    };
+    if shards.is_empty() {
+        return Err(refused("there are no indexes to join; name at least one").into());
+    }
+    // The library cannot end it early: it is done whole or not at all, whoever waits.
+    let options = JoinOptions { on_conflict, remove };
+    let joined = run::apart(py, move || Index::join(path, &shards, options))?;
+    to_json(&joined)
+}
