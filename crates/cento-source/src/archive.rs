@@ -17,6 +17,10 @@ use super::compressed::Unpacking;
 pub enum Entry<'a> {
     /// A file, with its contents.
     File(&'a mut dyn Read),
+    /// A page of the web, with its contents, and a name that a file of its type could have.
+    Page(&'a mut dyn Read, &'static str),
+    /// Something that is left out for a good reason, as a clause.
+    LeftOut(&'static str),
     /// A link, or no regular file.
     Other,
     /// A file that cannot be read, and why, as a clause.
@@ -199,10 +203,12 @@ fn whole(body: &mut impl Read, size: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The contents of an entry of a tar archive. It is an error if the archive ends before them.
-struct Body<R> {
-    stream: R,
-    left: u64,
+/// The contents of an entry, of a size that is known. It is an error if the archive ends before them.
+pub struct Body<R> {
+    /// What it is read from.
+    pub stream: R,
+    /// The number of bytes still to come.
+    pub left: u64,
 }
 
 impl<R: Read> Read for Body<R> {
@@ -299,11 +305,15 @@ const SLIDES: [&str; 2] = ["ppt/slides/_rels/", "ppt/slides/"];
 #[cfg(feature = "office")]
 const LINKING_SLIDES_MAX: usize = 8;
 
-/// A presentation in which slides link to all slides; none if it cannot be read as one.
+/// What begins each slide but the first of an OpenDocument presentation from
+/// [`with_slide_marks`]: a character for private use, as a paragraph.
+#[cfg(feature = "office")]
+pub const SLIDE_MARK: char = '\u{e00c}';
+
+/// A presentation (.pptx) in which slides link to all slides; none if it cannot be read as one.
 #[cfg(feature = "office")]
 pub fn with_slide_links(presentation: &[u8]) -> Option<Vec<u8>> {
-    use std::io::{Cursor, Write};
-    let mut archive = zip::ZipArchive::new(Cursor::new(presentation)).ok()?;
+    let archive = zip::ZipArchive::new(io::Cursor::new(presentation)).ok()?;
     let slides = archive.file_names().flatten().filter_map(|name| {
         let slide = name.strip_prefix(SLIDES[1])?;
         (slide.ends_with(".xml") && !slide.contains(['/', '"', '<', '&'])).then(|| slide.to_owned())
@@ -314,19 +324,73 @@ pub fn with_slide_links(presentation: &[u8]) -> Option<Vec<u8>> {
     });
     let links = links.collect::<String>() + "</Relationships>";
     let mut linking = 0;
-    let mut out = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let is_changed = |name: &str| {
+        linking += usize::from(name.starts_with(SLIDES[0]));
+        name.starts_with(SLIDES[0]) && linking <= LINKING_SLIDES_MAX
+    };
+    changed(archive, is_changed, FIELDS_BYTES_MAX, |relations| {
+        relations.replace("</Relationships>", &links)
+    })
+}
+
+/// A presentation (.odp) in which each slide but the first begins with a mark; none if it cannot be
+/// read as one.
+#[cfg(feature = "office")]
+pub fn with_slide_marks(presentation: &[u8]) -> Option<Vec<u8>> {
+    /// Of a larger one the slides are not told apart.
+    const CONTENT_BYTES_MAX: u64 = 64 << 20;
+    /// How slides begin, by the names that all programs use.
+    const SLIDE: &str = "<draw:page ";
+    let archive = zip::ZipArchive::new(io::Cursor::new(presentation)).ok()?;
+    let mark = format!(
+        // The title, wherever it stands, is what comes first.
+        "<draw:frame xmlns:presentation=\"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0\" \
+         presentation:class=\"title\"><draw:text-box><text:p>{SLIDE_MARK}</text:p></draw:text-box>\
+         </draw:frame>"
+    );
+    let with_marks = |content: &str| {
+        let content = content.replace("<draw:page>", "<draw:page >");
+        let mut slides = content.split(SLIDE);
+        let mut marked = slides.next().unwrap_or_default().to_owned();
+        for (number, slide) in slides.enumerate() {
+            marked.push_str(SLIDE);
+            let (tag, rest) = slide.split_at(slide.find('>').map_or(slide.len(), |at| at + 1));
+            let mark = if number > 0 { mark.as_str() } else { "" };
+            match tag.strip_suffix("/>") {
+                Some(empty) => marked.extend([empty, ">", mark, "</draw:page>", rest]),
+                None => marked.extend([tag, mark, rest]),
+            }
+        }
+        marked
+    };
+    changed(archive, |name| name == "content.xml", CONTENT_BYTES_MAX, with_marks)
+}
+
+/// A zip file with some of its files, which are text, changed; none if it is damaged, or one of these
+/// has more bytes than that.
+#[cfg(feature = "office")]
+fn changed(
+    mut archive: zip::ZipArchive<io::Cursor<&[u8]>>,
+    mut is_changed: impl FnMut(&str) -> bool,
+    bytes_max: u64,
+    change: impl Fn(&str) -> String,
+) -> Option<Vec<u8>> {
+    use std::io::Write;
+    let mut out = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
     for at in 0..archive.len() {
         let mut entry = archive.by_index(at).ok()?;
         let name = entry.name().ok()?.into_owned();
-        if !name.starts_with(SLIDES[0]) || linking == LINKING_SLIDES_MAX {
+        if !is_changed(&name) {
             out.raw_copy_file(entry).ok()?;
             continue;
         }
-        linking += 1;
-        let mut relations = String::new();
-        entry.by_ref().take(FIELDS_BYTES_MAX).read_to_string(&mut relations).ok()?;
+        let mut text = String::new();
+        entry.by_ref().take(bytes_max).read_to_string(&mut text).ok()?;
+        if text.len() as u64 == bytes_max {
+            return None;
+        }
         out.start_file(name, zip::write::SimpleFileOptions::default()).ok()?;
-        out.write_all(relations.replace("</Relationships>", &links).as_bytes()).ok()?;
+        out.write_all(change(&text).as_bytes()).ok()?;
     }
     Some(out.finish().ok()?.into_inner())
 }

@@ -1,7 +1,8 @@
 //! Where do documents come from?
 //!
-//! Files, directories, archives, lists of records (JSON lines, JSON arrays, tables), pages of the web,
-//! documents of office programs, e-books and PDF, standard input, each plain or compressed. Reading
+//! Files, directories, archives, lists of records (JSON lines, JSON arrays, tables), pages and archives
+//! of the web, mails and mailboxes, documents of office programs, e-books and PDF, Markdown, LaTeX and
+//! notebooks, standard input, each plain or compressed. Reading
 //! is sequential and cheap ([`read`]); making documents of what was read is done by many threads at
 //! once ([`Chunk::documents`]), and for formats with large parsers by processes of their own
 //! ([`Extraction`]). A record that is no document is reported with its place and does not disturb its
@@ -15,15 +16,24 @@ pub mod charset;
 mod compressed;
 mod dedup;
 mod extract;
+mod headers;
 mod html;
 mod ignored;
 mod jsonl;
 mod kind;
+#[cfg(feature = "mail")]
+mod mail;
+#[cfg(feature = "markdown")]
+mod markdown;
+mod notebook;
 pub mod pipeline;
 mod sniff;
 mod table;
+mod tex;
 mod train;
 mod walk;
+#[cfg(feature = "archives")]
+mod warc;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -62,7 +72,8 @@ pub struct SourceOptions {
     pub keeps_records: bool,
     /// A JSON line without an id is no document; otherwise it gets its place for one.
     pub requires_id: bool,
-    /// What is read of pages of the web.
+    /// What is read of pages of the web; with [`Html::Source`] Markdown and LaTeX are read as they are,
+    /// too.
     pub html: Html,
     /// What extracts the text of documents of office programs, e-books and PDF; without, they are
     /// left out.
@@ -128,6 +139,14 @@ pub enum ChunkKind {
     Html,
     /// A whole document of an office program, e-book or PDF.
     Document,
+    /// A whole file of Markdown.
+    Markdown,
+    /// A whole file of LaTeX.
+    Tex,
+    /// A whole Jupyter notebook.
+    Notebook,
+    /// The text of a file of another form, in UTF-8.
+    Text,
 }
 
 impl ChunkKind {
@@ -177,7 +196,17 @@ impl Chunk {
             (ChunkKind::Document, None) => {
                 return Err(Error::input(&*self.path, sniff::unread(&self.bytes)));
             }
-            _ => charset::decode(&self.bytes, encoding).text.into_owned(),
+            (ChunkKind::Notebook, _) => {
+                notebook::text_of(&self.bytes, options).map_err(|why| self.unread(why))?
+            }
+            (ChunkKind::Markdown, _) => {
+                markdown_text(charset::decode(&self.bytes, encoding).text.into_owned(), options)
+            }
+            (ChunkKind::Tex, _) => tex::text_of(&charset::decode(&self.bytes, encoding).text),
+            (ChunkKind::Text, _) => String::from_utf8_lossy(&self.bytes).into_owned(),
+            (ChunkKind::File | ChunkKind::Lines { .. }, _) => {
+                charset::decode(&self.bytes, encoding).text.into_owned()
+            }
         };
         Ok(Extracted { text, missing: None })
     }
@@ -185,6 +214,17 @@ impl Chunk {
     fn unread(&self, why: String) -> Error {
         Error::io("read", &*self.path, io::Error::other(why))
     }
+}
+
+/// The text of Markdown; all of it if it is to be read as it is, or this build has no feature
+/// `markdown`.
+fn markdown_text(markdown: String, options: &SourceOptions) -> String {
+    #[cfg(feature = "markdown")]
+    if options.html != Html::Source {
+        return markdown::text_of(&markdown);
+    }
+    let _ = options;
+    markdown
 }
 
 /// The text of one file, or of standard input if it is named `-`, as a document of it would have it;

@@ -324,8 +324,8 @@ pub fn document_place(document: &Document) -> String {
 /// How errors name a part of the input.
 fn place_of(chunk: &Chunk) -> String {
     match chunk.kind {
-        ChunkKind::File | ChunkKind::Html | ChunkKind::Document => chunk.path.to_string(),
         ChunkKind::Lines { first_line } => format!("{}, from line {first_line} on", chunk.path),
+        _ => chunk.path.to_string(),
     }
 }
 

@@ -6,6 +6,7 @@
 use cento::text::kind::by_beginning;
 
 use crate::SourceOptions;
+use crate::headers::{begins_as_mail, begins_as_mailbox};
 use crate::jsonl;
 use crate::kind::no_text;
 
@@ -30,10 +31,28 @@ pub enum Form {
     Zip,
     /// A tar archive.
     Tar,
+    /// A web archive.
+    Warc,
+    /// A mail.
+    Mail,
+    /// A mailbox.
+    Mailbox,
+    /// Markdown.
+    Markdown,
+    /// LaTeX.
+    Tex,
+    /// A Jupyter notebook.
+    Notebook,
 }
 
 /// How old Office documents begin.
 const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// How web archives begin.
+const WARC: &[u8] = b"WARC/";
+
+/// How LaTeX begins, unless it is a part of a document.
+const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
 /// Where a tar archive says that it is one.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
@@ -52,6 +71,9 @@ pub fn form(start: &[u8], name: &str, options: &SourceOptions) -> Form {
     }
     if start.get(TAR_MARK) == Some(b"ustar") || ends(&[".tar", ".tgz"]) {
         return Form::Tar;
+    }
+    if start.starts_with(WARC) {
+        return Form::Warc;
     }
     let header = &start[..start.len().min(PDF_HEADER_BYTES_MAX)];
     let is_late_pdf = ends(&[".pdf"]) && memchr::memmem::find(header, b"%PDF-").is_some();
@@ -76,9 +98,24 @@ pub fn form(start: &[u8], name: &str, options: &SourceOptions) -> Form {
     if ends(&[".json"]) {
         return json(text, options);
     }
+    if ends(&[".ipynb"]) && text.starts_with(b"{") {
+        return Form::Notebook;
+    }
+    if begins_as_mailbox(text) {
+        return Form::Mailbox;
+    }
+    if begins_as_mail(text, ends(&[".eml"])) {
+        return Form::Mail;
+    }
     match () {
         () if ends(&[".csv"]) => Form::Table(delimiter(text)),
         () if ends(&[".tsv", ".tab"]) => Form::Table(b'\t'),
+        () if ends(&[".md", ".markdown"]) => Form::Markdown,
+        () if ends(&[".tex", ".ltx", ".latex"])
+            || TEX.iter().any(|mark| text.starts_with(mark)) =>
+        {
+            Form::Tex
+        }
         () => Form::Text,
     }
 }
@@ -183,6 +220,20 @@ mod tests {
         check(b"id;text\n", "a.CSV", Form::Table(b';'));
         check(b"id\ttext\n", "a.tsv", Form::Table(b'\t'));
         check(b"{\"text\":\"x\"}", "a.jsonl", Form::Lines);
+    }
+
+    #[test]
+    fn mails_and_archives_and_markup_are_known() {
+        check(b"WARC/1.0\r\n", "a.txt", Form::Warc);
+        check(b"Received: x\nFrom: y\n\n", "a", Form::Mail);
+        check(b"To: y\n\nz", "a.EML", Form::Mail);
+        check(b"To: y\n\nz", "a.txt", Form::Text);
+        check(b"From a@b Mon Jan  1 12:00:00 2024\nTo: y\n", "a", Form::Mailbox);
+        check(b"# a", "README.md", Form::Markdown);
+        check(b"a", "a.tex", Form::Tex);
+        check(b" \\documentclass{a}", "a", Form::Tex);
+        check(b"{\n \"cells\": [", "a.ipynb", Form::Notebook);
+        check(b"a", "a.ipynb", Form::Text);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
+#[cfg(feature = "mail")]
+use super::mail::{self, Attachment, InMailbox, Mail};
 use super::sniff::{self, Form, has_ending};
 use super::table::{Fault, read_table};
 use super::{Chunk, ChunkKind, Item, PEEK_BYTES, SourceOptions, ignored, too_long};
@@ -34,8 +36,8 @@ const ZIP_DOCUMENTS: [&str; 10] =
 /// Reads all `inputs` in order, directories in the order of their names, until `emit` breaks off.
 ///
 /// What a file is follows from its first bytes, then from its name: an archive, whose files are
-/// documents and may be archives themselves; a list of records (JSON lines, a JSON array, a table);
-/// anything else is one document, with the path as its id. `-` is standard input, which holds records
+/// documents and may be archives themselves, as are the attachments of a mail; a list of records (JSON
+/// lines, a JSON array, a table); anything else is one document, with the path as its id. `-` is standard input, which holds records
 /// if it begins with `{` or `[{`. All may be compressed. In directories, links are not followed, and
 /// hidden files and those that a `.gitignore` or `.ignore` excludes are not seen unless the options
 /// say so.
@@ -161,8 +163,13 @@ impl<'a> Reader<'a> {
 
     /// A file of this name: what is in it, compressed or not, decides how it is read.
     fn stream(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        self.named(place, place, source)
+    }
+
+    /// The same of one that is read as a file of another name.
+    fn named(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
         let opened = source.peek().and_then(|(start, source)| {
-            let (promised, inner) = Compression::of_name(place);
+            let (promised, inner) = Compression::of_name(name);
             let compression = match Compression::of_magic(&start) {
                 // What is not as promised is an error when it is read.
                 Compression::None if !start.is_empty() => promised,
@@ -202,6 +209,15 @@ impl<'a> Reader<'a> {
             Form::Document => self.document(place, &start, source),
             Form::Zip => self.zip(place, inner, &start, source),
             Form::Tar => self.tar(place, source),
+            Form::Warc => self.warc(place, source),
+            Form::Mail => self.mail(place, source),
+            Form::Mailbox => self.mailbox(place, source),
+            Form::Notebook => self.whole(place, source, ChunkKind::Notebook),
+            Form::Markdown | Form::Tex if self.options.html == Html::Source => {
+                self.whole(place, source, ChunkKind::File)
+            }
+            Form::Markdown => self.whole(place, source, ChunkKind::Markdown),
+            Form::Tex => self.whole(place, source, ChunkKind::Tex),
         }
     }
 
@@ -272,6 +288,16 @@ impl<'a> Reader<'a> {
         self.archive(place, source, |source, each| archive::tar(source, each))
     }
 
+    #[cfg(feature = "archives")]
+    fn warc(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        self.archive(place, source, |source, each| super::warc::pages(source, each))
+    }
+
+    #[cfg(not(feature = "archives"))]
+    fn warc(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
+        self.refuse_archive(place)
+    }
+
     #[cfg(not(feature = "archives"))]
     fn tar(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
         self.refuse_archive(place)
@@ -318,11 +344,13 @@ impl<'a> Reader<'a> {
         match entry {
             Entry::File(stream) => {
                 let stream: Box<dyn Read + '_> = match &self.within[..] {
-                    [outer, _] => Box::new(outer.unpacked(stream)),
+                    [outer, _, ..] => Box::new(outer.unpacked(stream)),
                     _ => Box::new(stream),
                 };
                 self.stream(&place, Source::Stream(stream))
             }
+            Entry::Page(stream, name) => self.named(&place, name, Source::Stream(Box::new(stream))),
+            Entry::LeftOut(why) => self.skip(&place, why),
             Entry::Other => self.skip(&place, "it is a link, or not a regular file"),
             Entry::Bad(why) => self.fail(Error::io("read", &*place, io::Error::other(why))),
             Entry::Lost(what) => self.fail(Error::io("read", archive, io::Error::other(what))),
@@ -360,20 +388,92 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A stream that is one document.
-    fn whole(&mut self, place: &Arc<str>, source: Source<'_>, kind: ChunkKind) -> ControlFlow<()> {
-        let max = self.options.record_bytes_max;
-        let mut bytes = Vec::new();
-        if let Err(error) = source.take((max as u64).saturating_add(1)).read_to_end(&mut bytes) {
-            return self.fail(Error::io("read", &**place, error));
+    /// A mail, whose attachments are files in it.
+    #[cfg(feature = "mail")]
+    fn mail(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        match self.bytes(place, source) {
+            Ok(bytes) => self.parsed(place, bytes),
+            Err(error) => self.fail(error),
         }
-        if bytes.len() > max {
-            return self.fail(Error::input(&**place, too_long(self.options)));
+    }
+
+    /// A mailbox, whose mails have numbers for names.
+    #[cfg(feature = "mail")]
+    fn mailbox(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        if self.is_one {
+            return self.skip(place, "it is a mailbox, of which each mail is a text");
         }
-        if bytes.iter().all(u8::is_ascii_whitespace) {
+        let read = mail::read_mailbox(source, self.options.record_bytes_max, |found| match found {
+            InMailbox::Mail(number, bytes) => {
+                self.parsed(&format!("{place}/{number}").into(), bytes)
+            }
+            InMailbox::TooLong(number) => {
+                self.fail(Error::input(format!("{place}/{number}"), too_long(self.options)))
+            }
+        });
+        read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
+    }
+
+    #[cfg(feature = "mail")]
+    fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
+        let len = bytes.len() as u64;
+        let Mail { text, attachments } = match mail::parse(bytes) {
+            Ok(mail) => mail,
+            Err(why) => return self.fail(Error::io("read", &**place, io::Error::other(why))),
+        };
+        if self.is_one && !attachments.is_empty() {
+            return self.skip(place, "it is a mail with attachments, each of which is a text");
+        }
+        if !text.trim().is_empty() {
+            let (bytes, kind) = (text.into_bytes(), ChunkKind::Text);
+            (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind }))?;
+        } else if attachments.is_empty() {
             return self.skip(place, "it is empty");
         }
-        (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind }))
+        let is_too_deep = self.within.len() == ARCHIVES_MAX;
+        self.within.push(Unpacking::of(len));
+        let flow = attachments.into_iter().try_for_each(|Attachment { name, bytes }| {
+            let place: Arc<str> = format!("{place}/{name}").into();
+            match is_too_deep {
+                true => self.skip(&place, "it is attached to a mail in an archive in an archive"),
+                false => self.stream(&place, Source::Bytes(io::Cursor::new(bytes))),
+            }
+        });
+        self.within.pop();
+        flow
+    }
+
+    #[cfg(not(feature = "mail"))]
+    fn mail(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
+        self.skip(place, "it is a mail, and this build has no feature `mail` to read it")
+    }
+
+    #[cfg(not(feature = "mail"))]
+    fn mailbox(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
+        self.skip(place, "it is a mailbox, and this build has no feature `mail` to read it")
+    }
+
+    /// A stream that is one document.
+    fn whole(&mut self, place: &Arc<str>, source: Source<'_>, kind: ChunkKind) -> ControlFlow<()> {
+        match self.bytes(place, source) {
+            Err(error) => self.fail(error),
+            Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => {
+                self.skip(place, "it is empty")
+            }
+            Ok(bytes) => (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind })),
+        }
+    }
+
+    /// All of a stream, if that is no more than a record may have.
+    fn bytes(&self, place: &str, source: Source<'_>) -> cento::Result<Vec<u8>> {
+        let max = self.options.record_bytes_max;
+        let mut bytes = Vec::new();
+        let read = source.take((max as u64).saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| Error::io("read", place, error))?;
+        match bytes.len() > max {
+            true => Err(Error::input(place, too_long(self.options))),
+            false => Ok(bytes),
+        }
     }
 }
 

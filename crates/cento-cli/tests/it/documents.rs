@@ -90,12 +90,15 @@ fn odt(text: &str) -> Vec<u8> {
     opendocument("text", &format!("<text:p>{text}</text:p>"))
 }
 
-fn odp(text: &str) -> Vec<u8> {
-    let page = "<draw:page><draw:frame><draw:text-box><text:p>";
-    opendocument(
-        "presentation",
-        &format!("{page}{text}</text:p></draw:text-box></draw:frame></draw:page>"),
-    )
+fn odp(texts: &[&str]) -> Vec<u8> {
+    let page = |text: &&str| match text.is_empty() {
+        true => "<draw:page draw:name=\"empty\"/>".to_owned(),
+        false => format!(
+            "<draw:page draw:name=\"x\"><draw:frame><draw:text-box><text:p>{text}</text:p>\
+             </draw:text-box></draw:frame></draw:page>"
+        ),
+    };
+    opendocument("presentation", &texts.iter().map(page).collect::<String>())
 }
 
 fn epub(text: &str) -> Vec<u8> {
@@ -165,6 +168,16 @@ pub fn pdf(pages: &[&str]) -> Vec<u8> {
     pdf_with(&pages.iter().map(page).collect::<Vec<_>>(), "")
 }
 
+/// A mail with nothing but a file.
+fn mail_with(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "MIME-Version: 1.0\nContent-Type: application/octet-stream; name={name}\n\
+         Content-Disposition: attachment\nContent-Transfer-Encoding: quoted-printable\n\n"
+    );
+    let bytes = bytes.iter().map(|byte| format!("={byte:02X}"));
+    [head].into_iter().chain(bytes).collect::<String>().into_bytes()
+}
+
 /// A passage that is in all documents, and what surrounds it in one of them.
 fn planted(seed: u64) -> (String, String) {
     let passage = words(1, 60);
@@ -186,7 +199,7 @@ fn folder() -> (Dir, Vec<String>) {
         ("d.pdf", pdf(&[first, rest])),
         ("e.epub", epub(&text)),
         ("f.pptx", pptx(&[&words(9, 20), &text])),
-        ("g.odp", odp(&text)),
+        ("g.odp", odp(&[&words(9, 20), &text])),
         ("h.html", html(&text).into_bytes()),
         // What they are called is not what they are.
         ("i.doc", format!("{{\\rtf1\\ansi {text}\\par}}").into_bytes()),
@@ -194,6 +207,7 @@ fn folder() -> (Dir, Vec<String>) {
         ("k", pdf(&[&text])),
         ("l.docx", text.clone().into_bytes()),
         ("m.zip", zip(&[("n/o.docx", &docx(&text)), ("p.zip", &zip(&[("q.odt", &odt(&text))]))])),
+        ("n.eml", mail_with("o.docx", &docx(&text))),
         ("r.docx.zst", zstd::encode_all(&docx(&text)[..], 1).unwrap()),
     ];
     let mut ids = Vec::new();
@@ -201,6 +215,7 @@ fn folder() -> (Dir, Vec<String>) {
         dir.write(&format!("in/{name}"), bytes);
         match name {
             "m.zip" => ids.extend(["in/m.zip/n/o.docx".into(), "in/m.zip/p.zip/q.odt".into()]),
+            "n.eml" => ids.push("in/n.eml/o.docx".into()),
             name => ids.push(format!("in/{name}")),
         }
     }
@@ -257,6 +272,7 @@ fn pages_and_slides_are_joined_by_form_feeds() {
     let dir = Dir::new();
     dir.write("in/a.pdf", pdf(&["first page of it", "", "third page of it"]));
     dir.write("in/b.pptx", pptx(&["first slide", "second slide", "third slide"]));
+    dir.write("in/c.odp", odp(&["first slide", "", "third one"]));
     let run = dir.run(&["dedup", "in", "--exact"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let texts: Vec<String> = run
@@ -269,7 +285,8 @@ fn pages_and_slides_are_joined_by_form_feeds() {
         texts,
         [
             "\"first page of it\\f\\fthird page of it\"",
-            "\"first slide\\fsecond slide\\fthird slide\""
+            "\"first slide\\fsecond slide\\fthird slide\"",
+            "\"first slide\\f\\fthird one\""
         ]
     );
 }

@@ -158,6 +158,142 @@ fn a_passage_tells_its_line_where_texts_have_lines() {
     assert_eq!((&passage["line"], passage.get("query_line")), (&json!(31), None), "{found}");
 }
 
+/// A record of a web archive: a page that a server answered with.
+fn page_record(address: &str, page: &str) -> String {
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{page}");
+    format!(
+        "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {address}\r\nContent-Type: \
+         application/http\r\nContent-Length: {}\r\n\r\n{answer}\r\n\r\n",
+        answer.len()
+    )
+}
+
+#[test]
+fn a_passage_is_found_in_files_of_markup_with_its_line() {
+    let dir = Dir::new();
+    let lines: Vec<String> = (0..6).map(|line| words(100 + line, 10)).collect();
+    let passage = lines.join("\n");
+    dir.write("in/a.md", format!("# Title\n\n[link](http://x.org/y)\n\n{passage}\n"));
+    let body = passage.replace("w1", "\\emph{w}1");
+    dir.write("in/b.tex", format!("\\documentclass{{x}}\n\\begin{{document}}\n{body}\n"));
+    let cell = |kind: &str, source: &str| json!({"cell_type": kind, "source": [source]});
+    let cells = [cell("markdown", "# One\ntwo"), cell("code", &passage)];
+    dir.write("in/c.ipynb", json!({"cells": cells, "nbformat": 4}).to_string());
+    // What a file is called is not what it is.
+    dir.write("in/d", format!("\\documentclass{{x}}\n{passage}\n"));
+    let run = dir.run(&["add", "idx", "in", "--strict"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let found = dir.json(&["search", "idx", "--text", &passage, "--passages", "-n", "9"]);
+    let mut places: Vec<(&str, &Value, bool)> = Vec::new();
+    for hit in found["hits"].as_array().unwrap() {
+        let is_whole = hit["containment"] == 1.0;
+        places.push((hit["id"].as_str().unwrap(), &hit["passages"][0]["line"], is_whole));
+    }
+    places.sort_unstable_by_key(|place| place.0);
+    let expected = [("in/a.md", 5), ("in/b.tex", 3), ("in/c.ipynb", 4), ("in/d", 2)];
+    let expected = expected.map(|(id, line)| (id, json!(line)));
+    let expected: Vec<_> = expected.iter().map(|(id, line)| (*id, line, true)).collect();
+    assert_eq!(places, expected);
+    // As it is, the address of the link is text.
+    let raw = dir.json(&["compare", "in/a.md", "in/a.md", "--html", "source"]);
+    let text = dir.json(&["compare", "in/a.md", "in/a.md"]);
+    let tokens = |compared: &Value| compared["passages"][0]["tokens"].as_u64().unwrap();
+    // `http`, `x`, `org` and `y`.
+    assert_eq!(tokens(&raw), tokens(&text) + 4, "{raw}");
+}
+
+#[cfg(feature = "archives")]
+#[test]
+fn a_passage_is_found_in_archives_of_the_web() {
+    let dir = Dir::new();
+    let passage = words(1, 60);
+    let pages = [
+        page_record("http://a.org/", &format!("<html><p>{passage}</html>")),
+        page_record("http://a.org/b.gz", &format!("<p>{} {passage}", words(2, 30))),
+    ];
+    let archive = pages.concat();
+    dir.write("in/a.warc", &archive);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(archive.as_bytes()).unwrap();
+    dir.write("in/b.warc.gz", packed.finish().unwrap());
+    let run = dir.run(&["add", "idx", "in", "--strict"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let expected = [
+        "in/a.warc/http://a.org/",
+        "in/a.warc/http://a.org/b.gz",
+        "in/b.warc.gz/http://a.org/",
+        "in/b.warc.gz/http://a.org/b.gz",
+    ];
+    assert_eq!(found(&dir, &passage), expected);
+    dir.write("cut.warc", &archive[..archive.len() - 50]);
+    let run = dir.run(&["add", "idx", "cut.warc", "--format", "json"]);
+    assert_eq!((run.status, &run.json()["added"]), (2, &json!(1)), "{}", run.err);
+    assert!(run.err.contains("it is cut short"), "{}", run.err);
+    let compared = dir.run(&["compare", "in/a.warc", "cut.warc"]);
+    assert_eq!(compared.status, 2);
+    assert!(compared.err.contains("each file is a text"), "{}", compared.err);
+}
+
+#[cfg(feature = "mail")]
+#[test]
+fn mails_are_documents_and_so_is_what_is_attached() {
+    let dir = Dir::new();
+    let passage = words(1, 60);
+    let mail = |body: &str| format!("From: a@b\nMessage-ID: <1>\nSubject: s\n\n{body}\n");
+    dir.write("in/a.eml", mail(&passage));
+    dir.write("in/b", mail(&passage));
+    let separator = "From a@b Mon Jan  1 12:00:00 2024\n";
+    let mails = [mail(&passage), mail(&format!("{} {passage}", words(2, 30)))];
+    dir.write("in/c.mbox", format!("{separator}{}\n{separator}{}", mails[0], mails[1]));
+    let attached = |name: &str, bytes: &[u8]| {
+        let bytes: String = bytes.iter().map(|byte| format!("={byte:02X}")).collect();
+        format!(
+            "--x\nContent-Type: application/octet-stream; name={name}\nContent-Transfer-Encoding: \
+             quoted-printable\n\n{bytes}\n"
+        )
+    };
+    let archive = zip(&[("inner.txt", passage.as_bytes()), ("n.zip", &zip(&[("x", b"y")]))]);
+    let parts = [
+        "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n".to_owned(),
+        format!("--x\nContent-Type: text/plain\n\n{}\n", words(3, 20)),
+        attached("d.txt", passage.as_bytes()),
+        attached("e.zip", &archive),
+        format!("--x\nContent-Type: message/rfc822\n\n{}", mail(&passage)),
+        "--x--\n".into(),
+    ];
+    dir.write("in/d.eml", parts.concat());
+    dir.write("in/e.zip", zip(&[("f.eml", parts.concat().as_bytes())]));
+    let run = dir.run(&["add", "idx", "in", "--format", "json"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let expected = [
+        "in/a.eml",
+        "in/b",
+        "in/c.mbox/1",
+        "in/c.mbox/2",
+        "in/d.eml/d.txt",
+        "in/d.eml/e.zip/inner.txt",
+        "in/d.eml/part 3.eml",
+        "in/e.zip/f.eml/d.txt",
+        "in/e.zip/f.eml/part 3.eml",
+    ];
+    assert_eq!(found(&dir, &passage), expected);
+    // One archive within another is as deep as it goes.
+    let report = run.json();
+    let left: Vec<&str> = report["left_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|left| left["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(left, ["in/d.eml/e.zip/n.zip", "in/e.zip/f.eml/e.zip"]);
+    // What is attached would be passed over without a word.
+    assert_eq!(dir.json(&["compare", "in/a.eml", "in/b"])["resemblance"], 1.0);
+    for (name, what) in [("in/d.eml", "a mail with attachments"), ("in/c.mbox", "a mailbox")] {
+        let run = dir.run(&["compare", "in/a.eml", name]);
+        assert_eq!((run.status, run.err.contains(what)), (2, true), "{}", run.err);
+    }
+}
+
 /// "text " fifty times, by `xz`.
 const XZ: &[u8] = &[
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01,

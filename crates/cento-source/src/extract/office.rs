@@ -2,13 +2,13 @@
 //!
 //! The text of anydoc's model: paragraphs, the words of links, cells and notes, without markup,
 //! addresses and the numbers of lists. Slides of .pptx are told apart by anchors, which the model has
-//! for those that another slide links to: links to all of them are added first.
+//! for those that another slide links to: links to all of them are added first. Slides of .odp get a mark.
 
 use anydoc::model::{Block, CellSlot, Document, Inline};
 use anydoc::{ConvertError, Format, to_document};
 
 use super::Extracted;
-use crate::archive::with_slide_links;
+use crate::archive::{SLIDE_MARK, with_slide_links, with_slide_marks};
 
 /// A presentation with more slides is one without numbers.
 const SLIDES_MAX: usize = 10_000;
@@ -32,6 +32,7 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
     };
     let with_links = match format {
         Format::Pptx => with_slide_links(bytes),
+        Format::Odp => with_slide_marks(bytes),
         _ => None,
     };
     let linked = with_links.and_then(|bytes| to_document(&bytes, format).ok());
@@ -66,6 +67,7 @@ fn text_of(document: &Document) -> String {
                 text.extend((slide..number).map(|_| '\u{c}'));
                 slide = slide.max(number);
             }
+            None if is_mark(block) => text.push('\u{c}'),
             None => push_blocks(std::slice::from_ref(block), &mut text),
         }
     }
@@ -79,6 +81,12 @@ fn slide_of(block: &Block) -> Option<usize> {
     let [Inline::Anchor(anchor)] = &content[..] else { return None };
     let number = anchor.strip_prefix("slide-")?.parse().ok()?;
     (1..=SLIDES_MAX).contains(&number).then_some(number)
+}
+
+/// Whether a slide of .odp begins here.
+fn is_mark(block: &Block) -> bool {
+    let (Block::Heading { content, .. } | Block::Paragraph(content)) = block else { return false };
+    matches!(&content[..], [Inline::Text { text, .. }] if text.trim().chars().eq([SLIDE_MARK]))
 }
 
 fn push_blocks(blocks: &[Block], text: &mut String) {

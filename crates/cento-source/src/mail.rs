@@ -1,0 +1,337 @@
+//! What does this mail say, and what is attached to it?
+//!
+//! mail-parser reads the parts of a mail; what makes it slow, or nests without bound, is kept from it.
+//! Its iterator over a mailbox holds a message of any length, so mailboxes are cut here.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
+
+use mail_parser::{HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+
+use crate::headers::is_separator;
+use crate::html::{self, Html};
+
+/// A header with more bytes is that of no mail: the parser compares its parameters with each other.
+const HEADER_BYTES_MAX: usize = 16 << 10;
+
+/// Each boundary is looked for in the rest of the mail: the product of their number and its size.
+const BOUNDARY_STEPS_MAX: usize = 4 << 30;
+
+/// The parameter that names one.
+const BOUNDARY: &[u8] = b"boundary";
+
+/// Types of parts that hold mails of their own, as they are written in headers.
+const MAILS: [&[u8]; 3] = [b"rfc822", b"global", b"digest"];
+
+/// What stands for the first letter of these, so that the parser takes such a part as it is: it is read
+/// as a file in the mail, where what is in one another is bounded.
+const TAKEN_AS_IT_IS: u8 = b'x';
+
+/// A mail.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// Its subject and its text; that of the page if there is no other.
+    pub text: String,
+    /// The files attached to it, in order, each with a name of its own.
+    pub attachments: Vec<Attachment>,
+}
+
+/// A file attached to a mail.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// The name that the mail gives it, without directories.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// The mail in these bytes.
+///
+/// # Errors
+/// When it is none, or made to be read slowly, with the reason as a clause.
+pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
+    prepare(&mut bytes)?;
+    let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
+    let none = || "it is damaged or no mail: it has no headers".to_owned();
+    let message = parser.parse(&bytes).ok_or_else(none)?;
+    let mut names = HashSet::new();
+    let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
+        // Pictures shown within the text are part of it.
+        let bytes = match &part.body {
+            PartType::Text(text) | PartType::Html(text) => text.as_bytes(),
+            PartType::Binary(bytes) => bytes,
+            PartType::InlineBinary(_) | PartType::Message(_) | PartType::Multipart(_) => {
+                return None;
+            }
+        };
+        let mut name = name_of(part, at + 1);
+        for number in 2.. {
+            if names.insert(name.clone()) {
+                break;
+            }
+            name = format!("{} ({number})", name_of(part, at + 1));
+        }
+        Some(Attachment { name, bytes: bytes.to_vec() })
+    });
+    let attachments = attachments.collect();
+    Ok(Mail { text: text_of(&message), attachments })
+}
+
+/// Keeps from the parser what it would take long for, and what it would nest without bound.
+fn prepare(bytes: &mut [u8]) -> Result<(), String> {
+    let mut at = 0;
+    while let Some(found) = find_header(&bytes[at..]) {
+        let start = at + found;
+        let len = header_len(&bytes[start..]);
+        if len > HEADER_BYTES_MAX {
+            return Err(format!("it has a header of more than {HEADER_BYTES_MAX} bytes"));
+        }
+        let value = &mut bytes[start..start + len];
+        for mail in MAILS {
+            let places = 0..(value.len() + 1).saturating_sub(mail.len());
+            for place in places {
+                if value[place..place + mail.len()].eq_ignore_ascii_case(mail) {
+                    value[place] = TAKEN_AS_IT_IS;
+                }
+            }
+        }
+        at = start + len.max(1);
+    }
+    let is_boundary = |&at: &usize| {
+        let found = bytes.get(at..at + BOUNDARY.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(BOUNDARY))
+    };
+    let boundaries = memchr::memchr2_iter(b'b', b'B', bytes).filter(is_boundary).count();
+    match boundaries.saturating_mul(bytes.len()) > BOUNDARY_STEPS_MAX {
+        true => Err(format!("it has {boundaries} parts within each other, too many for its size")),
+        false => Ok(()),
+    }
+}
+
+/// Where the next `Content-...` header begins that has parameters.
+fn find_header(bytes: &[u8]) -> Option<usize> {
+    const REST: [&[u8]; 2] = [b"ontent-type", b"ontent-disposition"];
+    let is_one = |&at: &usize| {
+        REST.iter().any(|rest| {
+            let found = bytes.get(at + 1..at + 1 + rest.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(rest))
+        })
+    };
+    memchr::memchr2_iter(b'c', b'C', bytes).find(is_one)
+}
+
+/// The bytes of a header, with the lines that continue it.
+fn header_len(bytes: &[u8]) -> usize {
+    let is_end = |&at: &usize| !matches!(bytes.get(at + 1), Some(b' ' | b'\t'));
+    memchr::memchr_iter(b'\n', bytes).find(is_end).unwrap_or(bytes.len())
+}
+
+fn text_of(message: &Message<'_>) -> String {
+    let mut pieces = vec![message.subject().unwrap_or_default().trim().to_owned()];
+    let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| -> Vec<String> {
+        let text = |part: &MessagePart<'_>| match &part.body {
+            PartType::Text(text) => text.replace("\r\n", "\n"),
+            PartType::Html(page) => html::text_of(page.as_bytes(), Some("utf-8"), Html::All),
+            _ => String::new(),
+        };
+        all.map(text).filter(|text| !text.trim().is_empty()).collect()
+    };
+    let plain = parts(&mut message.text_bodies());
+    pieces.extend(if plain.is_empty() { parts(&mut message.html_bodies()) } else { plain });
+    pieces.retain(|piece| !piece.is_empty());
+    pieces.join("\n\n")
+}
+
+/// The name of a part without directories; one by its number and type if it has none.
+fn name_of(part: &MessagePart<'_>, number: usize) -> String {
+    let kind = part.content_type();
+    let subtype = kind.and_then(|kind| kind.subtype()).unwrap_or_default();
+    let is_mail = kind.is_some_and(|kind| kind.ctype() == "message");
+    let name = part.attachment_name().unwrap_or_default();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
+    let ending = match subtype {
+        _ if is_mail => ".eml",
+        "html" => ".html",
+        "plain" => ".txt",
+        "pdf" => ".pdf",
+        _ => "",
+    };
+    match name {
+        "" | "." | ".." => format!("part {number}{ending}"),
+        name if is_mail && !crate::sniff::has_ending(name, &[".eml"]) => format!("{name}.eml"),
+        name => name.trim_start_matches('.').to_owned(),
+    }
+}
+
+/// A mail of a mailbox.
+#[derive(Debug, PartialEq, Eq)]
+pub enum InMailbox {
+    /// The mail of this number, counted from 1.
+    Mail(u64, Vec<u8>),
+    /// The mail of this number is longer than allowed, and has been passed over.
+    TooLong(u64),
+}
+
+/// Cuts a mailbox (mbox) into its mails, until `emit` breaks off. A mail much longer than `bytes_max` is
+/// passed over without being held.
+///
+/// # Errors
+/// When the stream cannot be read on. The mails that came whole before have been emitted.
+pub fn read_mailbox(
+    stream: impl Read,
+    bytes_max: usize,
+    mut emit: impl FnMut(InMailbox) -> ControlFlow<()>,
+) -> io::Result<ControlFlow<()>> {
+    /// Of a longer line only so much is held at a time.
+    const PIECE_BYTES_MAX: u64 = 64 << 10;
+    let mut stream = BufReader::new(stream);
+    let (mut number, mut mail, mut is_too_long) = (0, Vec::new(), false);
+    let (mut begins_line, mut follows_empty) = (true, true);
+    loop {
+        let mut piece = Vec::new();
+        let len = (&mut stream).take(PIECE_BYTES_MAX).read_until(b'\n', &mut piece)?;
+        let begins_mail = begins_line && follows_empty && is_separator(&piece);
+        if (len == 0 || begins_mail) && number > 0 {
+            let bytes = std::mem::take(&mut mail);
+            let found = match std::mem::take(&mut is_too_long) {
+                true => InMailbox::TooLong(number),
+                false => InMailbox::Mail(number, bytes),
+            };
+            if emit(found).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        if len == 0 {
+            return Ok(ControlFlow::Continue(()));
+        }
+        follows_empty = begins_line && piece.trim_ascii().is_empty();
+        if begins_mail {
+            number += 1;
+        } else {
+            // A line that begins like the one before a mail is marked.
+            let marks = piece.iter().take_while(|&&byte| byte == b'>').count();
+            let is_marked = begins_line && marks > 0 && piece[marks..].starts_with(b"From ");
+            mail.extend_from_slice(&piece[usize::from(is_marked)..]);
+            if mail.len() > bytes_max {
+                mail.clear();
+                is_too_long = true;
+            }
+        }
+        begins_line = piece.ends_with(b"\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64ish::base64;
+
+    /// What mails have files in.
+    mod base64ish {
+        pub fn base64(bytes: &[u8]) -> String {
+            const LETTERS: &[u8] =
+                b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+            let mut out = String::new();
+            for three in bytes.chunks(3) {
+                let bits = three.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
+                let bits = bits << (8 * (3 - three.len()));
+                for at in 0..4 {
+                    let letter = LETTERS[(bits >> (18 - 6 * at)) as usize & 63];
+                    out.push(if at > three.len() { '=' } else { letter.into() });
+                }
+            }
+            out
+        }
+    }
+
+    fn mail(bytes: &str) -> Mail {
+        parse(bytes.as_bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_text_of_a_mail_is_subject_and_body() {
+        let plain = "From: a@b\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\n\r\nHello\r\nyou\r\n";
+        assert_eq!(mail(plain).text, "caf\u{e9}\n\nHello\nyou\n");
+        let both = "Subject: s\nContent-Type: multipart/alternative; boundary=x\n\n--x\n\
+                    Content-Type: text/plain\n\nplain\n--x\nContent-Type: text/html\n\n\
+                    <p>page</p>\n--x--\n";
+        let Mail { text, attachments } = mail(both);
+        assert_eq!((text.trim(), attachments), ("s\n\nplain", vec![]));
+        let page = "Content-Type: text/html; charset=utf-8\n\n<p>only a<br>page</p>\n";
+        assert_eq!(mail(page).text, "only a\npage");
+        let quoted = "Content-Transfer-Encoding: quoted-printable\n\
+                      Content-Type: text/plain; charset=iso-8859-1\n\ncaf=E9 lo=\nng\n";
+        assert_eq!(mail(quoted).text.trim(), "caf\u{e9} long");
+    }
+
+    #[test]
+    fn what_is_attached_is_a_file_and_so_is_a_mail() {
+        let part = |head: &str, body: &str| format!("--x\n{head}\n\n{body}\n");
+        let file = |name: &str, bytes: &[u8]| {
+            let head = format!(
+                "Content-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n\
+                 Content-Disposition: attachment; filename=\"{name}\""
+            );
+            part(&head, &base64(bytes))
+        };
+        let forwarded = "Content-Type: Message/RFC822";
+        let all = [
+            "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n".to_owned(),
+            part("Content-Type: text/plain", "body"),
+            file("../a b.bin", b"\0\x01\xff"),
+            file("a b.bin", b"other"),
+            part(forwarded, "Subject: inner\n\nwords"),
+            part("Content-Type: image/png\nContent-Transfer-Encoding: base64", "iVBORw0K"),
+            "--x--\n".to_owned(),
+        ];
+        let Mail { text, attachments } = mail(&all.concat());
+        assert_eq!(text.trim(), "s\n\nbody");
+        let found: Vec<(&str, &[u8])> =
+            attachments.iter().map(|found| (&*found.name, &*found.bytes)).collect();
+        let inner = b"Subject: inner\n\nwords";
+        let expected: [(&str, &[u8]); 3] =
+            [("a b.bin", b"\0\x01\xff"), ("a b.bin (2)", b"other"), ("part 3.eml", inner)];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_made_to_be_slow_or_deep_is_refused_or_taken_as_it_is() {
+        // A parser that nests these ends with the stack, when it frees them.
+        let deep = "Content-Type: message/rfc822\n\n".repeat(300_000);
+        let Mail { attachments, .. } = mail(&deep);
+        assert_eq!(attachments.len(), 1);
+        assert!(attachments[0].bytes.starts_with(b"Content-Type: message/"));
+        let wide = format!("Content-Type: text/plain{}\n\nx", "; a*1=b".repeat(1_000_000));
+        assert!(parse(wide.into_bytes()).unwrap_err().contains("a header of more than"));
+        let parts = "--y\nContent-Type: multipart/mixed; boundary=x\n\n".repeat(100_000);
+        let parts = format!("Content-Type: multipart/mixed; boundary=y\n\n{parts}");
+        assert!(parse(parts.into_bytes()).unwrap_err().contains("too many for its size"));
+        assert!(parse(b"".to_vec()).unwrap_err().contains("no mail"));
+    }
+
+    fn cut(mailbox: &[u8], max: usize) -> Vec<InMailbox> {
+        let mut found = Vec::new();
+        let end = read_mailbox(mailbox, max, |mail| {
+            found.push(mail);
+            ControlFlow::Continue(())
+        });
+        assert!(end.unwrap().is_continue());
+        found
+    }
+
+    #[test]
+    fn a_mailbox_is_cut_at_lines_that_stand_before_mails() {
+        let head = "From a Mon Jan  1 12:00:00 2024\n";
+        let mails = ["Subject: 1\n\nFrom here at noon\n\n", "Subject: 2\n\n>From a\n>>From b\n"];
+        let mailbox = format!("{head}{}{head}{}", mails[0], mails[1]);
+        let expected = [
+            InMailbox::Mail(1, mails[0].into()),
+            InMailbox::Mail(2, b"Subject: 2\n\nFrom a\n>From b\n".to_vec()),
+        ];
+        assert_eq!(cut(mailbox.as_bytes(), 1000), expected);
+        let long = format!("{head}{}\n\n{head}x: y\n\n", "x".repeat(300_000));
+        let expected = [InMailbox::TooLong(1), InMailbox::Mail(2, b"x: y\n\n".to_vec())];
+        assert_eq!(cut(long.as_bytes(), 1000), expected);
+    }
+}

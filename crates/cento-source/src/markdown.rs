@@ -1,0 +1,124 @@
+//! What does this Markdown say?
+//!
+//! The text without markup, addresses and HTML tags, each line where it was: the lines of passages
+//! are those of the file.
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// The text of Markdown (CommonMark with tables, footnotes, strikethrough and task lists).
+pub fn text_of(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS;
+    let mut out = Out { source: markdown, at: 0, text: String::new() };
+    // A tag may go over lines, which come one by one.
+    let mut html: Option<String> = None;
+    for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
+        match (event, &mut html) {
+            (Event::Start(Tag::HtmlBlock), _) => html = Some(String::new()),
+            (Event::End(TagEnd::HtmlBlock), Some(all)) => {
+                out.push(&without_tags(all), range.start, range.end);
+                html = None;
+            }
+            (Event::Html(words) | Event::Text(words), Some(all)) => all.push_str(&words),
+            (Event::Text(words) | Event::Code(words), None) => {
+                out.push(&words, range.start, range.end);
+            }
+            (Event::InlineHtml(_), None) => out.push("", range.start, range.end),
+            _ => {}
+        }
+    }
+    out.go_to(markdown.len());
+    out.text
+}
+
+struct Out<'a> {
+    source: &'a str,
+    /// How far the source has been passed.
+    at: usize,
+    text: String,
+}
+
+impl Out<'_> {
+    /// Passes over markup up to here: line breaks stay, and words that it set apart stay apart.
+    fn go_to(&mut self, to: usize) {
+        let passed = self.source.get(self.at..to).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', passed.as_bytes()).count();
+        self.text.extend(std::iter::repeat_n('\n', lines));
+        let is_apart = passed.ends_with([' ', '\t', '|']) || passed.contains([' ', '|']);
+        if lines == 0 && is_apart && !self.text.ends_with([' ', '\n']) && !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.at = self.at.max(to);
+    }
+
+    /// Adds what the source says between two places.
+    fn push(&mut self, words: &str, start: usize, end: usize) {
+        self.go_to(start);
+        self.text.push_str(words);
+        let passed = self.source.get(self.at..end).unwrap_or_default();
+        // A break in code is a space, and what a tag goes over is not shown.
+        let lines = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let lost = lines(passed).saturating_sub(lines(words));
+        self.text.extend(std::iter::repeat_n('\n', lost));
+        self.at = self.at.max(end);
+    }
+}
+
+/// HTML without its tags and comments; line breaks stay.
+fn without_tags(html: &str) -> String {
+    let mut text = String::new();
+    let mut rest = html;
+    while let Some(open) = rest.find('<') {
+        text.push_str(&rest[..open]);
+        rest = &rest[open..];
+        let end = match rest.starts_with("<!--") {
+            true => rest.find("-->").map(|at| at + 3),
+            false => rest.find('>').map(|at| at + 1),
+        };
+        let (tag, after) = rest.split_at(end.unwrap_or(rest.len()));
+        text.extend(tag.chars().filter(|&c| c == '\n'));
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(markdown: &str, expected: &str) {
+        assert_eq!(text_of(markdown), expected);
+    }
+
+    #[test]
+    fn markup_goes_and_words_stay_on_their_lines() {
+        check(
+            "# One *two*\n\n- [three](http://x.org/y)s\n- f**our**\n",
+            "One two\n\nthrees\nfour\n",
+        );
+        check("a `b c` &amp; \\* d\nfour\n", "a b c & * d\nfour\n");
+        check("|a|b|\n|-|-|\n|c d|`e`|\n", "a b\n\nc d e\n");
+        check("```rust\nfn f() {}\n```\ntext\n", "\nfn f() {}\n\ntext\n");
+        check("one[^1]\n\n[^1]: note\n\n[x]: http://y.org\n", "one\n\nnote\n\n\n");
+        check(
+            "<p\nalign=x>words <b>he</b>re</p>\n\nand <i>in</i>side\n",
+            "\nwords here\n\nand inside\n",
+        );
+        check("![alt](pic.png) end", "alt end");
+        check("line\\\nbreak  \nhere", "line\nbreak\nhere");
+        check("`a\nb` c", "a b\n c");
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_stays_a_line(markdown in "[a-z*_`#>|<\\[\\]()\\\\&; \n-]{0,80}") {
+            let lines = |text: &str| text.matches('\n').count();
+            prop_assert_eq!(lines(&text_of(&markdown)), lines(&markdown), "{:?}", markdown);
+        }
+    }
+}

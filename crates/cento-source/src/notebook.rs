@@ -1,0 +1,117 @@
+//! What does this notebook say?
+//!
+//! The cells of a Jupyter notebook, one after the other: text and program as they were written, not what
+//! the program printed.
+
+use serde::Deserialize;
+
+use crate::SourceOptions;
+
+/// A notebook, of format 4, or 3 with its cells in worksheets.
+#[derive(Deserialize)]
+struct Notebook {
+    #[serde(default)]
+    cells: Vec<Cell>,
+    #[serde(default)]
+    worksheets: Vec<Worksheet>,
+}
+
+#[derive(Deserialize)]
+struct Worksheet {
+    #[serde(default)]
+    cells: Vec<Cell>,
+}
+
+#[derive(Deserialize)]
+struct Cell {
+    #[serde(default)]
+    cell_type: String,
+    #[serde(default, alias = "input")]
+    source: Source,
+}
+
+/// A string, or its lines with their ends.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Source {
+    Whole(String),
+    Lines(Vec<String>),
+}
+
+impl Default for Source {
+    fn default() -> Source {
+        Source::Whole(String::new())
+    }
+}
+
+/// The text of a notebook in these bytes.
+///
+/// # Errors
+/// When it is none, with the reason as a clause.
+pub fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let no_notebook = |why: &str| format!("it is damaged or no notebook: {why}");
+    // serde would take the values of an array for those of the fields.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(no_notebook("it is not a JSON object"));
+    }
+    let Notebook { cells, worksheets } =
+        serde_json::from_slice(bytes).map_err(|error| no_notebook(&error.to_string()))?;
+    let mut text = String::new();
+    for cell in cells.into_iter().chain(worksheets.into_iter().flat_map(|sheet| sheet.cells)) {
+        let source = match cell.source {
+            Source::Whole(source) => source,
+            Source::Lines(lines) => lines.concat(),
+        };
+        let source = match cell.cell_type.as_str() {
+            "markdown" => crate::markdown_text(source, options),
+            _ => source,
+        };
+        if !source.trim().is_empty() {
+            let gap = if text.is_empty() { "" } else { "\n\n" };
+            text.push_str(gap);
+            text.push_str(source.trim_end());
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: &str) {
+        assert_eq!(text_of(json.as_bytes(), &SourceOptions::default()).as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn cells_are_joined_without_what_was_printed() {
+        check(
+            r##"{"cells": [
+                {"cell_type": "markdown", "source": ["# One\n", "two"]},
+                {"cell_type": "code", "source": "f(1)\n", "outputs": [{"text": ["printed"]}]},
+                {"cell_type": "code", "source": []},
+                {"cell_type": "raw", "source": "three"}], "nbformat": 4}"##,
+            if cfg!(feature = "markdown") {
+                "One\ntwo\n\nf(1)\n\nthree"
+            } else {
+                "# One\ntwo\n\nf(1)\n\nthree"
+            },
+        );
+        check(
+            r#"{"worksheets": [{"cells": [{"cell_type": "code", "input": ["a\n", "b"]}]}]}"#,
+            "a\nb",
+        );
+        check("{}", "");
+    }
+
+    #[test]
+    fn what_is_no_notebook_is_refused() {
+        let deep = format!("{{\"cells\":{}", "[".repeat(100_000));
+        for json in ["", "[]", r#"{"cells": [{"source": 1}]}"#, &deep] {
+            let why = text_of(json.as_bytes(), &SourceOptions::default()).unwrap_err();
+            assert!(why.contains("damaged or no notebook"), "{why}");
+        }
+    }
+}

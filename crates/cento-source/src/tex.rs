@@ -1,0 +1,379 @@
+//! What does this LaTeX say?
+//!
+//! No program but TeX itself knows what a macro says, so this reads what a person reads of the source:
+//! comments, names of commands, options and arguments that are no text (labels, references, files,
+//! lengths) go, accents become letters, and formulas stay as they are written, without commands. Each
+//! line stays a line, so the lines of passages are those of the file.
+
+/// Where the text begins and ends, in a document that says so.
+const BODY: [&str; 2] = ["\\begin{document}", "\\end{document}"];
+
+/// Environments whose contents are as they are written.
+const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", "minted"];
+
+/// Commands with arguments that are no text, and how many.
+const WITHOUT_TEXT: [(&str, usize); 54] = [
+    ("addbibresource", 1),
+    ("addcontentsline", 3),
+    ("addtocounter", 2),
+    ("addtolength", 2),
+    ("autoref", 1),
+    ("begin", 1),
+    ("bibitem", 1),
+    ("bibliography", 1),
+    ("bibliographystyle", 1),
+    ("captionsetup", 1),
+    ("cline", 1),
+    ("color", 1),
+    ("colorbox", 1),
+    ("cref", 1),
+    ("Cref", 1),
+    ("definecolor", 3),
+    ("DeclareMathOperator", 2),
+    ("documentclass", 1),
+    ("documentstyle", 1),
+    ("end", 1),
+    ("eqref", 1),
+    ("fontsize", 2),
+    ("geometry", 1),
+    ("graphicspath", 1),
+    ("gls", 1),
+    ("href", 1),
+    ("hspace", 1),
+    ("hypersetup", 1),
+    ("include", 1),
+    ("includegraphics", 1),
+    ("includeonly", 1),
+    ("index", 1),
+    ("input", 1),
+    ("label", 1),
+    ("linespread", 1),
+    ("multicolumn", 2),
+    ("newcommand", 2),
+    ("newenvironment", 3),
+    ("newtheorem", 1),
+    ("pageref", 1),
+    ("pagenumbering", 1),
+    ("pagestyle", 1),
+    ("providecommand", 2),
+    ("raisebox", 1),
+    ("ref", 1),
+    ("renewcommand", 2),
+    ("setcounter", 2),
+    ("setlength", 2),
+    ("subfile", 1),
+    ("textcolor", 1),
+    ("thispagestyle", 1),
+    ("url", 1),
+    ("usepackage", 1),
+    ("vspace", 1),
+];
+
+/// Commands that are letters.
+const LETTERS: [(&str, char); 15] = [
+    ("ss", '\u{df}'),
+    ("o", '\u{f8}'),
+    ("O", '\u{d8}'),
+    ("l", '\u{142}'),
+    ("L", '\u{141}'),
+    ("ae", '\u{e6}'),
+    ("AE", '\u{c6}'),
+    ("oe", '\u{153}'),
+    ("OE", '\u{152}'),
+    ("aa", '\u{e5}'),
+    ("AA", '\u{c5}'),
+    ("dh", '\u{f0}'),
+    ("th", '\u{fe}'),
+    ("i", 'i'),
+    ("j", 'j'),
+];
+
+/// Commands that put a mark on the next letter.
+const ACCENTS: [(&str, char); 13] = [
+    ("`", '\u{300}'),
+    ("'", '\u{301}'),
+    ("^", '\u{302}'),
+    ("~", '\u{303}'),
+    ("=", '\u{304}'),
+    ("u", '\u{306}'),
+    (".", '\u{307}'),
+    ("\"", '\u{308}'),
+    ("r", '\u{30a}'),
+    ("H", '\u{30b}'),
+    ("v", '\u{30c}'),
+    ("c", '\u{327}'),
+    ("k", '\u{328}'),
+];
+
+/// As much of a command's arguments is looked through for their end: what does not end would be looked
+/// through again for each command in it.
+const ARGUMENT_BYTES_MAX: usize = 2000;
+
+/// The text of LaTeX.
+pub fn text_of(source: &str) -> String {
+    let begin = source.find(BODY[0]).map_or(0, |at| at + BODY[0].len());
+    let end = source[begin..].find(BODY[1]).map_or(source.len(), |at| begin + at);
+    let mut reader = Reader { rest: &source[begin..end], text: String::new() };
+    reader.pass(&source[..begin]);
+    while let Some(c) = reader.rest.chars().next() {
+        reader.take(c);
+    }
+    reader.pass(&source[end..]);
+    reader.text
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    text: String,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads what begins with this character.
+    fn take(&mut self, c: char) {
+        self.skip(c.len_utf8());
+        match c {
+            '\\' => self.command(),
+            '%' => {
+                self.until_line_end();
+            }
+            '{' | '}' | '$' => {}
+            '~' | '&' | '^' | '_' => self.text.push(' '),
+            '`' | '\'' if self.rest.starts_with(c) => {
+                self.skip(1);
+                self.text.push('"');
+            }
+            c => self.text.push(c),
+        }
+    }
+
+    fn skip(&mut self, bytes: usize) -> &'a str {
+        let (passed, rest) = self.rest.split_at(bytes);
+        self.rest = rest;
+        passed
+    }
+
+    /// As much of the rest as an argument may be.
+    fn near(&self) -> &'a str {
+        let mut len = self.rest.len().min(ARGUMENT_BYTES_MAX);
+        while !self.rest.is_char_boundary(len) {
+            len -= 1;
+        }
+        &self.rest[..len]
+    }
+
+    fn until_line_end(&mut self) -> &'a str {
+        self.skip(memchr::memchr(b'\n', self.rest.as_bytes()).unwrap_or(self.rest.len()))
+    }
+
+    /// Keeps the line breaks of what is passed over.
+    fn pass(&mut self, passed: &str) {
+        let lines = memchr::memchr_iter(b'\n', passed.as_bytes()).count();
+        self.text.extend(std::iter::repeat_n('\n', lines));
+    }
+
+    /// Reads what follows a backslash.
+    fn command(&mut self) {
+        let len = self.rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        if len == 0 {
+            return self.symbol();
+        }
+        let name = self.skip(len);
+        if self.rest.starts_with('*') {
+            self.skip(1);
+        }
+        if name == "verb" || name == "lstinline" {
+            return self.verb();
+        }
+        if let Some((_, letter)) = LETTERS.iter().find(|(letter, _)| *letter == name) {
+            self.text.push(*letter);
+            self.end_word();
+            return;
+        }
+        if let Some((_, mark)) = ACCENTS.iter().find(|(accent, _)| *accent == name) {
+            return self.accent(*mark);
+        }
+        if name == "begin" {
+            return self.environment();
+        }
+        let is_citation = name.to_ascii_lowercase().contains("cite");
+        let found = WITHOUT_TEXT.iter().find(|(other, _)| *other == name);
+        self.options();
+        for _ in 0..found.map_or(usize::from(is_citation), |(_, arguments)| *arguments) {
+            self.argument();
+            self.options();
+        }
+    }
+
+    /// Reads what follows a backslash that begins no word.
+    fn symbol(&mut self) {
+        let Some(c) = self.rest.chars().next() else { return };
+        if c == '\n' {
+            return;
+        }
+        self.skip(c.len_utf8());
+        let mut bytes = [0; 4];
+        let name: &str = c.encode_utf8(&mut bytes);
+        match ACCENTS.iter().find(|(accent, _)| *accent == name) {
+            Some((_, mark)) => self.accent(*mark),
+            None if "%&$#_{}".contains(c) => self.text.push(c),
+            None if "-/".contains(c) => {}
+            None => {
+                self.text.push(' ');
+                if c == '\\' {
+                    self.options();
+                }
+            }
+        }
+    }
+
+    /// Puts a mark on the next letter, which may be in braces.
+    fn accent(&mut self, mark: char) {
+        let mut next = self.rest.trim_start_matches([' ', '{']);
+        next = next.strip_prefix('\\').filter(|next| next.starts_with(['i', 'j'])).unwrap_or(next);
+        let Some(letter) = next.chars().next().filter(|c| c.is_alphabetic()) else { return };
+        self.text.extend([letter, mark]);
+        self.rest = &next[letter.len_utf8()..];
+        if self.rest.starts_with('}') {
+            self.skip(1);
+        }
+    }
+
+    /// The space after a command that is a letter ends the command, not the word.
+    fn end_word(&mut self) {
+        if self.rest.starts_with(' ') {
+            self.skip(1);
+        } else if self.rest.starts_with("{}") {
+            self.skip(2);
+        }
+    }
+
+    fn verb(&mut self) {
+        let line = self.near().split('\n').next().unwrap_or_default();
+        let mut chars = line.chars();
+        let Some(open) = chars.next() else { return };
+        let close = if open == '{' { '}' } else { open };
+        let Some((inner, _)) = chars.as_str().split_once(close) else { return };
+        self.text.push_str(inner);
+        self.skip(open.len_utf8() + inner.len() + close.len_utf8());
+    }
+
+    fn environment(&mut self) {
+        let name = self.near().strip_prefix('{').and_then(|rest| rest.split_once('}'));
+        let Some((name, _)) = name.filter(|(name, _)| !name.contains('\n')) else { return };
+        self.skip(name.len() + 2);
+        let is_verbatim = VERBATIM.contains(&name);
+        if is_verbatim || name == "comment" {
+            let end = format!("\\end{{{name}}}");
+            let len = self.rest.find(&end).unwrap_or(self.rest.len());
+            let inner = self.skip(len);
+            match is_verbatim {
+                true => self.text.push_str(inner),
+                false => self.pass(inner),
+            }
+            return;
+        }
+        self.options();
+        // The columns of a table, and what else is no text.
+        let arguments = match name {
+            "tabular" | "array" | "longtable" | "minipage" | "thebibliography" | "multicols" => 1,
+            "tabular*" | "tabularx" => 2,
+            _ => 0,
+        };
+        (0..arguments).for_each(|_| self.argument());
+    }
+
+    /// Passes over options in brackets.
+    fn options(&mut self) {
+        if self.rest.starts_with('[') {
+            self.bracketed(b'[', b']');
+        }
+    }
+
+    /// Passes over an argument in braces.
+    fn argument(&mut self) {
+        if self.rest.trim_start_matches(' ').starts_with('{') {
+            self.skip(self.rest.len() - self.rest.trim_start_matches(' ').len());
+            self.bracketed(b'{', b'}');
+        }
+    }
+
+    /// Passes over what is in brackets of a kind, which may be in each other; what does not end
+    /// within a paragraph is text.
+    fn bracketed(&mut self, open: u8, close: u8) {
+        let (mut depth, mut is_escaped, mut line_is_empty) = (0, false, false);
+        for (at, byte) in self.near().bytes().enumerate() {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'\n' if line_is_empty => return,
+                byte if byte == open => depth += 1,
+                byte if byte == close => {
+                    depth -= 1;
+                    if depth == 0 {
+                        let passed = self.skip(at + 1);
+                        return self.pass(passed);
+                    }
+                }
+                _ => {}
+            }
+            line_is_empty = byte == b'\n' || (line_is_empty && byte.is_ascii_whitespace());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(source: &str, expected: &str) {
+        assert_eq!(text_of(source), expected);
+    }
+
+    #[test]
+    fn commands_go_and_text_stays_on_its_lines() {
+        check("\\section*{One}\\label{sec:one}\nis \\emph{tw}o~three.\n", "One\nis two three.\n");
+        check("a % comment\nb 50\\% c", "a \nb 50% c");
+        check("see \\cite[p.~3]{Knuth} and \\parencite{x}.", "see  and .");
+        check(
+            "\\documentclass{a}\n\\title{T}\n\\begin{document}\nx\n\\end{document}\ny\n",
+            "\n\n\nx\n\n\n",
+        );
+        check("\\begin{tabular}{l|r}\na & b\\\\\n\\end{tabular}", "\na   b \n");
+        check("\\begin{verbatim}\n\\a{b} % c\n\\end{verbatim}", "\n\\a{b} % c\n");
+        check("\\verb|a\\b| c \\href{http://x.org}{here}", "a\\b c here");
+        check("$x_{i}^2 = \\alpha$", "x i 2 = ");
+        check("\\newcommand{\\x}[1]{y\n#1}z", "\nz");
+        check("hy\\-phen ``quoted''", "hyphen \"quoted\"");
+        check("\\begin{comment}\na\n\\end{comment}b", "\n\nb");
+    }
+
+    #[test]
+    fn accents_become_letters() {
+        check(
+            "caf\\'e \\\"{o}l na\\\"\\i ve \\c{c}a",
+            "cafe\u{301} o\u{308}l nai\u{308} ve c\u{327}a",
+        );
+        check("Stra\\ss e, \\o{}re, \\v{s}", "Stra\u{df}e, \u{f8}re, s\u{30c}");
+    }
+
+    #[test]
+    fn what_does_not_end_is_text() {
+        check("\\cite{a\n\nb", "a\n\nb");
+        check("\\verb|a\nb", "|a\nb");
+        check("\\begin{verbatim} a", " a");
+        check("\\", "");
+        check("\\begin{a\n}", "a\n");
+        let long = "\\cite{".repeat(100_000);
+        assert!(text_of(&long).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_stays_a_line(source in "(\\\\begin\\{verbatim\\}|\\\\cite|\\\\'|\\\\[a-c]|[a-d{}\\[\\]%$&~\n ]){0,40}") {
+            let lines = |text: &str| text.matches('\n').count();
+            prop_assert_eq!(lines(&text_of(&source)), lines(&source), "{:?}", source);
+        }
+    }
+}
