@@ -162,6 +162,11 @@ impl IndexDirectory {
         file.map_or(Ok(()), |file| self.state.stores.verify(path, &file))
     }
 
+    /// Reads the list of segments as it is on disk; it is not checked.
+    pub fn sealed_list(&self) -> Result<Vec<u8>, OpenReadError> {
+        self.inner.atomic_read(Path::new(META))
+    }
+
     /// What the list of segments that was last read or written says of its files.
     pub fn listed(&self) -> Components {
         locked(&self.state.listed).clone()

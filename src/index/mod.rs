@@ -30,6 +30,7 @@ mod store;
 mod store_file;
 mod stored;
 mod train;
+mod transfer;
 mod view;
 mod writer;
 
@@ -59,6 +60,7 @@ pub use signing::{FINGERPRINT_BYTES, Signature};
 pub use snapshot::{DocAddress, Snapshot, StoredDocument};
 pub use stats::{Bytes, Stats};
 pub use train::{Texts, Training};
+pub use transfer::{FileList, ListedFile, OpenCommit, Receiver};
 pub use view::{SegmentFiles, SegmentView};
 pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 

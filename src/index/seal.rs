@@ -16,7 +16,7 @@ use crate::error::Corruption;
 pub const META: &str = "meta.json";
 
 /// The components that every segment has, by the extensions of their files.
-const COMPONENTS: [&str; 7] = ["fast", "fieldnorm", "idx", "pos", "sig", "store", "term"];
+pub const COMPONENTS: [&str; 7] = ["fast", "fieldnorm", "idx", "pos", "sig", "store", "term"];
 
 const ADOPTED_MEMBER: &[u8] = b",\"cento_adopted\":";
 const FILES_MEMBER: &[u8] = b",\"cento_files\":";

@@ -35,6 +35,12 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Index { what, .. } if what.contains("let the later one win") => {
             Some("--on-conflict later does")
         }
+        Error::Index { what, .. } if what.contains("changes that were not pushed") => {
+            Some("--discard discards them")
+        }
+        Error::Conflict { what } if what.contains("since this index was pulled") => {
+            Some("pull it into another directory and add or join there what is new")
+        }
         Error::Spec { what, .. } if what.contains("frequency table of single") => {
             Some("`cento train -q 1` makes one")
         }

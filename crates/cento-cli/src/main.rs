@@ -22,21 +22,31 @@ mod graph;
 mod health;
 mod join;
 mod language;
+#[cfg(feature = "remote")]
+mod ls;
 mod outfile;
 mod output;
 mod pairs;
 mod pairwise;
 mod pause;
 mod progress;
+#[cfg(feature = "remote")]
+mod pull;
+#[cfg(feature = "remote")]
+mod push;
 mod registry;
 mod remove;
 mod report;
+#[cfg(feature = "remote")]
+mod restore;
 mod search;
 mod send;
 #[cfg(feature = "serve")]
 mod serve;
 mod side_by_side;
 mod stats;
+#[cfg(feature = "remote")]
+mod stored;
 mod submission;
 mod target;
 mod terminal;
@@ -82,6 +92,14 @@ enum Verb {
     Remove(remove::Remove),
     Compact(compact::Compact),
     Join(adopt::Join),
+    #[cfg(feature = "remote")]
+    Push(push::Push),
+    #[cfg(feature = "remote")]
+    Pull(pull::Pull),
+    #[cfg(feature = "remote")]
+    Ls(ls::Ls),
+    #[cfg(feature = "remote")]
+    Restore(restore::Restore),
     Stats(stats::Stats),
     Check(check::Check),
     Fingerprint(fingerprint::Fingerprint),
@@ -150,6 +168,14 @@ fn main() -> ExitCode {
         Verb::Remove(verb) => verb.run(),
         Verb::Compact(verb) => verb.run(),
         Verb::Join(verb) => verb.run(),
+        #[cfg(feature = "remote")]
+        Verb::Push(verb) => verb.run(),
+        #[cfg(feature = "remote")]
+        Verb::Pull(verb) => verb.run(),
+        #[cfg(feature = "remote")]
+        Verb::Ls(verb) => verb.run(),
+        #[cfg(feature = "remote")]
+        Verb::Restore(verb) => verb.run(),
         Verb::Stats(verb) => verb.run(),
         Verb::Check(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),

@@ -22,7 +22,12 @@ pub const MORE_PASSAGES: &str =
 
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
-    writeln!(io::stdout().lock(), "{}", terminal::json(value)?)
+    print_json_to(&mut io::stdout().lock(), value)
+}
+
+/// Prints one JSON object on a line of its own to an output that is locked.
+pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    writeln!(out, "{}", terminal::json(value)?)
 }
 
 /// Formats a number with a comma between thousands.

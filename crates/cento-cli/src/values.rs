@@ -55,9 +55,29 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// The time that a text such as `12h` or `30d` names; a day has 24 hours.
+#[cfg(feature = "remote")]
+pub fn parse_age(text: &str) -> Result<Duration, String> {
+    let refused = "expected a duration, such as 90m, 12h or 30d";
+    match text.strip_suffix('d').map(str::parse::<u32>) {
+        Some(Ok(days)) => Ok(Duration::from_secs(86_400) * days),
+        _ if text == "0" => Ok(Duration::ZERO),
+        _ => parse_duration(text).map_err(|_| refused.into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "remote")]
+    #[test]
+    fn ages_have_days() {
+        assert_eq!(parse_age("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        assert_eq!(parse_age("90m"), parse_duration("90m"));
+        assert_eq!(parse_age("0"), Ok(Duration::ZERO));
+        assert!(parse_age("-1d").is_err() && parse_age("a month").is_err());
+    }
 
     #[test]
     fn sizes_have_units() {

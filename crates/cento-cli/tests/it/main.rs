@@ -10,6 +10,8 @@ mod cli_add;
 mod cli_adopt;
 mod cli_join;
 mod cli_registry;
+#[cfg(feature = "remote")]
+mod cli_remote;
 mod cli_search;
 mod cli_train;
 mod common;

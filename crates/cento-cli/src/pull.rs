@@ -1,0 +1,70 @@
+//! `cento pull`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::output::{self, Format, count, counted};
+use super::stored::{StoreArgs, travelled, watched};
+use super::terminal::tell;
+use super::{Outcome, Result};
+use cento_remote::{PullOptions, Pulled};
+
+/// Make a directory a copy of an index in an object store.
+///
+/// Fetches what the directory does not have, compares all of it with its digests, and puts the list of
+/// segments there last: readers see the commit before or this one. An interrupted pull can be repeated and
+/// fetches nothing twice.
+#[derive(Debug, Args)]
+pub struct Pull {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Directory of the index; created if it does not exist.
+    index: PathBuf,
+    /// Number of the manifest to fetch, as `cento ls` shows it. Default: the current one.
+    #[arg(long, value_name = "N")]
+    manifest: Option<u64>,
+    /// Give up changes of the index in the directory that were not pushed.
+    #[arg(long)]
+    discard: bool,
+    /// Maximum number of parts of 16 MiB that are fetched at a time.
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=256))]
+    parallel: u16,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+impl Pull {
+    pub(super) fn run(self) -> Result {
+        let remote = self.store.remote()?;
+        let options = PullOptions {
+            manifest: self.manifest,
+            discard: self.discard,
+            parallel: self.parallel.into(),
+            reuse: None,
+        };
+        let stopping = "stopping; what has arrived is not fetched again";
+        let pulled = watched(stopping, |watch| remote.pull(&self.index, &options, watch))?;
+        match self.format {
+            Format::Json => output::print_json(&pulled)?,
+            Format::Human => tell!("{}", sentence(&pulled)),
+        }
+        Ok(Outcome::Found)
+    }
+}
+
+/// Describes what was done.
+fn sentence(pulled: &Pulled) -> String {
+    let Pulled { manifest, documents, files, bytes, found, .. } = *pulled;
+    if files == 0 {
+        return format!("nothing to do: the index is manifest {} already", count(manifest));
+    }
+    format!(
+        "pulled manifest {}, {}; {} in {}",
+        count(manifest),
+        counted(documents, "document"),
+        travelled("received", bytes, found),
+        counted(files as u64, "new file")
+    )
+}

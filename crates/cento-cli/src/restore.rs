@@ -1,0 +1,47 @@
+//! `cento restore`
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{self, Format, count};
+use super::stored::StoreArgs;
+use super::terminal::tell;
+use super::{Outcome, Result};
+
+/// Make an old commit in an object store the current one again.
+///
+/// Pushes a copy of an old manifest; no file is sent. Followers and pulls take it like any other push.
+/// An index that was made from a later manifest cannot be pushed any more until it is pulled again.
+#[derive(Debug, Args)]
+pub struct Restore {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Number of the manifest, as `cento ls` shows it.
+    manifest: u64,
+    /// Output format.
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+struct Restored {
+    restored: u64,
+    manifest: u64,
+}
+
+impl Restore {
+    pub(super) fn run(self) -> Result {
+        let manifest = self.store.remote()?.restore(self.manifest)?;
+        let done = Restored { restored: self.manifest, manifest };
+        match self.format {
+            Format::Json => output::print_json(&done)?,
+            Format::Human => tell!(
+                "manifest {} is current again, as manifest {}",
+                count(done.restored),
+                count(manifest)
+            ),
+        }
+        Ok(Outcome::Found)
+    }
+}

@@ -1,0 +1,120 @@
+//! The real binary: `cento push`, `pull`, `ls` and `restore`, over directories.
+
+use serde_json::json;
+
+use crate::common::run::{Dir, Run, line};
+use crate::common::words;
+
+/// Adds a document with this id to the index `name`.
+fn add(dir: &Dir, name: &str, id: &str, seed: u64) {
+    dir.write("one.jsonl", line(id, &words(seed, 200), json!({})));
+    dir.json(&["add", name, "one.jsonl"]);
+}
+
+/// The first hit for the text of this document.
+fn found(dir: &Dir, index: &str, seed: u64) -> Run {
+    dir.write("query.txt", words(seed, 200));
+    dir.run(&["search", index, "query.txt", "--format", "json"])
+}
+
+#[test]
+fn an_index_is_pushed_listed_pulled_and_restored() {
+    let dir = Dir::new();
+    let url = format!("file://{}", dir.path("store").display());
+    add(&dir, "idx", "a", 1);
+    let run = dir.run(&["push", "idx", &url]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.err.starts_with("pushed 1 document as manifest 1; sent "), "{}", run.err);
+    let run = dir.run(&["push", "idx", "store/"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.err.contains("manifest 1 already"), "{}", run.err);
+    add(&dir, "idx", "b", 2);
+    assert_eq!(dir.json(&["push", "idx", "store"])["manifest"], 2);
+
+    let pulled = dir.json(&["pull", &url, "copy"]);
+    assert_eq!((&pulled["manifest"], &pulled["documents"]), (&json!(2), &json!(2)));
+    assert_eq!(found(&dir, "copy", 2).json()["hits"][0]["id"], "b");
+    assert!(dir.run(&["pull", &url, "copy"]).err.contains("nothing to do"));
+    let old = dir.json(&["pull", &url, "old", "--manifest", "1"]);
+    assert_eq!(old["documents"], 1);
+    let listed = dir.run(&["ls", &url]).out;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines.len() == 3 && lines[2].ends_with("  current"), "{listed}");
+
+    let restored = dir.json(&["restore", &url, "1"]);
+    assert_eq!(restored, json!({"restored": 1, "manifest": 3}));
+    dir.json(&["pull", &url, "copy"]);
+    assert_eq!(found(&dir, "copy", 2).status, 1);
+    assert_eq!(dir.run(&["check", "copy"]).status, 0);
+    let listed = dir.run(&["ls", &url]).out;
+    assert!(listed.contains("restored from 1  current"), "{listed}");
+}
+
+#[test]
+fn who_was_outrun_is_told_and_loses_nothing() {
+    let dir = Dir::new();
+    add(&dir, "a", "one", 1);
+    dir.json(&["push", "a", "store"]);
+    dir.json(&["pull", "store", "b"]);
+    add(&dir, "a", "two", 2);
+    add(&dir, "b", "three", 3);
+    dir.json(&["push", "a", "store"]);
+    let run = dir.run(&["push", "b", "store"]);
+    assert_eq!(run.status, 2);
+    for part in ["was 1 and is 2", "pull it into another directory"] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+    let run = dir.run(&["pull", "store", "b"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("not pushed") && run.err.contains("--discard"), "{}", run.err);
+    // What it has is joined to the newest.
+    dir.json(&["pull", "store", "c"]);
+    dir.json(&["join", "c", "b", "--on-conflict", "later"]);
+    assert_eq!(dir.json(&["push", "c", "store"])["manifest"], 3);
+    for (seed, id) in [(1, "one"), (2, "two"), (3, "three")] {
+        assert_eq!(found(&dir, "c", seed).json()["hits"][0]["id"], id);
+    }
+    // Another index is not put over this one.
+    add(&dir, "other", "x", 9);
+    let run = dir.run(&["push", "other", "store"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("holds an index already"), "{}", run.err);
+}
+
+#[test]
+fn old_manifests_go_when_it_is_asked() {
+    let dir = Dir::new();
+    for seed in 1..5 {
+        add(&dir, "idx", &seed.to_string(), seed);
+        dir.json(&["compact", "idx"]);
+        dir.json(&["push", "idx", "store", "--keep", "2"]);
+    }
+    assert_eq!(dir.run(&["ls", "store", "--format", "json"]).out.lines().count(), 4);
+    add(&dir, "idx", "5", 5);
+    let pushed = dir.json(&["push", "idx", "store", "--keep", "2", "--grace", "0"]);
+    assert_eq!(pushed["retained"]["removed_manifests"], 3);
+    assert!(pushed["retained"]["removed_bytes"].as_u64().unwrap() > 0);
+    assert_eq!(dir.run(&["ls", "store", "--format", "json"]).out.lines().count(), 2);
+    assert_eq!(dir.json(&["pull", "store", "copy"])["documents"], 5);
+    assert_eq!(dir.run(&["check", "copy"]).status, 0);
+}
+
+#[test]
+fn what_is_no_store_is_refused_and_nothing_is_created() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    for (args, expected) in [
+        (&["pull", "nowhere", "copy"][..], "there is no index here"),
+        (&["ls", "nowhere"], "there is no index here"),
+        (&["restore", "nowhere", "1"], "there is no index here"),
+        (&["push", "idx", "http://127.0.0.1:1/x"], "expected s3://"),
+        (&["push", "missing", "store"], "there is no index here"),
+    ] {
+        let run = dir.run(args);
+        assert_eq!(run.status, 2, "{args:?}");
+        assert!(run.err.contains(expected), "{args:?}: {}", run.err);
+    }
+    for name in ["nowhere", "copy", "store"] {
+        assert!(!dir.path(name).exists(), "{name}");
+    }
+}

@@ -1,0 +1,264 @@
+//! How does an index get into an object store, and out of it?
+//!
+//! A store holds the files of commits, which never change, and one *manifest* per push, numbered from
+//! 1: the list of segments with the files that it names, in parts of 16 MiB with a digest each. A push
+//! puts what is missing, and then the next manifest on the condition that there is none of that number:
+//! of several pushes made from one manifest, one succeeds, and the others are told
+//! ([`Error::Conflict`](cento::Error::Conflict)). A pull takes a manifest, compares all bytes with their
+//! digests, and puts the list of segments into the directory last. Both can be cut off anywhere and
+//! repeated; what has arrived is not sent again.
+//!
+//! Old manifests are the history, until [`Remote::retain`] removes them, and with them what no other
+//! manifest names. [`Remote::restore`] makes an old one the newest.
+//!
+//! What lies in a store, under its URL:
+//!
+//! | object | content |
+//! |---|---|
+//! | `cento.json` | that this is a repository, and the version of its layout |
+//! | `manifests/NUMBER.json` | a manifest; the current one has the greatest number |
+//! | `data/SINCE-FILE-PART-DIGEST` | a part of a file, put by a push that was made from the manifest SINCE |
+//!
+//! A part is named after the manifest that its push was made from. If that is not the current one any
+//! more, the push has succeeded or never will, so that parts of older ones that no manifest names can be
+//! removed, whoever pushes meanwhile.
+
+mod manifest;
+mod origin;
+mod pull;
+mod push;
+mod retention;
+mod store;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use cento::{Error, Result};
+use manifest::Manifest;
+pub use pull::PullOptions;
+pub use push::PushOptions;
+pub use retention::Retention;
+use store::Store;
+
+/// An index in an object store.
+pub struct Remote {
+    store: Store,
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("url", &self.store.url()).finish_non_exhaustive()
+    }
+}
+
+/// How far a push or a pull has come, in bytes of parts that had to be looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Done.
+    pub done: u64,
+    /// In all.
+    pub total: u64,
+}
+
+/// What a push or a pull tells its caller, and how the caller stops it.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Called as parts arrive.
+    pub progress: &'a dyn Fn(Progress),
+    /// Ends the work with [`Error::Cancelled`] soon after it has been set.
+    pub stop: &'a AtomicBool,
+}
+
+impl std::fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}
+
+/// The result of a push.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Pushed {
+    /// The number of the manifest that the index now is.
+    pub manifest: u64,
+    /// Whether the push made it; otherwise the store had this commit already.
+    pub is_new: bool,
+    /// Live documents.
+    pub documents: u64,
+    /// Files that the manifest before did not name.
+    pub files: usize,
+    /// Bytes that were sent.
+    pub bytes: u64,
+    /// Bytes of the new files that an earlier push, which was cut off, had sent.
+    pub found: u64,
+}
+
+/// The result of a pull.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Pulled {
+    /// The number of the manifest.
+    pub manifest: u64,
+    /// Live documents.
+    pub documents: u64,
+    /// Files that were not there.
+    pub files: usize,
+    /// Bytes that were received.
+    pub bytes: u64,
+    /// Bytes of these files that an earlier pull, which was cut off, had received.
+    pub found: u64,
+    /// Files that were there, or linked from another directory.
+    pub kept: usize,
+}
+
+/// A manifest of a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its number.
+    pub manifest: u64,
+    /// The number of the manifest that it is a restored copy of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restored: Option<u64>,
+    /// When it was made, by the clock of the machine that did (RFC 3339).
+    pub created: String,
+    /// Live documents.
+    pub documents: u64,
+    /// Segments.
+    pub segments: usize,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// Bytes of files that the one listed before it does not name.
+    pub new_bytes: u64,
+    /// Whether it is the one that a pull takes.
+    pub is_current: bool,
+}
+
+/// The result of applying a retention.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Retained {
+    /// Manifests that stay.
+    pub manifests: usize,
+    /// Manifests that were removed.
+    pub removed_manifests: usize,
+    /// Parts of files that were removed.
+    pub removed_parts: usize,
+    /// Their bytes.
+    pub removed_bytes: u64,
+}
+
+impl Remote {
+    /// Connects to the object store at `url`: `s3://BUCKET/PATH`, `gs://BUCKET/PATH`,
+    /// `az://CONTAINER/PATH` (feature `cloud`), `file:///PATH`, or the path of a directory. `settings` are
+    /// names and values as the environment has them, such as `AWS_ACCESS_KEY_ID`; other names are passed
+    /// over. Nothing is read yet.
+    ///
+    /// # Errors
+    /// When the URL cannot be used, or a setting is missing.
+    pub fn open(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Remote> {
+        Ok(Remote { store: Store::open(url, settings)? })
+    }
+
+    /// Uses any store; `url` is its name in messages.
+    ///
+    /// # Errors
+    /// When threads cannot be started.
+    #[doc(hidden)]
+    pub fn over(store: std::sync::Arc<dyn object_store::ObjectStore>, url: &str) -> Result<Remote> {
+        Ok(Remote { store: Store::over(store, url)? })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        self.store.url()
+    }
+
+    /// The number of the current manifest; 0 if nothing has been pushed.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn current(&self) -> Result<u64> {
+        self.store.block(self.store.current())
+    }
+
+    /// The time since which a manifest has been in the store, by the store's clock in microseconds since
+    /// 1970.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or does not have it.
+    pub fn put_micros(&self, manifest: u64) -> Result<i64> {
+        self.store.block(self.store.put_micros(manifest))
+    }
+
+    /// All manifests, oldest first.
+    ///
+    /// # Errors
+    /// When there is no index, the store cannot be read, or a manifest is damaged.
+    pub fn list(&self) -> Result<Vec<Listed>> {
+        self.store.block(async {
+            self.store.check_layout().await?;
+            let numbers = self.store.manifests().await?;
+            let current = numbers.last().copied();
+            let mut before: Option<Manifest> = None;
+            let mut listed = Vec::new();
+            for number in numbers {
+                let Some(manifest) = self.store.manifest_if_there(number).await? else { continue };
+                listed.push(Listed {
+                    manifest: number,
+                    restored: manifest.restored,
+                    created: manifest.created.to_string(),
+                    documents: manifest.list.documents(),
+                    segments: manifest.list.segments(),
+                    bytes: manifest.bytes(),
+                    new_bytes: manifest.bytes_beside(before.as_ref()),
+                    is_current: Some(number) == current,
+                });
+                before = Some(manifest);
+            }
+            Ok(listed)
+        })
+    }
+
+    /// Makes an old manifest the newest, as if its commit had been pushed again; returns its new number.
+    /// Nothing is sent but a manifest.
+    ///
+    /// # Errors
+    /// When there is no such manifest, or it is removed meanwhile; [`Error::Conflict`] when somebody else has
+    /// pushed meanwhile.
+    pub fn restore(&self, manifest: u64) -> Result<u64> {
+        self.store.block(async {
+            self.store.check_conditions(false).await?;
+            let old = self.store.manifest(manifest).await?;
+            let current = self.store.manifest(self.store.current().await?).await?;
+            let next = old.restored_after(&current);
+            self.store.put_manifest(&next, Some(&current)).await?;
+            // A retention that removed the old one before the new one was there may remove its files.
+            if let Err(error) = self.store.manifest(manifest).await {
+                self.store.remove_manifest(next.number).await?;
+                return Err(error);
+            }
+            Ok(next.number)
+        })
+    }
+}
+
+/// A duration in the unit that an object store's times have.
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Another push came first.
+fn outrun(url: &str, base: u64, current: u64) -> Error {
+    Error::conflict(match base {
+        0 => format!(
+            "{url} holds an index already, which this one was not made from: its manifest is {current}"
+        ),
+        _ => format!(
+            "{url} has changed since this index was pulled or pushed: its manifest was {base} and is {current}"
+        ),
+    })
+}

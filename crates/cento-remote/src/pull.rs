@@ -1,0 +1,317 @@
+//! How does a manifest become an index?
+//!
+//! Parts arrive in hidden files, several at a time, and each is compared with its digest. A file
+//! whose parts are all there is synced and gets its name; the list of segments comes last. What has
+//! arrived when this is cut off is compared with the digests again by a repetition, and kept.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+
+use crate::manifest::{Manifest, Part, PartDigest, StoredFile};
+use crate::origin::Origin;
+use crate::store::{Store, TRIES, pause};
+use crate::{Progress, Pulled, Remote, Watch};
+use cento::index::{FileList, Receiver};
+use cento::{Corruption, Error, Result};
+
+/// How an index is pulled.
+#[derive(Debug, Clone)]
+pub struct PullOptions {
+    /// The manifest to take; the current one if not given.
+    pub manifest: Option<u64>,
+    /// Replace an index in the directory that has changes which are in no manifest. They are lost.
+    pub discard: bool,
+    /// The maximum number of parts that are on their way at a time.
+    pub parallel: usize,
+    /// The directory of another pulled index, whose files are linked or copied where they are the same.
+    pub reuse: Option<PathBuf>,
+}
+
+impl Default for PullOptions {
+    fn default() -> PullOptions {
+        PullOptions { manifest: None, discard: false, parallel: 8, reuse: None }
+    }
+}
+
+/// What all parts that arrive share.
+struct Receiving<'a> {
+    store: &'a Store,
+    dir: &'a Path,
+    received: AtomicU64,
+    found: AtomicU64,
+    done: AtomicU64,
+    total: u64,
+    watch: Watch<'a>,
+}
+
+/// The name that a file has until it is complete.
+fn unfinished(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!(".pull-{name}"))
+}
+
+impl Remote {
+    /// Makes the index in `dir` a manifest of the store; creates it if it does not exist.
+    ///
+    /// Files that are there already stay, and are not read. Readers of the index see the commit before or
+    /// this one. Can be repeated after any failure.
+    ///
+    /// # Errors
+    /// When there is no such manifest, or an object is missing or damaged ([`Error::Corrupt`]); when `dir` has
+    /// an index with changes that are in no manifest, is being written ([`Error::Locked`]), or contains what
+    /// does not belong to an index. The index in `dir` is then as before. [`Error::Cancelled`].
+    pub fn pull(&self, dir: &Path, options: &PullOptions, watch: Watch<'_>) -> Result<Pulled> {
+        // Nothing is created in `dir` for a store without an index.
+        let manifest = self.store.block(async {
+            self.store.check_layout().await?;
+            let number = match options.manifest {
+                Some(number) => number,
+                None => self.store.current().await?,
+            };
+            self.store.manifest(number).await
+        })?;
+        let receiver = Receiver::begin(dir)?;
+        if let Some(current) = receiver.current() {
+            check_unchanged(dir, current, &manifest, options)?;
+        }
+        let mut pulled = Pulled {
+            manifest: manifest.number,
+            documents: manifest.list.documents(),
+            ..Pulled::default()
+        };
+        let missing = self.missing(&receiver, &manifest, options, &mut pulled)?;
+        pulled.files = missing.len();
+        let receiving = Receiving {
+            store: &self.store,
+            dir,
+            received: AtomicU64::new(0),
+            found: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            total: missing.values().map(|file| file.bytes).sum(),
+            watch,
+        };
+        self.store.block(receiving.all(&missing, options))?;
+        pulled.bytes = receiving.received.load(Ordering::Relaxed);
+        pulled.found = receiving.found.load(Ordering::Relaxed);
+        if receiver.current() != Some(&manifest.list) || pulled.files > 0 {
+            receiver.finish(&manifest.list)?;
+        }
+        Origin::of(self.store.url(), &manifest).write(dir)?;
+        remove_unfinished(dir);
+        Ok(pulled)
+    }
+
+    /// The files of the manifest that are not in the directory.
+    fn missing<'a>(
+        &self,
+        receiver: &Receiver,
+        manifest: &'a Manifest,
+        options: &PullOptions,
+        pulled: &mut Pulled,
+    ) -> Result<BTreeMap<&'a str, &'a StoredFile>> {
+        let dir = receiver.path();
+        let elsewhere = options.reuse.as_deref().map(Elsewhere::open).transpose()?;
+        let mut missing = BTreeMap::new();
+        for (name, file) in &manifest.files {
+            let path = dir.join(name);
+            let has_length = std::fs::metadata(&path).is_ok_and(|found| found.len() == file.bytes);
+            let listed = manifest.list.file(name);
+            let current = receiver.current().and_then(|current| current.file(name));
+            if has_length && current.is_some() && current == listed {
+                pulled.kept += 1;
+                continue;
+            }
+            if current.is_some() && current != listed {
+                let what = format!(
+                    "its file {name} has another content than in manifest {}; pull that into another \
+                     directory",
+                    manifest.number
+                );
+                return Err(Error::index(dir, what));
+            }
+            let is_linked = elsewhere.as_ref().is_some_and(|elsewhere| {
+                elsewhere.list.file(name) == listed && elsewhere.link(name, file, &path)
+            });
+            if is_linked {
+                pulled.kept += 1;
+                continue;
+            }
+            // Of a pull that was cut off, or of a writer: compared part by part.
+            if path.exists() {
+                let hidden = unfinished(dir, name);
+                std::fs::rename(&path, &hidden).map_err(|e| Error::io("rename", &path, e))?;
+            }
+            missing.insert(name.as_str(), file);
+        }
+        Ok(missing)
+    }
+}
+
+/// Another index, of which files are taken.
+struct Elsewhere {
+    dir: PathBuf,
+    list: FileList,
+}
+
+impl Elsewhere {
+    fn open(dir: &Path) -> Result<Elsewhere> {
+        let path = dir.join("meta.json");
+        let list = std::fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
+        Ok(Elsewhere { dir: dir.to_owned(), list: FileList::parse(list)? })
+    }
+
+    /// Links a file; returns whether that worked.
+    fn link(&self, name: &str, file: &StoredFile, to: &Path) -> bool {
+        let from = self.dir.join(name);
+        let has_length = std::fs::metadata(&from).is_ok_and(|found| found.len() == file.bytes);
+        // One that is there already may be anything.
+        let _ = std::fs::remove_file(to);
+        has_length && std::fs::hard_link(&from, to).is_ok()
+    }
+}
+
+/// Refuses to replace an index with changes that would be lost.
+fn check_unchanged(
+    dir: &Path,
+    current: &FileList,
+    manifest: &Manifest,
+    options: &PullOptions,
+) -> Result<()> {
+    let is_manifest = *current == manifest.list;
+    let is_unchanged =
+        Origin::read(dir)?.is_some_and(|origin| origin.is_unchanged(current.as_bytes()));
+    if is_manifest || is_unchanged || options.discard {
+        return Ok(());
+    }
+    let what = "it has changes that were not pushed, and a pull would lose them; push them, pull into \
+                another directory, or discard them";
+    Err(Error::index(dir, what))
+}
+
+/// Removes what earlier pulls, of other manifests, have left.
+fn remove_unfinished(dir: &Path) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let is_left = entry.file_name().to_string_lossy().starts_with(".pull-");
+        if is_left && let Err(error) = std::fs::remove_file(entry.path()) {
+            log::warn!("cannot remove {}: {error}", entry.path().display());
+        }
+    }
+}
+
+impl Receiving<'_> {
+    /// Fetches all parts; completes each file with its last part.
+    async fn all(&self, files: &BTreeMap<&str, &StoredFile>, options: &PullOptions) -> Result<()> {
+        let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+        for (name, file) in files {
+            left.insert(name, file.parts.len());
+            if file.parts.is_empty() {
+                File::create(unfinished(self.dir, name))
+                    .map_err(|e| Error::io("create", unfinished(self.dir, name), e))?;
+                self.complete(name, file)?;
+            }
+        }
+        let parts = files.iter().flat_map(|(name, file)| file.parts(name));
+        let mut arrived = stream::iter(parts)
+            .map(|part| async move {
+                self.part(&part).await?;
+                Ok::<_, Error>(part.name)
+            })
+            .buffer_unordered(options.parallel.max(1));
+        while let Some(name) = arrived.try_next().await? {
+            let left = left.get_mut(name.as_str()).expect("a part belongs to a file");
+            *left -= 1;
+            if *left == 0 {
+                self.complete(&name, files[name.as_str()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a file its name, durably but for the directory.
+    fn complete(&self, name: &str, file: &StoredFile) -> Result<()> {
+        let hidden = unfinished(self.dir, name);
+        let failed = |e| Error::io("write", &hidden, e);
+        let opened = OpenOptions::new().write(true).open(&hidden).map_err(failed)?;
+        // What was there may have been longer.
+        opened.set_len(file.bytes).map_err(failed)?;
+        opened.sync_all().map_err(failed)?;
+        let path = self.dir.join(name);
+        std::fs::rename(&hidden, &path).map_err(|e| Error::io("rename", &hidden, e))
+    }
+
+    /// Fetches a part, unless it is there.
+    async fn part(&self, part: &Part) -> Result<()> {
+        if self.watch.stop.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        let hidden = unfinished(self.dir, &part.name);
+        let len = part.range.end - part.range.start;
+        if holds(&hidden, part) {
+            self.found.fetch_add(len, Ordering::Relaxed);
+        } else {
+            let bytes = self.fetch(part).await?;
+            write_at(&hidden, part.range.start, &bytes)
+                .map_err(|e| Error::io("write", &hidden, e))?;
+            self.received.fetch_add(len, Ordering::Relaxed);
+        }
+        let done = self.done.fetch_add(len, Ordering::Relaxed) + len;
+        (self.watch.progress)(Progress { done, total: self.total });
+        Ok(())
+    }
+
+    /// Fetches a part and compares it with its digest; again if it differs, which may be the network's
+    /// fault.
+    async fn fetch(&self, part: &Part) -> Result<bytes::Bytes> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.fetch_once(part).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(error) if tries >= TRIES => return Err(error),
+                Err(_) => pause(tries).await,
+            }
+        }
+    }
+
+    async fn fetch_once(&self, part: &Part) -> Result<bytes::Bytes> {
+        let damage = |what: String| {
+            Error::from(Corruption::new(self.store.name(&part.path), "object", 0, what))
+        };
+        let len = part.range.end - part.range.start;
+        let bytes = self.store.get_if_there(&part.path, len).await?;
+        let bytes = bytes.ok_or_else(|| damage("it is missing".into()))?;
+        if bytes.len() as u64 != len {
+            return Err(damage(format!("it has {} bytes instead of {len}", bytes.len())));
+        }
+        if PartDigest::of(&bytes) != part.digest {
+            return Err(damage("its content does not match its digest".into()));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Whether a file holds this part already.
+fn holds(path: &Path, part: &Part) -> bool {
+    let read = || -> std::io::Result<Option<Vec<u8>>> {
+        let mut file = File::open(path)?;
+        if file.metadata()?.len() < part.range.end {
+            return Ok(None);
+        }
+        file.seek(SeekFrom::Start(part.range.start))?;
+        let mut bytes = vec![0; (part.range.end - part.range.start) as usize];
+        file.read_exact(&mut bytes)?;
+        Ok(Some(bytes))
+    };
+    matches!(read(), Ok(Some(bytes)) if PartDigest::of(&bytes) == part.digest)
+}
+
+fn write_at(path: &Path, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
+}

@@ -1,0 +1,210 @@
+//! How does a commit become a manifest?
+//!
+//! Files that the manifest before names are there; of the others the parts are put, several at a time,
+//! each if there is none of its name, which contains its digest. The manifest comes last. Whatever
+//! cuts this off leaves parts that nothing names; a repetition finds them, if it is made from the same
+//! manifest.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+
+use crate::manifest::{Manifest, PartDigest, StoredFile};
+use crate::origin::Origin;
+use crate::store::{Store, TRIES, pause};
+use crate::{Progress, Pushed, Remote, Watch, outrun};
+use cento::index::OpenCommit;
+use cento::{Error, Index, Result};
+
+/// How an index is pushed.
+#[derive(Debug, Clone)]
+pub struct PushOptions {
+    /// The maximum number of parts that are on their way at a time.
+    pub parallel: usize,
+    /// The length of a part in bytes, at most 64 MiB. As many parts are in memory as are on their way.
+    pub part_bytes: u64,
+}
+
+impl Default for PushOptions {
+    fn default() -> PushOptions {
+        PushOptions { parallel: 8, part_bytes: 16 << 20 }
+    }
+}
+
+/// What all parts that are being put share.
+struct Sending<'a> {
+    store: &'a Store,
+    commit: &'a OpenCommit,
+    sent: AtomicU64,
+    found: AtomicU64,
+    done: AtomicU64,
+    total: u64,
+    watch: Watch<'a>,
+}
+
+impl Remote {
+    /// Puts the last commit of `index` into the store, as the next manifest.
+    ///
+    /// The index must be made from the current manifest: pulled as it, or pushed as it before and then
+    /// changed. The first push needs an empty store. Can be repeated after any failure; what has been sent is
+    /// not sent again. A commit that is the current manifest already is not pushed twice.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when the store has another manifest than the one that the index was made from:
+    /// nothing is changed, and nothing of the index is lost. When the store has no conditional writes, or
+    /// cannot be read or written; when a file of the index is damaged. [`Error::Cancelled`].
+    pub fn push(&self, index: &Index, options: &PushOptions, watch: Watch<'_>) -> Result<Pushed> {
+        let commit = index.open_commit()?;
+        let origin = Origin::read(index.path())?;
+        let (manifest, pushed) =
+            self.store.block(push(&self.store, &commit, origin, options, watch))?;
+        // Should this fail, a repetition finds the manifest to be this commit.
+        Origin::of(self.store.url(), &manifest).write(index.path())?;
+        Ok(pushed)
+    }
+}
+
+async fn push(
+    store: &Store,
+    commit: &OpenCommit,
+    origin: Option<Origin>,
+    options: &PushOptions,
+    watch: Watch<'_>,
+) -> Result<(Manifest, Pushed)> {
+    store.check_conditions(true).await?;
+    let current = match store.current().await? {
+        0 => None,
+        number => Some(store.manifest(number).await?),
+    };
+    let mut pushed = Pushed { documents: commit.list().documents(), ..Pushed::default() };
+    if let Some(current) = &current {
+        pushed.manifest = current.number;
+        if current.list == *commit.list() {
+            return Ok((current.clone(), pushed));
+        }
+        if !origin.as_ref().is_some_and(|origin| origin.is(store.url(), current)) {
+            let base = origin.and_then(|origin| origin.number_at(store.url()));
+            return Err(outrun(store.url(), base.unwrap_or(0), current.number));
+        }
+    }
+    let files = send(store, commit, current.as_ref(), options, watch, &mut pushed).await?;
+    let manifest = Manifest::after(current.as_ref(), commit.list().clone(), files);
+    store.put_manifest(&manifest, current.as_ref()).await?;
+    pushed.manifest = manifest.number;
+    pushed.is_new = true;
+    Ok((manifest, pushed))
+}
+
+/// Puts what the manifest before does not have; returns all files.
+async fn send(
+    store: &Store,
+    commit: &OpenCommit,
+    before: Option<&Manifest>,
+    options: &PushOptions,
+    watch: Watch<'_>,
+    pushed: &mut Pushed,
+) -> Result<BTreeMap<String, StoredFile>> {
+    let since = before.map_or(0, |before| before.number);
+    let mut files = BTreeMap::new();
+    let mut new = Vec::new();
+    let mut add = |name: &str, bytes: u64, known: Option<&StoredFile>| match known {
+        Some(known) => drop(files.insert(name.to_owned(), known.clone())),
+        None => new.push((name.to_owned(), StoredFile::new(bytes, since, options.part_bytes))),
+    };
+    for file in commit.list().files() {
+        // The name of a list of deleted documents can come again, with other content.
+        let is_same = before.is_some_and(|before| before.list.file(file.name) == Some(file));
+        let known = before.filter(|_| is_same).and_then(|before| before.files.get(file.name));
+        add(file.name, file.bytes, known);
+    }
+    if let Some(name) = commit.list().table() {
+        // Written once, before the first commit.
+        let known = before.and_then(|before| before.files.get(name));
+        add(name, commit.table().len() as u64, known);
+    }
+    pushed.files = new.len();
+    let sending = Sending {
+        store,
+        commit,
+        sent: AtomicU64::new(0),
+        found: AtomicU64::new(0),
+        done: AtomicU64::new(0),
+        total: new.iter().map(|(_, file)| file.bytes).sum(),
+        watch,
+    };
+    let parts = new.iter().enumerate().flat_map(|(at, (name, file))| {
+        file.ranges().enumerate().map(move |(number, range)| (at, name, file, number, range))
+    });
+    let sending = &sending;
+    let digests: Vec<(usize, PartDigest)> = stream::iter(parts)
+        .map(|(at, name, file, number, range)| async move {
+            // What would be noticed later by all who pull is refused here.
+            if number == 0 && commit.list().file(name).is_some() {
+                commit.verify(name)?;
+            }
+            Ok::<_, Error>((at, sending.part(name, file, number, range).await?))
+        })
+        .buffered(options.parallel.max(1))
+        .try_collect()
+        .await?;
+    for (at, digest) in digests {
+        new[at].1.parts.push(digest);
+    }
+    pushed.bytes = sending.sent.load(Ordering::Relaxed);
+    pushed.found = sending.found.load(Ordering::Relaxed);
+    files.extend(new);
+    Ok(files)
+}
+
+impl Sending<'_> {
+    /// Puts a part, unless it is there.
+    async fn part(
+        &self,
+        name: &str,
+        file: &StoredFile,
+        number: usize,
+        range: std::ops::Range<u64>,
+    ) -> Result<PartDigest> {
+        if self.watch.stop.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        let bytes = match self.commit.list().file(name) {
+            Some(_) => self.commit.read(name, range)?,
+            None => self.commit.table()[range.start as usize..range.end as usize].to_vec(),
+        };
+        let bytes = Bytes::from(bytes);
+        let digest = PartDigest::of(&bytes);
+        let path = file.path(name, number, digest);
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.put(&path, &bytes).await {
+                Ok(()) => break,
+                Err(Error::Store { .. }) if tries < TRIES => pause(tries).await,
+                Err(error) => return Err(error),
+            }
+        }
+        let len = bytes.len() as u64;
+        let done = self.done.fetch_add(len, Ordering::Relaxed) + len;
+        (self.watch.progress)(Progress { done, total: self.total });
+        Ok(digest)
+    }
+
+    async fn put(&self, path: &object_store::path::Path, bytes: &Bytes) -> Result<()> {
+        let len = bytes.len() as u64;
+        if self.store.put_new(path, bytes.clone()).await? {
+            self.sent.fetch_add(len, Ordering::Relaxed);
+            return Ok(());
+        }
+        // The name says what it holds; a store that kept half of it is helped.
+        if self.store.length(path).await? == Some(len) {
+            self.found.fetch_add(len, Ordering::Relaxed);
+            return Ok(());
+        }
+        self.store.put_over(path, bytes.clone()).await?;
+        self.sent.fetch_add(len, Ordering::Relaxed);
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! Which manifests stay, and which objects does none of them name?
+//!
+//! Manifests go first, then parts that no manifest names. Both stay for a time of grace: a pull of an
+//! old manifest may be on its way. Ages are by the clock of the store, which is read from the newest
+//! manifest: a clock that is wrong here removes nothing.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::stream::TryStreamExt;
+use object_store::path::Path;
+
+use crate::manifest::since_of;
+use crate::store::Store;
+use crate::{Remote, Retained, micros};
+use cento::Result;
+
+/// Which manifests are kept. The current one always is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retention {
+    /// The newest ones, this many.
+    pub keep: usize,
+    /// Those that are younger than this.
+    pub keep_for: Duration,
+    /// Nothing that was needed within this time is removed; no pull of a manifest may take longer after
+    /// another push.
+    pub grace: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Retention {
+        let day = Duration::from_secs(86_400);
+        Retention { keep: 10, keep_for: Duration::ZERO, grace: day }
+    }
+}
+
+impl Remote {
+    /// Removes manifests that are not to be kept, and parts of files that no other one names.
+    ///
+    /// Others may push and pull meanwhile. "Now" is the time of the last push. Cut off, it leaves parts for
+    /// the next time.
+    ///
+    /// # Errors
+    /// When there is no index, the store cannot be read or written, or a manifest that stays is damaged:
+    /// then no part is removed.
+    pub fn retain(&self, retention: &Retention) -> Result<Retained> {
+        self.store.block(async {
+            self.store.check_layout().await?;
+            retain(&self.store, retention).await
+        })
+    }
+}
+
+async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
+    let manifests = store.dated_manifests().await?;
+    let Some(&(current, now)) = manifests.last() else { return Ok(Retained::default()) };
+    let oldest = now.saturating_sub(micros(retention.grace.max(retention.keep_for)));
+    let newest = manifests.len().saturating_sub(retention.keep.max(1));
+    let mut retained = Retained::default();
+    for (&(number, _), &(_, replaced)) in manifests.iter().zip(&manifests[1..]).take(newest) {
+        // Until it was replaced a pull may have begun with it.
+        if replaced <= oldest {
+            retained.removed_manifests += usize::from(store.remove_manifest(number).await?);
+        }
+    }
+    // Read after the removals: a restored copy of one that went is among these, or is withdrawn.
+    let mut named: BTreeSet<Path> = BTreeSet::new();
+    for number in store.manifests().await? {
+        if let Some(manifest) = store.manifest_if_there(number).await? {
+            retained.manifests += 1;
+            named.extend(manifest.paths());
+        }
+    }
+    let oldest = now.saturating_sub(micros(retention.grace));
+    let path = Path::from("data");
+    let mut parts = store.below(&path);
+    while let Some(meta) = parts.try_next().await.map_err(|e| store.failed("list", &path, e))? {
+        // A push that was made from the current manifest, or a later one, may still succeed.
+        let is_over = since_of(&meta.location).is_some_and(|since| since < current);
+        if is_over
+            && meta.last_modified.timestamp_micros() <= oldest
+            && !named.contains(&meta.location)
+            && store.remove(&meta.location).await?
+        {
+            retained.removed_parts += 1;
+            retained.removed_bytes += meta.size;
+        }
+    }
+    Ok(retained)
+}

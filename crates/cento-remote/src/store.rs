@@ -1,0 +1,364 @@
+//! Which objects are there, and how are they read and put?
+//!
+//! The one door to the object stores, and between blocking and asynchronous code: all above it is
+//! `async` and runs inside [`Store::block`], which a thread of the caller waits in.
+
+use std::future::Future;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{BoxStream, TryStreamExt};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
+
+use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
+use crate::outrun;
+use cento::{Corruption, Error, Result};
+
+/// What marks a repository.
+const LAYOUT: &str = "cento.json";
+const LAYOUT_BYTES: &[u8] = b"{\"cento_repository\":1}\n";
+
+/// The number of times that a request is made which may have failed by chance; the clients of cloud
+/// stores try again by themselves too.
+pub const TRIES: u32 = 3;
+
+/// Waits between them grow from this.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// An object store with a repository, or room for one.
+pub struct Store {
+    objects: Arc<dyn ObjectStore>,
+    url: String,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// Makes the reason of an object store one of cento's.
+fn refused(url: &str, what: impl Into<String>) -> Error {
+    Error::index(url, what)
+}
+
+impl Store {
+    pub fn open(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Store> {
+        match directory(url)? {
+            Some(path) => {
+                // Below the root, so that nothing is created before something is put.
+                let prefix = Path::from_absolute_path(&path);
+                let prefix = prefix.map_err(|e| refused(url, e.to_string()))?;
+                let files = LocalFileSystem::new().with_fsync(true);
+                Store::over(Arc::new(PrefixStore::new(files, prefix)), url)
+            }
+            None => Store::over(cloud(url, settings)?, url),
+        }
+    }
+
+    pub fn over(objects: Arc<dyn ObjectStore>, url: &str) -> Result<Store> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("cento-remote")
+            .enable_all()
+            .build()
+            .map_err(|e| Error::io("start", "the threads of a transfer", e))?;
+        Ok(Store { objects, url: url.trim_end_matches('/').to_owned(), runtime })
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Waits for `work`.
+    pub fn block<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// A failure while doing `action` to an object.
+    pub fn failed(&self, action: &'static str, path: &Path, error: object_store::Error) -> Error {
+        failed(action, &self.name(path), error)
+    }
+
+    /// The name of an object in messages.
+    pub fn name(&self, path: &Path) -> String {
+        format!("{}/{path}", self.url)
+    }
+
+    /// Refuses a store that holds no repository, or one of another version.
+    pub async fn check_layout(&self) -> Result<()> {
+        match self.get_if_there(&Path::from(LAYOUT), LAYOUT_BYTES.len() as u64).await? {
+            Some(bytes) if bytes == LAYOUT_BYTES => Ok(()),
+            Some(_) => Err(refused(
+                &self.url,
+                "its cento.json is of another version of cento, or of something else",
+            )),
+            None => Err(refused(&self.url, "there is no index here; `push` puts one")),
+        }
+    }
+
+    /// Refuses a store that puts an object although there is one, though it was asked not to: of two pushes
+    /// at a time it would lose one. `create` marks a store that has no repository yet.
+    pub async fn check_conditions(&self, create: bool) -> Result<()> {
+        let path = Path::from(LAYOUT);
+        let put = || self.put_new(&path, Bytes::from_static(LAYOUT_BYTES));
+        if !create {
+            self.check_layout().await?;
+        } else if !put().await? {
+            self.check_layout().await?;
+            return Ok(());
+        }
+        // The same bytes: nothing is lost if it does overwrite.
+        if put().await? {
+            let what = "the store overwrites objects although it is asked not to (`If-None-Match: *`), so \
+                        that of two pushes at a time one would be lost; use a store with conditional writes";
+            return Err(refused(&self.url, what));
+        }
+        Ok(())
+    }
+
+    /// Puts an object if there is none of its name; returns whether there was none.
+    pub async fn put_new(&self, path: &Path, bytes: Bytes) -> Result<bool> {
+        let put = self.objects.put_opts(path, bytes.into(), PutMode::Create.into()).await;
+        match put {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(object_store::Error::Precondition { .. }) => Ok(false),
+            Err(
+                error @ (object_store::Error::NotImplemented { .. }
+                | object_store::Error::NotSupported { .. }),
+            ) => Err(refused(
+                &self.url,
+                format!("the store has no conditional writes, which a push needs: {error}"),
+            )),
+            Err(error) => Err(self.failed("put", path, error)),
+        }
+    }
+
+    /// Puts an object in the place of another.
+    pub async fn put_over(&self, path: &Path, bytes: Bytes) -> Result<()> {
+        let put = self.objects.put(path, bytes.into()).await;
+        put.map(drop).map_err(|e| self.failed("put", path, e))
+    }
+
+    /// The length of an object; `None` if there is none.
+    pub async fn length(&self, path: &Path) -> Result<Option<u64>> {
+        match self.objects.head(path).await {
+            Ok(meta) => Ok(Some(meta.size)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.failed("read", path, error)),
+        }
+    }
+
+    /// Reads an object of at most this length; `None` if there is none.
+    pub async fn get_if_there(&self, path: &Path, bytes_max: u64) -> Result<Option<Bytes>> {
+        let found = match self.objects.get(path).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            found => found.map_err(|e| self.failed("read", path, e))?,
+        };
+        if found.meta.size > bytes_max {
+            let what = format!(
+                "it has {} bytes, and no more than {bytes_max} are expected",
+                found.meta.size
+            );
+            return Err(Corruption::new(self.name(path), "object", 0, what).into());
+        }
+        found.bytes().await.map(Some).map_err(|e| self.failed("read", path, e))
+    }
+
+    /// All objects below `prefix`.
+    pub fn below(&self, prefix: &Path) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        self.objects.list(Some(prefix))
+    }
+
+    /// Removes an object; returns whether it was there.
+    pub async fn remove(&self, path: &Path) -> Result<bool> {
+        match self.objects.delete(path).await {
+            Ok(()) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(self.failed("remove", path, error)),
+        }
+    }
+
+    /// The numbers of all manifests, ascending, and when they were put, by the clock of the store in
+    /// microseconds since 1970.
+    pub async fn dated_manifests(&self) -> Result<Vec<(u64, i64)>> {
+        let path = Path::from("manifests");
+        let found: Vec<ObjectMeta> =
+            self.below(&path).try_collect().await.map_err(|e| self.failed("list", &path, e))?;
+        let dated = |meta: &ObjectMeta| {
+            Some((number_of(&meta.location)?, meta.last_modified.timestamp_micros()))
+        };
+        let mut manifests: Vec<(u64, i64)> = found.iter().filter_map(dated).collect();
+        manifests.sort_unstable();
+        Ok(manifests)
+    }
+
+    /// The numbers of all manifests, ascending.
+    pub async fn manifests(&self) -> Result<Vec<u64>> {
+        Ok(self.dated_manifests().await?.into_iter().map(|(number, _)| number).collect())
+    }
+
+    /// The number of the current manifest; 0 if there is none.
+    pub async fn current(&self) -> Result<u64> {
+        Ok(self.manifests().await?.last().copied().unwrap_or(0))
+    }
+
+    /// When a manifest was put, by the clock of the store.
+    pub async fn put_micros(&self, number: u64) -> Result<i64> {
+        let path = manifest_path(number);
+        let found = self.objects.head(&path).await;
+        Ok(found.map_err(|e| self.failed("read", &path, e))?.last_modified.timestamp_micros())
+    }
+
+    /// The manifest with this number.
+    pub async fn manifest(&self, number: u64) -> Result<Manifest> {
+        self.manifest_if_there(number).await?.ok_or_else(|| {
+            refused(
+                &self.url,
+                format!("there is no manifest {number}; `cento ls` lists those that there are"),
+            )
+        })
+    }
+
+    /// The manifest with this number; `None` if there is none, or no longer.
+    pub async fn manifest_if_there(&self, number: u64) -> Result<Option<Manifest>> {
+        let path = manifest_path(number);
+        let Some(bytes) = self.get_if_there(&path, MANIFEST_BYTES_MAX).await? else {
+            return Ok(None);
+        };
+        Manifest::parse(&self.name(&path), number, &bytes).map(Some)
+    }
+
+    /// Removes a manifest; returns whether it was there.
+    pub async fn remove_manifest(&self, number: u64) -> Result<bool> {
+        self.remove(&manifest_path(number)).await
+    }
+
+    /// Puts a manifest that was made from `base`, if none was made from it before.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if one was.
+    pub async fn put_manifest(&self, manifest: &Manifest, base: Option<&Manifest>) -> Result<()> {
+        let path = manifest_path(manifest.number);
+        let base = base.map_or(0, |base| base.number);
+        let bytes = Bytes::from(manifest.to_bytes());
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.put_new(&path, bytes.clone()).await {
+                Ok(true) => break,
+                // The answer to an earlier try may have been lost.
+                Ok(false) => match self.manifest_if_there(manifest.number).await? {
+                    Some(found) if found.id == manifest.id => break,
+                    _ => return Err(outrun(&self.url, base, self.current().await?)),
+                },
+                Err(Error::Store { .. }) if tries < TRIES => pause(tries).await,
+                Err(error) => return Err(error),
+            }
+        }
+        // Retention may have removed the one that was first with this number: then there are later ones,
+        // which were not made from this.
+        let later = self.manifests().await?.into_iter().any(|number| number > manifest.number);
+        if later {
+            let next = self.manifest_if_there(manifest.number + 1).await?;
+            if next.is_none_or(|next| next.parent != Some(manifest.id)) {
+                self.remove_manifest(manifest.number).await?;
+                return Err(outrun(&self.url, base, self.current().await?));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits before a request is made again.
+pub async fn pause(tries: u32) {
+    tokio::time::sleep(PAUSE * tries).await;
+}
+
+fn manifest_path(number: u64) -> Path {
+    Path::from(format!("manifests/{number:020}.json"))
+}
+
+/// The number of the manifest at `path`; `None` if it is something else.
+fn number_of(path: &Path) -> Option<u64> {
+    let digits = path.filename()?.strip_suffix(".json")?;
+    let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|&number| is_number && number > 0)
+}
+
+fn failed(action: &'static str, name: &str, error: object_store::Error) -> Error {
+    Error::Store { action, path: PathBuf::from(name), source: Box::new(error) }
+}
+
+/// The directory that `url` means, if it means one.
+fn directory(url: &str) -> Result<Option<PathBuf>> {
+    if let Some(path) = url.strip_prefix("file://") {
+        if !path.starts_with('/') {
+            return Err(refused(url, "write file:/// and the absolute path of a directory"));
+        }
+        return Ok(Some(PathBuf::from(path)));
+    }
+    if url.contains("://") {
+        return Ok(None);
+    }
+    let path = FilePath::new(url);
+    std::path::absolute(path).map(Some).map_err(|e| Error::io("find", path, e))
+}
+
+#[cfg(feature = "cloud")]
+fn cloud(
+    url: &str,
+    settings: impl IntoIterator<Item = (String, String)>,
+) -> Result<Arc<dyn ObjectStore>> {
+    // What `reqwest` is built without: the one that is there already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let parsed = reqwest::Url::parse(url).map_err(|e| refused(url, e.to_string()))?;
+    if !matches!(parsed.scheme(), "s3" | "s3a" | "gs" | "az" | "azure" | "adl" | "abfs" | "abfss") {
+        return Err(unknown(url));
+    }
+    let opened = object_store::parse_url_opts(&parsed, settings);
+    let (objects, prefix) = opened.map_err(|e| failed("open", url, e))?;
+    Ok(Arc::new(PrefixStore::new(objects, prefix)))
+}
+
+#[cfg(not(feature = "cloud"))]
+fn cloud(url: &str, _: impl IntoIterator<Item = (String, String)>) -> Result<Arc<dyn ObjectStore>> {
+    let is_cloud = ["s3://", "gs://", "az://"].iter().any(|scheme| url.starts_with(scheme));
+    if is_cloud {
+        let what = "this cento was built for directories only; build it with the feature `cloud` for \
+                    object stores";
+        return Err(refused(url, what));
+    }
+    Err(unknown(url))
+}
+
+fn unknown(url: &str) -> Error {
+    refused(url, "expected s3://, gs://, az:// or file:///, or the path of a directory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_of_a_directory_or_of_a_store() {
+        assert_eq!(directory("file:///a/b").unwrap(), Some("/a/b".into()));
+        assert!(directory("a/b").unwrap().unwrap().is_absolute());
+        assert_eq!(directory("s3://bucket/a").unwrap(), None);
+        assert!(directory("file://host/a").is_err());
+        for url in ["http://localhost/a", "ftp://a/b", "s3:/a"] {
+            let opened = Store::open(&format!("{url}://"), []);
+            assert!(opened.err().unwrap().to_string().contains("expected s3://"), "{url}");
+        }
+    }
+
+    #[test]
+    fn only_the_names_of_manifests_have_numbers() {
+        assert_eq!(number_of(&manifest_path(12)), Some(12));
+        for other in ["manifests/12.json", "manifests/0000000000000000001x.json", "manifests/x"] {
+            assert_eq!(number_of(&Path::from(other)), None, "{other}");
+        }
+        assert_eq!(number_of(&manifest_path(0)), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! An object store that fails where a test wants it to.
+
+use std::fmt;
+use std::future;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+
+/// What happens to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not arrive, and neither does any later one: the machine has no network any more.
+    Cut,
+    /// It is carried out, and the answer does not come, and neither does any later one.
+    CutAfter,
+    /// It alone does not arrive.
+    Lost,
+    /// It alone is carried out without an answer.
+    Unanswered,
+    /// Half of what was asked for comes back.
+    Truncated,
+    /// One bit of it differs.
+    Flipped,
+    /// Others come before it.
+    Delayed,
+}
+
+/// A store over another one, which carries out requests until one fails.
+#[derive(Debug)]
+pub struct Faulty {
+    inner: Arc<dyn ObjectStore>,
+    fault: Fault,
+    /// The request that fails, counted from 0.
+    at: usize,
+    requests: AtomicUsize,
+    /// Whether `PutMode::Create` means nothing.
+    unconditional: bool,
+    /// Happens before the first manifest is put; until then only the manifest 1 is listed.
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+type Happen = dyn FnOnce(&Arc<dyn ObjectStore>) + Send;
+
+struct Meanwhile(Box<Happen>);
+
+impl fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Meanwhile")
+    }
+}
+
+impl Faulty {
+    pub fn new(inner: Arc<dyn ObjectStore>, fault: Fault, at: usize) -> Faulty {
+        Faulty {
+            inner,
+            fault,
+            at,
+            requests: AtomicUsize::new(0),
+            unconditional: false,
+            meanwhile: Mutex::new(None),
+        }
+    }
+
+    /// A store for a writer that stops for so long before it puts a manifest that this happens.
+    pub fn late(
+        inner: Arc<dyn ObjectStore>,
+        meanwhile: impl FnOnce(&Arc<dyn ObjectStore>) + Send + 'static,
+    ) -> Faulty {
+        let meanwhile = Mutex::new(Some(Meanwhile(Box::new(meanwhile))));
+        Faulty { meanwhile, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
+    }
+
+    /// What lies beneath.
+    pub fn inner(&self) -> Arc<dyn ObjectStore> {
+        self.inner.clone()
+    }
+
+    /// A store that knows no conditions.
+    pub fn unconditional(inner: Arc<dyn ObjectStore>) -> Faulty {
+        Faulty { unconditional: true, ..Faulty::new(inner, Fault::Lost, usize::MAX) }
+    }
+
+    /// The number of requests so far.
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+
+    /// The fault of the next request.
+    fn next(&self) -> Option<Fault> {
+        let number = self.requests.fetch_add(1, Ordering::SeqCst);
+        match self.fault {
+            Fault::Cut if number >= self.at => Some(Fault::Cut),
+            Fault::CutAfter if number > self.at => Some(Fault::Cut),
+            fault => (number == self.at).then_some(fault),
+        }
+    }
+}
+
+fn lost<T>() -> Result<T> {
+    Err(object_store::Error::Generic { store: "faulty", source: "the connection was lost".into() })
+}
+
+async fn delay() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+impl fmt::Display for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Faulty({})", self.inner)
+    }
+}
+
+/// Carries a request out as the fault has it.
+macro_rules! carried {
+    ($self:ident, $request:expr) => {
+        match $self.next() {
+            Some(Fault::Cut | Fault::Lost) => lost(),
+            Some(Fault::CutAfter | Fault::Unanswered) => {
+                let _ = $request.await;
+                lost()
+            }
+            Some(Fault::Delayed) => {
+                delay().await;
+                $request.await
+            }
+            _ => $request.await,
+        }
+    };
+}
+
+#[async_trait]
+impl ObjectStore for Faulty {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        mut opts: PutOptions,
+    ) -> Result<PutResult> {
+        if location.as_ref().starts_with("manifests/")
+            && let Some(Meanwhile(happen)) = self.meanwhile.lock().unwrap().take()
+        {
+            // With threads of its own to wait in.
+            std::thread::scope(|scope| drop(scope.spawn(|| happen(&self.inner))));
+        }
+        if self.unconditional {
+            opts.mode = PutMode::Overwrite;
+        }
+        carried!(self, self.inner.put_opts(location, payload, opts))
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        opts: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.inner.put_multipart_opts(location, opts).await
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        let damage = match self.next() {
+            Some(Fault::Cut | Fault::CutAfter | Fault::Lost | Fault::Unanswered) => return lost(),
+            Some(Fault::Delayed) => {
+                delay().await;
+                None
+            }
+            fault => fault,
+        };
+        let is_head = options.head;
+        let mut found = self.inner.get_opts(location, options).await?;
+        let Some(damage) = damage.filter(|_| !is_head) else { return Ok(found) };
+        let (meta, range, attributes) =
+            (found.meta.clone(), found.range.clone(), found.attributes.clone());
+        let extensions = std::mem::take(&mut found.extensions);
+        let mut bytes = found.bytes().await?.to_vec();
+        if damage == Fault::Truncated {
+            bytes.truncate(bytes.len() / 2);
+        } else if let Some(middle) = bytes.len().checked_sub(1).map(|last| last / 2) {
+            bytes[middle] ^= 4;
+        }
+        let payload = stream::once(async move { Ok(Bytes::from(bytes)) }).boxed();
+        let payload = GetResultPayload::Stream(payload);
+        Ok(GetResult { payload, meta, range, attributes, extensions })
+    }
+
+    async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.inner.get_ranges(location, ranges).await
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        match self.next() {
+            Some(Fault::Cut | Fault::Lost) => stream::once(async { lost() }).boxed(),
+            _ => self.inner.delete_stream(locations),
+        }
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        match self.next() {
+            Some(Fault::Cut | Fault::CutAfter | Fault::Lost | Fault::Unanswered) => {
+                stream::once(async { lost() }).boxed()
+            }
+            _ if self.meanwhile.lock().unwrap().is_some() => {
+                let first = |meta: &ObjectMeta| {
+                    let name = meta.location.as_ref();
+                    !name.starts_with("manifests/") || name.ends_with("01.json")
+                };
+                let listed = self.inner.list(prefix);
+                listed.try_filter(move |meta| future::ready(first(meta))).boxed()
+            }
+            _ => self.inner.list(prefix),
+        }
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}

@@ -1,0 +1,373 @@
+//! What arrives, whatever fails.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use cento::{Error, Index};
+use cento_remote::{PullOptions, PushOptions, Remote, Retention, Watch};
+use futures_util::TryStreamExt;
+use object_store::path::Path as ObjectPath;
+use object_store::{ObjectStore, ObjectStoreExt};
+
+use crate::faulty::{Fault, Faulty};
+use crate::{Dirs, add, assert_has, memory, names, pull, push, remote, unwatched};
+
+/// The names of all objects.
+fn objects(store: &Arc<dyn ObjectStore>, prefix: &str) -> Vec<ObjectPath> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let prefix = ObjectPath::from(prefix);
+    let listed = store.list(Some(&prefix)).map_ok(|meta| meta.location).try_collect();
+    let mut listed: Vec<ObjectPath> = runtime.block_on(listed).unwrap();
+    listed.sort();
+    listed
+}
+
+fn block<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
+#[test]
+fn what_was_pushed_is_pulled_and_only_what_is_new_travels() {
+    for on_disk in [false, true] {
+        let dirs = Dirs::new();
+        let index = add(&dirs.path("a"), 0..20);
+        let remote = match on_disk {
+            false => remote(&memory()),
+            true => Remote::open(dirs.path("store").to_str().unwrap(), []).unwrap(),
+        };
+        let error = pull(&remote, &dirs.path("b")).unwrap_err().to_string();
+        assert!(error.contains("there is no index here"), "{error}");
+        assert!(!dirs.path("b").exists() && !dirs.path("store").exists());
+
+        let first = push(&remote, &index).unwrap();
+        assert!(first.is_new && first.manifest == 1 && first.files == 7, "{first:?}");
+        let again = push(&remote, &index).unwrap();
+        assert!(!again.is_new && again.manifest == 1 && again.bytes == 0, "{again:?}");
+        let pulled = pull(&remote, &dirs.path("b")).unwrap();
+        assert_eq!((pulled.files, pulled.bytes), (7, first.bytes));
+        assert_has(&dirs.path("b"), 0..20);
+        assert_eq!(names(&dirs.path("a")), names(&dirs.path("b")));
+
+        let index = add(&dirs.path("a"), 20..25);
+        let second = push(&remote, &index).unwrap();
+        assert!(second.manifest == 2 && second.files == 7 && second.bytes < first.bytes);
+        let pulled = pull(&remote, &dirs.path("b")).unwrap();
+        assert_eq!((pulled.files, pulled.kept, pulled.bytes), (7, 7, second.bytes));
+        assert_has(&dirs.path("b"), 0..25);
+        assert_eq!(pull(&remote, &dirs.path("b")).unwrap().kept, 14);
+        let listed = remote.list().unwrap();
+        assert_eq!(listed.iter().map(|m| m.documents).collect::<Vec<_>>(), [20, 25]);
+        assert_eq!(
+            listed.iter().map(|m| m.new_bytes).collect::<Vec<_>>(),
+            [first.bytes, second.bytes]
+        );
+        assert!(!listed[0].is_current && listed[1].is_current);
+    }
+}
+
+#[test]
+fn a_pulled_index_is_written_to_compacted_and_pushed_back() {
+    let dirs = Dirs::new();
+    let remote = remote(&memory());
+    push(&remote, &add(&dirs.path("a"), 0..10)).unwrap();
+    pull(&remote, &dirs.path("b")).unwrap();
+    let index = add(&dirs.path("b"), 10..20);
+    index.compact(1).unwrap();
+    // What was pulled is collected like what was written here.
+    assert_eq!(names(&dirs.path("b")).iter().filter(|name| name.ends_with(".sig")).count(), 1);
+    assert_eq!(push(&remote, &index).unwrap().manifest, 2);
+    pull(&remote, &dirs.path("a")).unwrap();
+    assert_has(&dirs.path("a"), 0..20);
+    assert_eq!(names(&dirs.path("a")).iter().filter(|name| name.ends_with(".sig")).count(), 1);
+}
+
+#[test]
+fn a_frequency_table_and_deletions_travel_too() {
+    let dirs = Dirs::new();
+    let remote = remote(&memory());
+    let training = cento::Training { analyzer: "words".parse().unwrap(), q: 1, spex: false };
+    let table = training.write_of(&add(&dirs.path("plain"), 0..10), &dirs.path("table"));
+    let config = cento::index::Config::with_frequencies(
+        "fbw(q=1,w=5)",
+        "words",
+        true,
+        Some(Arc::new(table.unwrap())),
+    );
+    let index = Index::create(dirs.path("a"), config.unwrap()).unwrap();
+    drop(index);
+    let index = add(&dirs.path("a"), 0..10);
+    let mut writer = index.writer(cento::WriterOptions::default()).unwrap();
+    writer.remove("3").unwrap();
+    writer.finish().unwrap();
+    push(&remote, &index).unwrap();
+    assert_eq!(remote.list().unwrap()[0].documents, 9);
+    pull(&remote, &dirs.path("b")).unwrap();
+    assert_has(&dirs.path("b"), (0..10).filter(|&number| number != 3));
+    assert!(dirs.path("b").join("frequencies.cento").exists());
+}
+
+/// What is done with a store that fails.
+type Work<'a> = dyn Fn(Fault, usize, &Arc<Faulty>) -> Result<(), Error> + 'a;
+
+/// Runs `work` over stores that fail at one request after the other, until one request more than it
+/// makes; it gives what happened without faults.
+fn at_every_request(faults: &[Fault], work: &Work<'_>) {
+    for &fault in faults {
+        let mut failures = 0;
+        for at in 0.. {
+            let store = Arc::new(Faulty::new(memory(), fault, at));
+            let worked = work(fault, at, &store);
+            failures += usize::from(worked.is_err());
+            if store.requests() <= at {
+                assert!(worked.is_ok(), "{fault:?} {at}: {worked:?}");
+                break;
+            }
+        }
+        let is_fatal = matches!(fault, Fault::Cut | Fault::CutAfter);
+        assert!(failures > 0 || !is_fatal, "{fault:?} was never noticed");
+    }
+}
+
+#[test]
+fn a_push_that_fails_anywhere_is_repeated_and_sends_nothing_twice() {
+    let dirs = Dirs::new();
+    let index = add(&dirs.path("a"), 0..8);
+    let whole = push(&remote(&memory()), &index).unwrap().bytes;
+    let all = [Fault::Cut, Fault::CutAfter, Fault::Lost, Fault::Unanswered, Fault::Delayed];
+    at_every_request(&all, &|fault, at, faulty| {
+        let _ = std::fs::remove_file(dirs.path("a").join(".remote.json"));
+        let store: Arc<dyn ObjectStore> = faulty.clone();
+        let first = push(&remote(&store), &index);
+        // What lies under the faults.
+        let whole_store = faulty.inner();
+        let before = objects(&whole_store, "data").len() as u64;
+        let again = push(&remote(&whole_store), &index).unwrap();
+        let twice = again.bytes + again.found;
+        assert!(twice == 0 || twice == whole, "{fault:?} {at}: {again:?}");
+        assert!(again.manifest == 1 && (again.found > 0 || before == 0 || !again.is_new));
+        assert_eq!(objects(&whole_store, "manifests").len(), 1);
+        let dir = dirs.path("b");
+        pull(&remote(&whole_store), &dir).unwrap();
+        assert_has(&dir, 0..8);
+        std::fs::remove_dir_all(dir).unwrap();
+        first.map(drop)
+    });
+}
+
+#[test]
+fn a_pull_that_fails_anywhere_leaves_the_old_index_and_is_repeated() {
+    let dirs = Dirs::new();
+    let all = [Fault::Cut, Fault::Lost, Fault::Truncated, Fault::Flipped, Fault::Delayed];
+    let source = memory();
+    let index = add(&dirs.path("a"), 0..8);
+    push(&remote(&source), &index).unwrap();
+    pull(&remote(&source), &dirs.path("old")).unwrap();
+    push(&remote(&source), &add(&dirs.path("a"), 8..12)).unwrap();
+    for fault in all {
+        let mut failures = 0;
+        for at in 0.. {
+            let dir = dirs.path("b");
+            copy(&dirs.path("old"), &dir);
+            let faulty = Arc::new(Faulty::new(source.clone(), fault, at));
+            let store: Arc<dyn ObjectStore> = faulty.clone();
+            let first = pull(&remote(&store), &dir);
+            assert_has(&dir, 0..if first.is_ok() { 12 } else { 8 });
+            let again = pull(&remote(&source), &dir).unwrap();
+            assert!(first.is_err() || again.files == 0, "{fault:?} {at}");
+            assert_has(&dir, 0..12);
+            assert!(!names(&dir).iter().any(|name| name.starts_with(".pull")), "{:?}", names(&dir));
+            std::fs::remove_dir_all(dir).unwrap();
+            failures += usize::from(first.is_err());
+            if faulty.requests() <= at {
+                assert!(first.is_ok());
+                break;
+            }
+        }
+        assert!(failures > 0 || fault != Fault::Cut);
+    }
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir(to).unwrap();
+    for name in names(from) {
+        std::fs::copy(from.join(&name), to.join(&name)).unwrap();
+    }
+}
+
+#[test]
+fn what_has_arrived_before_is_not_sent_again() {
+    let dirs = Dirs::new();
+    let source = memory();
+    let whole = push(&remote(&source), &add(&dirs.path("a"), 0..30)).unwrap().bytes;
+    let stop = AtomicBool::new(false);
+    let progress = |progress: cento_remote::Progress| {
+        stop.store(progress.done * 2 > progress.total, std::sync::atomic::Ordering::Relaxed);
+    };
+    let watch = Watch { progress: &progress, stop: &stop };
+    let cut = remote(&source).pull(&dirs.path("b"), &PullOptions::default(), watch);
+    assert!(matches!(cut, Err(Error::Cancelled)));
+    assert!(!Index::exists(dirs.path("b")));
+    let pulled = pull(&remote(&source), &dirs.path("b")).unwrap();
+    assert!(pulled.found * 2 > whole && pulled.found + pulled.bytes <= whole, "{pulled:?}");
+    assert_has(&dirs.path("b"), 0..30);
+
+    stop.store(false, std::sync::atomic::Ordering::Relaxed);
+    let other = memory();
+    let index = Index::open(dirs.path("a")).unwrap();
+    let options = PushOptions { part_bytes: 1000, ..PushOptions::default() };
+    let cut = remote(&other).push(&index, &options, watch);
+    assert!(matches!(cut, Err(Error::Cancelled)));
+    let pushed = push(&remote(&other), &index).unwrap();
+    assert!(pushed.found * 2 > whole && pushed.found + pushed.bytes == whole, "{pushed:?}");
+}
+
+#[test]
+fn missing_damaged_and_truncated_objects_are_named() {
+    let dirs = Dirs::new();
+    let source = memory();
+    push(&remote(&source), &add(&dirs.path("a"), 0..8)).unwrap();
+    for path in objects(&source, "") {
+        let bytes = block(async { source.get(&path).await.unwrap().bytes().await.unwrap() });
+        let mut flipped = bytes.to_vec();
+        flipped[bytes.len() / 2] ^= 1;
+        let half = bytes.slice(..bytes.len() / 2).to_vec();
+        let longer = [&bytes[..], b"x"].concat();
+        for damaged in [None, Some(flipped), Some(half), Some(longer)] {
+            match damaged {
+                None => block(source.delete(&path)).unwrap(),
+                Some(damaged) => drop(block(source.put(&path, damaged.into())).unwrap()),
+            }
+            let error = pull(&remote(&source), &dirs.path("b")).unwrap_err().to_string();
+            let is_named = error.contains(path.as_ref()) || error.contains("cento.json");
+            let is_absent = error.contains("no index here") || error.contains("no manifest");
+            assert!(is_named || is_absent, "{path}: {error}");
+            assert!(!Index::exists(dirs.path("b")));
+            // What has arrived is not fetched again.
+            let _ = std::fs::remove_dir_all(dirs.path("b"));
+        }
+        block(source.put(&path, bytes.into())).unwrap();
+    }
+    pull(&remote(&source), &dirs.path("b")).unwrap();
+    assert_has(&dirs.path("b"), 0..8);
+}
+
+#[test]
+fn a_damaged_file_is_not_pushed() {
+    let dirs = Dirs::new();
+    let index = add(&dirs.path("a"), 0..8);
+    let name = names(&dirs.path("a")).into_iter().find(|name| name.ends_with(".sig")).unwrap();
+    let path = dirs.path("a").join(&name);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let store = memory();
+    let error = push(&remote(&store), &index).unwrap_err();
+    assert!(matches!(&error, Error::Corrupt(found) if found.file == name), "{error}");
+    assert!(objects(&store, "manifests").is_empty());
+}
+
+#[test]
+fn a_pull_loses_no_changes_unless_it_is_told_to() {
+    let dirs = Dirs::new();
+    let remote = remote(&memory());
+    push(&remote, &add(&dirs.path("a"), 0..4)).unwrap();
+    pull(&remote, &dirs.path("b")).unwrap();
+    add(&dirs.path("b"), 4..6);
+    let error = pull(&remote, &dirs.path("b")).unwrap_err().to_string();
+    assert!(error.contains("changes that were not pushed"), "{error}");
+    assert_has(&dirs.path("b"), 0..6);
+    let discard = PullOptions { discard: true, ..PullOptions::default() };
+    remote.pull(&dirs.path("b"), &discard, unwatched()).unwrap();
+    assert_has(&dirs.path("b"), 0..4);
+    // What is no index, and what another process writes to, is left alone.
+    std::fs::create_dir(dirs.path("c")).unwrap();
+    std::fs::write(dirs.path("c").join("thesis.txt"), "precious").unwrap();
+    assert!(pull(&remote, &dirs.path("c")).unwrap_err().to_string().contains("thesis.txt"));
+    let index = Index::open(dirs.path("b")).unwrap();
+    let writer = index.writer(cento::WriterOptions::default()).unwrap();
+    assert!(matches!(pull(&remote, &dirs.path("b")), Err(Error::Locked { .. })));
+    drop(writer);
+}
+
+#[test]
+fn an_old_manifest_is_pulled_restored_and_kept_as_long_as_was_asked() {
+    let dirs = Dirs::new();
+    let store = memory();
+    let remote = remote(&store);
+    for number in 0..5 {
+        push(&remote, &add(&dirs.path("a"), number..number + 1)).unwrap();
+    }
+    let third = PullOptions { manifest: Some(3), ..PullOptions::default() };
+    remote.pull(&dirs.path("b"), &third, unwatched()).unwrap();
+    assert_has(&dirs.path("b"), 0..3);
+    assert_eq!(remote.restore(3).unwrap(), 6);
+    assert_eq!(remote.list().unwrap()[5].restored, Some(3));
+    pull(&remote, &dirs.path("c")).unwrap();
+    assert_has(&dirs.path("c"), 0..3);
+    // The index that was at 5 does not come before the restored one unnoticed.
+    let error = push(&remote, &add(&dirs.path("a"), 5..6)).unwrap_err();
+    assert!(matches!(&error, Error::Conflict { .. }), "{error}");
+    assert!(error.to_string().contains("was 5 and is 6"), "{error}");
+
+    let parts = objects(&store, "data").len();
+    let kept = remote.retain(&Retention { keep: 2, ..Retention::default() }).unwrap();
+    assert_eq!((kept.manifests, kept.removed_manifests, kept.removed_parts), (6, 0, 0));
+    assert_eq!(objects(&store, "data").len(), parts);
+    let now = Retention { keep: 2, keep_for: Duration::ZERO, grace: Duration::ZERO };
+    let kept = remote.retain(&now).unwrap();
+    assert_eq!((kept.manifests, kept.removed_manifests), (2, 4));
+    // 5 has all files.
+    assert_eq!(kept.removed_parts, 0);
+    let kept = remote.retain(&Retention { keep: 1, ..now.clone() }).unwrap();
+    assert_eq!((kept.manifests, kept.removed_manifests), (1, 1));
+    assert!(kept.removed_parts > 0 && kept.removed_bytes > 0);
+    assert_eq!(remote.list().unwrap().len(), 1);
+    pull(&remote, &dirs.path("d")).unwrap();
+    assert_has(&dirs.path("d"), 0..3);
+    let error = remote.restore(1).unwrap_err().to_string();
+    assert!(error.contains("there is no manifest 1"), "{error}");
+}
+
+#[test]
+fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
+    let dirs = Dirs::new();
+    let store = memory();
+    push(&remote(&store), &add(&dirs.path("a"), 0..4)).unwrap();
+    let index = add(&dirs.path("a"), 4..8);
+    // Everything is there but the manifest.
+    let requests = {
+        let counted = Arc::new(Faulty::new(memory(), Fault::Lost, usize::MAX));
+        let over: Arc<dyn ObjectStore> = counted.clone();
+        push(&remote(&over), &add(&dirs.path("x"), 4..8)).unwrap();
+        counted.requests()
+    };
+    let cut: Arc<dyn ObjectStore> = Arc::new(Faulty::new(store.clone(), Fault::Cut, requests - 2));
+    push(&remote(&cut), &index).unwrap_err();
+    let now = Retention { keep: 1, keep_for: Duration::ZERO, grace: Duration::ZERO };
+    let before = objects(&store, "data").len();
+    assert_eq!(remote(&store).retain(&now).unwrap().removed_parts, 0);
+    assert_eq!(objects(&store, "data").len(), before);
+    // Once another push has come first, they are nobody's.
+    pull(&remote(&store), &dirs.path("b")).unwrap();
+    push(&remote(&store), &add(&dirs.path("b"), 20..21)).unwrap();
+    assert!(remote(&store).retain(&now).unwrap().removed_parts > 0);
+    assert!(matches!(push(&remote(&store), &index), Err(Error::Conflict { .. })));
+    pull(&remote(&store), &dirs.path("c")).unwrap();
+    assert_has(&dirs.path("c"), (0..4).chain([20]));
+}
+
+#[test]
+fn files_are_linked_from_another_directory() {
+    let dirs = Dirs::new();
+    let remote = remote(&memory());
+    push(&remote, &add(&dirs.path("a"), 0..4)).unwrap();
+    pull(&remote, &dirs.path("1")).unwrap();
+    push(&remote, &add(&dirs.path("a"), 4..8)).unwrap();
+    let options = PullOptions { reuse: Some(dirs.path("1")), ..PullOptions::default() };
+    let pulled = remote.pull(&dirs.path("2"), &options, unwatched()).unwrap();
+    assert_eq!((pulled.kept, pulled.files), (7, 7));
+    assert_has(&dirs.path("1"), 0..4);
+    assert_has(&dirs.path("2"), 0..8);
+}

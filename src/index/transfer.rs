@@ -1,0 +1,380 @@
+//! How does a committed index move elsewhere, file by file?
+//!
+//! Files of a commit never change and the list of segments names each of them with its length and
+//! checksum, so that a copy of the list and of what it names is the index. [`OpenCommit`] is the side
+//! that gives: it holds the files of one commit open while they are copied. [`Receiver`] is the side
+//! that takes: it is the only writer of a directory, and puts the list there last. What carries the
+//! bytes is not known here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tantivy::directory::error::OpenReadError;
+use tantivy::directory::{DirectoryLock, FileSlice, INDEX_WRITER_LOCK};
+use tantivy::{Directory, HasLen, TantivyError};
+
+use super::config::FREQUENCIES_FILE;
+use super::directory::{IndexDirectory, verify_whole};
+use super::seal::{self, COMPONENTS, Component, Components, META};
+use super::{Index, mmap_directory, plugin, retrain, store_error};
+use crate::error::{Corruption, Error, Result};
+use crate::replace;
+
+/// The file in which tantivy keeps which files it may collect.
+const MANAGED: &str = ".managed.json";
+
+/// A list of segments (`meta.json`), whose checksum and names have been checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileList {
+    bytes: Vec<u8>,
+    files: Components,
+    has_table: bool,
+    documents: u64,
+    segments: usize,
+}
+
+/// A file that a list names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListedFile<'a> {
+    /// Its name, without a directory.
+    pub name: &'a str,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// The CRC-32 of all of it but its footer.
+    pub crc: u32,
+}
+
+/// What is read of a list.
+#[derive(Deserialize)]
+struct List {
+    segments: Vec<Segment>,
+    schema: Vec<Field>,
+}
+
+#[derive(Deserialize)]
+struct Segment {
+    max_doc: u32,
+    deletes: Option<Deletes>,
+}
+
+#[derive(Deserialize)]
+struct Deletes {
+    num_deleted_docs: u32,
+}
+
+#[derive(Deserialize)]
+struct Field {
+    name: String,
+    options: serde_json::Value,
+}
+
+impl FileList {
+    /// Reads a list as it is in `meta.json`. A name that is not one of a segment's file is refused, so
+    /// that no name leads out of a directory.
+    ///
+    /// # Errors
+    /// When the list does not match its checksum, or contains what no index has.
+    pub fn parse(bytes: Vec<u8>) -> Result<FileList> {
+        let damage = |what: String| Corruption::new(META, "list of segments", 0, what);
+        let unsealed = seal::unseal(&bytes)?;
+        if let Some(name) = unsealed.components.keys().find(|name| !is_component(name)) {
+            return Err(damage(format!("{name:?} is not the name of a segment's file")).into());
+        }
+        let list: List =
+            serde_json::from_slice(&unsealed.json).map_err(|e| damage(e.to_string()))?;
+        let live = |segment: &Segment| {
+            let deleted = segment.deletes.as_ref().map_or(0, |deletes| deletes.num_deleted_docs);
+            u64::from(segment.max_doc.saturating_sub(deleted))
+        };
+        let signature = list.schema.iter().find(|field| field.name == plugin::FIELD);
+        let Some(signature) = signature else {
+            return Err(damage("it is not of an index that cento made".into()).into());
+        };
+        Ok(FileList {
+            has_table: !signature.options["params"]["frequencies"].is_null(),
+            documents: list.segments.iter().map(live).sum(),
+            segments: list.segments.len(),
+            files: unsealed.components,
+            bytes,
+        })
+    }
+
+    /// The list as it is in `meta.json`.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The files of the segments, in the order of their names.
+    pub fn files(&self) -> impl Iterator<Item = ListedFile<'_>> {
+        let listed = self.files.iter();
+        listed.map(|(name, found)| ListedFile { name, bytes: found.len, crc: found.crc })
+    }
+
+    /// The file of the segments with this name.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<ListedFile<'_>> {
+        let (name, found) = self.files.get_key_value(name)?;
+        Some(ListedFile { name, bytes: found.len, crc: found.crc })
+    }
+
+    /// The name of the file with the frequency table, if the index has one. The list does not say how
+    /// long it is.
+    #[must_use]
+    pub fn table(&self) -> Option<&'static str> {
+        self.has_table.then_some(FREQUENCIES_FILE)
+    }
+
+    /// The number of live documents.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// The number of segments.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.segments
+    }
+}
+
+/// Whether a file of a segment can have this name: 32 hexadecimal digits, and an extension.
+fn is_component(name: &str) -> bool {
+    let Some((segment, extension)) = name.split_once('.') else { return false };
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_number = |text: &str| {
+        (1..=20).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_known =
+        COMPONENTS.contains(&extension) || extension.strip_suffix(".del").is_some_and(is_number);
+    segment.len() == 32 && segment.bytes().all(is_hex) && is_known
+}
+
+/// The files of one commit, held open: they can be read whatever happens to the index.
+pub struct OpenCommit {
+    list: FileList,
+    files: BTreeMap<String, FileSlice>,
+    table: Vec<u8>,
+    path: PathBuf,
+}
+
+impl fmt::Debug for OpenCommit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenCommit").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Index {
+    /// Opens all files of the last commit, so that they can be copied.
+    ///
+    /// # Errors
+    /// When a file is missing or the list of segments is damaged.
+    #[doc(hidden)]
+    pub fn open_commit(&self) -> Result<OpenCommit> {
+        // Without a lock files may go between the list and their opening, as for a snapshot.
+        loop {
+            let list = self.list()?;
+            let opened = self.open_commit_once();
+            if opened.is_ok() || self.list()? == list {
+                return opened;
+            }
+        }
+    }
+
+    fn open_commit_once(&self) -> Result<OpenCommit> {
+        let hold = self.directory().hold_list();
+        let _hold = hold.map_err(|e| self.error("open", TantivyError::LockFailure(e, None)))?;
+        let failed = |e: OpenReadError| self.error("read", e.into());
+        let sealed = self.directory().sealed_list().map_err(failed)?;
+        let list = FileList::parse(sealed)?;
+        let mut files = BTreeMap::new();
+        for file in list.files() {
+            let slice = self.directory().open_unchecked(Path::new(file.name)).map_err(failed)?;
+            files.insert(file.name.to_owned(), slice);
+        }
+        let table = match list.table() {
+            Some(name) => self.directory().atomic_read(Path::new(name)).map_err(failed)?,
+            None => Vec::new(),
+        };
+        Ok(OpenCommit { list, files, table, path: self.path().to_owned() })
+    }
+}
+
+impl OpenCommit {
+    /// The list of segments.
+    #[must_use]
+    pub fn list(&self) -> &FileList {
+        &self.list
+    }
+
+    /// The bytes of the frequency table; none if there is none.
+    #[must_use]
+    pub fn table(&self) -> &[u8] {
+        &self.table
+    }
+
+    /// Compares all of a listed file with what was written.
+    ///
+    /// # Errors
+    /// When it differs, or cannot be read.
+    ///
+    /// # Panics
+    /// When the list does not name it.
+    pub fn verify(&self, name: &str) -> Result<()> {
+        let listed = self.list.file(name).expect("the list names the file");
+        let component = Component { len: listed.bytes, crc: listed.crc };
+        let verified = verify_whole(name, self.files[name].clone(), component);
+        verified.map_err(|e| store_error("read", &self.path, e.into()))
+    }
+
+    /// Reads a part of a listed file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is shorter.
+    ///
+    /// # Panics
+    /// When the list does not name it.
+    pub fn read(&self, name: &str, range: Range<u64>) -> Result<Vec<u8>> {
+        let file = &self.files[name];
+        if range.end > file.len() as u64 {
+            let what = format!("it has only {} bytes", file.len());
+            return Err(Corruption::new(name, "component", range.start, what).into());
+        }
+        let bytes = file.read_bytes_slice(range.start as usize..range.end as usize);
+        Ok(bytes.map_err(|e| store_error("read", &self.path, e.into()))?.to_vec())
+    }
+}
+
+/// A directory that becomes a copy of an index, or of a later commit of the one that it has. Nobody
+/// else can write to it meanwhile; readers keep what they have open.
+pub struct Receiver {
+    path: PathBuf,
+    directory: IndexDirectory,
+    current: Option<FileList>,
+    _lock: DirectoryLock,
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Receiver {
+    /// Begins in the directory at `path`, which is created if it does not exist.
+    ///
+    /// # Errors
+    /// When another process writes to the index there ([`Error::Locked`]); when the directory contains
+    /// what does not belong to an index, or an index whose list is damaged.
+    pub fn begin(path: impl AsRef<Path>) -> Result<Receiver> {
+        let path = path.as_ref();
+        std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
+        retrain::check_all_own(path)?;
+        let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), Some(path.to_owned()));
+        let lock = directory.acquire_lock(&INDEX_WRITER_LOCK);
+        let lock = lock.map_err(|e| store_error("write to", path, e.into()))?;
+        let current = match directory.sealed_list() {
+            Ok(sealed) => Some(FileList::parse(sealed)?),
+            Err(OpenReadError::FileDoesNotExist(_)) => None,
+            Err(error) => return Err(store_error("read", path, error.into())),
+        };
+        Ok(Receiver { path: path.to_owned(), directory, current, _lock: lock })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The list of the index that is there, if one is.
+    #[must_use]
+    pub fn current(&self) -> Option<&FileList> {
+        self.current.as_ref()
+    }
+
+    /// Makes `list` the index, durably, and removes the files that it does not name. The files that it
+    /// names must be in the directory, durably and with the content that was listed.
+    ///
+    /// # Errors
+    /// When a file is missing or has another length, and when the list cannot be written: the index is
+    /// then as before.
+    pub fn finish(self, list: &FileList) -> Result<()> {
+        for file in list.files() {
+            self.check_length(file)?;
+        }
+        if let Some(table) = list.table()
+            && !self.path.join(table).is_file()
+        {
+            return Err(Corruption::new(table, "frequency table", 0, "it is missing").into());
+        }
+        let failed = |e| Error::io("write", self.path.join(META), e);
+        // Durable names before the list that has them.
+        replace::sync_name(&self.path.join(META)).map_err(failed)?;
+        let names: BTreeSet<&str> = list.files().map(|file| file.name).chain([META]).collect();
+        let managed = serde_json::to_vec(&names).expect("names are JSON");
+        replace::file(&self.path.join(MANAGED), &managed)
+            .map_err(|e| Error::io("write", self.path.join(MANAGED), e))?;
+        replace::file(&self.path.join(META), list.as_bytes()).map_err(failed)?;
+        self.remove_others(list);
+        Ok(())
+    }
+
+    fn check_length(&self, file: ListedFile<'_>) -> Result<()> {
+        let found = std::fs::metadata(self.path.join(file.name));
+        let what = match found {
+            Ok(found) if found.len() == file.bytes => return Ok(()),
+            Ok(found) => format!("it has {} bytes, but {} are listed", found.len(), file.bytes),
+            Err(error) => error.to_string(),
+        };
+        Err(Corruption::new(file.name, "component", 0, what).into())
+    }
+
+    /// Removes the files of segments that the list does not name. One that stays takes space and does no
+    /// harm.
+    fn remove_others(&self, list: &FileList) {
+        // A reader holds this while it opens the files of a commit before.
+        let _held = match self.directory.hold_list() {
+            Ok(held) => held,
+            Err(error) => {
+                return log::warn!("cannot lock the list of {}: {error}", self.path.display());
+            }
+        };
+        let Ok(entries) = std::fs::read_dir(&self.path) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let Some(name) = OsStr::to_str(&name) else { continue };
+            if is_component(name)
+                && list.file(name).is_none()
+                && let Err(error) = std::fs::remove_file(entry.path())
+            {
+                log::warn!("cannot remove {}: {error}", entry.path().display());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_segments_files_are_names() {
+        let uuid = "0123456789abcdef0123456789abcdef";
+        for good in ["sig", "store", "fast", "fieldnorm", "idx", "pos", "term", "0.del", "77.del"] {
+            assert!(is_component(&format!("{uuid}.{good}")), "{good}");
+        }
+        let names = ["sig.x", "SIG", "", "del", ".del", "x.del", "../a.del", "sig/..", "-1.del"];
+        for bad in names {
+            assert!(!is_component(&format!("{uuid}.{bad}")), "{bad}");
+        }
+        for bad in ["../0123456789abcdef0123456789abc.sig", "meta.json", "a.sig", "", "."] {
+            assert!(!is_component(bad), "{bad}");
+        }
+        assert!(!is_component("0123456789ABCDEF0123456789ABCDEF.sig"));
+    }
+}
