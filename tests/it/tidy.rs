@@ -30,9 +30,10 @@ fn code(text: &str) -> String {
 }
 
 /// All crates of the command, the library first.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "src",
     "crates/cento-source/src",
+    "crates/cento-report/src",
     "crates/cento-client/src",
     "crates/cento-remote/src",
     "crates/cento-serve/src",
@@ -95,6 +96,7 @@ fn each_outside_format_has_one_door() {
         ("ureq", &["crates/cento-client/src/client.rs"]),
         ("object_store", &["crates/cento-remote/src/"]),
         ("tokio", &["crates/cento-remote/src/store.rs", "crates/cento-serve/src/"]),
+        ("maud", &["crates/cento-report/src/html/"]),
     ];
     for (name, text) in all_sources() {
         for (krate, allowed) in doors {

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::Map;
 
 use super::add::HtmlArg;
 use super::advice::Explained;
 use super::create::ConfigArgs;
 use super::extract::source_options;
+use super::handout::{ExcludeArgs, HandoutArgs};
 use super::output::{self, Format, counted};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
@@ -19,8 +21,9 @@ use super::values::parse_encoding;
 use super::{Outcome, Result};
 use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
-use cento::{Comparison, Config, Error, Measure};
+use cento::{Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
+use cento_report::{Found, Place, ReuseReport, Run, Searched};
 use cento_source::{SourceOptions, read_text};
 
 /// Show the passages that two files have in common, side by side.
@@ -55,6 +58,10 @@ pub struct Compare {
     /// What to read of HTML pages.
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
+    #[command(flatten)]
+    handout: HandoutArgs,
+    #[command(flatten)]
+    exclude: ExcludeArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -89,6 +96,9 @@ impl Compare {
         } else {
             print_human(&names, [&a, &b], &comparison)?;
         }
+        if self.handout.is_asked() {
+            self.report([&a, &b], &comparison)?;
+        }
         let is_overlap_enough = self.min_passage.is_none() && comparison.overlap > 0;
         let found = is_overlap_enough || !comparison.passages.is_empty();
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
@@ -96,6 +106,35 @@ impl Compare {
 }
 
 impl Compare {
+    /// Writes the report: how much of the first file is in the second.
+    fn report(&self, [a, b]: [&str; 2], comparison: &Comparison) -> cento::Result<()> {
+        let run = self.exclude.of(self.handout.run("compare")?);
+        let run = match self.service.client()? {
+            Some(client) => run.with("service", client.url()),
+            None => run.with("scheme", &self.config.scheme).with("analyzer", &self.config.analyzer),
+        };
+        let run = self
+            .min_passage
+            .into_iter()
+            .fold(run, |run: Run, least| run.with("min-passage", least));
+        let places = comparison.passages.iter();
+        let source = Found {
+            id: self.b.display().to_string(),
+            meta: Map::new(),
+            text: Some(b.to_owned()),
+            passages: places.map(|passage| Place::new(passage, &Tokens::default())).collect(),
+            complete: comparison.complete,
+        };
+        let searched = Searched {
+            name: self.a.display().to_string(),
+            text: a.to_owned(),
+            sources: vec![source],
+            complete: true,
+        };
+        let report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
+        self.handout.write_reuse(&report)
+    }
+
     /// Reads the text of a file. An empty one would seem to have nothing in common with the other.
     fn text(&self, path: &Path) -> cento::Result<String> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());

@@ -18,7 +18,7 @@ mod demo;
 mod extract;
 mod fingerprint;
 mod generate;
-mod graph;
+mod handout;
 mod health;
 mod join;
 mod language;
@@ -27,6 +27,7 @@ mod ls;
 mod outfile;
 mod output;
 mod pairs;
+mod pairs_report;
 mod pairwise;
 mod pause;
 mod progress;
@@ -40,6 +41,7 @@ mod report;
 #[cfg(feature = "remote")]
 mod restore;
 mod search;
+mod search_report;
 mod send;
 #[cfg(feature = "serve")]
 mod serve;

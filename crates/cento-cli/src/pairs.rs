@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
+use super::handout::{self, HandoutArgs};
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::{OutFile, is_taken, listed, path_name};
 use super::output::{self, Format, counted};
+use super::pairs_report::{joined, joined_across, with_thresholds};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
@@ -25,6 +27,7 @@ use cento::join::pairs::{self, PairOptions, PairReport};
 use cento::join::series::Scope;
 use cento::replace;
 use cento::search::{Rank, Searcher};
+use cento_report::{IndexState, Joined, PairsReport, Run};
 
 /// Find all pairs of documents that share text.
 ///
@@ -62,16 +65,21 @@ pub struct Pairs {
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     min_passage: Option<u32>,
     /// Show the best pairs first. All are found before the first is shown, and held in memory unless
-    /// --limit is given.
+    /// --limit is given. Default with --report: overlap.
     #[arg(long, value_enum, conflicts_with = "out")]
     rank: Option<RankArg>,
-    /// Maximum number of pairs to show, the best ones. Default: all.
+    /// Maximum number of pairs to show, the best ones. Default: all; 200 with --report.
     #[arg(long, short = 'n', value_name = "N", requires = "rank")]
     limit: Option<usize>,
     #[command(flatten)]
     join: JoinArgs,
+    #[command(flatten)]
+    handout: HandoutArgs,
+    /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
+    #[arg(long, requires = "handouts")]
+    anonymous: bool,
     /// Write to this file instead of standard output, so that an interrupted run can be resumed.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "handouts")]
     out: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out; use the same index and options.
     #[arg(long, requires = "out")]
@@ -115,6 +123,9 @@ struct Checkpoint {
     pairs: u64,
 }
 
+/// The pairs of a report, unless --limit says otherwise.
+const REPORT_PAIRS: usize = 200;
+
 /// A checkpoint is made about as often.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -124,7 +135,7 @@ impl Pairs {
         let searcher = self.join.searcher(&self.index)?;
         let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
         let options = PairOptions {
-            thresholds: self.thresholds.thresholds(0.1, 0.0),
+            thresholds: self.thresholds(),
             scope: match (&self.within, &self.across) {
                 (Some(field), _) => Scope::Within(field.clone()),
                 (_, Some(field)) => Scope::Across(field.clone()),
@@ -135,11 +146,13 @@ impl Pairs {
             margin_min: self.min_margin,
             weighted: false,
             estimates: self.format == Format::Json,
-            passages: self.passages,
+            passages: self.passages || self.handout.is_asked(),
             min_passage: self.min_passage,
             threads: self.join.threads(),
         };
-        if let Some(rank) = self.rank {
+        // A report begins with the best pairs.
+        let rank = self.rank.or(self.handout.is_asked().then_some(RankArg::Overlap));
+        if let Some(rank) = rank {
             return self.run_ranked(rank, &searcher, against.as_ref(), &options, &stop);
         }
         let (a, b) = (searcher.snapshot(), against.as_ref().unwrap_or(&searcher).snapshot());
@@ -193,7 +206,8 @@ impl Pairs {
         stop: &AtomicBool,
     ) -> Result {
         let (a, b) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
-        let best = (rank.into(), self.limit.unwrap_or(usize::MAX));
+        let limit = if self.handout.is_asked() { REPORT_PAIRS } else { usize::MAX };
+        let best = (rank.into(), self.limit.unwrap_or(limit));
         let progress = Progress::new(pairs::document_count(searcher), "documents");
         let mut set = |next| progress.set(next);
         let found = pairs::best_pairs(searcher, against, options, best, stop, &mut set);
@@ -201,14 +215,77 @@ impl Pairs {
         let found = found?;
         let count = found.len() as u64;
         let mut out = io::BufWriter::new(io::stdout().lock());
-        for pair in found {
-            write_pair(&mut out, &pair.report(a, b)?, self.format)?;
+        let reports = found.into_iter().map(|pair| pair.report(a, b));
+        let reports = reports.collect::<cento::Result<Vec<_>>>()?;
+        for pair in &reports {
+            write_pair(&mut out, pair, self.format)?;
         }
         out.flush()?;
+        if self.handout.is_asked() {
+            self.report(rank, reports, searcher, against)?;
+        }
         if self.format == Format::Human {
             tell!("{} of {}", counted(count, "pair"), counted(a.documents(), "document"));
         }
         Ok(if count > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// Writes the report.
+    fn report(
+        &self,
+        rank: RankArg,
+        found: Vec<PairReport>,
+        searcher: &Searcher,
+        against: Option<&Searcher>,
+    ) -> cento::Result<()> {
+        let snapshot = searcher.snapshot();
+        let index = IndexState {
+            place: self.index.display().to_string(),
+            generation: Some(snapshot.generation().to_string()),
+            documents: snapshot.documents(),
+        };
+        let rank = rank.to_possible_value().map_or(String::new(), |rank| rank.get_name().into());
+        let run = Run { index: Some(index), ..self.handout.run("pairs")? }.with("rank", &rank);
+        let mut run = with_thresholds(run, &self.thresholds());
+        for (name, value) in [
+            ("against", self.against.as_ref().map(|path| path.display().to_string())),
+            ("within", self.within.clone()),
+            ("across", self.across.clone()),
+            ("max-df", self.join.max_df.map(|limit| limit.to_string())),
+            ("min-margin", self.min_margin.map(|margin| margin.to_string())),
+            ("min-passage", self.min_passage.map(|tokens| tokens.to_string())),
+            ("limit", Some(self.limit.unwrap_or(REPORT_PAIRS).to_string())),
+            (
+                "boilerplate",
+                Some(handout::listed(&self.join.boilerplate)).filter(|paths| !paths.is_empty()),
+            ),
+        ] {
+            run = value.into_iter().fold(run, |run, value| run.with(name, value));
+        }
+        let pairs = found.into_iter().map(|pair| {
+            let resemblance = pair.resemblance;
+            (pair, resemblance)
+        });
+        let joined = match (against, &self.against) {
+            (Some(other), Some(path)) => {
+                let place = path.display().to_string();
+                joined_across(pairs.collect(), searcher, (other, &place))?
+            }
+            _ => joined(pairs.collect(), searcher, searcher)?,
+        };
+        let of_other = against.map_or(0, |other| other.snapshot().documents());
+        let joined = Joined {
+            compared: snapshot.documents() + of_other,
+            measure: format!(
+                "resemblance, the share of all fingerprints that both have; by {rank}"
+            ),
+            ..joined
+        };
+        self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
+    }
+
+    fn thresholds(&self) -> Thresholds {
+        self.thresholds.thresholds(0.1, 0.0)
     }
 
     /// A number for what will be written: that of another index or with other options differs.

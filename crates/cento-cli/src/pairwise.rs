@@ -9,9 +9,10 @@ use serde::Serialize;
 use super::add::SourceArgs;
 use super::boilerplate::without;
 use super::create::ConfigArgs;
-use super::graph::{clusters, dot};
+use super::handout::{self, HandoutArgs};
 use super::output::{Format, counted};
 use super::pairs::write_passages;
+use super::pairs_report::joined;
 use super::progress::{AddProgress, stop_flag};
 use super::submission::{FilePair, Submissions};
 use super::terminal::{self, line, tell};
@@ -23,6 +24,7 @@ use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
 use cento::replace;
 use cento::search::Searcher;
 use cento::stop::Stop;
+use cento_report::{Histogram, Joined, PairsReport, clusters, dot};
 use cento_source::{AddOptions, check_there};
 
 /// Show the most similar pairs of a few files.
@@ -76,6 +78,11 @@ pub struct Pairwise {
     boilerplate: Vec<PathBuf>,
     #[command(flatten)]
     source: SourceArgs,
+    #[command(flatten)]
+    handout: HandoutArgs,
+    /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
+    #[arg(long, requires = "handouts")]
+    anonymous: bool,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -114,7 +121,7 @@ impl Pairwise {
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
         let config = self.config.config_of(
-            self.min_passage.is_some(),
+            self.min_passage.is_some() || self.handout.is_asked(),
             &self.paths,
             &self.source.options(),
         )?;
@@ -132,7 +139,8 @@ impl Pairwise {
         }
         let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
         let options = PairwiseOptions {
-            limit: self.limit,
+            // The report counts all of them.
+            limit: if self.handout.is_asked() { usize::MAX } else { self.limit },
             similarity_min: self.min_similarity,
             estimated_resemblance_min: self.min_estimated_resemblance,
             estimates: self.format == Format::Json,
@@ -141,7 +149,12 @@ impl Pairwise {
             min_passage: self.min_passage,
             ..PairwiseOptions::default()
         };
-        let best = most_similar(&searcher, &options, &stop)?;
+        let mut best = most_similar(&searcher, &options, &stop)?;
+        let histogram = Histogram::new(
+            best.iter().map(|found| found.symmetric),
+            searcher.snapshot().documents(),
+        );
+        best.truncate(self.limit);
         self.write(&best, added.submissions.as_ref())?;
         if let Some(path) = &self.graph {
             let edges: Vec<_> = best
@@ -150,11 +163,41 @@ impl Pairwise {
                 .collect();
             replace::file(path, dot(&edges).as_bytes()).map_err(|e| Error::io("write", path, e))?;
         }
+        if self.handout.is_asked() {
+            self.report(&searcher, &best, histogram)?;
+        }
         if added.missing > 0 {
             tell!("cento: {} not compared", counted(added.missing, "text"));
             return Ok(Outcome::Bad);
         }
         Ok(if best.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    }
+
+    /// Writes the report, with the passages of the shown pairs.
+    fn report(
+        &self,
+        searcher: &Searcher,
+        best: &[SymmetricPair],
+        histogram: Histogram,
+    ) -> cento::Result<()> {
+        let mut run = self.handout.run("pairwise")?;
+        run = run.with("scheme", &self.config.scheme).with("limit", self.limit);
+        run = run.with("analyzer", &searcher.snapshot().config().analyzer);
+        run = handout::unless(run, "min-similarity", &self.min_similarity, &0.0);
+        if let Some(least) = self.min_passage {
+            run = run.with("min-passage", least);
+        }
+        if !self.boilerplate.is_empty() {
+            run = run.with("template", handout::listed(&self.boilerplate));
+        }
+        let pairs = best.iter().map(|found| (found.pair.clone(), found.symmetric));
+        let joined = Joined {
+            compared: searcher.snapshot().documents(),
+            measure: "twice the fingerprints in common, divided by those of both together".into(),
+            histogram: Some(histogram),
+            ..joined(pairs.collect(), searcher, searcher)?
+        };
+        self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
     fn add_files(&self, index: &Index, stop: &std::sync::atomic::AtomicBool) -> Result<Added> {

@@ -11,20 +11,21 @@ use super::add::SourceArgs;
 use super::advice::Explained;
 use super::boilerplate::without;
 use super::fingerprint;
+use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::output::{self, Format};
+use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
 use super::terminal::{line, tell};
 use super::values::parse_share;
 use super::{Failure, Outcome, Result};
-use cento::Error;
-use cento::Measure;
-use cento::Unit;
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Answer, MaxDf, Query, Rank, Searcher, Subject};
 use cento::text::kind::no_text_in;
+use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
+use cento_report::{IndexState, ReuseReport, Run};
 use cento_source::Item;
 
 /// Find the documents that share text with a query.
@@ -111,7 +112,7 @@ pub struct Search {
     min_similarity: f64,
     /// Find the single passage, in any document, that has most of the query's runs of words in any
     /// order (Sun et al. 2013).
-    #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "min_passage", "boilerplate"])]
+    #[arg(long, conflicts_with_all = ["cover", "verify", "passages", "min_passage", "boilerplate", "handouts"])]
     best: bool,
     /// Find the fewest documents that together explain the query, and what each one adds.
     #[arg(long)]
@@ -119,6 +120,10 @@ pub struct Search {
     /// Read standard input as JSON lines, one query per line.
     #[arg(long)]
     jsonl: bool,
+    #[command(flatten)]
+    handout: HandoutArgs,
+    #[command(flatten)]
+    exclude: ExcludeArgs,
     #[command(flatten)]
     source: SourceArgs,
     /// Output format.
@@ -193,12 +198,51 @@ impl Engine {
             }
         }
     }
+
+    /// Reads a stored text.
+    fn text_of(&self, id: &str) -> cento::Result<Option<String>> {
+        match self {
+            Engine::Index { searcher, .. } => {
+                let snapshot = searcher.snapshot();
+                let unknown = || Error::UnknownId { id: id.to_owned() };
+                let address = snapshot.find(id)?.ok_or_else(unknown)?;
+                Ok(snapshot.document(address)?.text)
+            }
+            Engine::Service { client, .. } => Ok(client.document(id)?.text),
+        }
+    }
+
+    fn analyzer(&self) -> cento::Result<Analyzer> {
+        match self {
+            Engine::Index { searcher, .. } => Ok(searcher.snapshot().config().analyzer.clone()),
+            Engine::Service { client, .. } => client.stats()?.index.analyzer.parse(),
+        }
+    }
+
+    /// What the foot of a report says of the index.
+    fn state(&self, place: &str) -> cento::Result<IndexState> {
+        let (generation, documents) = match self {
+            Engine::Index { searcher, .. } => {
+                let snapshot = searcher.snapshot();
+                (Some(snapshot.generation().to_string()), snapshot.documents())
+            }
+            Engine::Service { client, .. } => (None, client.stats()?.index.documents),
+        };
+        Ok(IndexState { place: place.to_owned(), generation, documents })
+    }
 }
 
 impl Search {
     pub(super) fn run(mut self) -> Result {
+        if self.handout.is_asked() && self.signature.is_some() {
+            let what = "a report shows the text of the document, and a signature has none; search \
+                        with the file instead of --signature";
+            return Err(Error::Query { what: what.into() }.into());
+        }
+        let place;
         let engine = match self.target.target(&mut self.files)? {
             Target::Index(path) => {
+                place = path.display().to_string();
                 let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
                 let searcher = without(searcher, &self.boilerplate)?;
                 let collection = self.collection.as_deref().map(FrequencyTable::open);
@@ -213,14 +257,26 @@ impl Search {
                     let what = "--collection cannot be used with --url; give it to `cento serve`";
                     return Err(Error::Query { what: what.into() }.into());
                 }
+                place = client.url().to_owned();
                 Engine::Service { client, boilerplate: self.boilerplate_texts()? }
             }
         };
         let mut found = false;
         let query = self.query();
-        self.for_each_query(|id, asked| {
+        let mut collected = Collected::default();
+        self.for_each_query(|name, id, asked| {
+            let reported = match (&asked, self.handout.is_asked()) {
+                (_, false) | (Asked::Signature(_), _) => None,
+                (Asked::Text(text), true) => Some(text.clone()),
+                (Asked::Id(id), true) => Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?),
+            };
             let mut answer = engine.search(asked, &query)?;
             answer.query.id = answer.query.id.or(id);
+            if let Some(text) = reported {
+                let subject = Reported { name, text };
+                let text_of = |id: &str| engine.text_of(id);
+                collected.add(subject, &answer, text_of, || engine.analyzer())?;
+            }
             found |= !answer.hits.is_empty();
             match self.format {
                 Format::Json => output::print_json(&answer)?,
@@ -228,7 +284,47 @@ impl Search {
             }
             Ok(())
         })?;
+        if self.handout.is_asked() {
+            let run = Run { index: Some(engine.state(&place)?), ..self.reported()? };
+            let exclusions = self.exclude.exclusions();
+            let report = ReuseReport::new(run, collected.searched, exclusions)?;
+            self.handout.write_reuse(&report)?;
+        }
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// What the foot of the report says of this run: the options that decide what is found.
+    fn reported(&self) -> cento::Result<Run> {
+        let mut run = self.exclude.of(self.handout.run("search")?).with("limit", self.limit);
+        for (name, value) in [
+            ("min-containment", self.min_containment),
+            ("min-resemblance", self.min_resemblance),
+            ("min-estimated-resemblance", self.min_estimated_resemblance),
+            ("min-weighted-containment", self.min_weighted_containment),
+            ("min-weighted-resemblance", self.min_weighted_resemblance),
+            ("min-similarity", self.min_similarity),
+        ] {
+            run = handout::unless(run, name, &value, &0.0);
+        }
+        run = handout::unless(run, "min-overlap", &self.min_overlap, &1);
+        for (name, value) in [
+            ("min-passage", self.min_passage.map(|tokens| tokens.to_string())),
+            ("filter", self.filter.clone()),
+            ("max-df", self.max_df.map(|limit| limit.to_string())),
+            ("budget", self.budget.map(|budget| budget.to_string())),
+            ("verify", self.verify.as_ref().map(Measure::to_string)),
+            ("cover", self.cover.then(|| "yes".into())),
+        ] {
+            run = value.into_iter().fold(run, |run, value| run.with(name, value));
+        }
+        if !self.boilerplate.is_empty() {
+            run = run.with("boilerplate", handout::listed(&self.boilerplate));
+        }
+        Ok(match self.rank {
+            RankArg::Overlap => run,
+            RankArg::Weight => run.with("rank", "weight"),
+            RankArg::Passages => run.with("rank", "passages").with("candidates", self.candidates),
+        })
     }
 
     /// Whether an option, and not a file, holds the query.
@@ -274,7 +370,7 @@ impl Search {
             max_df: self.max_df,
             budget: self.budget,
             estimates: self.format == Format::Json,
-            passages: self.passages,
+            passages: self.passages || self.handout.is_asked(),
             min_passage: self.min_passage,
             verify: self.verify.clone(),
             min_similarity: self.min_similarity,
@@ -283,26 +379,27 @@ impl Search {
         }
     }
 
-    /// Calls `each` with every query, and its id if it has one.
+    /// Calls `each` with every query: what the reader knows it by, and its id if it has one.
     fn for_each_query(
         &self,
-        mut each: impl FnMut(Option<String>, Asked) -> Result<()>,
+        mut each: impl FnMut(String, Option<String>, Asked) -> Result<()>,
     ) -> Result<()> {
         if let Some(text) = &self.text {
-            return each(None, Asked::Text(text.clone()));
+            return each("--text".into(), None, Asked::Text(text.clone()));
         }
         if let Some(id) = &self.id {
-            return each(None, Asked::Id(id.clone()));
+            return each(id.clone(), None, Asked::Id(id.clone()));
         }
         if let Some(path) = &self.signature {
-            return each(None, Asked::Signature(fingerprint::read(path)?));
+            let name = path.display().to_string();
+            return each(name, None, Asked::Signature(fingerprint::read(path)?));
         }
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
                 let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
                 let text = cento_source::read_text(path, &self.source.options(), &mut missing)?;
-                each(None, Asked::Text(text))?;
+                each("standard input".into(), None, Asked::Text(text))?;
             } else {
                 self.for_each_document(path, &mut each)?;
             }
@@ -314,7 +411,7 @@ impl Search {
     fn for_each_document(
         &self,
         path: &Path,
-        each: &mut impl FnMut(Option<String>, Asked) -> Result<()>,
+        each: &mut impl FnMut(String, Option<String>, Asked) -> Result<()>,
     ) -> Result<()> {
         let options = self.source.options();
         let mut failure: Option<Failure> = None;
@@ -341,7 +438,10 @@ impl Search {
                         tell!("cento: {}", Explained(&missing));
                     }
                     Err(error) => failure = Some(error.into()),
-                    Ok(d) => failure = each(has_ids.then_some(d.id), Asked::Text(d.text)).err(),
+                    Ok(d) => {
+                        let id = has_ids.then(|| d.id.clone());
+                        failure = each(d.id, id, Asked::Text(d.text)).err();
+                    }
                 }
             });
             if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

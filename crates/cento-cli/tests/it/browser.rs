@@ -241,3 +241,47 @@ fn files_are_compared_and_registered_and_verified() {
     assert_eq!(found, json!(["two", id]));
     assert!(service.stop());
 }
+
+#[test]
+fn a_source_that_is_unticked_does_not_count_in_a_report() {
+    let Some(browser) = Browser::start() else { return };
+    let dir = indexed();
+    let essay = format!("{} {} {}", words(9, 40), words(1, 120), words(3, 50));
+    dir.write("essay.txt", &essay);
+    let ran = dir.run(&["search", "idx", "essay.txt", "--report", "r.html", "--report", "r.json"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let json = std::fs::read_to_string(dir.path("r.json")).unwrap();
+    let report: Value = serde_json::from_str(&json).unwrap();
+    let document = &report["documents"][0];
+    let share = |number: usize, of: &str| document["sources"][number][of].as_f64().unwrap();
+    // All is there without a script but for the ticks.
+    browser.open(&format!("file://{}", dir.path("r.html").display()));
+    let texts = |selector: &str| {
+        let all = format!("[...document.querySelectorAll('{selector}')].map(e => e.textContent)");
+        browser.run(&format!("return {all}"))
+    };
+    let per_cent = |share: f64| format!("{:.1}\u{a0}%", 100.0 * share);
+    assert_eq!(texts(".reused"), json!([per_cent(document["reused"].as_f64().unwrap())]));
+    let owners =
+        "return [...new Set([...document.querySelectorAll('mark')].map(mark => mark.className))]";
+    assert_eq!(browser.run(owners), json!(["c1", "c2"]));
+    // `a` has all that `b` has: without it, that is of `b`.
+    assert_eq!(
+        ["a", "c", "b"].map(|id| json!(id)),
+        [0, 1, 2].map(|n| document["sources"][n]["id"].clone())
+    );
+    assert_eq!(share(2, "share_in_report"), 0.0);
+    browser.click("tr.source[data-n='1'] input");
+    let expected = [share(1, "share_in_text"), share(2, "share_in_text")];
+    assert_eq!(
+        texts(".in-report"),
+        json!(["\u{2013}", per_cent(expected[0]), per_cent(expected[1])])
+    );
+    assert_eq!(texts(".reused"), json!([per_cent(expected[0] + expected[1])]));
+    assert_eq!(texts(".original"), json!([per_cent(1.0 - expected[0] - expected[1])]));
+    assert_eq!(browser.run(owners), json!(["c3 other", "off other", "c2"]));
+    assert_eq!(texts("mark.c3 a.n"), json!(["3"]));
+    browser.click("tr.source[data-n='1'] input");
+    assert_eq!(browser.run(owners), json!(["c1", "c2"]));
+    assert_eq!(texts(".reused"), json!([per_cent(document["reused"].as_f64().unwrap())]));
+}

@@ -21,6 +21,7 @@ mod deep;
 mod documents;
 mod forms;
 mod fuzz_replay;
+mod reports;
 mod serve;
 mod service;
 mod service_defects;

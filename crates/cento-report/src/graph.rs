@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 /// Documents that pairs connect.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cluster {
     /// The number of the cluster: 1 for the largest.
     pub cluster: usize,

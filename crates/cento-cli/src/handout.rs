@@ -1,0 +1,159 @@
+//! How do answers become a report that people hand on?
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use cento::{Error, Result, replace};
+use cento_report::{Exclusions, PairsReport, ReuseReport, Run};
+
+/// Where a report goes.
+#[derive(Debug, Clone, Args)]
+pub struct HandoutArgs {
+    /// Also write a report to this file: .html, one file to read and print; .json or .csv, its
+    /// numbers. Can be repeated. Implies --passages.
+    #[arg(long = "report", value_name = "FILE", value_parser = parse_handout)]
+    handouts: Vec<Handout>,
+    /// Title of the report.
+    #[arg(long, value_name = "TEXT", requires = "handouts")]
+    title: Option<String>,
+}
+
+/// What does not count in the report of a document.
+#[derive(Debug, Clone, Args)]
+pub struct ExcludeArgs {
+    /// What does not count in the report: neither as reused nor as text. Can be repeated.
+    #[arg(long, value_enum, value_name = "PART", requires = "handouts")]
+    exclude: Vec<Part>,
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Text in quotation marks, up to 2,000 bytes within a paragraph, and lines that begin with >.
+    Quotations,
+    /// All after a heading such as "References" in the second half of the text.
+    Bibliography,
+}
+
+/// A file, and what is written to it.
+#[derive(Debug, Clone)]
+struct Handout {
+    path: PathBuf,
+    form: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Html,
+    Json,
+    Csv,
+}
+
+fn parse_handout(name: &str) -> std::result::Result<Handout, String> {
+    let path = PathBuf::from(name);
+    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    let form = match extension.as_ref().and_then(|extension| extension.to_str()) {
+        Some("html" | "htm") => Form::Html,
+        Some("json") => Form::Json,
+        Some("csv") => Form::Csv,
+        _ => return Err("the name of a report ends in .html, .json or .csv".into()),
+    };
+    Ok(Handout { path, form })
+}
+
+impl HandoutArgs {
+    /// Whether a report is asked for.
+    pub fn is_asked(&self) -> bool {
+        !self.handouts.is_empty()
+    }
+
+    /// Begins the foot of the report.
+    ///
+    /// # Errors
+    /// When the environment names a time that is none.
+    pub fn run(&self, action: &str) -> Result<Run> {
+        Ok(Run { title: self.title.clone(), date: Some(now()?), ..Run::new(action) })
+    }
+
+    /// Writes what is said of documents.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_reuse(&self, report: &ReuseReport) -> Result<()> {
+        self.write(|form| match form {
+            Form::Html => Ok(report.html()),
+            Form::Json => json(report),
+            Form::Csv => report.csv(),
+        })
+    }
+
+    /// Writes what is said of pairs.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn write_pairs(&self, report: &PairsReport) -> Result<()> {
+        self.write(|form| match form {
+            Form::Html => Ok(report.html()),
+            Form::Json => json(report),
+            Form::Csv => report.csv(),
+        })
+    }
+
+    fn write(&self, report: impl Fn(Form) -> Result<String>) -> Result<()> {
+        self.handouts.iter().try_for_each(|Handout { path, form }| {
+            let text = report(*form)?;
+            replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
+        })
+    }
+}
+
+impl ExcludeArgs {
+    /// What is excluded.
+    pub fn exclusions(&self) -> Exclusions {
+        Exclusions {
+            quotations: self.exclude.contains(&Part::Quotations),
+            bibliography: self.exclude.contains(&Part::Bibliography),
+        }
+    }
+
+    /// Names what is excluded in the foot of the report.
+    pub fn of(&self, run: Run) -> Run {
+        let Exclusions { quotations, bibliography } = self.exclusions();
+        let parts = [(quotations, "quotations"), (bibliography, "bibliography")];
+        let named: Vec<_> = parts.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+        if named.is_empty() { run } else { run.with("exclude", named.join(", ")) }
+    }
+}
+
+fn json(report: &impl serde::Serialize) -> Result<String> {
+    let json = serde_json::to_string_pretty(report);
+    let json = json.map_err(|error| Error::io("write", "the report", error.into()))?;
+    Ok(json + "\n")
+}
+
+/// The time of the report. `SOURCE_DATE_EPOCH`, in seconds since 1970, stands for it where runs are to
+/// be repeated byte by byte (reproducible-builds.org).
+fn now() -> Result<String> {
+    let time = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(seconds) => {
+            let seconds = seconds.parse().ok();
+            seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).ok_or_else(|| {
+                Error::input("SOURCE_DATE_EPOCH", "it must be a number of seconds since 1970")
+            })?
+        }
+        Err(_) => Timestamp::now(),
+    };
+    Ok(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+/// Adds an option to the foot of a report, unless it has its default.
+pub fn unless<T: PartialEq + ToString>(run: Run, name: &str, value: &T, default: &T) -> Run {
+    if value == default { run } else { run.with(name, value.to_string()) }
+}
+
+/// Paths as the foot of a report shows them.
+pub fn listed(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,91 @@
+//! What do pairs say in their report?
+
+use std::collections::{HashMap, HashSet};
+
+use cento::index::Snapshot;
+use cento::join::Thresholds;
+use cento::join::pairs::PairReport;
+use cento::search::{Searcher, Subject};
+use cento_report::{Joined, Run};
+
+use super::handout::unless;
+
+/// Reads what a report shows of pairs: the texts, and the passages if they are not there yet. The first
+/// document of each pair is in the one index, the second in the other.
+///
+/// # Errors
+/// When a text cannot be read.
+pub fn joined(
+    mut pairs: Vec<(PairReport, f64)>,
+    one: &Searcher,
+    other: &Searcher,
+) -> cento::Result<Joined> {
+    let mut texts = HashMap::new();
+    for (pair, _) in &mut pairs {
+        if pair.passages.is_none() {
+            let found = one.passages(&Subject::Id(pair.a.clone()), &pair.b, None)?;
+            (pair.passages, pair.passages_complete) = (Some(found.found), Some(found.complete));
+        }
+        read(one.snapshot(), &pair.a, &mut texts)?;
+        read(other.snapshot(), &pair.b, &mut texts)?;
+    }
+    Ok(Joined { pairs, texts, ..Joined::default() })
+}
+
+fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, String>) -> cento::Result<()> {
+    if !texts.contains_key(id)
+        && let Some(address) = from.find(id)?
+        && let Some(text) = from.document(address)?.text
+    {
+        texts.insert(id.to_owned(), text);
+    }
+    Ok(())
+}
+
+/// Reads what a report shows of pairs of two indexes. An id that is in both becomes two names.
+///
+/// # Errors
+/// When a text cannot be read.
+pub fn joined_across(
+    pairs: Vec<(PairReport, f64)>,
+    one: &Searcher,
+    (other, place): (&Searcher, &str),
+) -> cento::Result<Joined> {
+    let firsts: HashSet<String> = pairs.iter().map(|(pair, _)| pair.a.clone()).collect();
+    let mut texts = HashMap::new();
+    let mut renamed = Vec::with_capacity(pairs.len());
+    for (mut pair, similarity) in pairs {
+        read(one.snapshot(), &pair.a, &mut texts)?;
+        let mut found = HashMap::new();
+        read(other.snapshot(), &pair.b, &mut found)?;
+        if firsts.contains(&pair.b) {
+            pair.b = format!("{} (in {place})", pair.b);
+        }
+        texts.extend(found.into_values().map(|text| (pair.b.clone(), text)));
+        renamed.push((pair, similarity));
+    }
+    Ok(Joined { pairs: renamed, texts, ..Joined::default() })
+}
+
+/// Names the thresholds of pairs in the foot of a report.
+pub fn with_thresholds(run: Run, thresholds: &Thresholds) -> Run {
+    let Thresholds {
+        overlap,
+        containment,
+        resemblance,
+        estimated_resemblance,
+        weighted_containment,
+        weighted_resemblance,
+    } = thresholds;
+    let mut run = unless(run, "min-overlap", overlap, &1);
+    for (name, value) in [
+        ("min-containment", containment),
+        ("min-resemblance", resemblance),
+        ("min-estimated-resemblance", estimated_resemblance),
+        ("min-weighted-containment", weighted_containment),
+        ("min-weighted-resemblance", weighted_resemblance),
+    ] {
+        run = unless(run, name, value, &0.0);
+    }
+    run
+}

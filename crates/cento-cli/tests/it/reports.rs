@@ -1,0 +1,251 @@
+//! Reports: what `--report` of four verbs writes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::run::{Dir, Run, indexed, line};
+use crate::common::service::Service;
+use crate::common::words;
+
+/// Runs a command at a fixed time.
+fn run(dir: &Dir, args: &[&str]) -> Run {
+    dir.command(args).env("SOURCE_DATE_EPOCH", "1769817600").output().unwrap().into()
+}
+
+fn read(dir: &Dir, name: &str) -> String {
+    fs::read_to_string(dir.path(name)).unwrap()
+}
+
+fn read_json(dir: &Dir, name: &str) -> Value {
+    serde_json::from_str(&read(dir, name)).unwrap()
+}
+
+#[test]
+fn a_search_reports_shares_sources_and_text() {
+    let dir = indexed();
+    // Forty words of its own, and then 120 of `a`, of which `b` has the first eighty.
+    let essay = format!("{}\n\n{}", words(9, 40), words(1, 120));
+    dir.write("essay.txt", &essay);
+    let args = ["search", "idx", "essay.txt", "--report", "r.html", "--report", "r.json"];
+    let args = [&args[..], &["--report", "r.csv", "--title", "Essays <b>"]].concat();
+    let ran = run(&dir, &args);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let report = read_json(&dir, "r.json");
+    assert_eq!(report["run"]["date"], "2026-01-31 00:00 UTC");
+    assert_eq!(report["run"]["index"]["documents"], 3);
+    let document = &report["documents"][0];
+    assert_eq!(document["name"], "essay.txt");
+    let ids: Vec<_> = document["sources"].as_array().unwrap().iter().map(|s| &s["id"]).collect();
+    assert_eq!(ids, ["a", "b"]);
+    // The numbers once more, from the passages.
+    let share = |passages: &Value| {
+        let counts = |range: &Value| {
+            let [start, end] = [0, 1].map(|n| range[n].as_u64().unwrap() as usize);
+            essay[start..end].bytes().filter(|b| !b.is_ascii_whitespace()).count()
+        };
+        let bytes: usize =
+            passages.as_array().unwrap().iter().map(|passage| counts(&passage["document"])).sum();
+        bytes as f64 / essay.bytes().filter(|b| !b.is_ascii_whitespace()).count() as f64
+    };
+    let (a, b) = (&document["sources"][0], &document["sources"][1]);
+    let (of_a, of_b) = (share(&a["passages"]), share(&b["passages"]));
+    assert!(of_a > of_b && of_b > 0.3, "{document}");
+    assert_eq!((&a["share_in_report"], &a["share_in_text"]), (&json!(of_a), &json!(of_a)));
+    assert_eq!((&b["share_in_report"], &b["share_in_text"]), (&json!(0.0), &json!(of_b)));
+    assert_eq!(document["reused"], json!(of_a));
+    let html = read(&dir, "r.html");
+    assert!(html.contains("Essays &lt;b&gt;") && html.contains(&words(9, 40)));
+    assert!(html.contains(&format!("{:.1}\u{a0}%</span> reused", 100.0 * of_a)), "{of_a}");
+    let csv = read(&dir, "r.csv");
+    assert!(csv.lines().nth(1).unwrap().starts_with("essay.txt,"), "{csv}");
+    // Equal input gives equal reports.
+    let before = [html, csv, read(&dir, "r.json")];
+    assert_eq!(run(&dir, &args).status, 0);
+    assert_eq!(["r.html", "r.csv", "r.json"].map(|name| read(&dir, name)), before);
+}
+
+#[test]
+fn quotations_and_bibliography_are_excluded_on_request() {
+    let dir = indexed();
+    let essay = format!("{}\n\n\"{}\"\n\nReferences\n{}", words(9, 60), words(1, 40), words(3, 30));
+    dir.write("essay.txt", &essay);
+    let report = |args: &[&str]| {
+        let base = ["search", "idx", "essay.txt", "--report", "r.json"];
+        assert_eq!(run(&dir, &[&base[..], args].concat()).status, 0);
+        read_json(&dir, "r.json")["documents"][0].clone()
+    };
+    let all = report(&[]);
+    assert_eq!(all["sources"].as_array().unwrap().len(), 3, "{all}");
+    let less = report(&["--exclude", "quotations", "--exclude", "bibliography"]);
+    assert_eq!((&less["reused"], &less["originality"]), (&json!(0.0), &json!(1.0)));
+    assert_eq!(less["without_passages"], 3);
+    assert!(less["excluded"]["quotations"].as_u64().unwrap() > 100);
+    let one = report(&["--exclude", "bibliography"]);
+    assert_eq!(one["excluded"]["quotations"], 0);
+    assert_eq!(one["sources"].as_array().unwrap().len(), 2, "{one}");
+}
+
+#[test]
+fn a_report_of_an_index_without_texts_has_the_places_in_the_document() {
+    let dir = indexed();
+    assert_eq!(dir.run(&["add", "bare", "corpus.jsonl", "--no-text"]).status, 0);
+    let essay = format!("{} {}", words(9, 40), words(1, 120));
+    dir.write("essay.txt", &essay);
+    let ran =
+        run(&dir, &["search", "bare", "essay.txt", "--report", "r.json", "--report", "r.html"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let place = &read_json(&dir, "r.json")["documents"][0]["sources"][0]["passages"][0];
+    assert_eq!(place.get("source"), None);
+    let [start, end] = [0, 1].map(|n| place["document"][n].as_u64().unwrap() as usize);
+    assert!(words(1, 120).contains(&essay[start..end]) && end - start > 200, "{place}");
+    assert!(read(&dir, "r.html").contains("The text of this source is not stored."));
+    // A stored document without its text cannot be shown.
+    let ran = run(&dir, &["search", "bare", "--id", "a", "--report", "r.html"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.err.contains("its text is not stored"), "{}", ran.err);
+}
+
+#[test]
+fn a_service_gives_the_same_report() {
+    let dir = indexed();
+    dir.write("essay.txt", format!("{} {}", words(9, 40), words(1, 120)));
+    let report = |args: &[&str]| {
+        let ran = run(&dir, &[args, &["--report", "r.json"]].concat());
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        read_json(&dir, "r.json")["documents"].clone()
+    };
+    let here = report(&["search", "idx", "essay.txt", "--cover"]);
+    let service = Service::start(&dir, &[]);
+    let there = report(&["search", "--url", &service.url, "essay.txt", "--cover"]);
+    assert_eq!(here, there);
+    assert!(service.stop());
+}
+
+#[test]
+fn several_queries_are_one_report() {
+    let dir = indexed();
+    dir.write("one.txt", words(1, 60));
+    dir.write("two.jsonl", line("record", &words(3, 60), json!({})));
+    let ran = run(&dir, &["search", "idx", "one.txt", "two.jsonl", "--report", "r.html"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let html = read(&dir, "r.html");
+    for expected in ["<h2>2 documents</h2>", "href=\"#d2\"", "id=\"d2\"", "record"] {
+        assert!(html.contains(expected), "{expected}");
+    }
+}
+
+#[test]
+fn compare_reports_the_first_file_with_the_second_as_its_source() {
+    let dir = Dir::new();
+    dir.write("a.txt", format!("{} {}", words(1, 50), words(2, 50)));
+    dir.write("b.txt", words(1, 80));
+    let ran = run(&dir, &["compare", "a.txt", "b.txt", "--report", "r.json", "--report", "r.html"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let document = &read_json(&dir, "r.json")["documents"][0];
+    assert_eq!(
+        (&document["name"], &document["sources"][0]["id"]),
+        (&json!("a.txt"), &json!("b.txt"))
+    );
+    let reused = document["reused"].as_f64().unwrap();
+    assert!((0.4..0.6).contains(&reused), "{reused}");
+}
+
+/// Six submissions: a copy, a copy with words of their own, and two that nobody copied.
+fn submissions() -> Dir {
+    let dir = Dir::new();
+    let students = [("ann", 1), ("bob", 1), ("cat", 2), ("dan", 2), ("eve", 3), ("fay", 4)];
+    for (at, (name, seed)) in (0..).zip(students) {
+        let own = if seed == 1 { String::new() } else { words(100 + at, 30) };
+        dir.write(&format!("in/{name}.txt"), format!("{} {own}", words(seed, 80)));
+    }
+    dir
+}
+
+#[test]
+fn pairwise_reports_pairs_clusters_and_all_similarities() {
+    let dir = submissions();
+    let ran = run(&dir, &["pairwise", "in", "--report", "r.html", "--report", "r.json", "-n", "1"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
+    let report = read_json(&dir, "r.json");
+    assert_eq!(report["compared"], 6);
+    // One pair is shown, and all fifteen are counted.
+    assert_eq!(report["pairs"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&report["histogram"]["pairs"][9], &report["histogram"]["none"]),
+        (&json!(1), &json!(13))
+    );
+    assert_eq!(report["clusters"][0]["members"], json!(["in/ann.txt", "in/bob.txt"]));
+    assert!(!report["pairs"][0]["passages"].as_array().unwrap().is_empty());
+    let html = read(&dir, "r.html");
+    assert!(html.contains(&words(1, 80)) && html.contains("in/ann.txt"));
+}
+
+#[test]
+fn an_anonymous_report_names_nobody() {
+    let dir = submissions();
+    let files = ["--report", "r.html", "--report", "r.json", "--report", "r.csv"];
+    let ran = run(&dir, &[&["pairwise", "in", "--anonymous"], &files[..]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    for name in ["r.html", "r.json", "r.csv"] {
+        let report = read(&dir, name);
+        assert!(report.contains("Document 1"), "{name}");
+        for person in ["in/ann", "in/bob", "in/cat", "in/dan"] {
+            assert!(!report.contains(person), "{person} in {name}");
+        }
+    }
+}
+
+#[test]
+fn pairs_report_the_best_pairs_and_tell_equal_ids_apart() {
+    let dir = indexed();
+    let ran = run(&dir, &["pairs", "idx", "--report", "r.json"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let report = read_json(&dir, "r.json");
+    assert_eq!(report["documents"].as_array().unwrap().len(), 2, "{report}");
+    assert_eq!(report["run"]["parameters"]["rank"], "overlap");
+    // Of two indexes, what has one id is two documents.
+    assert_eq!(dir.run(&["add", "other", "corpus.jsonl"]).status, 0);
+    let against =
+        ["pairs", "idx", "--against", "other", "--report", "r.json", "--report", "r.html"];
+    assert_eq!(run(&dir, &against).status, 0);
+    let report = read_json(&dir, "r.json");
+    let names: Vec<_> = report["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| d["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains(&"a") && names.contains(&"a (in other)"), "{names:?}");
+    assert_eq!(report["run"]["index"]["documents"], 3);
+}
+
+#[test]
+fn a_report_that_cannot_be_made_is_refused() {
+    let dir = indexed();
+    let check = |args: &[&str], expected: &str| {
+        let ran = dir.run(args);
+        assert_eq!(ran.status, 2, "{args:?}");
+        assert!(ran.err.contains(expected), "{}", ran.err);
+    };
+    check(&["search", "idx", "--id", "a", "--report", "r.txt"], "ends in .html, .json or .csv");
+    check(&["search", "idx", "--id", "a", "--report", "no/r.html"], "r.html");
+    check(&["search", "idx", "--id", "a", "--exclude", "quotations"], "--report");
+    check(&["search", "idx", "--id", "a", "--best", "--report", "r.html"], "--best");
+    check(&["pairs", "idx", "--out", "p", "--report", "r.html"], "--out");
+    let signature = dir.run(&["fingerprint", "corpus.jsonl", "--format", "json"]).out;
+    dir.write("signature.json", signature.lines().next().unwrap());
+    check(
+        &["search", "idx", "--signature", "signature.json", "--report", "r.html"],
+        "a signature has none",
+    );
+    let ran: Run = dir
+        .command(&["search", "idx", "--id", "a", "--report", "r.html"])
+        .env("SOURCE_DATE_EPOCH", "yesterday")
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(ran.status, 2);
+    assert!(ran.err.contains("SOURCE_DATE_EPOCH"), "{}", ran.err);
+}

@@ -1,0 +1,145 @@
+//! How are pairs drawn?
+
+use std::collections::HashMap;
+use std::f64::consts::TAU;
+
+use maud::{Markup, html};
+
+use super::text::plain;
+use super::{colour, count, percent};
+use crate::graph::Cluster;
+use crate::pairs::{Histogram, PairEntry, PairsReport};
+
+/// A graph with more documents would be a blot.
+pub const GRAPH_DOCUMENTS_MAX: usize = 200;
+
+/// A matrix with more documents would be wider than any screen.
+pub const MATRIX_DOCUMENTS_MAX: usize = 60;
+
+/// Bars of pairs by similarity.
+pub fn histogram(histogram: &Histogram) -> Markup {
+    let most = histogram.pairs.iter().copied().max().unwrap_or(0).max(1);
+    html! {
+        table.histogram {
+            caption { "Pairs by similarity" }
+            thead { tr { th scope="col" { "Similarity" } th.number scope="col" { "Pairs" } td {} } }
+            tbody {
+                @for (bin, &pairs) in histogram.pairs.iter().enumerate().rev() {
+                    tr {
+                        th scope="row" { (bin * 10) " to " (bin * 10 + 10) "\u{a0}%" }
+                        td.number { (count(pairs)) }
+                        td { svg.count viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
+                            // A bar that is there is seen.
+                            @let width = if pairs == 0 { 0 } else { (pairs * 1000 / most).max(4) };
+                            rect x="0" y="0" height="10" width=(width) {}
+                        } }
+                    }
+                }
+                tr { th scope="row" { "nothing in common" } td.number { (count(histogram.none)) } td {} }
+            }
+        }
+    }
+}
+
+/// The radius of the circle on which the documents of a cluster stand.
+fn radius(cluster: &Cluster) -> f64 {
+    (cluster.size as f64 * 46.0 / TAU).max(40.0)
+}
+
+/// The width of the drawing.
+const WIDTH: f64 = 1000.0;
+/// Around each cluster.
+const MARGIN: f64 = 34.0;
+
+/// Where the documents stand, by their names, and the height that they need: clusters in rows, each on a circle.
+fn layout(report: &PairsReport) -> (HashMap<&str, (f64, f64)>, f64) {
+    let mut places = HashMap::new();
+    let (mut x, mut y, mut row_height) = (0.0, 0.0, 0.0f64);
+    for cluster in &report.clusters {
+        let radius = radius(cluster);
+        let side = 2.0 * (radius + MARGIN);
+        if x > 0.0 && x + side > WIDTH {
+            (x, y, row_height) = (0.0, y + row_height, 0.0);
+        }
+        for (at, name) in cluster.members.iter().enumerate() {
+            let angle = TAU * at as f64 / cluster.size as f64;
+            let place =
+                (x + side / 2.0 + radius * angle.sin(), y + side / 2.0 - radius * angle.cos());
+            places.insert(name.as_str(), place);
+        }
+        x += side;
+        row_height = row_height.max(side);
+    }
+    (places, y + row_height)
+}
+
+/// The pairs as edges, which are links, between documents as nodes.
+pub fn graph(report: &PairsReport) -> Markup {
+    let (places, height) = layout(report);
+    let widest = report.clusters.first().map_or(0.0, |cluster| 2.0 * (radius(cluster) + MARGIN));
+    let place = |number: usize| places[report.member(number).name.as_str()];
+    html! {
+        svg.graph viewBox={ "0 0 " (WIDTH.max(widest).round()) " " (height.round()) } role="group" aria-label="Graph of the pairs" {
+            @for (number, pair) in (1..).zip(&report.pairs) {
+                @let ((x1, y1), (x2, y2)) = (place(pair.a), place(pair.b));
+                a href={ "#pair" (number) } aria-label=(label(report, number, pair)) {
+                    title { (label(report, number, pair)) }
+                    // Wide enough to be hit.
+                    line.target x1=(at(x1)) y1=(at(y1)) x2=(at(x2)) y2=(at(y2)) stroke-width="14" {}
+                    line.edge x1=(at(x1)) y1=(at(y1)) x2=(at(x2)) y2=(at(y2)) stroke-width=(at(1.0 + 6.0 * pair.similarity)) {}
+                }
+            }
+            @for document in &report.documents {
+                @let (x, y) = places[document.name.as_str()];
+                g.node aria-hidden="true" {
+                    title { (plain(&document.name)) }
+                    circle class=(colour(document.cluster)) cx=(at(x)) cy=(at(y)) r="15" {}
+                    text x=(at(x)) y=(at(y + 5.0)) { (document.number) }
+                }
+            }
+        }
+    }
+}
+
+fn at(coordinate: f64) -> String {
+    format!("{coordinate:.1}")
+}
+
+fn label(report: &PairsReport, number: usize, pair: &PairEntry) -> String {
+    let [a, b] = [pair.a, pair.b].map(|number| plain(&report.member(number).name));
+    format!("Pair {number}: {a} and {b}, {}", percent(thousandths(pair.similarity)))
+}
+
+/// A similarity in thousandths.
+pub fn thousandths(similarity: f64) -> u64 {
+    (similarity * 1000.0).round() as u64
+}
+
+/// The similarities of all documents in pairs, or of the first of them, as a table.
+pub fn matrix(report: &PairsReport) -> Markup {
+    let mut shown: Vec<usize> = (1..=report.documents.len().min(MATRIX_DOCUMENTS_MAX)).collect();
+    shown.sort_by_key(|&number| (report.member(number).cluster, number));
+    let mut pairs: HashMap<(usize, usize), (usize, f64)> = HashMap::new();
+    for (number, pair) in (1..).zip(&report.pairs) {
+        for key in [(pair.a, pair.b), (pair.b, pair.a)] {
+            pairs.entry(key).or_insert((number, pair.similarity));
+        }
+    }
+    html! {
+        table.matrix {
+            caption { "Similarity in per cent" }
+            thead { tr { td {} @for number in &shown { th scope="col" { (number) } } } }
+            tbody { @for row in &shown { tr {
+                th scope="row" { (row) }
+                @for column in &shown {
+                    @match pairs.get(&(*row, *column)) {
+                        Some((number, similarity)) => td class={ "h" (thousandths(*similarity) / 100) } {
+                            a href={ "#pair" (number) } { (thousandths(*similarity) / 10) }
+                        },
+                        None => td {},
+                    }
+                }
+            } } }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! How is a passage shown beside the one that it resembles?
+
+use std::ops::Range;
+
+use maud::{Markup, html};
+
+use super::text::{Shown, at_most, marked, page_of, with_context};
+use super::{count, counted, percent};
+use crate::difference::{Comparer, Difference};
+use crate::reuse::Place;
+
+/// Of a longer passage the beginning is shown, in bytes.
+const PASSAGE_BYTES_MAX: usize = 20_000;
+
+/// All passages of a report that are shown side by side, in bytes of texts.
+const REPORT_BYTES_MAX: usize = 8 << 20;
+
+/// What stands before and after a passage, in bytes.
+const CONTEXT_BYTES: usize = 160;
+
+/// Shows passages, as many as a file should hold.
+#[derive(Debug)]
+pub struct Excerpts {
+    bytes: usize,
+    comparer: Comparer,
+}
+
+impl Default for Excerpts {
+    fn default() -> Excerpts {
+        Excerpts { bytes: REPORT_BYTES_MAX, comparer: Comparer::default() }
+    }
+}
+
+/// A text, and what it is called above its passage.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// The whole text.
+    pub text: &'a str,
+    /// The heading.
+    pub name: &'a str,
+}
+
+/// The bytes of a place.
+pub fn bytes((start, end): (u32, u32)) -> Range<usize> {
+    start as usize..end as usize
+}
+
+impl Excerpts {
+    /// Finds the words in which two passages differ.
+    pub fn difference(&mut self, one: &str, other: &str) -> Option<Difference> {
+        self.comparer.compare(one, other)
+    }
+
+    /// Shows a passage; `to` is the link to its place in the text, if that is shown.
+    pub fn passage(
+        &mut self,
+        place: &Place,
+        document: Side<'_>,
+        source: Option<Side<'_>>,
+        to: Option<String>,
+    ) -> Markup {
+        let at = bytes(place.document);
+        let heading = html! {
+            p.place {
+                (counted(place.tokens.into(), "word")) ", similarity "
+                (percent((place.similarity * 1000.0).round() as u64))
+                @if let Some(to) = to { ", " a href=(to) { "in the text" } }
+            }
+        };
+        let sides = source.zip(place.source.map(bytes));
+        let needed = at.len() + sides.as_ref().map_or(0, |(_, range)| range.len());
+        let shown = needed.min(2 * PASSAGE_BYTES_MAX);
+        let Some(left) = self.bytes.checked_sub(shown) else {
+            return html! {
+                (heading)
+                p.note { "Not shown: the passages before this one fill the report." }
+            };
+        };
+        self.bytes = left;
+        let (one, other) = (
+            at_most(document.text, &at, PASSAGE_BYTES_MAX),
+            sides.map(|(side, range)| (side, at_most(side.text, &range, PASSAGE_BYTES_MAX), range)),
+        );
+        let difference = other.as_ref().and_then(|(side, shown, _)| {
+            self.difference(&document.text[one.clone()], &side.text[shown.clone()])
+        });
+        let is_compared = difference.is_some();
+        let Difference { left, right } = difference.unwrap_or_default();
+        html! {
+            (heading)
+            div.beside {
+                (side(document, &at, &one, &left, "ins"))
+                @match &other {
+                    Some((source, shown, range)) => (side(*source, range, shown, &right, "del")),
+                    None => div.side { p.note { "The text of this source is not stored." } },
+                }
+            }
+            @if other.is_some() && !is_compared {
+                p.note { "These passages are too long to mark the words in which they differ." }
+            }
+        }
+    }
+}
+
+/// One side: `range` of the text is the passage, `shown` what is shown of it, and `marks` are places
+/// from there in which it differs.
+fn side(
+    Side { text, name }: Side<'_>,
+    range: &Range<usize>,
+    shown: &Range<usize>,
+    marks: &[Range<usize>],
+    tag: &str,
+) -> Markup {
+    let marks: Vec<_> =
+        marks.iter().map(|mark| mark.start + shown.start..mark.end + shown.start).collect();
+    let around = with_context(text, range, CONTEXT_BYTES);
+    let before = around.start..range.start;
+    let after = range.end..around.end;
+    let is_whole = shown.end == range.end;
+    html! {
+        div.side {
+            p.where {
+                bdi { (Shown(name)) } ", "
+                @if let Some(page) = page_of(text, range.start) { "page " (page) ", " }
+                "bytes " (count(range.start as u64)) " to " (count(range.end as u64))
+            }
+            div.excerpt dir="auto" {
+                span.context { @if around.start > 0 { "\u{2026} " } (marked(text, before, &[], tag)) }
+                (marked(text, shown.clone(), &marks, tag))
+                @if is_whole {
+                    span.context { (marked(text, after, &[], tag)) @if around.end < text.len() { " \u{2026}" } }
+                } @else {
+                    span.context {
+                        " \u{2026} and " (counted((range.end - shown.end) as u64, "more byte"))
+                    }
+                }
+            }
+        }
+    }
+}

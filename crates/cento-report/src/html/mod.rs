@@ -1,0 +1,137 @@
+//! What does a reader see?
+//!
+//! One file without anything from elsewhere. Texts, ids and names come from anybody: maud escapes
+//! them, [`text`] shows controls, and a policy in the file allows its one style sheet and its one
+//! script, by their hashes, and nothing else. There is no data in the script; what it needs are numbers
+//! in attributes.
+
+mod document;
+mod drawing;
+mod excerpt;
+mod pairs;
+mod text;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::pairs::PairsReport;
+use crate::reuse::ReuseReport;
+use crate::run::{IndexState, Run};
+use text::{Shown, plain};
+
+const STYLE: &str = include_str!("report.css");
+const SCRIPT: &str = include_str!("report.js");
+
+/// Hashes of what may act; a test compares them with the files.
+const STYLE_SHA256: &str = "PyjIA9GctNHRM6yeHD64BozoPAVk2vAqdZmI89C4Nrk=";
+const SCRIPT_SHA256: &str = "DEsvxBTDMHGlzyTONDfMde7iVsSf/od92cIh2IWxBwM=";
+
+/// The number of colours in the style sheet.
+const COLOURS: usize = 12;
+
+impl ReuseReport {
+    /// Writes the report as one HTML file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        page(&self.run, "Reused text", document::body(self))
+    }
+}
+
+impl PairsReport {
+    /// Writes the report as one HTML file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        page(&self.run, "Similar documents", pairs::body(self))
+    }
+}
+
+fn page(run: &Run, title: &str, body: Markup) -> String {
+    let title = run.title.as_deref().unwrap_or(title);
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{STYLE_SHA256}'; script-src 'sha256-{SCRIPT_SHA256}'; \
+         base-uri 'none'; form-action 'none'"
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="referrer" content="no-referrer";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "cento " (run.version) };
+                title { (plain(title)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header { h1 { bdi { (Shown(title)) } } }
+                main { (body) }
+                footer { (foot(run)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn foot(run: &Run) -> Markup {
+    html! {
+        h2 { "About this report" }
+        dl.run {
+            dt { "Made by" } dd { "cento " (run.version) ", " (Shown(&run.action)) }
+            @if let Some(date) = &run.date { dt { "Date" } dd { (Shown(date)) } }
+            @if let Some(IndexState { place, generation, documents }) = &run.index {
+                dt { "Index" } dd { bdi { (Shown(place)) } }
+                @if let Some(generation) = generation { dt { "Generation" } dd { (Shown(generation)) } }
+                dt { "Documents" } dd { (count(*documents)) }
+            }
+            @for (name, value) in &run.parameters {
+                dt { (Shown(name)) } dd { bdi { (Shown(value)) } }
+            }
+        }
+    }
+}
+
+/// A share in per cent, as the script writes it too.
+fn percent(thousandths: u64) -> String {
+    format!("{}.{}\u{a0}%", thousandths / 10, thousandths % 10)
+}
+
+/// A number with a comma between thousands.
+fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of things; `one` is the singular.
+fn counted(number: u64, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{} {one}s", count(number)),
+    }
+}
+
+/// The class of a source, or of a cluster, by its number from 1.
+fn colour(number: usize) -> String {
+    format!("c{}", number % COLOURS)
+}
+
+/// An id, as a link if it is an address.
+fn linked(id: &str, link: Option<&str>) -> Markup {
+    html! {
+        @match link {
+            Some(link) => a href=(link) rel="noopener noreferrer nofollow" { bdi { (Shown(id)) } },
+            None => bdi { (Shown(id)) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

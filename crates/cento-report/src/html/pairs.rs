@@ -1,0 +1,138 @@
+//! What is shown of pairs?
+
+use maud::{Markup, html};
+
+use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandths};
+use super::excerpt::{Excerpts, Side};
+use super::text::Shown;
+use super::{colour, count, counted, linked, percent};
+use crate::pairs::{Member, PairEntry, PairsReport};
+
+/// The body of the page.
+pub fn body(report: &PairsReport) -> Markup {
+    let mut excerpts = Excerpts::default();
+    html! {
+        section {
+            h2 { "Pairs" }
+            div.shares {
+                p { span.share { (count(report.compared)) } " documents" }
+                p { span.share { (count(report.pairs.len() as u64)) } @if report.pairs.len() == 1 { " pair shown" } @else { " pairs shown" } }
+                p { span.share { (count(report.clusters.len() as u64)) } @if report.clusters.len() == 1 { " cluster" } @else { " clusters" } }
+            }
+            @if let Some(histogram) = &report.histogram { (drawing::histogram(histogram)) }
+            @if report.pairs.is_empty() { p { "No pair is similar enough." } } @else { (table(report)) }
+        }
+        @if !report.pairs.is_empty() {
+            section {
+                h2 { "Clusters" }
+                @if report.documents.len() > GRAPH_DOCUMENTS_MAX {
+                    p.note { "More than " (GRAPH_DOCUMENTS_MAX) " documents are in pairs: no graph is drawn." }
+                } @else {
+                    p.note { "Documents by their numbers; the wider a line, the more similar. A line leads to its pair." }
+                    (drawing::graph(report))
+                }
+                (members(report))
+            }
+            section {
+                h2 { "Matrix" }
+                @if report.documents.len() > MATRIX_DOCUMENTS_MAX {
+                    p.note { "The first " (MATRIX_DOCUMENTS_MAX) " of " (report.documents.len()) " documents." }
+                }
+                div.wide tabindex="0" role="region" aria-label="Matrix" { (drawing::matrix(report)) }
+            }
+            section {
+                h2 { "Pairs side by side" }
+                @for (number, pair) in (1..).zip(&report.pairs) { (section(report, number, pair, &mut excerpts)) }
+            }
+        }
+    }
+}
+
+fn table(report: &PairsReport) -> Markup {
+    let has_margins = report.pairs.iter().any(|pair| pair.margin.is_some());
+    html! {
+        p.note { "Similarity: " (Shown(&report.measure)) ". Words: of the one and of the other."
+            @if has_margins { " Margin: how much more alike the two are than others are to either." }
+        }
+        div.wide tabindex="0" role="region" aria-label="Pairs by similarity" {
+            table {
+                thead { tr {
+                    th.number scope="col" { "Pair" } th.number scope="col" { "Similarity" }
+                    @if has_margins { th.number scope="col" { "Margin" } }
+                    th scope="col" { "Document" } th scope="col" { "Document" }
+                    th.number scope="col" { "Words" } th.number scope="col" { "Passages" }
+                } }
+                tbody { @for (number, pair) in (1..).zip(&report.pairs) {
+                    @let (a, b) = (report.member(pair.a), report.member(pair.b));
+                    tr {
+                        td.number { a href={ "#pair" (number) } { (number) } }
+                        td.number { (percent(thousandths(pair.similarity))) }
+                        @if has_margins { td.number { @if let Some(margin) = pair.margin { (format!("{margin:+.3}")) } } }
+                        td { (named(a)) } td { (named(b)) }
+                        td.number { (count(a.tokens.into())) " \u{b7} " (count(b.tokens.into())) }
+                        td.number { (pair.passages.len()) }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// A document with its number in the colour of its cluster.
+fn named(document: &Member) -> Markup {
+    html! {
+        span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
+        (linked(&document.name, document.link.as_deref()))
+    }
+}
+
+fn members(report: &PairsReport) -> Markup {
+    html! {
+        table {
+            thead { tr { th scope="col" { "Cluster" } th scope="col" { "Documents" } } }
+            tbody { @for cluster in &report.clusters { tr {
+                th.number scope="row" { (cluster.cluster) }
+                td {
+                    @for document in report.documents.iter().filter(|document| document.cluster == cluster.cluster) {
+                        (named(document)) "\u{2003}"
+                    }
+                }
+            } } }
+        }
+    }
+}
+
+fn section(
+    report: &PairsReport,
+    number: usize,
+    pair: &PairEntry,
+    excerpts: &mut Excerpts,
+) -> Markup {
+    let (a, b) = (report.member(pair.a), report.member(pair.b));
+    let sides = a.text.as_deref().zip(b.text.as_deref());
+    html! {
+        section.card id={ "pair" (number) } {
+            h3 { (number) ". " (named(a)) " and " (named(b)) }
+            p {
+                "Similarity " (percent(thousandths(pair.similarity))) "; "
+                (percent(thousandths(pair.containment_a_in_b))) " of the first is in the second, "
+                (percent(thousandths(pair.containment_b_in_a))) " of the second in the first; "
+                (counted(pair.overlap.into(), "fingerprint")) " in common; "
+                (counted(pair.passages.len() as u64, "passage"))
+                @if pair.too_short == Some(true) { "; these programs are too short to tell" }
+                @if !pair.complete { "; the search for passages reached its limit of steps: there may be more" }
+                "."
+            }
+            @match sides {
+                Some((one, other)) => {
+                    @for place in &pair.passages {
+                        @let one = Side { text: one, name: &a.name };
+                        @let other = Side { text: other, name: &b.name };
+                        (excerpts.passage(place, one, Some(other), None))
+                    }
+                },
+                None => p.note { "The texts are not stored, and cannot be shown." },
+            }
+        }
+    }
+}

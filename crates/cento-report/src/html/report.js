@@ -1,0 +1,74 @@
+"use strict";
+// Recomputes the shares of a document when sources are unticked. Ranges are those of the bytes that
+// count; sources are in cover order, as in the file.
+for (const section of document.querySelectorAll(".reuse")) {
+  const total = Number(section.dataset.total);
+  const rows = [...section.querySelectorAll("tr.source")].map((row) => ({
+    row,
+    number: Number(row.dataset.n),
+    box: row.querySelector("input"),
+    share: row.querySelector(".in-report"),
+    bar: section.querySelector(`.bar rect[data-n="${row.dataset.n}"]`),
+    ranges: row.dataset.ranges.split(" ").map((range) => range.split("-").map(Number)),
+  }));
+  const marks = [...section.querySelectorAll("mark")].map((mark) => ({
+    mark,
+    link: mark.firstElementChild,
+    sources: mark.dataset.s.split(" ").map(Number),
+  }));
+  const colours = 12;
+  const thousandths = (bytes) => (total === 0 ? 0 : Math.floor((bytes * 1000 + Math.floor(total / 2)) / total));
+  const percent = (share) => `${Math.floor(share / 10)}.${share % 10}\u00a0%`;
+  const length = (ranges) => ranges.reduce((sum, [start, end]) => sum + end - start, 0);
+  const joined = (one, other) => {
+    const all = [...one, ...other].sort((a, b) => a[0] - b[0]);
+    const found = [];
+    for (const [start, end] of all) {
+      const last = found[found.length - 1];
+      if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end);
+      else found.push([start, end]);
+    }
+    return found;
+  };
+  const update = () => {
+    let covered = [];
+    let at = 0;
+    const ticked = new Set();
+    for (const { row, number, box, share, bar, ranges } of rows) {
+      let adds = 0;
+      if (box.checked) {
+        const all = joined(covered, ranges);
+        adds = length(all) - length(covered);
+        covered = all;
+        ticked.add(number);
+      }
+      const width = thousandths(adds);
+      row.classList.toggle("out", !box.checked);
+      share.textContent = box.checked ? percent(width) : "\u2013";
+      bar.setAttribute("x", at);
+      bar.setAttribute("width", width);
+      at += width;
+    }
+    const reused = thousandths(length(covered));
+    section.querySelector(".reused").textContent = percent(reused);
+    section.querySelector(".original").textContent = percent(1000 - reused);
+    section.querySelector(".bar").setAttribute("aria-label", `${percent(reused)} reused`);
+    let before = null;
+    let last = 0;
+    for (const { mark, link, sources } of marks) {
+      const owner = sources.find((source) => ticked.has(source)) ?? 0;
+      const goesOn = before !== null && mark.previousSibling === before && last === owner;
+      mark.className = owner === 0 ? "off" : `c${owner % colours}`;
+      mark.classList.toggle("other", owner !== Number(mark.dataset.d));
+      link.hidden = owner === 0 || goesOn;
+      link.textContent = owner;
+      link.href = `#${section.id}s${owner}`;
+      before = mark;
+      last = owner;
+    }
+  };
+  for (const { box } of rows) box.addEventListener("change", update);
+  for (const hidden of section.querySelectorAll(".scripted")) hidden.hidden = false;
+  // A browser keeps ticks when a page is loaded again.
+  if (rows.some(({ box }) => !box.checked)) update();
+}

@@ -1,0 +1,25 @@
+//! What did a search find, for people to read?
+//!
+//! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
+//! ([`ReuseReport`]) or which documents of a collection resemble each other ([`PairsReport`]): first as
+//! a model, which is computed here and becomes JSON by serde, then as one self-contained HTML file and
+//! as csv. Neither files nor the time are known here: the caller says when a report was made.
+
+mod difference;
+mod excluded;
+mod graph;
+mod html;
+mod link;
+mod pairs;
+mod reuse;
+mod run;
+mod shares;
+mod table;
+
+pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
+pub use graph::{Cluster, clusters, dot};
+pub use link::link;
+pub use pairs::{Histogram, Joined, Member, PairEntry, PairsReport};
+pub use reuse::{DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source};
+pub use run::{IndexState, Run};
+pub use shares::{Ranges, Share};

@@ -1,0 +1,57 @@
+//! Which ids are addresses that a reader can follow?
+
+/// Returns `id` if it is an address of http or https that can become a link as it stands.
+///
+/// Everything else stays text: other schemes could run scripts, and an address with a user name shows
+/// another host than the one it leads to.
+#[must_use]
+pub fn link(id: &str) -> Option<&str> {
+    let rest = strip_scheme(id, "https://").or_else(|| strip_scheme(id, "http://"))?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let of_host = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
+    let is_host = host.bytes().all(of_host) && host.bytes().any(|b| b.is_ascii_alphanumeric());
+    // Characters that no address has unescaped, and letters that look like others.
+    let of_path = |b: u8| b.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&b);
+    (is_host && path.bytes().all(of_path)).then_some(id)
+}
+
+fn strip_scheme<'a>(id: &'a str, scheme: &str) -> Option<&'a str> {
+    let (start, rest) = id.split_at_checked(scheme.len())?;
+    start.eq_ignore_ascii_case(scheme).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_the_web_are_links() {
+        for good in [
+            "http://example.org",
+            "HTTPS://example.org:8080/a%20b?q=1&r=[2]#part",
+            "https://[2001:db8::1]/x",
+        ] {
+            assert_eq!(link(good), Some(good));
+        }
+        for bad in [
+            "",
+            "essay.txt",
+            "javascript:alert(1)",
+            "data:text/html,<script>alert(1)</script>",
+            " http://example.org",
+            "http:/example.org",
+            "http://",
+            "http://.",
+            "https://bank.example@evil.example/",
+            "http://example.org/\"onclick=alert(1)",
+            "http://example.org/\nx",
+            "http://example.org/\u{202e}fdp.exe",
+            "http://ex\u{430}mple.org/",
+            "http://example.org\\@evil.example/",
+            "\u{e9}http://",
+        ] {
+            assert_eq!(link(bad), None, "{bad:?}");
+        }
+    }
+}

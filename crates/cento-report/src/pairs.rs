@@ -1,0 +1,251 @@
+//! Which documents of a collection resemble each other, and where?
+
+use std::collections::{BTreeMap, HashMap};
+
+use cento::Unit;
+use cento::join::pairs::PairReport;
+use serde::Serialize;
+
+use crate::graph::{Cluster, clusters};
+use crate::link::link;
+use crate::reuse::Place;
+use crate::run::Run;
+
+/// A report of pairs of documents.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct PairsReport {
+    /// How it was made.
+    pub run: Run,
+    /// The number of documents that were compared.
+    pub compared: u64,
+    /// What the similarities are, for the reader.
+    pub measure: String,
+    /// The pairs by similarity, if all are known and not only those that are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Histogram>,
+    /// The documents of the pairs, by their numbers from 1.
+    pub documents: Vec<Member>,
+    /// The pairs, best first.
+    pub pairs: Vec<PairEntry>,
+    /// The documents that pairs connect.
+    pub clusters: Vec<Cluster>,
+}
+
+/// Pairs by similarity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Histogram {
+    /// Pairs with a similarity from 0 to 0.1, from 0.1 to 0.2 and so on; 1 is in the last.
+    pub pairs: [u64; 10],
+    /// Pairs that have nothing in common.
+    pub none: u64,
+}
+
+impl Histogram {
+    /// Counts pairs by similarity.
+    #[must_use]
+    pub fn new(similarities: impl IntoIterator<Item = f64>, documents: u64) -> Histogram {
+        let mut counted = Histogram::default();
+        for similarity in similarities {
+            counted.pairs[((similarity * 10.0) as usize).min(9)] += 1;
+        }
+        let all = documents * documents.saturating_sub(1) / 2;
+        counted.none = all.saturating_sub(counted.pairs.iter().sum());
+        counted
+    }
+}
+
+/// A document of a pair.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Member {
+    /// Its number, by its first pair.
+    pub number: usize,
+    /// Its id, or its number if names are to be left out.
+    pub name: String,
+    /// Its address, if the id is one of http or https.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Its tokens.
+    pub tokens: u32,
+    /// The number of its cluster.
+    pub cluster: usize,
+    #[serde(skip)]
+    pub(crate) text: Option<String>,
+}
+
+/// A pair.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairEntry {
+    /// The number of the one document.
+    pub a: usize,
+    /// The number of the other.
+    pub b: usize,
+    /// How similar they are, 0 to 1.
+    pub similarity: f64,
+    /// How much of the one is in the other, 0 to 1.
+    pub containment_a_in_b: f64,
+    /// How much of the other is in the one, 0 to 1.
+    pub containment_b_in_a: f64,
+    /// How much of both together is in both, 0 to 1.
+    pub resemblance: f64,
+    /// Distinct fingerprints in common.
+    pub overlap: u32,
+    /// How much more alike they are than others are to either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+    /// Whether a program of them is too short for the numbers to say anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub too_short: Option<bool>,
+    /// The passages in common; `source` is in the other.
+    pub passages: Vec<Place>,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+/// Pairs that were found, and what is known of their documents.
+#[derive(Debug, Clone, Default)]
+pub struct Joined {
+    /// The number of documents that were compared.
+    pub compared: u64,
+    /// What the similarities are, for the reader.
+    pub measure: String,
+    /// All pairs by similarity, if they are known.
+    pub histogram: Option<Histogram>,
+    /// The pairs, best first, with their similarities.
+    pub pairs: Vec<(PairReport, f64)>,
+    /// The texts of their documents, as far as they are known.
+    pub texts: HashMap<String, String>,
+}
+
+impl PairsReport {
+    /// Makes a report of pairs. `anonymous` leaves out the names of documents, which then have numbers
+    /// alone: those follow the similarity of pairs, and so tell nothing of the names.
+    #[must_use]
+    pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
+        let Joined { compared, measure, histogram, pairs, mut texts } = joined;
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut documents: Vec<Member> = Vec::new();
+        for (pair, _) in &pairs {
+            for (id, tokens) in [(&pair.a, pair.tokens_a), (&pair.b, pair.tokens_b)] {
+                if numbers.contains_key(id) {
+                    continue;
+                }
+                let number = documents.len() + 1;
+                numbers.insert(id.clone(), number);
+                let (name, link) = match anonymous {
+                    true => (format!("Document {number}"), None),
+                    false => (id.clone(), link(id).map(str::to_owned)),
+                };
+                let text = texts.remove(id);
+                documents.push(Member { number, name, link, tokens, cluster: 0, text });
+            }
+        }
+        let name = |id: &str| documents[numbers[id] - 1].name.as_str();
+        let clusters = clusters(pairs.iter().map(|(pair, _)| (name(&pair.a), name(&pair.b))));
+        let cluster_of: BTreeMap<&str, usize> = clusters
+            .iter()
+            .flat_map(|found| found.members.iter().map(|name| (name.as_str(), found.cluster)))
+            .collect();
+        for document in &mut documents {
+            document.cluster = cluster_of[document.name.as_str()];
+        }
+        let pairs = pairs.into_iter().map(|(pair, similarity)| {
+            let (a, b) = (numbers[&pair.a], numbers[&pair.b]);
+            entry(pair, (a, b), similarity, &documents)
+        });
+        let pairs = pairs.collect();
+        PairsReport { run, compared, measure, histogram, documents, pairs, clusters }
+    }
+
+    pub(crate) fn member(&self, number: usize) -> &Member {
+        &self.documents[number - 1]
+    }
+}
+
+fn entry(
+    pair: PairReport,
+    (a, b): (usize, usize),
+    similarity: f64,
+    documents: &[Member],
+) -> PairEntry {
+    // A passage in tokens, or beyond a text, cannot be shown; it is one of no text that is stored.
+    let is_in = |number: usize, (start, end): (u32, u32)| {
+        let text = documents[number - 1].text.as_deref();
+        text.is_some_and(|text| text.get(start as usize..end as usize).is_some())
+    };
+    let passages = pair.passages.into_iter().flatten();
+    let passages = passages
+        .filter(|p| p.unit == Unit::Bytes && is_in(a, p.query) && is_in(b, p.hit))
+        .map(|p| Place {
+            document: p.query,
+            source: Some(p.hit),
+            tokens: p.tokens,
+            similarity: p.similarity,
+        })
+        .collect();
+    PairEntry {
+        a,
+        b,
+        similarity,
+        containment_a_in_b: pair.containment_a_in_b,
+        containment_b_in_a: pair.containment_b_in_a,
+        resemblance: pair.resemblance,
+        overlap: pair.overlap,
+        margin: pair.margin,
+        too_short: pair.too_short,
+        passages,
+        complete: pair.passages_complete != Some(false),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    pub(crate) fn pair(a: &str, b: &str, similarity: f64) -> (PairReport, f64) {
+        let report = json!({
+            "a": a, "b": b, "overlap": 9, "fingerprints_a": 10, "fingerprints_b": 11, "tokens_a": 30, "tokens_b": 40,
+            "containment_a_in_b": 0.9, "containment_b_in_a": 0.8, "resemblance": similarity,
+            "category": null,
+            "passages": [{"query": [0, 4], "hit": [1, 5], "tokens": 4, "similarity": 0.5}],
+        });
+        (serde_json::from_value(report).unwrap(), similarity)
+    }
+
+    pub(crate) fn joined(pairs: Vec<(PairReport, f64)>) -> Joined {
+        let ids = pairs.iter().flat_map(|(pair, _)| [pair.a.clone(), pair.b.clone()]);
+        let texts = ids.map(|id| (id, "one two".to_owned())).collect();
+        let histogram = Some(Histogram::new(pairs.iter().map(|pair| pair.1), 5));
+        Joined { compared: 5, measure: "similarity".into(), histogram, pairs, texts }
+    }
+
+    #[test]
+    fn numbers_follow_the_pairs_and_clusters_the_documents() {
+        let joined = joined(vec![pair("z", "b", 0.9), pair("x", "y", 0.5), pair("a", "b", 0.4)]);
+        let report = PairsReport::new(Run::new("pairwise"), joined, false);
+        let named: Vec<_> =
+            report.documents.iter().map(|d| (d.number, d.name.as_str(), d.cluster)).collect();
+        assert_eq!(named, [(1, "z", 1), (2, "b", 1), (3, "x", 2), (4, "y", 2), (5, "a", 1)]);
+        assert_eq!((report.pairs[2].a, report.pairs[2].b), (5, 2));
+        assert_eq!(report.pairs[0].passages.len(), 1);
+    }
+
+    #[test]
+    fn a_report_without_names_has_none() {
+        let joined = joined(vec![pair("ann", "https://bob.example/", 0.9)]);
+        let report = PairsReport::new(Run::new("pairwise"), joined, true);
+        let all = format!("{}{}", serde_json::to_string(&report).unwrap(), report.html());
+        assert!(!all.contains("ann") && !all.contains("bob"), "{all}");
+        assert!(all.contains("Document 1") && all.contains("Document 2"));
+    }
+
+    #[test]
+    fn pairs_are_counted_by_similarity() {
+        let counted = Histogram::new([0.05, 0.1, 0.99, 1.0], 5);
+        assert_eq!(counted, Histogram { pairs: [1, 1, 0, 0, 0, 0, 0, 0, 0, 2], none: 6 });
+    }
+}

@@ -1,0 +1,285 @@
+//! How much of a text do its sources account for?
+//!
+//! What counts is the bytes of a text that are neither white space nor excluded. Sources are put in
+//! cover order: always the one that has most of what no source before it has (the greedy cover).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// A part of a whole, both in bytes that count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Bytes of the part.
+    pub bytes: u64,
+    /// Bytes of the whole.
+    pub of: u64,
+}
+
+impl Share {
+    /// Returns it in thousandths, rounded half up; 0 of an empty whole.
+    ///
+    /// The script of the page rounds in the same way, so that its numbers are those of the file.
+    #[must_use]
+    pub fn thousandths(self) -> u64 {
+        match self.of {
+            0 => 0,
+            of => (self.bytes * 1000 + of / 2) / of,
+        }
+    }
+
+    /// Returns it as a number from 0 to 1; 0 of an empty whole.
+    #[must_use]
+    pub fn ratio(self) -> f64 {
+        match self.of {
+            0 => 0.0,
+            of => self.bytes as f64 / of as f64,
+        }
+    }
+}
+
+impl Serialize for Share {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.ratio())
+    }
+}
+
+/// The bytes of a text that count.
+#[derive(Debug, Clone, Default)]
+pub struct Counted {
+    /// Ranges that do not count, ascending and disjoint, each with the bytes that count before it.
+    gaps: Vec<(Range<u32>, u32)>,
+    /// Bytes that count.
+    total: u32,
+    len: u32,
+}
+
+impl Counted {
+    /// Finds what counts in `text` outside of `excluded`, which is ascending and disjoint.
+    #[must_use]
+    pub fn new(text: &str, excluded: &[Range<u32>]) -> Counted {
+        let len = text.len() as u32;
+        let mut counted = Counted { gaps: Vec::new(), total: 0, len };
+        let mut excluded = excluded.iter().peekable();
+        let mut at = 0;
+        for (place, c) in text.char_indices() {
+            let place = place as u32;
+            while excluded.next_if(|range| range.end <= place).is_some() {}
+            let is_excluded = excluded.peek().is_some_and(|range| range.start <= place);
+            let end = place + c.len_utf8() as u32;
+            if is_excluded || c.is_whitespace() {
+                match counted.gaps.last_mut() {
+                    Some((gap, _)) if gap.end == place => gap.end = end,
+                    _ => {
+                        counted.total += place - at;
+                        counted.gaps.push((place..end, counted.total));
+                    }
+                }
+                at = end;
+            }
+        }
+        counted.total += len - at;
+        counted
+    }
+
+    /// Returns the number of bytes that count.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.total
+    }
+
+    /// Returns the number of bytes that count before this one.
+    #[must_use]
+    pub fn before(&self, offset: u32) -> u32 {
+        let offset = offset.min(self.len);
+        let after = self.gaps.partition_point(|(gap, _)| gap.start < offset);
+        match after.checked_sub(1).map(|last| &self.gaps[last]) {
+            None => offset,
+            Some((gap, before)) => before + offset.saturating_sub(gap.end),
+        }
+    }
+}
+
+/// Ranges that are ascending, disjoint, not adjacent and not empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ranges(Vec<Range<u32>>);
+
+impl Ranges {
+    /// Makes them of any ranges.
+    #[must_use]
+    pub fn new(mut ranges: Vec<Range<u32>>) -> Ranges {
+        ranges.retain(|range| !range.is_empty());
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut joined: Vec<Range<u32>> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match joined.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => joined.push(range),
+            }
+        }
+        Ranges(joined)
+    }
+
+    /// Returns them in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Range<u32>] {
+        &self.0
+    }
+
+    /// Returns their length together.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns what is in either.
+    #[must_use]
+    pub fn with(&self, other: &Ranges) -> Ranges {
+        Ranges::new(self.0.iter().chain(&other.0).cloned().collect())
+    }
+
+    /// Returns the length of what is in these and not in the others.
+    #[must_use]
+    pub fn len_without(&self, other: &Ranges) -> u32 {
+        let in_both = |range: &Range<u32>| {
+            let first = other.0.partition_point(|found| found.end <= range.start);
+            let overlapping = other.0[first..].iter().take_while(|found| found.start < range.end);
+            overlapping.map(|f| f.end.min(range.end) - f.start.max(range.start)).sum::<u32>()
+        };
+        self.0.iter().map(|range| range.end - range.start - in_both(range)).sum()
+    }
+
+    /// Returns what is in these and not in the others.
+    #[must_use]
+    pub fn without(&self, other: &Ranges) -> Ranges {
+        let mut left = Vec::new();
+        for range in &self.0 {
+            let first = other.0.partition_point(|found| found.end <= range.start);
+            let mut at = range.start;
+            for found in other.0[first..].iter().take_while(|found| found.start < range.end) {
+                left.push(at..found.start.max(at));
+                at = found.end.min(range.end);
+            }
+            left.push(at..range.end);
+        }
+        Ranges::new(left)
+    }
+}
+
+/// Returns the places of `sources` in cover order, each with the bytes that it is the first to have;
+/// of equals, the one that comes first in `sources`. Those that add nothing come last.
+#[must_use]
+pub fn cover(sources: &[Ranges]) -> Vec<(usize, u32)> {
+    let mut open: BinaryHeap<(u32, Reverse<usize>)> =
+        sources.iter().enumerate().map(|(at, ranges)| (ranges.len(), Reverse(at))).collect();
+    let mut covered = Ranges::default();
+    let mut order = Vec::with_capacity(sources.len());
+    while let Some((bound, Reverse(at))) = open.pop() {
+        // What a source adds can only have become less since it was last looked at.
+        let adds = sources[at].len_without(&covered);
+        if adds < bound {
+            open.push((adds, Reverse(at)));
+            continue;
+        }
+        if adds > 0 {
+            covered = covered.with(&sources[at]);
+        }
+        order.push((at, adds));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn white_space_and_what_is_excluded_do_not_count() {
+        let counted = Counted::new(" ab  cd \u{e9}\u{a0}", &[]);
+        assert_eq!(counted.total(), 6);
+        let before: Vec<u32> =
+            [0, 1, 2, 3, 5, 6, 8, 10, 12, 99].map(|at| counted.before(at)).into();
+        assert_eq!(before, [0, 0, 1, 2, 2, 3, 4, 6, 6, 6]);
+        let counted = Counted::new("abcdefgh", &[2..4, 6..7]);
+        assert_eq!((counted.total(), counted.before(3), counted.before(5)), (5, 2, 3));
+    }
+
+    #[test]
+    fn a_share_is_rounded_half_up() {
+        let check = |bytes, of, expected| {
+            assert_eq!(Share { bytes, of }.thousandths(), expected, "{bytes} of {of}");
+        };
+        check(0, 0, 0);
+        check(1, 2000, 1);
+        check(1, 2001, 0);
+        check(2, 3, 667);
+        check(7, 7, 1000);
+    }
+
+    /// By what each byte is painted with.
+    fn painted(sources: &[Vec<Range<u32>>]) -> Vec<(usize, u32)> {
+        let has = |at: usize, byte: u32| sources[at].iter().any(|range| range.contains(&byte));
+        let mut left: Vec<usize> = (0..sources.len()).collect();
+        let (mut owned, mut order) = (vec![false; 100], Vec::new());
+        while !left.is_empty() {
+            let adds = |at: usize| (0..100).filter(|&b| has(at, b) && !owned[b as usize]).count();
+            let best = *left.iter().max_by_key(|&&at| (adds(at), Reverse(at))).unwrap();
+            order.push((best, adds(best) as u32));
+            (0..100).filter(|&b| has(best, b)).for_each(|b| owned[b as usize] = true);
+            left.retain(|&at| at != best);
+        }
+        order
+    }
+
+    fn ranges() -> impl Strategy<Value = Vec<Range<u32>>> {
+        prop::collection::vec((0..90u32, 0..10u32).prop_map(|(at, len)| at..at + len), 0..6)
+    }
+
+    proptest! {
+        #[test]
+        fn the_cover_is_that_of_painted_bytes(sources in prop::collection::vec(ranges(), 0..8)) {
+            let joined: Vec<Ranges> = sources.iter().cloned().map(Ranges::new).collect();
+            prop_assert_eq!(cover(&joined), painted(&sources));
+        }
+
+        #[test]
+        fn ranges_are_sets_of_bytes(a in ranges(), b in ranges()) {
+            let (one, other) = (Ranges::new(a.clone()), Ranges::new(b.clone()));
+            let is_in = |ranges: &[Range<u32>], byte: u32| ranges.iter().any(|r| r.contains(&byte));
+            let left = one.without(&other);
+            for byte in 0..100 {
+                prop_assert_eq!(
+                    is_in(left.as_slice(), byte),
+                    is_in(&a, byte) && !is_in(&b, byte)
+                );
+            }
+            prop_assert_eq!(left.len(), one.len_without(&other));
+            prop_assert_eq!(one.with(&other).len(), left.len() + other.len());
+        }
+
+        #[test]
+        fn bytes_count_one_by_one(text in "[a \n\u{e9}\u{3000}]{0,40}", cut in ranges()) {
+            let excluded = Ranges::new(cut);
+            let counts = |(at, c): (usize, char)| {
+                let is_in = excluded.as_slice().iter().any(|range| range.contains(&(at as u32)));
+                (!is_in && !c.is_whitespace()).then_some(c.len_utf8() as u32)
+            };
+            let counted = Counted::new(&text, excluded.as_slice());
+            for (at, _) in text.char_indices() {
+                let expected: u32 = text[..at].char_indices().filter_map(counts).sum();
+                prop_assert_eq!(counted.before(at as u32), expected);
+            }
+            prop_assert_eq!(counted.total(), text.char_indices().filter_map(counts).sum::<u32>());
+        }
+    }
+}

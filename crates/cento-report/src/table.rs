@@ -1,0 +1,154 @@
+//! How does a report become a table?
+
+use cento::{Error, Result};
+use csv::Writer;
+
+use crate::pairs::PairsReport;
+use crate::reuse::ReuseReport;
+
+/// A cell with text from outside. A spreadsheet would run one that begins like a formula.
+fn cell(text: &str) -> String {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    }
+}
+
+fn share(share: f64) -> String {
+    format!("{share:.4}")
+}
+
+impl ReuseReport {
+    /// Writes the numbers as csv, one line a source, and one for a document without any. An id that a
+    /// spreadsheet would take for a formula begins with `'`.
+    ///
+    /// # Errors
+    /// None that is known: the lines are written to memory.
+    pub fn csv(&self) -> Result<String> {
+        let mut out = Writer::from_writer(Vec::new());
+        let written = self.rows().try_for_each(|row| out.write_record(row));
+        finished(out, written)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Vec<String>> {
+        let head = [
+            "document",
+            "bytes",
+            "reused",
+            "originality",
+            "number",
+            "source",
+            "share_in_report",
+            "share_in_text",
+            "passages",
+        ];
+        let rows = self.documents.iter().flat_map(move |document| {
+            let of_document = [
+                cell(&document.name),
+                document.bytes.to_string(),
+                share(document.reused.ratio()),
+                share(document.originality.ratio()),
+            ];
+            let mut rows: Vec<Vec<String>> = document
+                .sources
+                .iter()
+                .map(|source| {
+                    let of_source = [
+                        source.number.to_string(),
+                        cell(&source.id),
+                        share(source.share_in_report.ratio()),
+                        share(source.share_in_text.ratio()),
+                        source.passages.len().to_string(),
+                    ];
+                    of_document.iter().cloned().chain(of_source).collect()
+                })
+                .collect();
+            if rows.is_empty() {
+                let none = std::iter::repeat_n(String::new(), head.len() - of_document.len());
+                rows.push(of_document.into_iter().chain(none).collect());
+            }
+            rows
+        });
+        std::iter::once(head.map(str::to_owned).to_vec()).chain(rows)
+    }
+}
+
+impl PairsReport {
+    /// Writes the numbers as csv, one line a pair. A name that a spreadsheet would take for a formula
+    /// begins with `'`.
+    ///
+    /// # Errors
+    /// None that is known: the lines are written to memory.
+    pub fn csv(&self) -> Result<String> {
+        let mut out = Writer::from_writer(Vec::new());
+        let head = [
+            "a",
+            "b",
+            "similarity",
+            "containment_a_in_b",
+            "containment_b_in_a",
+            "resemblance",
+            "overlap",
+            "tokens_a",
+            "tokens_b",
+            "margin",
+            "passages",
+            "cluster",
+        ];
+        let mut rows = self.pairs.iter().map(|pair| {
+            let (a, b) = (self.member(pair.a), self.member(pair.b));
+            [
+                cell(&a.name),
+                cell(&b.name),
+                share(pair.similarity),
+                share(pair.containment_a_in_b),
+                share(pair.containment_b_in_a),
+                share(pair.resemblance),
+                pair.overlap.to_string(),
+                a.tokens.to_string(),
+                b.tokens.to_string(),
+                pair.margin.map_or(String::new(), share),
+                pair.passages.len().to_string(),
+                a.cluster.to_string(),
+            ]
+        });
+        let written =
+            out.write_record(head).and_then(|()| rows.try_for_each(|row| out.write_record(row)));
+        finished(out, written)
+    }
+}
+
+fn finished(out: Writer<Vec<u8>>, written: csv::Result<()>) -> Result<String> {
+    let failed = |error: std::io::Error| Error::io("write", "a table", error);
+    written.map_err(|error| failed(error.into()))?;
+    let bytes = out.into_inner().map_err(|error| failed(error.into_error()))?;
+    String::from_utf8(bytes).map_err(|error| failed(std::io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Exclusions;
+    use crate::pairs::tests::{joined, pair};
+    use crate::reuse::tests::{found, report};
+    use crate::run::Run;
+
+    #[test]
+    fn a_table_has_the_numbers_and_no_formulas() {
+        let sources = vec![found("=1+1", &[(0, 4)]), found("a,\"b", &[(2, 6)])];
+        let mut documents = vec![report("aaaa bbbb", sources, Exclusions::default())];
+        documents.push(report("cc", Vec::new(), Exclusions::default()));
+        let report = ReuseReport { run: Run::new("search"), documents };
+        assert_eq!(
+            report.csv().unwrap(),
+            "document,bytes,reused,originality,number,source,share_in_report,share_in_text,passages\n\
+             essay,8,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1\n\
+             essay,8,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1\n\
+             essay,2,0.0000,1.0000,,,,,\n"
+        );
+        let pairs =
+            PairsReport::new(Run::new("pairwise"), joined(vec![pair("@a", "b", 0.5)]), false);
+        let table = pairs.csv().unwrap();
+        assert_eq!(table.lines().nth(1).unwrap(), "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,1,1");
+    }
+}
