@@ -7,7 +7,7 @@
 
 use cento::hash::mix64;
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ownedbytes::OwnedBytes;
 
@@ -64,7 +64,8 @@ fn segment(c: &mut Criterion) {
         group.throughput(Throughput::Elements(postings * count as u64));
         group.bench_function(format!("merge {count}"), |b| {
             b.iter(|| {
-                merge(&sources, header(DOCUMENTS * count as u64), std::io::sink(), None).unwrap()
+                let header = header(DOCUMENTS * count as u64);
+                merge(&sources, header, std::io::sink(), &MergeOptions::default()).unwrap()
             });
         });
     }

@@ -70,6 +70,7 @@ pub mod hash;
 pub mod index;
 pub mod join;
 mod number;
+mod ordered;
 mod overlap;
 #[doc(hidden)]
 pub mod replace;

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use cento::Corruption;
 use cento::hash::mix64;
 use cento::scheme::Fingerprint;
-use cento::segment::{Candidates, Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{
+    Candidates, Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+};
 use ownedbytes::OwnedBytes;
 
 #[path = "../../tests/it/common/naive.rs"]
@@ -130,7 +132,7 @@ fn merged(reader: &SegmentReader) -> cento::Result<Vec<u8>> {
         return Err(cento::Error::Cancelled);
     }
     let source = MergeSource { reader, alive: None };
-    Ok(merge(&[source], *reader.header(), Vec::new(), None)?.1)
+    Ok(merge(&[source], *reader.header(), Vec::new(), &MergeOptions::default())?.1)
 }
 
 /// Reads all that can be asked for, as a search does.

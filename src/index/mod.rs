@@ -67,7 +67,7 @@ pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
 use crate::error::{Corruption, Error, Result};
 use crate::fault::Faults;
 use crate::segment::ReadAhead;
-use crate::segment::plugin::{self, SignaturePlugin};
+use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;
 use failure::{StoreFailure, io_cause};
 
@@ -295,6 +295,15 @@ impl Index {
         self.inner.plugin.merges.load(Ordering::Relaxed)
     }
 
+    /// Returns how far the merges have come that have begun through this object, those that have ended
+    /// included: the postings and fingerprints of documents that have been written, and those of the
+    /// merges. The merges of texts and ids, which tantivy does first, are not counted.
+    #[must_use]
+    pub fn merge_progress(&self) -> (u64, u64) {
+        let Progress { done, total } = &self.inner.plugin.progress;
+        (done.load(Ordering::Relaxed), total.load(Ordering::Relaxed))
+    }
+
     /// Lets a test make this index fail, once.
     #[doc(hidden)]
     pub fn set_faults(&self, faults: Faults) {
@@ -374,6 +383,7 @@ fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
         spool_dir: root(path),
         backlog: Arc::default(),
         merges: AtomicU64::new(0),
+        progress: Progress::default(),
         faults: OnceLock::new(),
     })
 }

@@ -16,13 +16,13 @@ use serde_json::Value;
 
 use super::Thresholds;
 use super::numbering::Numbering;
-use super::ordered::in_order;
 use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
 use super::weights::{WeightedPair, Weights};
 use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
+use crate::ordered::in_order;
 use crate::search::{Estimates, Neighbour, Searcher, WeightedOverlap};
 use crate::stop::Stop;
 

@@ -10,7 +10,6 @@ pub mod cluster;
 pub mod dedup;
 pub mod margin;
 mod numbering;
-mod ordered;
 pub mod pairs;
 pub mod pairwise;
 mod ranked;

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
-use super::ordered::in_order;
 use super::series::{Scope, Series};
 use super::weights::Weights;
 use super::{Thresholds, WeightedPair};
@@ -21,6 +20,7 @@ use crate::compare::{Passage, Passages};
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
+use crate::ordered::in_order;
 use crate::overlap::{Category, Overlap};
 use crate::search::{Neighbour, Searcher, Texts, WeightedOverlap};
 use crate::stop::Stop;

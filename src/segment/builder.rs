@@ -11,7 +11,7 @@ use rdst::RadixSort;
 
 use super::layout::{Counts, Header};
 use super::postings::Spool;
-use super::writer::SegmentWriter;
+use super::writer::{CHUNK_BYTES, ForwardChunk, SegmentWriter};
 use crate::scheme::Fingerprint;
 
 /// The signatures of documents, on their way into a segment.
@@ -108,12 +108,18 @@ impl SegmentBuilder {
         }
         let Columns { ordinals, distinct } = columns;
         let mut forward = writer.end_terms()?;
+        let mut chunk = ForwardChunk::new(forward.ordinal_bits());
         for (doc, row) in self.documents.iter().enumerate() {
             let range = occurrences(&self.documents, doc, self.positions.len());
             let ordinals = ordinals[range.clone()].iter().copied();
             let positions = &self.positions[range];
-            forward.push_document(row.tokens, distinct[doc], ordinals, positions)?;
+            chunk.push(row.tokens, distinct[doc], ordinals, positions);
+            if chunk.len() >= CHUNK_BYTES {
+                forward.append(&chunk)?;
+                chunk.clear();
+            }
         }
+        forward.append(&chunk)?;
         forward.finish()
     }
 }

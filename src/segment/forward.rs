@@ -135,8 +135,39 @@ impl<'a> ForwardList<'a> {
         positions: &mut Vec<u32>,
     ) -> Result<(), Corruption> {
         ordinals.clear();
+        self.decode_positions(file, positions)?;
+        self.decode_ordinals(file, ordinals)
+    }
+
+    /// Appends the term ordinals to `ordinals`.
+    ///
+    /// # Errors
+    /// When one is not of a term of the segment; some have been appended then.
+    pub fn decode_ordinals(
+        &self,
+        file: &SigFile,
+        ordinals: &mut Vec<u32>,
+    ) -> Result<(), Corruption> {
+        let before = ordinals.len();
+        ordinals.extend(self.ordinals());
+        let terms = file.footer.counts.terms;
+        if ordinals[before..].iter().any(|&ordinal| u64::from(ordinal) >= terms) {
+            let what = "a term ordinal is beyond the last term";
+            return Err(file.corruption(Section::Forward, self.at, what));
+        }
+        Ok(())
+    }
+
+    /// Clears and fills `positions`.
+    ///
+    /// # Errors
+    /// When one has more than 32 bits.
+    pub fn decode_positions(
+        &self,
+        file: &SigFile,
+        positions: &mut Vec<u32>,
+    ) -> Result<(), Corruption> {
         positions.clear();
-        ordinals.extend((0..self.len).map(|i| get(self.ordinals, i, self.ordinal_bits) as u32));
         let (mut position, mut is_beyond) = (0u32, false);
         positions.extend((0..self.len).map(|i| {
             let delta = get(self.deltas, i, self.delta_bits) as u32;
@@ -147,11 +178,6 @@ impl<'a> ForwardList<'a> {
         // A merge writes differences of positions, which must not descend.
         if is_beyond {
             let what = "a position exceeds 32 bits";
-            return Err(file.corruption(Section::Forward, self.at, what));
-        }
-        let terms = file.footer.counts.terms;
-        if ordinals.iter().any(|&ordinal| u64::from(ordinal) >= terms) {
-            let what = "a term ordinal is beyond the last term";
             return Err(file.corruption(Section::Forward, self.at, what));
         }
         Ok(())

@@ -9,9 +9,11 @@ use std::any::Any;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tantivy::columnar::Column;
@@ -25,7 +27,9 @@ use tantivy::{
     TantivyDocument,
 };
 
-use super::{Header, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge};
+use super::{
+    Header, MergeOptions, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge, merge_work,
+};
 use crate::budget::{ByteBudget, Permit};
 use crate::error::{Corruption, Error, Result};
 use crate::fault::{Faults, Point};
@@ -49,6 +53,9 @@ pub const DIGEST_HIGH_FIELD: &str = "digest_high";
 /// A flush is due this many occurrences before sorting needs twice the memory, so that one document
 /// more still fits.
 const OCCURRENCES_MARGIN: usize = 1 << 20;
+
+/// A merge of more postings and fingerprints of documents is worth threads of its own.
+const WORK_OF_THREADS: u64 = 4 << 20;
 
 /// What the plugin reports when it wants its segment to be written now.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
@@ -163,8 +170,19 @@ pub struct SignaturePlugin {
     pub backlog: Arc<Backlog>,
     /// Counts the segments that are merged into others.
     pub merges: AtomicU64,
+    /// How far merges have come.
+    pub progress: Progress,
     /// What a test makes fail.
     pub faults: OnceLock<Faults>,
+}
+
+/// How far the merges since the index was opened have come, in postings and fingerprints of documents.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Those that have been written.
+    pub done: AtomicU64,
+    /// Those of all merges that have begun.
+    pub total: AtomicU64,
 }
 
 impl std::fmt::Debug for SignaturePlugin {
@@ -351,8 +369,17 @@ impl SegmentPlugin for SignaturePlugin {
             owner: owner(documents, |doc| digests[doc as usize]),
         };
         let out = ctx.target_segment.open_write(SegmentComponent::Custom(EXTENSION.into()))?;
-        let (_, mut out) =
-            merge(&sources, header, out, self.spool_dir.as_deref()).map_err(to_tantivy)?;
+        let work = merge_work(&sources);
+        self.progress.total.fetch_add(work, Ordering::Relaxed);
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let options = MergeOptions {
+            spool_dir: self.spool_dir.as_deref(),
+            threads: if work < WORK_OF_THREADS || cores == 1 { 0 } else { cores },
+            done: Some(&|more| {
+                self.progress.done.fetch_add(more, Ordering::Relaxed);
+            }),
+        };
+        let (_, mut out) = merge(&sources, header, out, &options).map_err(to_tantivy)?;
         out.flush()?;
         out.terminate()?;
         self.merges.fetch_add(ctx.readers.len() as u64, Ordering::Relaxed);
@@ -465,7 +492,7 @@ mod tests {
         let second = backlog.push_within(payload(), 10, stall);
         assert_eq!(backlog.lock().documents.len(), 2);
         // One that is drained is waited for.
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             scope.spawn(|| drop((backlog.pop(first), backlog.pop(second))));
             let third = backlog.push_within(payload(), 10, Duration::from_secs(3600));
             assert!(backlog.pop(third).is_some_and(|(_, permit)| permit.is_some()));

@@ -314,6 +314,24 @@ impl SegmentReader {
         self.forward_list(doc)?.decode(&self.file, ordinals, positions)
     }
 
+    /// Appends the term ordinals of the signature of document `doc` to `ordinals`.
+    pub(super) fn forward_ordinals(
+        &self,
+        doc: u32,
+        ordinals: &mut Vec<u32>,
+    ) -> Result<(), Corruption> {
+        self.forward_list(doc)?.decode_ordinals(&self.file, ordinals)
+    }
+
+    /// Clears and fills `positions` with those of the signature of document `doc`.
+    pub(super) fn forward_positions(
+        &self,
+        doc: u32,
+        positions: &mut Vec<u32>,
+    ) -> Result<(), Corruption> {
+        self.forward_list(doc)?.decode_positions(&self.file, positions)
+    }
+
     /// The forward list of document `doc` where it lies, for those who need little of it.
     pub(crate) fn forward_list(&self, doc: u32) -> Result<ForwardList<'_>, Corruption> {
         let row = self.document(doc)?;

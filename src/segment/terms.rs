@@ -372,6 +372,11 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// The postings of the term `index` and of those after it, in order.
+    pub fn postings_from(&self, index: usize) -> PostingsFrom<'a> {
+        PostingsFrom { block: *self, columns: self.columns(), ranks: self.ranks(index), index }
+    }
+
     /// Where the columns of values begin.
     #[inline]
     fn columns(&self) -> [&'a [u8]; 3] {
@@ -400,6 +405,27 @@ impl<'a> Block<'a> {
                 )
             }
         }
+    }
+}
+
+/// The postings of a block's terms, one after the other.
+#[derive(Clone, Copy)]
+pub struct PostingsFrom<'a> {
+    block: Block<'a>,
+    columns: [&'a [u8]; 3],
+    ranks: [usize; 3],
+    index: usize,
+}
+
+impl PostingsFrom<'_> {
+    /// Those of the next term, which is in the block.
+    #[inline]
+    pub fn take(&mut self) -> Postings {
+        let tag = self.block.tag(self.index);
+        let postings = self.block.postings_at(tag, self.ranks, self.columns);
+        self.ranks[tag.min(TAG_VARINT) as usize] += 1;
+        self.index += 1;
+        postings
     }
 }
 

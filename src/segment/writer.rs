@@ -76,13 +76,60 @@ impl<W: Write> SegmentWriter<W> {
             counts: self.counts,
             ordinal_bits: width_of(end.terms.saturating_sub(1)),
             documents: Vec::with_capacity(self.header.documents as usize),
-            buffer: Vec::with_capacity(2 * BUFFER_BYTES),
         })
     }
 }
 
-/// The approximate size of the pieces in which forward lists are written to the file.
-const BUFFER_BYTES: usize = 64 << 10;
+/// The approximate size of the chunks in which forward lists are written to the file.
+pub const CHUNK_BYTES: usize = 64 << 10;
+
+/// The signatures of documents that follow each other, as they are written.
+pub struct ForwardChunk {
+    ordinal_bits: u32,
+    bytes: Vec<u8>,
+    /// The places of the lists are counted from the beginning of the chunk.
+    documents: Vec<Document>,
+    occurrences: usize,
+}
+
+impl ForwardChunk {
+    /// An empty chunk of a segment whose term ordinals have this many bits.
+    pub fn new(ordinal_bits: u32) -> ForwardChunk {
+        ForwardChunk { ordinal_bits, bytes: Vec::new(), documents: Vec::new(), occurrences: 0 }
+    }
+
+    /// Appends the next document: its tokens, its distinct fingerprints, and its signature as
+    /// term ordinals and positions.
+    pub fn push(
+        &mut self,
+        tokens: u32,
+        distinct: u32,
+        ordinals: impl ExactSizeIterator<Item = u32>,
+        positions: &[u32],
+    ) {
+        let forward_at = self.bytes.len() as u64;
+        self.documents.push(Document { distinct, tokens, forward_at });
+        self.occurrences += positions.len();
+        forward::put_list(&mut self.bytes, ordinals, positions, self.ordinal_bits);
+    }
+
+    /// The number of fingerprints.
+    pub fn occurrences(&self) -> usize {
+        self.occurrences
+    }
+
+    /// The length of the lists.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Forgets all documents.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.documents.clear();
+        self.occurrences = 0;
+    }
+}
 
 /// Writes the signatures of a segment's documents, and the end of the file.
 pub struct ForwardWriter<W: Write> {
@@ -93,29 +140,24 @@ pub struct ForwardWriter<W: Write> {
     ordinal_bits: u32,
     documents: Vec<Document>,
     start: u64,
-    buffer: Vec<u8>,
 }
 
 impl<W: Write> ForwardWriter<W> {
-    /// Appends the next document: its tokens, its distinct fingerprints, and its signature as
-    /// term ordinals and positions.
-    pub fn push_document(
-        &mut self,
-        tokens: u32,
-        distinct: u32,
-        ordinals: impl ExactSizeIterator<Item = u32>,
-        positions: &[u32],
-    ) -> io::Result<()> {
-        let forward_at = self.out.written() - self.start + self.buffer.len() as u64;
-        self.documents.push(Document { distinct, tokens, forward_at });
-        self.counts.tokens += u64::from(tokens);
-        self.counts.occurrences += positions.len() as u64;
-        forward::put_list(&mut self.buffer, ordinals, positions, self.ordinal_bits);
-        if self.buffer.len() >= BUFFER_BYTES {
-            self.out.write_all(&self.buffer)?;
-            self.buffer.clear();
+    /// The bits of a term ordinal.
+    pub fn ordinal_bits(&self) -> u32 {
+        self.ordinal_bits
+    }
+
+    /// Appends the next documents.
+    pub fn append(&mut self, chunk: &ForwardChunk) -> io::Result<()> {
+        let base = self.out.written() - self.start;
+        for document in &chunk.documents {
+            let forward_at = base + document.forward_at;
+            self.documents.push(Document { forward_at, ..*document });
+            self.counts.tokens += u64::from(document.tokens);
         }
-        Ok(())
+        self.counts.occurrences += chunk.occurrences as u64;
+        self.out.write_all(&chunk.bytes)
     }
 
     /// Writes what remains; the counts of the segment and the writer beneath, not yet flushed.
@@ -125,7 +167,6 @@ impl<W: Write> ForwardWriter<W> {
             self.header.documents as usize,
             "as many documents as the header announces"
         );
-        self.out.write_all(&self.buffer)?;
         self.sections.begin(Section::Documents, &self.out);
         let (columns, mut widths) = documents::encode(&self.documents);
         widths.ordinal = self.ordinal_bits as u8;

@@ -1,9 +1,13 @@
 //! A segment against a model: what is written is found again, also after a merge.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use cento::hash::mix64;
 use cento::scheme::Fingerprint;
-use cento::segment::{Candidates, Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{
+    Candidates, Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge, merge_work,
+};
 use ownedbytes::OwnedBytes;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -28,6 +32,23 @@ fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
 
 fn open(bytes: Vec<u8>) -> SegmentReader {
     SegmentReader::open("test.sig", OwnedBytes::new(bytes)).unwrap()
+}
+
+/// The segment of the kept documents of these sources.
+fn merged(sources: &[MergeSource<'_>], documents: usize, threads: usize) -> Vec<u8> {
+    let done = Cell::new(0);
+    let add = |more| done.set(done.get() + more);
+    let options = MergeOptions { threads, done: Some(&add), ..MergeOptions::default() };
+    let (counts, merged) = merge(sources, header(documents), Vec::new(), &options).unwrap();
+    assert_eq!(
+        done.get(),
+        counts.postings + counts.occurrences,
+        "what has been written is reported"
+    );
+    if sources.iter().all(|source| source.alive.is_none()) {
+        assert_eq!(done.get(), merge_work(sources));
+    }
+    merged
 }
 
 /// Asserts that the segment holds these documents and nothing else.
@@ -131,7 +152,9 @@ proptest! {
 
     #[test]
     fn a_merge_holds_the_kept_documents_of_its_sources(
-        sources in vec(vec((doc(KEY_BITS), any::<bool>()), 0..60), 1..5), delete: bool,
+        sources in vec(vec((doc(KEY_BITS), any::<bool>()), 0..60), 1..5),
+        delete: bool,
+        threads in 0usize..3,
     ) {
         let readers: Vec<SegmentReader> = sources
             .iter()
@@ -151,7 +174,7 @@ proptest! {
             .filter(|(_, keep)| *keep || !delete)
             .map(|(doc, _)| doc.clone())
             .collect();
-        let (_, merged) = merge(&merge_sources, header(expected.len()), Vec::new(), None).unwrap();
+        let merged = merged(&merge_sources, expected.len(), threads);
         check(&open(merged.clone()), &expected);
         // Where a document was first written leaves no trace.
         prop_assert_eq!(merged, build(&expected, KEY_BITS));
@@ -169,8 +192,41 @@ fn a_list_long_enough_for_a_bitmap_survives_a_merge() {
     halves.iter().zip([&docs[..300], &docs[300..]]).for_each(|(half, docs)| check(half, docs));
     let sources = halves.iter().map(|reader| MergeSource { reader, alive: None });
     let sources: Vec<_> = sources.collect();
-    let (_, merged) = merge(&sources, header(docs.len()), Vec::new(), None).unwrap();
-    check(&open(merged), &docs);
+    check(&open(merged(&sources, docs.len(), 0)), &docs);
+}
+
+#[test]
+fn a_merge_of_many_ranges_and_windows_writes_the_same_bytes_with_any_number_of_threads() {
+    // More blocks than a range of keys has, more terms than a window has ordinals.
+    let doc = |doc: u64| {
+        let key = |i: u64| match i % 10 {
+            0 => mix64(i) >> 24,
+            1 => mix64(doc << 20 | i) >> 24 | 1 << 39,
+            _ => mix64(doc << 20 | i) >> 24,
+        };
+        (900, fingerprints((0..900).map(key)))
+    };
+    let docs: Vec<Doc> = (0..400).map(doc).collect();
+    let parts = [open(build(&docs[..390], KEY_BITS)), open(build(&docs[390..], KEY_BITS))];
+    assert!(parts[0].counts().terms > 2 << 17);
+    let sources = parts.iter().map(|reader| MergeSource { reader, alive: None });
+    let sources: Vec<_> = sources.collect();
+    let expected = build(&docs, KEY_BITS);
+    for threads in [0, 1, 3] {
+        assert!(merged(&sources, docs.len(), threads) == expected, "{threads} threads");
+    }
+    // Without the documents of the middle, whose terms vanish.
+    let alive = [(0..100).chain(300..390).collect::<Vec<u32>>(), (0..10).collect()];
+    let alive_of =
+        |(reader, alive): (_, &Vec<u32>)| MergeSource { reader, alive: Some(alive.clone()) };
+    let kept: Vec<Doc> = docs[..100].iter().chain(&docs[300..]).cloned().collect();
+    for threads in [0, 2] {
+        let sources: Vec<_> = parts.iter().zip(&alive).map(alive_of).collect();
+        assert!(
+            merged(&sources, kept.len(), threads) == build(&kept, KEY_BITS),
+            "{threads} threads"
+        );
+    }
 }
 
 #[test]

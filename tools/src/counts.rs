@@ -16,7 +16,7 @@ use std::process::Command;
 
 use cento::hash::mix64;
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge};
 use cento::tantivy::directory::RamDirectory;
 use cento::{Config, Document, Goal, Index, Query, Searcher, Tokens, WriterOptions, compare};
 use clap::Args;
@@ -292,7 +292,7 @@ fn merge_two() -> Result<Round> {
         let (first, second) = (reader(&first)?, reader(&second)?);
         let sources = [&first, &second].map(|reader| MergeSource { reader, alive: None });
         let header = Header { key_bits: 40, documents: 400, config: 0, owner: 0 };
-        black_box(merge(&sources, header, Vec::new(), None)?.1.len());
+        black_box(merge(&sources, header, Vec::new(), &MergeOptions::default())?.1.len());
         Ok(())
     }))
 }

@@ -19,6 +19,7 @@ mod latency;
 mod lifecycle;
 mod measure;
 mod memory;
+mod merging;
 mod opening;
 mod pan;
 mod programs;
@@ -64,6 +65,7 @@ enum Tool {
     Service(service::Service),
     Kills(kills::Kills),
     Memory(memory::Memory),
+    Merging(merging::Merging),
     Hostile(hostile::Hostile),
     Evaluate(evaluate::Evaluate),
     Unicode(unicode::Unicode),
@@ -91,6 +93,7 @@ fn main() -> Result {
         Tool::Estimate(tool) => tool.run(),
         Tool::Kills(tool) => tool.run(),
         Tool::Memory(tool) => tool.run(),
+        Tool::Merging(tool) => tool.run(),
         Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),

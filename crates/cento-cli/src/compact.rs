@@ -1,10 +1,15 @@
 //! `cento compact`
 
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use super::output::{self, Format, counted};
+use super::progress::Spinner;
 use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::{Outcome, Result};
@@ -59,7 +64,7 @@ impl Compact {
             }
             index = index.retrain()?;
         }
-        index.compact(self.segments as usize)
+        watched(&index, || index.compact(self.segments as usize))
     }
 
     /// Asks the service that runs on the index, if one does.
@@ -89,6 +94,52 @@ impl Compact {
     }
 }
 
+/// How often the progress line is renewed.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Merges segments of the index while a progress line shows how far that has come; then says how fast it was, if
+/// it took long enough for that to be of interest.
+fn watched(
+    index: &Index,
+    compact: impl FnOnce() -> cento::Result<Compaction> + Send,
+) -> cento::Result<Compaction> {
+    let spinner = Spinner::new();
+    let started = Instant::now();
+    let done = thread::scope(|scope| {
+        // Closed, by being dropped, when the work has ended, in whatever way.
+        let (ended, end) = mpsc::channel::<()>();
+        let work = scope.spawn(move || {
+            let done = compact();
+            drop(ended);
+            done
+        });
+        while end.recv_timeout(INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
+            spinner.show(&rate(index.merge_progress(), started.elapsed()));
+        }
+        work.join().unwrap_or_else(|panic| resume_unwind(panic))
+    });
+    spinner.finish();
+    let took = started.elapsed();
+    if done.is_ok() && took >= Duration::from_secs(1) {
+        tell!("{}, {:.1} s", rate(index.merge_progress(), took), took.as_secs_f64());
+    }
+    done
+}
+
+/// Describes how far merges have come, and how fast.
+fn rate((done, total): (u64, u64), took: Duration) -> String {
+    if total == 0 {
+        return "merging texts and ids".into();
+    }
+    let million = |number: f64| number / 1e6;
+    format!(
+        "{:.1} of {:.1} million postings and fingerprints, {:.1} million a second",
+        million(done as f64),
+        million(total as f64),
+        million(done as f64 / took.as_secs_f64().max(1e-3)),
+    )
+}
+
 /// Describes what was done.
 fn sentence(done: &Compaction) -> String {
     let Compaction { segments_before, segments_after, purged, .. } = *done;
@@ -105,6 +156,21 @@ fn sentence(done: &Compaction) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rate_is_that_of_what_has_been_written() {
+        let check = |of, seconds, expected: &str| {
+            assert_eq!(rate(of, Duration::from_secs(seconds)), expected);
+        };
+        check((0, 0), 3, "merging texts and ids");
+        check(
+            (0, 1_000_000),
+            3,
+            "0.0 of 1.0 million postings and fingerprints, 0.0 million a second",
+        );
+        let half = "27.5 of 55.0 million postings and fingerprints, 5.5 million a second";
+        check((27_500_000, 55_000_000), 5, half);
+    }
 
     #[test]
     fn the_sentence_names_only_what_was_done() {

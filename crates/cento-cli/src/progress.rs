@@ -206,6 +206,11 @@ impl Spinner {
         }
     }
 
+    /// Shows a message.
+    pub fn show(&self, message: &str) {
+        self.bar.set_message(message.to_owned());
+    }
+
     /// Removes the progress line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -3,7 +3,7 @@
 use cento::hash::mix64;
 use cento::index::Config;
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge};
 use ownedbytes::OwnedBytes;
 
 use super::content::{Content, Doc};
@@ -254,7 +254,8 @@ fn merged() -> Valid {
     let kept: Vec<Doc> =
         (0..50).chain(0..40).zip(docs).filter(|(i, _)| i % 5 != 2).map(|d| d.1).collect();
     let header = header(40, &kept);
-    let (_, bytes) = merge(&sources, header, Vec::new(), None).expect("memory takes every byte");
+    let (_, bytes) = merge(&sources, header, Vec::new(), &MergeOptions::default())
+        .expect("memory takes every byte");
     Valid {
         name: "merged",
         about: "written by a merge that left out deleted documents",

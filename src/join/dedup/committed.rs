@@ -10,7 +10,7 @@ use super::verdict::Reason;
 use super::{DedupOptions, Record};
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Signed};
-use crate::join::ordered::in_order;
+use crate::ordered::in_order;
 use crate::scheme::distinct_keys;
 use crate::search::{Estimates, Searcher};
 use crate::stop::Stop;

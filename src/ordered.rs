@@ -24,9 +24,24 @@ pub fn in_order<T: Send>(
     work: &(dyn Fn(u64) -> Result<T> + Sync),
     sink: &mut dyn FnMut(u64, T) -> Result<()>,
 ) -> Result<()> {
-    let threads = threads.max(1);
+    in_order_within(threads, threads.max(1) * WAITING_PER_THREAD, numbers, stop, work, sink)
+}
+
+/// The same, where at most `waiting` results, at least one, are worked on or wait for their turn:
+/// for results that take much memory.
+///
+/// # Errors
+/// As [`in_order`].
+pub fn in_order_within<T: Send>(
+    threads: usize,
+    waiting: usize,
+    numbers: Range<u64>,
+    stop: &AtomicBool,
+    work: &(dyn Fn(u64) -> Result<T> + Sync),
+    sink: &mut dyn FnMut(u64, T) -> Result<()>,
+) -> Result<()> {
+    let (threads, waiting) = (threads.max(1), waiting.max(1));
     let next = AtomicU64::new(numbers.start);
-    let waiting = threads * WAITING_PER_THREAD;
     // A permit is taken before a number is, and given back when its result has been taken: so the
     // number whose turn it is is always being worked on.
     let (permit_tx, permit_rx) = bounded::<()>(waiting);

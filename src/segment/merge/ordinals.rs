@@ -1,0 +1,165 @@
+//! Which ordinal does a term of a source have in the merged segment?
+//!
+//! A map has a byte or two a term, and the fingerprints of a text are spread over all of it: read in
+//! the order of the texts, each would wait for memory as soon as the map exceeds the cache. So the
+//! ordinals of many documents are first distributed by their high bits, as a radix sort does, then
+//! renumbered window by window, and taken out again in the order in which they came.
+
+use crate::segment::bits::{BitWriter, get, width_of};
+
+/// The terms of a window, as a power of two: its part of a map fits the second cache.
+const WINDOW_BITS: u32 = 17;
+
+/// The maximum number of windows: each is written to at once, and takes a line of the first cache.
+const WINDOWS_MAX: usize = 1024;
+
+/// From a term's ordinal in its source to that in the merged segment.
+///
+/// The new ordinals ascend with the old, so each stretch of [`STRETCH`] is its first and packed
+/// differences: 1.2 bytes a term where a plain table takes 4.
+#[derive(Default)]
+pub struct OrdinalMap {
+    stretches: Vec<Stretch>,
+    packed: Vec<u8>,
+    pending: Vec<u32>,
+    len: usize,
+}
+
+struct Stretch {
+    first: u32,
+    width: u8,
+    at: u64,
+}
+
+const STRETCH: usize = 128;
+
+impl OrdinalMap {
+    /// Appends the new ordinals of the next old ones: each of these places after `base`.
+    pub fn extend(&mut self, base: u32, mut places: &[u32]) {
+        self.len += places.len();
+        while !places.is_empty() {
+            let (now, later) = places.split_at(places.len().min(STRETCH - self.pending.len()));
+            self.pending.extend(now.iter().map(|place| base + place));
+            if self.pending.len() == STRETCH {
+                self.finish();
+            }
+            places = later;
+        }
+    }
+
+    /// The number of old ordinals.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The memory that it takes.
+    pub fn bytes(&self) -> usize {
+        self.packed.len() + self.stretches.len() * size_of::<Stretch>()
+    }
+
+    /// Packs what has been pushed since the last full stretch.
+    pub fn finish(&mut self) {
+        let (Some(&first), Some(&last)) = (self.pending.first(), self.pending.last()) else {
+            return;
+        };
+        let width = width_of(u64::from(last - first));
+        self.stretches.push(Stretch { first, width: width as u8, at: self.packed.len() as u64 });
+        let mut writer = BitWriter::new(&mut self.packed);
+        for &new in &self.pending {
+            writer.put(u64::from(new - first), width);
+        }
+        writer.finish();
+        self.pending.clear();
+    }
+
+    /// The new ordinal of `old`.
+    #[inline]
+    pub fn get(&self, old: u32) -> u32 {
+        let stretch = &self.stretches[old as usize / STRETCH];
+        let packed = &self.packed[stretch.at as usize..];
+        stretch.first + get(packed, old as usize % STRETCH, u32::from(stretch.width)) as u32
+    }
+}
+
+/// Renumbers many ordinals at once; its memory is used again.
+#[derive(Default)]
+pub struct Renumbering {
+    /// The ordinals of each window, in the order in which they came.
+    windows: Vec<Vec<u32>>,
+    /// How many of each window have been taken.
+    taken: Vec<usize>,
+}
+
+impl Renumbering {
+    /// Replaces ordinals of a source, which its map has, by those of the merged segment.
+    pub fn apply(&mut self, map: &OrdinalMap, ordinals: &mut [u32]) {
+        let mut window_bits = WINDOW_BITS;
+        while map.len() >> window_bits >= WINDOWS_MAX {
+            window_bits += 1;
+        }
+        let windows = (map.len() >> window_bits) + 1;
+        if windows == 1 {
+            ordinals.iter_mut().for_each(|ordinal| *ordinal = map.get(*ordinal));
+            return;
+        }
+        self.windows.resize_with(windows, Vec::new);
+        self.windows.iter_mut().for_each(Vec::clear);
+        for &old in &*ordinals {
+            self.windows[(old >> window_bits) as usize].push(old);
+        }
+        for window in &mut self.windows {
+            window.iter_mut().for_each(|ordinal| *ordinal = map.get(*ordinal));
+        }
+        self.taken.clear();
+        self.taken.resize(windows, 0);
+        for ordinal in ordinals {
+            let window = (*ordinal >> window_bits) as usize;
+            *ordinal = self.windows[window][self.taken[window]];
+            self.taken[window] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_ordinal_map_gives_back_what_was_pushed(
+            steps in proptest::collection::vec(0u32..5000, 1..1000), part in 1usize..400,
+        ) {
+            let mut map = OrdinalMap::default();
+            let mut new = 0;
+            let news: Vec<u32> = steps.iter().map(|step| { new += step; new }).collect();
+            for part in news.chunks(part) {
+                map.extend(7, part);
+            }
+            map.finish();
+            prop_assert_eq!(map.len(), news.len());
+            for (old, &new) in news.iter().enumerate() {
+                prop_assert_eq!(map.get(old as u32), 7 + new);
+            }
+        }
+    }
+
+    #[test]
+    fn ordinals_of_many_windows_are_renumbered_in_their_order() {
+        for terms in [3, 3 << WINDOW_BITS, 5 << WINDOW_BITS] {
+            let new = |old: u32| old + old / 3;
+            let mut map = OrdinalMap::default();
+            map.extend(0, &(0..terms).map(new).collect::<Vec<_>>());
+            map.finish();
+            let mut renumbering = Renumbering::default();
+            // Used twice: nothing of the first round is left.
+            for round in 0..2 {
+                let mut ordinals: Vec<u32> =
+                    (0..3000).map(|i| (i * 104_729 + round) % terms).collect();
+                let expected: Vec<u32> = ordinals.iter().map(|&old| new(old)).collect();
+                renumbering.apply(&map, &mut ordinals);
+                assert_eq!(ordinals, expected);
+            }
+        }
+    }
+}

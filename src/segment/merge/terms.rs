@@ -1,0 +1,363 @@
+//! Which terms have several segments together, in a range of keys?
+//!
+//! The keys of all sources are cut into ranges, each of a few hundred blocks, so that several ranges
+//! can be merged at the same time. A range comes in batches of bounded size.
+
+use super::MergeSource;
+use crate::error::{Corruption, Result};
+use crate::segment::Section;
+use crate::segment::layout::BLOCK_TERMS;
+use crate::segment::postings::{List, Postings};
+use crate::segment::reader::{SegmentReader, inline_docs};
+use crate::segment::terms::PostingsFrom;
+
+type Checked<T> = std::result::Result<T, Corruption>;
+
+/// Each source has at most this many blocks in a range; 256 blocks are 32,768 terms.
+const RANGE_BLOCKS: usize = 256;
+
+/// A batch ends after the term with which it has this many postings.
+const BATCH_POSTINGS: usize = 1 << 18;
+
+/// The documents that a source contributes, by their ordinals in the merged segment.
+pub enum Renumber {
+    /// All are kept: the source's documents follow those of the sources before it.
+    Shift(u32),
+    /// The new ordinal of each; `DELETED` for none.
+    Table(Vec<u32>),
+}
+
+const DELETED: u32 = u32::MAX;
+
+impl Renumber {
+    /// Those of every source.
+    pub fn of_all(sources: &[MergeSource<'_>]) -> Vec<Renumber> {
+        let mut base = 0;
+        let of_one = |source: &MergeSource<'_>| {
+            let first = base;
+            base += source.documents();
+            let Some(alive) = &source.alive else { return Renumber::Shift(first) };
+            let mut table = vec![DELETED; source.reader.header().documents as usize];
+            for (new, &old) in (first..).zip(alive) {
+                table[old as usize] = new;
+            }
+            Renumber::Table(table)
+        };
+        sources.iter().map(of_one).collect()
+    }
+}
+
+/// Keys from the first to before the second; without a second, to the last key there is.
+pub type KeyRange = (u64, Option<u64>);
+
+/// Ranges that hold all keys of the sources, in order.
+///
+/// # Errors
+/// When a block that is read is damaged.
+pub fn ranges(sources: &[MergeSource<'_>]) -> Result<Vec<KeyRange>> {
+    let mut bounds = vec![0];
+    for source in sources {
+        let (file, index) = (source.reader.file(), source.reader.index());
+        for block in (RANGE_BLOCKS..index.blocks()).step_by(RANGE_BLOCKS) {
+            bounds.push(index.read(file, block)?.key(0));
+        }
+    }
+    bounds.sort_unstable();
+    bounds.dedup();
+    let ends = bounds[1..].iter().copied().map(Some).chain([None]);
+    Ok(bounds.iter().copied().zip(ends).collect())
+}
+
+/// Merged terms in the order of their keys, and what became of the terms of each source.
+#[derive(Default)]
+pub struct Batch {
+    keys: Vec<u64>,
+    /// Where the documents of each term end in `docs`.
+    ends: Vec<usize>,
+    docs: Vec<u32>,
+    /// For each source the terms that were taken from it.
+    pub taken: Vec<Taken>,
+}
+
+/// Terms of a source that follow each other.
+#[derive(Default)]
+pub struct Taken {
+    /// The ordinal of the first in the source.
+    pub first: usize,
+    /// The place of each among the terms of the batch; of one that is in no document any more, that
+    /// of the next.
+    pub places: Vec<u32>,
+}
+
+impl Batch {
+    /// The number of terms.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The number of postings.
+    pub fn postings(&self) -> usize {
+        self.docs.len()
+    }
+
+    /// The terms, each with its documents.
+    pub fn terms(&self) -> impl Iterator<Item = (u64, &[u32])> {
+        let mut start = 0;
+        self.keys.iter().zip(&self.ends).map(move |(&key, &end)| {
+            let docs = &self.docs[start..end];
+            start = end;
+            (key, docs)
+        })
+    }
+
+    fn clear(&mut self, cursors: &[Cursor<'_>]) {
+        self.keys.clear();
+        self.ends.clear();
+        self.docs.clear();
+        self.taken.iter_mut().for_each(|taken| taken.places.clear());
+        for cursor in cursors {
+            self.taken[cursor.source].first = cursor.ordinal();
+        }
+    }
+}
+
+/// The merge of a range of keys, on its way.
+pub struct RangeMerge<'a> {
+    cursors: Vec<Cursor<'a>>,
+    /// The keys of the cursors, side by side.
+    heads: Vec<u64>,
+    batch: Batch,
+    is_over: bool,
+}
+
+impl<'a> RangeMerge<'a> {
+    /// The merge of what the sources have in this range.
+    ///
+    /// # Errors
+    /// When a source is damaged.
+    pub fn open(
+        sources: &'a [MergeSource<'a>],
+        renumber: &'a [Renumber],
+        range: KeyRange,
+    ) -> Result<RangeMerge<'a>> {
+        let mut cursors = Vec::with_capacity(sources.len());
+        for (i, (source, renumber)) in sources.iter().zip(renumber).enumerate() {
+            cursors.extend(Cursor::open(i, source.reader, renumber, range)?);
+        }
+        let heads = cursors.iter().map(|cursor| cursor.key).collect();
+        let taken = sources.iter().map(|_| Taken::default()).collect();
+        Ok(RangeMerge {
+            cursors,
+            heads,
+            batch: Batch { taken, ..Batch::default() },
+            is_over: false,
+        })
+    }
+
+    /// The terms that [`advance`](Self::advance) merged; `None` after the last.
+    pub fn batch(&self) -> Option<&Batch> {
+        (!self.is_over).then_some(&self.batch)
+    }
+
+    /// Merges the next terms.
+    ///
+    /// # Errors
+    /// When a source is damaged.
+    pub fn advance(&mut self) -> Result<()> {
+        let RangeMerge { cursors, heads, batch, is_over } = self;
+        *is_over = heads.is_empty();
+        batch.clear(cursors);
+        while !heads.is_empty() && batch.docs.len() < BATCH_POSTINGS {
+            let before = batch.docs.len();
+            let mut exhausted = false;
+            let Least { key, first, count } = least(heads);
+            // Which source is next cannot be foreseen: going to it costs less than asking each.
+            let which = if count == 1 { first..first + 1 } else { first..heads.len() };
+            for i in which {
+                if heads[i] == key {
+                    let cursor = &mut cursors[i];
+                    cursor.take(&mut batch.docs)?;
+                    batch.taken[cursor.source].places.push(batch.keys.len() as u32);
+                    exhausted |= !cursor.advance()?;
+                    heads[i] = cursor.key;
+                }
+            }
+            if exhausted {
+                cursors.retain(|cursor| !cursor.is_exhausted());
+                heads.clear();
+                heads.extend(cursors.iter().map(|cursor| cursor.key));
+            }
+            if batch.docs.len() > before {
+                batch.keys.push(key);
+                batch.ends.push(batch.docs.len());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The least of some keys, where it first stands, and how often.
+struct Least {
+    key: u64,
+    first: usize,
+    count: usize,
+}
+
+/// The least of `keys`, which are not empty; without a branch on them.
+#[inline]
+fn least(keys: &[u64]) -> Least {
+    let mut least = Least { key: keys[0], first: 0, count: 1 };
+    for (i, &key) in keys.iter().enumerate().skip(1) {
+        let is_less = key < least.key;
+        least.first = if is_less { i } else { least.first };
+        least.count = if is_less { 1 } else { least.count + usize::from(key == least.key) };
+        least.key = least.key.min(key);
+    }
+    least
+}
+
+/// A source at one of its terms.
+struct Cursor<'a> {
+    source: usize,
+    reader: &'a SegmentReader,
+    renumber: &'a Renumber,
+    /// The key at which the cursor stands.
+    key: u64,
+    /// The key before which it ends.
+    end: Option<u64>,
+    next_block: usize,
+    at: usize,
+    keys: Vec<u64>,
+    /// The postings of its term and of those after it in the block.
+    postings: Option<PostingsFrom<'a>>,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the first term of the range; `None` if the source has none there.
+    fn open(
+        source: usize,
+        reader: &'a SegmentReader,
+        renumber: &'a Renumber,
+        (start, end): KeyRange,
+    ) -> Checked<Option<Cursor<'a>>> {
+        let Some(first_block) = reader.index().block_of(start) else { return Ok(None) };
+        let mut cursor = Cursor {
+            source,
+            reader,
+            renumber,
+            key: 0,
+            end,
+            next_block: first_block,
+            at: 0,
+            keys: Vec::with_capacity(BLOCK_TERMS),
+            postings: None,
+        };
+        if !cursor.load(None)? {
+            return Ok(None);
+        }
+        cursor.at = cursor.keys.partition_point(|&key| key < start);
+        match cursor.keys.get(cursor.at) {
+            Some(&key) => {
+                cursor.key = key;
+                let block = reader.index().read(reader.file(), first_block)?;
+                cursor.postings = Some(block.postings_from(cursor.at));
+            }
+            None => {
+                let last = cursor.keys.last().copied();
+                return Ok(cursor.load(last)?.then_some(cursor));
+            }
+        }
+        Ok(Some(cursor))
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.at == self.keys.len()
+    }
+
+    /// The ordinal of its term in the source.
+    fn ordinal(&self) -> usize {
+        (self.next_block - 1) * BLOCK_TERMS + self.at
+    }
+
+    /// Moves to the next term; false at the end.
+    #[inline]
+    fn advance(&mut self) -> Checked<bool> {
+        self.at += 1;
+        if self.at == self.keys.len() {
+            return self.load(Some(self.key));
+        }
+        self.key = self.keys[self.at];
+        Ok(true)
+    }
+
+    /// Reads the next block, of which no key is at most `last`; false if it has none in the range.
+    fn load(&mut self, last: Option<u64>) -> Checked<bool> {
+        self.at = 0;
+        self.keys.clear();
+        let (file, index) = (self.reader.file(), self.reader.index());
+        if self.next_block == index.blocks() {
+            return Ok(false);
+        }
+        let block = index.read(file, self.next_block)?;
+        block.keys(&mut self.keys);
+        let ascend = self.keys.windows(2).all(|pair| pair[0] < pair[1]);
+        // A forged block may hold no key at all.
+        let follow = self.keys.first().is_some_and(|&key| last.is_none_or(|last| last < key));
+        if self.keys.len() != block.len() || !ascend || !follow {
+            return Err(disorder(self.reader, self.next_block));
+        }
+        if let Some(end) = self.end {
+            self.keys.truncate(self.keys.partition_point(|&key| key < end));
+        }
+        let Some(&key) = self.keys.first() else { return Ok(false) };
+        self.postings = Some(block.postings_from(0));
+        self.next_block += 1;
+        self.key = key;
+        Ok(true)
+    }
+
+    /// Appends the kept documents of the term at the cursor, renumbered; once for each term.
+    #[inline]
+    fn take(&mut self, docs: &mut Vec<u32>) -> Checked<()> {
+        let before = docs.len();
+        let file = self.reader.file();
+        let postings = self.postings.as_mut().expect("a cursor stands in a block").take();
+        if let (Postings::One(doc), Renumber::Shift(base)) = (postings, self.renumber)
+            && doc < file.header.documents
+        {
+            // Three terms in four: worth a way of their own.
+            docs.push(doc + base);
+            return Ok(());
+        }
+        match postings {
+            Postings::List(encoding, at) => List::open(file, encoding, at)?.decode(file, docs)?,
+            inline => {
+                docs.extend(inline_docs(&inline));
+                if docs[docs.len() - 1] >= file.header.documents {
+                    let what = "a term occurs in a document beyond the last";
+                    return Err(file.corruption(Section::Terms, 0, what));
+                }
+            }
+        }
+        match self.renumber {
+            Renumber::Shift(base) => docs[before..].iter_mut().for_each(|doc| *doc += base),
+            Renumber::Table(table) => {
+                let mut kept = before;
+                for i in before..docs.len() {
+                    let new = table[docs[i] as usize];
+                    docs[kept] = new;
+                    kept += usize::from(new != DELETED);
+                }
+                docs.truncate(kept);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// That the keys of a block are not what comes after those of the block before it.
+#[cold]
+pub fn disorder(reader: &SegmentReader, block: usize) -> Corruption {
+    let what = format!("the keys of block {block} are not in order");
+    reader.file().corruption(Section::Terms, 0, what)
+}
