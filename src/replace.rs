@@ -22,16 +22,25 @@ pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// As [`file`].
 pub fn file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut new = beside(path)?;
+    write(new.as_file_mut())?;
+    new.as_file().sync_all()?;
+    new.persist(path)?;
+    sync_name(path)
+}
+
+/// A new file in the directory of `path`, to take its place. It is removed when it is dropped.
+///
+/// # Errors
+/// When it cannot be created.
+#[doc(hidden)]
+pub fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     // With the prefix that it gives by itself, by which a writer knows what was cut off.
     let mut builder = tempfile::Builder::new();
     // As any file that the user creates: what the mask leaves.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut new = builder.tempfile_in(parent(path))?;
-    write(new.as_file_mut())?;
-    new.as_file().sync_all()?;
-    new.persist(path)?;
-    sync_name(path)
+    builder.tempfile_in(parent(path))
 }
 
 /// Makes durable which file, if any, is at `path`.

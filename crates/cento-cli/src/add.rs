@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::create::{self, ConfigArgs};
-use super::extract::extraction;
+use super::extract::{extraction, tables};
 use super::output::{self, Format};
 use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
@@ -125,6 +125,8 @@ impl SourceArgs {
             requires_id: false,
             html: self.html.into(),
             extraction: extraction(),
+            tables: tables(),
+            ..defaults
         }
     }
 

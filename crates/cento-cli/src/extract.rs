@@ -1,6 +1,9 @@
 //! How does the command read documents that are no text?
 
-use cento_source::{Extraction, SourceOptions};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use cento_source::{Extraction, SourceOptions, Tables};
 
 /// Reads Office documents and PDF for another process of this program; not for people.
 #[cfg(feature = "office")]
@@ -18,22 +21,63 @@ impl ExtractWorker {
     }
 }
 
+/// Reads or copies a Parquet or Arrow file for another process of this program; not for people.
+#[cfg(feature = "parquet")]
+#[derive(Debug, clap::Args)]
+pub struct TableWorker {
+    /// What to do, in JSON.
+    request: String,
+}
+
+#[cfg(feature = "parquet")]
+impl TableWorker {
+    pub(super) fn run(self) -> super::Result {
+        #[cfg(unix)]
+        use std::os::fd::AsFd as _;
+        #[cfg(windows)]
+        use std::os::windows::io::AsHandle as _;
+        // Parts of a file are read in any order, which the streams of the standard library do not do.
+        #[cfg(unix)]
+        let (input, output) = (
+            std::io::stdin().as_fd().try_clone_to_owned()?,
+            std::io::stdout().as_fd().try_clone_to_owned()?,
+        );
+        #[cfg(windows)]
+        let (input, output) = (
+            std::io::stdin().as_handle().try_clone_to_owned()?,
+            std::io::stdout().as_handle().try_clone_to_owned()?,
+        );
+        match cento_source::serve_table(&self.request, input.into(), output.into()) {
+            Ok(()) => Ok(super::Outcome::Found),
+            Err(error) => {
+                super::tell!("{error}");
+                Ok(super::Outcome::Bad)
+            }
+        }
+    }
+}
+
+/// Returns this program, to be started as a worker.
+fn itself() -> Option<PathBuf> {
+    // This one, even after another was installed at its path.
+    let own = PathBuf::from("/proc/self/exe");
+    if own.exists() { Some(own) } else { std::env::current_exe().ok() }
+}
+
 /// Returns what extracts texts: this program, in processes of its own, if it can.
 pub fn extraction() -> Option<Extraction> {
-    use std::path::PathBuf;
-    use std::sync::OnceLock;
     // One for all verbs' parts, so that processes are started once.
     static EXTRACTION: OnceLock<Option<Extraction>> = OnceLock::new();
-    let by_itself = || {
-        // This one, even after another was installed at its path.
-        let own = PathBuf::from("/proc/self/exe");
-        let program = if own.exists() { own } else { std::env::current_exe().ok()? };
-        cfg!(feature = "office").then(|| Extraction::by(program))
-    };
+    let by_itself = || itself().filter(|_| cfg!(feature = "office")).map(Extraction::by);
     EXTRACTION.get_or_init(by_itself).clone()
+}
+
+/// Returns what reads Parquet and Arrow files: this program, in processes of its own, if it can.
+pub fn tables() -> Option<Tables> {
+    itself().filter(|_| cfg!(feature = "parquet")).map(Tables::by)
 }
 
 /// Returns how files are read if no option says otherwise.
 pub fn source_options() -> SourceOptions {
-    SourceOptions { extraction: extraction(), ..SourceOptions::default() }
+    SourceOptions { extraction: extraction(), tables: tables(), ..SourceOptions::default() }
 }

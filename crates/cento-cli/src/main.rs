@@ -118,6 +118,9 @@ enum Verb {
     #[cfg(feature = "office")]
     #[command(name = cento_source::WORKER_VERB, hide = true)]
     ExtractWorker(extract::ExtractWorker),
+    #[cfg(feature = "parquet")]
+    #[command(name = cento_source::TABLE_WORKER_VERB, hide = true)]
+    TableWorker(extract::TableWorker),
 }
 
 /// The result of a verb.
@@ -193,6 +196,8 @@ fn main() -> ExitCode {
         Verb::Man(verb) => verb.run(),
         #[cfg(feature = "office")]
         Verb::ExtractWorker(verb) => verb.run(),
+        #[cfg(feature = "parquet")]
+        Verb::TableWorker(verb) => verb.run(),
     };
     match outcome {
         Ok(Outcome::Found) => ExitCode::SUCCESS,

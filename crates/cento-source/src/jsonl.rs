@@ -32,6 +32,7 @@ pub fn parse(
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
+    let kept = options.keeps_places.then(|| place().into());
     let id = match record.id.filter(|id| id.get() != "null") {
         None if options.requires_id => return Err(format!("there is no `{}`", options.id_field)),
         None => place(),
@@ -47,8 +48,9 @@ pub fn parse(
     let meta = record.meta.map(|meta| meta_of_json(&options.meta_field, meta));
     let meta = meta.transpose()?.unwrap_or_default();
     // What was parsed is UTF-8.
-    let record = options.keeps_records.then(|| String::from_utf8_lossy(line.trim_ascii()));
-    Ok(Document { id, text, meta, record: record.map(|record| record.into_owned().into()) })
+    let record = || String::from_utf8_lossy(line.trim_ascii()).into_owned().into();
+    let record = kept.or_else(|| options.keeps_records.then(record));
+    Ok(Document { id, text, meta, record })
 }
 
 /// Whether a line is a JSON object, whatever is in it.

@@ -13,6 +13,7 @@ mod add;
 mod archive;
 mod array;
 pub mod charset;
+mod columnar;
 mod compressed;
 mod dedup;
 mod extract;
@@ -21,6 +22,8 @@ mod html;
 mod ignored;
 mod jsonl;
 mod kind;
+#[cfg(any(feature = "office", feature = "parquet"))]
+mod limits;
 #[cfg(feature = "mail")]
 mod mail;
 #[cfg(feature = "markdown")]
@@ -44,6 +47,11 @@ use cento::index::Document;
 use cento::{Error, Result};
 
 pub use add::{AddOptions, AddReport, Event, add};
+#[cfg(feature = "parquet")]
+pub use columnar::serve as serve_table;
+pub use columnar::{
+    Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
+};
 pub use dedup::dedup;
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
@@ -70,6 +78,9 @@ pub struct SourceOptions {
     pub read_ignored: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,
+    /// Documents keep the place of the line or row that they were read from, `path:number`, where they
+    /// would keep the line itself.
+    pub keeps_places: bool,
     /// A JSON line without an id is no document; otherwise it gets its place for one.
     pub requires_id: bool,
     /// What is read of pages of the web; with [`Html::Source`] Markdown and LaTeX are read as they are,
@@ -78,6 +89,8 @@ pub struct SourceOptions {
     /// What extracts the text of documents of office programs, e-books and PDF; without, they are
     /// left out.
     pub extraction: Option<Extraction>,
+    /// What reads Parquet and Arrow files; without, they are refused.
+    pub tables: Option<Tables>,
 }
 
 impl Default for SourceOptions {
@@ -90,9 +103,11 @@ impl Default for SourceOptions {
             record_bytes_max: 64 << 20,
             read_ignored: false,
             keeps_records: false,
+            keeps_places: false,
             requires_id: false,
             html: Html::default(),
             extraction: None,
+            tables: None,
         }
     }
 }

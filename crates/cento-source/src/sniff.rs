@@ -6,6 +6,7 @@
 use cento::text::kind::by_beginning;
 
 use crate::SourceOptions;
+use crate::columnar::{ARROW, ARROW_STREAM, Kind, PARQUET};
 use crate::headers::{begins_as_mail, begins_as_mailbox};
 use crate::jsonl;
 use crate::kind::no_text;
@@ -43,6 +44,8 @@ pub enum Form {
     Tex,
     /// A Jupyter notebook.
     Notebook,
+    /// A Parquet or Arrow file.
+    Columns(Kind),
 }
 
 /// How old Office documents begin.
@@ -53,6 +56,8 @@ const WARC: &[u8] = b"WARC/";
 
 /// How LaTeX begins, unless it is a part of a document.
 const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
+/// How the names of Parquet and Arrow files end.
+const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
 
 /// Where a tar archive says that it is one.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
@@ -68,6 +73,9 @@ pub fn form(start: &[u8], name: &str, options: &SourceOptions) -> Form {
     }
     if start.starts_with(b"PK\x05\x06") {
         return Form::Unread("it is an empty zip archive");
+    }
+    if let Some(kind) = columns(start, name) {
+        return Form::Columns(kind);
     }
     if start.get(TAR_MARK) == Some(b"ustar") || ends(&[".tar", ".tgz"]) {
         return Form::Tar;
@@ -118,6 +126,21 @@ pub fn form(start: &[u8], name: &str, options: &SourceOptions) -> Form {
         }
         () => Form::Text,
     }
+}
+
+/// What kind of Parquet or Arrow file it is, if it is one. A text that begins with their letters goes on
+/// with others.
+fn columns(start: &[u8], name: &str) -> Option<Kind> {
+    let goes_on = |mark: &[u8]| {
+        start.strip_prefix(mark).is_some_and(|rest| has_ending(name, COLUMNS) || rest.contains(&0))
+    };
+    if goes_on(PARQUET) {
+        return Some(Kind::Parquet);
+    }
+    if goes_on(ARROW) {
+        return Some(Kind::Arrow);
+    }
+    start.starts_with(ARROW_STREAM).then_some(Kind::ArrowStream)
 }
 
 /// What is in standard input, which has no name.
@@ -209,6 +232,11 @@ mod tests {
         check(b"\xef\xbb\xbf <html lang='en'>", "a", Form::Html);
         check(b"<htmlx>", "a", Form::Text);
         check(b"a\0b", "a.csv", Form::Unread("it is binary: it contains NUL bytes"));
+        check(b"PAR1\x15\0\x15", "a", Form::Columns(Kind::Parquet));
+        check(b"PAR1", "a.parquet", Form::Columns(Kind::Parquet));
+        check(b"PAR1 and PAR2 are forms", "a.txt", Form::Text);
+        check(b"ARROW1\0\0", "a.jsonl", Form::Columns(Kind::Arrow));
+        check(b"\xff\xff\xff\xff\x10", "a", Form::Columns(Kind::ArrowStream));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use ignore::WalkBuilder;
 #[cfg(feature = "archives")]
 use super::archive::{self, Entry, ZipForm};
 use super::array::read_array;
+use super::columnar::Kind;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
@@ -218,7 +219,25 @@ impl<'a> Reader<'a> {
             }
             Form::Markdown => self.whole(place, source, ChunkKind::Markdown),
             Form::Tex => self.whole(place, source, ChunkKind::Tex),
+            Form::Columns(kind) => self.columns(place, source, kind),
         }
+    }
+
+    /// A Parquet or Arrow file.
+    fn columns(&mut self, place: &Arc<str>, source: Source<'_>, kind: Kind) -> ControlFlow<()> {
+        let name = kind.name();
+        if self.is_one {
+            return self.fail(Error::input(&**place, format!("it is {name}, of many documents")));
+        }
+        let options = self.options;
+        let Some(tables) = &options.tables else {
+            let why = format!("it is {name}, and this build has no feature `parquet` to read it");
+            return self.fail(Error::io("read", &**place, io::Error::other(why)));
+        };
+        self.records(place, |_, each| match source {
+            Source::File(file) => tables.read(io::empty(), Some(file), kind, options, each),
+            source => tables.read(source, None, kind, options, each),
+        })
     }
 
     /// A document of an office program, an e-book or PDF.

@@ -28,4 +28,5 @@ mod service_defects;
 mod service_hardened;
 mod service_log;
 mod service_stops;
+mod tables;
 mod unreadable;

@@ -15,8 +15,6 @@
 //! form feeds before it.
 
 #[cfg(feature = "office")]
-mod limits;
-#[cfg(feature = "office")]
 mod office;
 #[cfg(feature = "office")]
 mod pdf;
@@ -157,7 +155,7 @@ impl fmt::Display for Failed {
 
 /// The limit that ended a process, where the system says so.
 #[cfg(unix)]
-fn by_limit(status: ExitStatus) -> Option<String> {
+pub fn by_limit(status: ExitStatus) -> Option<String> {
     use std::os::unix::process::ExitStatusExt;
     /// The number of SIGXCPU on Linux and macOS.
     const TOO_MUCH_PROCESSOR_TIME: i32 = 24;
@@ -165,8 +163,9 @@ fn by_limit(status: ExitStatus) -> Option<String> {
         .then(|| format!("{SECONDS_MAX} s of processor time"))
 }
 
+/// None elsewhere.
 #[cfg(not(unix))]
-fn by_limit(_: ExitStatus) -> Option<String> {
+pub fn by_limit(_: ExitStatus) -> Option<String> {
     None
 }
 

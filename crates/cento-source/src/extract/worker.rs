@@ -2,7 +2,8 @@
 
 use std::io::{self, Read, Write};
 
-use super::{Extracted, TEXT_BYTES_MAX, limits, office, pdf, read_request, write_answer};
+use super::{Extracted, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, office, pdf, read_request, write_answer};
+use crate::limits;
 
 /// Answers requests until there are no more.
 ///
@@ -11,7 +12,7 @@ use super::{Extracted, TEXT_BYTES_MAX, limits, office, pdf, read_request, write_
 /// # Errors
 /// When requests cannot be read, answers not written, or the system sets no limits.
 pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
-    limits::set()?;
+    limits::set(MEMORY_BYTES_MAX, false)?;
     while let Some(bytes) = read_request(input)? {
         limits::set_for_next()?;
         let extracted = extract(&bytes);

@@ -1,30 +1,30 @@
-//! How much may the worker use?
+//! How much may a worker use?
 
 use std::io;
 
-/// Limits memory for good, and forbids writing files, memory dumps among them.
+/// Limits memory for good, to so many bytes, and forbids memory dumps, and writing files if
+/// `writes_files` is not set.
 ///
 /// # Errors
 /// When the system refuses.
 #[cfg(target_os = "linux")]
-pub fn set() -> io::Result<()> {
-    use super::MEMORY_BYTES_MAX;
+pub fn set(memory_bytes_max: u64, writes_files: bool) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    for (resource, max) in
-        [(Resource::As, MEMORY_BYTES_MAX), (Resource::Fsize, 0), (Resource::Core, 0)]
-    {
+    let files = (!writes_files).then_some((Resource::Fsize, 0));
+    let all = [(Resource::As, memory_bytes_max), (Resource::Core, 0)];
+    for (resource, max) in all.into_iter().chain(files) {
         setrlimit(resource, Rlimit { current: Some(max), maximum: Some(max) })?;
     }
     Ok(())
 }
 
-/// Limits the processor time of the next file: the system counts that of the whole process.
+/// Limits the processor time of what comes next: the system counts that of the whole process.
 ///
 /// # Errors
 /// When the system refuses.
 #[cfg(target_os = "linux")]
 pub fn set_for_next() -> io::Result<()> {
-    use super::SECONDS_MAX;
+    use crate::extract::SECONDS_MAX;
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use rustix::time::{ClockId, clock_gettime};
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.unsigned_abs() + 1;
@@ -34,13 +34,19 @@ pub fn set_for_next() -> io::Result<()> {
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }
 
-/// Does nothing: other systems have the limit of time only.
+/// Does nothing: other systems have at most the limit of time.
+///
+/// # Errors
+/// Never.
 #[cfg(not(target_os = "linux"))]
-pub fn set() -> io::Result<()> {
+pub fn set(_memory_bytes_max: u64, _writes_files: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: other systems have the limit of time only.
+/// Does nothing: other systems have at most the limit of time.
+///
+/// # Errors
+/// Never.
 #[cfg(not(target_os = "linux"))]
 pub fn set_for_next() -> io::Result<()> {
     Ok(())

@@ -1,32 +1,32 @@
 //! `cento dedup`
 
-use std::borrow::Cow;
+mod files;
+mod record;
+mod tables;
+
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::add::SourceArgs;
-use super::advice::Explained;
 use super::boilerplate::{keys_of, without};
 use super::create::ConfigArgs;
-use super::outfile::{OutFile, is_taken, listed, path_name};
+use super::outfile::{is_taken, listed, path_name};
 use super::output::{self, Format, count};
 use super::pause::Pause;
-use super::progress::{NotRead, Omissions, Spinner, stop_flag};
+use super::progress::{NotRead, Spinner, stop_flag};
 use super::terminal::{self, tell};
 use super::values::{parse_bytes, parse_share};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::hash::hash_fields;
-use cento::index::Document;
 use cento::index::Index;
-use cento::join::dedup::{Decision, DedupOptions, Event, Progress, Verdict};
+use cento::join::dedup::{DedupOptions, Event, Progress};
 use cento::search::Searcher;
 use cento_source::{SourceOptions, check_there, dedup};
+use files::Files;
 
 /// Write the documents that are not duplicates, and report the others.
 ///
@@ -71,8 +71,9 @@ pub struct Dedup {
     #[arg(long, conflicts_with = "cut_passages")]
     annotate: bool,
     /// Write to this file instead of standard output. With --index, an interrupted run can then be
-    /// resumed.
-    #[arg(long, value_name = "FILE")]
+    /// resumed. If it is a directory, or ends with /, the inputs are Parquet files, and each has a file of
+    /// its name there, with the same columns and the rows that are kept.
+    #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
     /// Write the report to this file instead of standard error, one JSON line per document.
     #[arg(long, value_name = "FILE")]
@@ -151,14 +152,6 @@ struct Report<'a> {
     /// What was not read since the run began or was resumed.
     #[serde(flatten)]
     not_read: &'a NotRead,
-}
-
-/// A line of the report.
-#[derive(Serialize)]
-struct Line<'a> {
-    id: &'a str,
-    #[serde(flatten)]
-    verdict: &'a Verdict,
 }
 
 impl Dedup {
@@ -248,7 +241,13 @@ impl Dedup {
     }
 
     fn source(&self) -> SourceOptions {
-        SourceOptions { keeps_records: true, ..self.source.options() }
+        let keeps_places = self.writes_tables();
+        SourceOptions { keeps_records: !keeps_places, keeps_places, ..self.source.options() }
+    }
+
+    /// Whether the output is a directory of Parquet files.
+    fn writes_tables(&self) -> bool {
+        self.out.as_deref().is_some_and(tables::is_dir)
     }
 
     fn options(&self, boilerplate: Vec<u64>) -> DedupOptions {
@@ -343,6 +342,8 @@ impl Dedup {
             requires_id,
             html,
             extraction,
+            keeps_places,
+            tables,
         } = &self.source();
         let config = index.config();
         let generations = against.iter().map(|other| other.snapshot().generation());
@@ -370,6 +371,8 @@ impl Dedup {
             ("requires_id", requires_id.to_string()),
             ("html", format!("{html:?}")),
             ("extraction", extraction.is_some().to_string()),
+            ("keeps_places", keeps_places.to_string()),
+            ("tables", tables.is_some().to_string()),
         ]))
     }
 
@@ -388,192 +391,13 @@ impl Dedup {
                 "an earlier run was interrupted; continue it with --resume and the same inputs and \
                  options, or start another with --give-up, which compares with what it kept",
             ),
-            (None, true) if self.out.as_ref().is_some_and(|out| is_taken(out)) => {
+            (None, true) if !self.writes_tables() && self.out.as_deref().is_some_and(is_taken) => {
                 refused("there is no interrupted run to resume; omit --resume")
             }
             // Or a run was interrupted before it had begun.
             _ => Ok(Progress { run, ..Progress::default() }),
         }
     }
-}
-
-/// The outputs, and what has been written to them.
-struct Files {
-    out: OutFile,
-    /// None for standard error.
-    report: Option<OutFile>,
-    /// The field of a record with the text.
-    text_field: String,
-    summary: Summary,
-    omissions: Omissions,
-}
-
-/// What a commit notes of them.
-#[derive(Serialize, Deserialize)]
-struct Note {
-    /// The lengths of both files.
-    out: u64,
-    report: u64,
-    summary: Summary,
-}
-
-impl Files {
-    /// Opens the outputs, at the positions in the note of the last commit if there is one.
-    fn open(args: &Dedup, note: &Value) -> cento::Result<Files> {
-        let note: Option<Note> = serde_json::from_value(note.clone()).ok();
-        let open = |path: &Path, length: Option<u64>| match length {
-            None if is_taken(path) => {
-                let what = "the file exists already; choose another name, or remove it";
-                Err(Error::input(path.display().to_string(), what))
-            }
-            None | Some(0) if !path.exists() => OutFile::create(path),
-            length => OutFile::resume(path, length.unwrap_or(0)),
-        };
-        let (at_out, at_report) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.report));
-        let out = args.out.as_deref().map(|path| open(path, at_out)).transpose()?;
-        let report = args.report.as_deref().map(|path| open(path, at_report)).transpose()?;
-        let summary = note.map(|note| note.summary).unwrap_or_default();
-        let text_field = args.source.options().text_field;
-        let out = out.unwrap_or_else(OutFile::stdout);
-        let omissions = Omissions::new(args.format == Format::Json);
-        Ok(Files { out, report, text_field, summary, omissions })
-    }
-
-    fn tell(&mut self, event: Event<'_>, annotates: bool) -> cento::Result<()> {
-        match event {
-            Event::Decided(decision) => self.decided(decision, annotates)?,
-            Event::Skipped(place, why) => {
-                self.summary.skipped += 1;
-                if let Some(said) = self.omissions.left_out(place, why) {
-                    tell!("{said}");
-                }
-            }
-            Event::Failed(error) => {
-                self.summary.failed += 1;
-                self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
-                self.omissions.failed(error);
-                tell!("cento: {}", Explained(error));
-            }
-            Event::Empty(id) => {
-                self.summary.empty += 1;
-                if let Some(said) = self.omissions.empty(id) {
-                    tell!("{said}");
-                }
-            }
-            Event::Committing(note) => {
-                let (out, report) = self.sync()?;
-                let own = Note { out, report, summary: self.summary };
-                *note = serde_json::to_value(own).expect("numbers are JSON");
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes both files durable; gives their lengths.
-    fn sync(&mut self) -> cento::Result<(u64, u64)> {
-        let out = self.out.sync().map_err(|e| self.out.failed(e))?;
-        let report = match &mut self.report {
-            Some(report) => report.sync().map_err(|e| report.failed(e))?,
-            None => 0,
-        };
-        Ok((out, report))
-    }
-
-    fn decided(&mut self, decision: Decision<'_>, annotates: bool) -> cento::Result<()> {
-        let Decision { document, verdict, .. } = decision;
-        let summary = &mut self.summary;
-        summary.bytes += document.text.len() as u64;
-        let (is_kept, is_cut) = match verdict {
-            Verdict::Kept { cut, .. } => (true, !cut.is_empty()),
-            _ => (false, false),
-        };
-        let is_renamed = matches!(verdict, Verdict::Kept { kept_as: Some(_), .. });
-        match verdict {
-            Verdict::Kept { .. } => {
-                summary.kept += 1;
-                summary.cut += u64::from(is_cut);
-            }
-            Verdict::Exact { .. } => summary.exact += 1,
-            Verdict::Near { .. } => summary.near += 1,
-            Verdict::Contained { .. } => summary.contained += 1,
-            Verdict::Passages { .. } => summary.passages += 1,
-        }
-        let cut_text = is_cut.then(|| decision.kept_text());
-        if is_kept {
-            let text = cut_text.as_ref().unwrap_or(&document.text);
-            self.summary.kept_bytes += text.len() as u64;
-        }
-        if is_kept || annotates {
-            let line = match cut_text {
-                _ if annotates => annotated(document, verdict).into(),
-                Some(text) => with_text(document, &text, &self.text_field).into(),
-                None => record(document),
-            };
-            writeln!(self.out, "{line}").map_err(|e| self.out.failed(e))?;
-        }
-        if !is_kept || is_cut || is_renamed {
-            let line = terminal::json(&Line { id: &document.id, verdict });
-            let line = line.expect("it has names for keys only");
-            match &mut self.report {
-                Some(report) => writeln!(report, "{line}").map_err(|e| report.failed(e))?,
-                // The annotations are a report.
-                None if annotates => {}
-                None => tell!("{line}"),
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> cento::Result<(Summary, NotRead)> {
-        self.sync()?;
-        self.omissions.finish();
-        Ok((self.summary, self.omissions.into_lists()))
-    }
-}
-
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("it has names for keys only")
-}
-
-/// The record of a document, as it was read.
-fn record(document: &Document) -> Cow<'_, str> {
-    match &document.record {
-        Some(record) => (&**record).into(),
-        None => written(document, &document.text).into(),
-    }
-}
-
-/// A document that was read from something else than a record, with this text.
-fn written(document: &Document, text: &str) -> String {
-    let Document { id, meta, .. } = document;
-    json(&Record { id, meta, text })
-}
-
-/// A record that is made here. Not a JSON object of `serde_json`, whose members are in one order or
-/// another with the features of a build.
-#[derive(Serialize)]
-struct Record<'a> {
-    id: &'a str,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    meta: &'a Map<String, Value>,
-    text: &'a str,
-}
-
-/// The record with another text, in this field; all else is as it was read.
-fn with_text(document: &Document, text: &str, field: &str) -> String {
-    let record = document.record.as_deref();
-    let place = record.and_then(|record| Some((record, cento_source::text_place(record, field)?)));
-    let Some((record, place)) = place else {
-        return written(document, text);
-    };
-    format!("{}{}{}", &record[..place.start], json(&text), &record[place.end..])
-}
-
-/// The record with one member more.
-fn annotated(document: &Document, verdict: &Verdict) -> String {
-    let record = record(document);
-    let open = record.trim_end().strip_suffix('}').unwrap_or(&record);
-    format!("{open},\"dedup\":{}}}", json(verdict))
 }
 
 impl Summary {

@@ -1,0 +1,224 @@
+//! Where do kept documents, the report and messages go?
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::record::{annotated, json, record, with_text};
+use super::tables::TableFiles;
+use super::{Dedup, Summary};
+use crate::advice::Explained;
+use crate::outfile::{OutFile, is_taken};
+use crate::output::Format;
+use crate::progress::{NotRead, Omissions};
+use crate::terminal::{self, tell};
+use cento::Error;
+use cento::join::dedup::{Decision, Event, Verdict};
+use cento_source::Selection;
+
+/// Where kept documents go.
+enum Out {
+    /// Lines of a file, or of standard output.
+    Lines(OutFile),
+    /// Rows of Parquet files.
+    Tables(Box<TableFiles>),
+}
+
+/// The outputs, and what has been written to them.
+pub struct Files {
+    out: Out,
+    /// None for standard error.
+    report: Option<OutFile>,
+    /// The field of a record with the text.
+    text_field: String,
+    /// How many documents had which result.
+    pub summary: Summary,
+    omissions: Omissions,
+}
+
+/// A line of the report.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+}
+
+/// What a commit notes of them.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    /// The lengths of both files; of the first, where Parquet files are written, that of the selection of
+    /// the current one, and the number of that.
+    out: u64,
+    report: u64,
+    #[serde(default)]
+    table: usize,
+    summary: Summary,
+}
+
+impl Files {
+    /// Opens the outputs, at the positions in the note of the last commit if there is one.
+    ///
+    /// # Errors
+    /// When they cannot be opened, or are there already.
+    pub fn open(args: &Dedup, note: &Value) -> cento::Result<Files> {
+        let note: Option<Note> = serde_json::from_value(note.clone()).ok();
+        let open = |path: &Path, length: Option<u64>| match length {
+            None if is_taken(path) => {
+                let what = "the file exists already; choose another name, or remove it";
+                Err(Error::input(path.display().to_string(), what))
+            }
+            None | Some(0) if !path.exists() => OutFile::create(path),
+            length => OutFile::resume(path, length.unwrap_or(0)),
+        };
+        let (at_out, at_report) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.report));
+        let source = args.source();
+        let out = match args.out.as_deref() {
+            None => Out::Lines(OutFile::stdout()),
+            Some(path) if !args.writes_tables() => Out::Lines(open(path, at_out)?),
+            Some(dir) => {
+                let at = note.as_ref().map(|note| (note.table, note.out));
+                let text = source.text_field.clone();
+                let how = (args.annotate, args.index.is_some());
+                let tables = source.tables;
+                let files = TableFiles::open(tables, dir, &args.paths, text, how, at)?;
+                Out::Tables(Box::new(files))
+            }
+        };
+        let report = args.report.as_deref().map(|path| open(path, at_report)).transpose()?;
+        let summary = note.map(|note| note.summary).unwrap_or_default();
+        let text_field = source.text_field;
+        let omissions = Omissions::new(args.format == Format::Json);
+        Ok(Files { out, report, text_field, summary, omissions })
+    }
+
+    /// Writes what happened.
+    ///
+    /// # Errors
+    /// When it cannot be written; when a Parquet file cannot be read, and so not be copied.
+    pub fn tell(&mut self, event: Event<'_>, annotates: bool) -> cento::Result<()> {
+        match event {
+            Event::Decided(decision) => self.decided(decision, annotates)?,
+            Event::Skipped(place, why) => {
+                self.summary.skipped += 1;
+                if let Some(said) = self.omissions.left_out(place, why) {
+                    tell!("{said}");
+                }
+            }
+            Event::Failed(error) => {
+                self.summary.failed += 1;
+                self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
+                self.omissions.failed(error);
+                tell!("cento: {}", Explained(error));
+                if let Out::Tables(tables) = &mut self.out {
+                    let place = match error {
+                        Error::Input { place, .. } if !tables.is_input(place) => place,
+                        _ => {
+                            let what = "a Parquet file could not be read, and so not be copied";
+                            return Err(Error::input("the output", what));
+                        }
+                    };
+                    tables.select(place, Selection::Dropped)?;
+                }
+            }
+            Event::Empty(id) => {
+                self.summary.empty += 1;
+                if let Some(said) = self.omissions.empty(id) {
+                    tell!("{said}");
+                }
+            }
+            Event::Committing(note) => {
+                let ((table, out), report) = self.sync()?;
+                let own = Note { out, report, table, summary: self.summary };
+                *note = serde_json::to_value(own).expect("numbers are JSON");
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes both files durable; gives their lengths, of the first with the number of the input.
+    fn sync(&mut self) -> cento::Result<((usize, u64), u64)> {
+        let out = match &mut self.out {
+            Out::Lines(out) => (0, out.sync().map_err(|e| out.failed(e))?),
+            Out::Tables(tables) => tables.sync()?,
+        };
+        let report = match &mut self.report {
+            Some(report) => report.sync().map_err(|e| report.failed(e))?,
+            None => 0,
+        };
+        Ok((out, report))
+    }
+
+    fn decided(&mut self, decision: Decision<'_>, annotates: bool) -> cento::Result<()> {
+        let Decision { document, verdict, .. } = decision;
+        let summary = &mut self.summary;
+        summary.bytes += document.text.len() as u64;
+        let (is_kept, is_cut) = match verdict {
+            Verdict::Kept { cut, .. } => (true, !cut.is_empty()),
+            _ => (false, false),
+        };
+        let is_renamed = matches!(verdict, Verdict::Kept { kept_as: Some(_), .. });
+        match verdict {
+            Verdict::Kept { .. } => {
+                summary.kept += 1;
+                summary.cut += u64::from(is_cut);
+            }
+            Verdict::Exact { .. } => summary.exact += 1,
+            Verdict::Near { .. } => summary.near += 1,
+            Verdict::Contained { .. } => summary.contained += 1,
+            Verdict::Passages { .. } => summary.passages += 1,
+        }
+        let cut_text = is_cut.then(|| decision.kept_text());
+        if is_kept {
+            let text = cut_text.as_ref().unwrap_or(&document.text);
+            self.summary.kept_bytes += text.len() as u64;
+        }
+        match &mut self.out {
+            Out::Lines(out) if is_kept || annotates => {
+                let line = match cut_text {
+                    _ if annotates => annotated(document, verdict).into(),
+                    Some(text) => with_text(document, &text, &self.text_field).into(),
+                    None => record(document),
+                };
+                writeln!(out, "{line}").map_err(|e| out.failed(e))?;
+            }
+            Out::Lines(_) => {}
+            Out::Tables(tables) => {
+                let annotation = annotates.then(|| json(verdict));
+                let selection = match (&annotation, &cut_text) {
+                    (Some(annotation), _) => Selection::Annotated(annotation),
+                    (None, Some(text)) => Selection::Text(text),
+                    (None, None) if is_kept => Selection::Kept,
+                    (None, None) => Selection::Dropped,
+                };
+                tables.select(document.record.as_deref().unwrap_or_default(), selection)?;
+            }
+        }
+        if !is_kept || is_cut || is_renamed {
+            let line = terminal::json(&Line { id: &document.id, verdict });
+            let line = line.expect("it has names for keys only");
+            match &mut self.report {
+                Some(report) => writeln!(report, "{line}").map_err(|e| report.failed(e))?,
+                // The annotations are a report.
+                None if annotates => {}
+                None => tell!("{line}"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes the outputs.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn finish(mut self) -> cento::Result<(Summary, NotRead)> {
+        self.sync()?;
+        if let Out::Tables(tables) = &mut self.out {
+            tables.finish()?;
+        }
+        self.omissions.finish();
+        Ok((self.summary, self.omissions.into_lists()))
+    }
+}

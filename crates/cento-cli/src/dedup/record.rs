@@ -1,0 +1,55 @@
+//! How is a document written as a line?
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use cento::index::Document;
+use cento::join::dedup::Verdict;
+
+/// A value whose members have names for keys, as JSON.
+pub fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("it has names for keys only")
+}
+
+/// The record of a document, as it was read.
+pub fn record(document: &Document) -> Cow<'_, str> {
+    match &document.record {
+        Some(record) => (&**record).into(),
+        None => written(document, &document.text).into(),
+    }
+}
+
+/// A document that was read from something else than a record, with this text.
+fn written(document: &Document, text: &str) -> String {
+    let Document { id, meta, .. } = document;
+    json(&Record { id, meta, text })
+}
+
+/// A record that is made here. Not a JSON object of `serde_json`, whose members are in one order or
+/// another with the features of a build.
+#[derive(Serialize)]
+struct Record<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    meta: &'a Map<String, Value>,
+    text: &'a str,
+}
+
+/// The record with another text, in this field; all else is as it was read.
+pub fn with_text(document: &Document, text: &str, field: &str) -> String {
+    let record = document.record.as_deref();
+    let place = record.and_then(|record| Some((record, cento_source::text_place(record, field)?)));
+    let Some((record, place)) = place else {
+        return written(document, text);
+    };
+    format!("{}{}{}", &record[..place.start], json(&text), &record[place.end..])
+}
+
+/// The record with one member more.
+pub fn annotated(document: &Document, verdict: &Verdict) -> String {
+    let record = record(document);
+    let open = record.trim_end().strip_suffix('}').unwrap_or(&record);
+    format!("{open},\"dedup\":{}}}", json(verdict))
+}

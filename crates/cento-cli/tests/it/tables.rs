@@ -1,0 +1,243 @@
+//! The real binary: Parquet and Arrow files in, Parquet files out.
+//!
+//! `tables/make.py` wrote the samples with another program, and what it says is in them.
+
+#[cfg(feature = "parquet")]
+mod with_the_feature {
+    use std::fs;
+    use std::io::Write;
+
+    use crate::common::run::Dir;
+    use serde_json::{Value, json};
+
+    const PARQUET: &[u8] = include_bytes!("tables/sample.parquet");
+    const FEATHER: &[u8] = include_bytes!("tables/sample.feather");
+    const STREAM: &[u8] = include_bytes!("tables/sample.arrow");
+    const LINES: &str = include_str!("tables/sample.jsonl");
+    const ROWS: u64 = 90;
+
+    /// The columns of the samples.
+    const COLUMNS: [&str; 4] = ["--text-field", "content", "--id-field", "url"];
+
+    fn dir() -> Dir {
+        let dir = Dir::new();
+        dir.write("in/a.parquet", PARQUET);
+        dir.write("a.feather", FEATHER);
+        dir.write("a.arrow", STREAM);
+        dir.write("a.jsonl", LINES);
+        dir
+    }
+
+    fn with<'a>(args: &[&'a str]) -> Vec<&'a str> {
+        [args, &COLUMNS].concat()
+    }
+
+    fn lines(dir: &Dir, name: &str) -> Vec<Value> {
+        let text = fs::read_to_string(dir.path(name)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// All rows of a Parquet file, with all columns.
+    fn rows(dir: &Dir, name: &str, out: &str) -> Vec<Value> {
+        dir.run(&with(&["dedup", name, "--annotate", "--exact", "--out", out]));
+        let mut found = lines(dir, out);
+        for row in &mut found {
+            row.as_object_mut().unwrap().remove("dedup");
+        }
+        found
+    }
+
+    #[test]
+    fn rows_are_the_documents_that_another_program_wrote() {
+        let dir = dir();
+        let compressed = {
+            let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            gz.write_all(PARQUET).unwrap();
+            gz.finish().unwrap()
+        };
+        dir.write("b.parquet.gz", compressed);
+        assert_eq!(dir.run(&["create", "i"]).status, 0);
+        let added = dir.json(&with(&["add", "i", "a.jsonl"]));
+        assert_eq!(added["added"], ROWS);
+        for name in ["in/a.parquet", "a.feather", "a.arrow", "b.parquet.gz", "in"] {
+            let added = dir.json(&with(&["add", "i", name]));
+            assert_eq!(
+                (&added["unchanged"], &added["failed"]),
+                (&json!(ROWS), &json!(0)),
+                "{name}"
+            );
+        }
+        let args = with(&["add", "i", "-", "--format", "json"]);
+        assert_eq!(dir.run_with(&args, PARQUET).json()["unchanged"], ROWS);
+        // Without a column for it an id is the place.
+        assert_eq!(dir.run(&["create", "places"]).status, 0);
+        dir.json(&["add", "places", "in/a.parquet", "--text-field", "content"]);
+        let found = dir.json(&["search", "places", "--id", "in/a.parquet:1"]);
+        assert_eq!(found["hits"].as_array().unwrap().len(), 10);
+    }
+
+    #[test]
+    fn rows_that_are_kept_are_unchanged_in_every_column() {
+        let dir = dir();
+        let summary = dir.json(&with(&["dedup", "in/a.parquet", "--out", "out/", "--report", "r"]));
+        assert_eq!((&summary["kept"], &summary["exact"]), (&json!(73), &json!(17)));
+        let dropped: Vec<Value> = lines(&dir, "r").into_iter().map(|r| r["id"].clone()).collect();
+        let before = rows(&dir, "in/a.parquet", "before");
+        assert_eq!(before.len() as u64, ROWS);
+        assert_eq!(before[5]["deep"], json!({"a": 5, "b": [{"c": "5"}, null]}));
+        let kept: Vec<Value> =
+            before.into_iter().filter(|row| !dropped.contains(&row["url"])).collect();
+        assert_eq!(rows(&dir, "out/a.parquet", "after"), kept);
+        let names = fs::read_dir(dir.path("out")).unwrap();
+        assert_eq!(names.count(), 1, "nothing is left beside the copy");
+        // The same again is refused.
+        let again = dir.run(&with(&["dedup", "in/a.parquet", "--out", "out"]));
+        assert_eq!(again.status, 2);
+        assert!(again.err.contains("out/a.parquet: the file exists already"), "{}", again.err);
+    }
+
+    #[test]
+    fn annotations_and_cut_texts_are_columns() {
+        let dir = dir();
+        let args = with(&["dedup", "in/a.parquet", "--annotate", "--min-containment", "0.5"]);
+        dir.json(&[&args[..], &["--out", "out/"]].concat());
+        dir.json(&[&args[..], &["--out", "lines"]].concat());
+        let whole = |row: &Value| row["dedup"].clone();
+        let expected: Vec<Value> = lines(&dir, "lines").iter().map(whole).collect();
+        let args = with(&["dedup", "out/a.parquet", "--exact", "--out", "found"]);
+        dir.run(&[&args[..], &["--index", "other", "--no-text"]].concat());
+        let found = lines(&dir, "found");
+        assert!(found.len() > 70);
+        assert!(found.iter().all(|row| row["dedup"]["verdict"] == "kept"));
+        assert_eq!(expected.iter().filter(|verdict| verdict["verdict"] == "exact").count(), 17);
+        let again = dir.run(&with(&["dedup", "out/a.parquet", "--annotate", "--out", "twice/"]));
+        assert_eq!(again.status, 2);
+        assert!(again.err.contains("it has a column `dedup` already"), "{}", again.err);
+
+        let args = with(&["dedup", "in/a.parquet", "--cut-passages", "8"]);
+        let summary = dir.json(&[&args[..], &["--out", "cut/"]].concat());
+        dir.json(&[&args[..], &["--out", "cut.lines"]].concat());
+        assert_eq!(summary["passages"], json!(0));
+        assert_eq!(rows(&dir, "cut/a.parquet", "after"), lines(&dir, "cut.lines"));
+    }
+
+    #[test]
+    fn a_run_that_was_killed_writes_the_same_when_it_is_resumed() {
+        let dir = dir();
+        for name in ["in/b.parquet", "in/c.parquet"] {
+            dir.write(name, PARQUET);
+        }
+        let inputs = ["dedup", "in/a.parquet", "in/b.parquet", "in/c.parquet"];
+        let args = with(&inputs);
+        let args = [&args[..], &["--memory", "64KB", "--threads", "1"]].concat();
+        dir.json(&[&args[..], &["--out", "whole/", "--index", "other"]].concat());
+        let args = [&args[..], &["--out", "out/", "--index", "i"]].concat();
+        for (attempt, point) in
+            ["commit:1", "document:30", "commit:2", "document:50", "commit:2", "document:40"]
+                .iter()
+                .enumerate()
+        {
+            let resume: &[&str] = if attempt == 0 { &[] } else { &["--resume"] };
+            dir.paused(point, &[&args[..], resume].concat()).kill();
+        }
+        dir.json(&[&args[..], &["--resume"]].concat());
+        for name in ["a", "b", "c"] {
+            let [whole, out] = ["whole", "out"].map(|d| dir.path(&format!("{d}/{name}.parquet")));
+            assert!(fs::read(whole).unwrap() == fs::read(out).unwrap(), "{name}");
+        }
+        assert_eq!(fs::read_dir(dir.path("out")).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_a_copy_is_refused() {
+        let dir = dir();
+        dir.write("other/a.parquet", PARQUET);
+        #[track_caller]
+        fn check(dir: &Dir, args: &[&str], what: &str) {
+            let run = dir.run(&with(args));
+            assert_eq!(run.status, 2, "{}", run.err);
+            assert!(run.err.contains(what), "{}", run.err);
+        }
+        check(&dir, &["dedup", "a.jsonl", "--out", "o/"], "a.jsonl: it is no Parquet file");
+        check(&dir, &["dedup", "in", "--out", "o/"], "in: it is no Parquet file");
+        let twice = ["dedup", "in/a.parquet", "other/a.parquet", "--out", "o/"];
+        check(&dir, &twice, "two inputs have this file name");
+        assert!(!dir.path("o").exists());
+    }
+
+    #[test]
+    fn columns_that_cannot_be_texts_ids_or_meta_are_refused_by_name() {
+        let dir = dir();
+        assert_eq!(dir.run(&["create", "i"]).status, 0);
+        for (text, id, meta, what) in [
+            ("lists", "url", "meta", "a.parquet: the column `lists` is nested"),
+            ("deep", "url", "meta", "a.parquet: the column `deep` is nested"),
+            ("deep.b", "url", "meta", "only a whole column can be the text"),
+            ("bytes", "url", "meta", "a.parquet: the column `bytes` holds bytes"),
+            ("share", "url", "meta", "a.parquet: the column `share` is of Float64"),
+            ("x", "url", "meta", "there is no column `x`; its columns are `url`, `content`"),
+            ("content", "share", "meta", "the column `share` is of Float64, neither strings nor"),
+            ("content", "url", "lists", "the column `lists` is of List"),
+        ] {
+            let fields = ["--text-field", text, "--id-field", id, "--meta-field", meta];
+            let run = dir.run(&[&["add", "i", "in/a.parquet"][..], &fields].concat());
+            assert!(run.err.contains(what), "{what}: {}", run.err);
+            assert!(run.err.contains("1 failed"), "{}", run.err);
+        }
+    }
+
+    #[test]
+    fn damaged_files_are_failures_that_are_named() {
+        let dir = dir();
+        assert_eq!(dir.run(&["create", "i"]).status, 0);
+        for (whole, name) in [(PARQUET, "x.parquet"), (FEATHER, "x.feather"), (STREAM, "x.arrow")] {
+            // Cut at some places, and with bytes changed at others, footers among them.
+            let cut = (0..4).map(|at| whole[..8 + at * (whole.len() - 9) / 4].to_vec());
+            let changed = (0..14).map(|at| {
+                let mut bytes = whole.to_vec();
+                let place = match at % 2 {
+                    0 => 8 + at * (whole.len() - 9) / 14,
+                    _ => whole.len() - 9 - at * 7,
+                };
+                bytes[place] ^= 0xff;
+                bytes
+            });
+            for bytes in cut.chain(changed) {
+                dir.write(name, bytes);
+                let run = dir.run(&with(&["add", "i", name]));
+                let is_read = run.status < 2;
+                assert!(is_read || run.status == 2, "{}: {}", run.status, run.err);
+                assert!(is_read || run.err.contains(name), "{}", run.err);
+                assert!(!run.err.contains("panicked"), "{}", run.err);
+            }
+        }
+        dir.write("x.parquet", &PARQUET[..PARQUET.len() - 9]);
+        let run = dir.run(&with(&["dedup", "x.parquet", "--out", "out/"]));
+        assert_eq!(run.status, 2);
+        assert!(run.err.contains("cannot read x.parquet: "), "{}", run.err);
+        assert!(run.err.contains("and so not be copied"), "{}", run.err);
+        assert_eq!(fs::read_dir(dir.path("out")).unwrap().count(), 0);
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_the_feature_such_files_are_refused_by_their_names() {
+    use crate::common::run::Dir;
+    let dir = Dir::new();
+    dir.write("a.parquet", include_bytes!("tables/sample.parquet"));
+    dir.write("a.feather", include_bytes!("tables/sample.feather"));
+    dir.write("a.arrow", include_bytes!("tables/sample.arrow"));
+    assert_eq!(dir.run(&["create", "i"]).status, 0);
+    for (name, what) in
+        [("a.parquet", "a Parquet"), ("a.feather", "an Arrow"), ("a.arrow", "an Arrow")]
+    {
+        let run = dir.run(&["add", "i", name, "--text-field", "content"]);
+        assert_eq!(run.status, 2);
+        let said = format!("cannot read {name}: it is {what}");
+        assert!(run.err.contains(&said) && run.err.contains("feature `parquet`"), "{}", run.err);
+    }
+    let run = dir.run(&["dedup", "a.parquet", "--out", "out/"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("no feature `parquet` to write them"), "{}", run.err);
+}

@@ -1,0 +1,92 @@
+//! Which columns of this file are ids, texts and meta objects?
+
+use std::collections::HashSet;
+
+use arrow_schema::{DataType, Schema};
+
+use super::Reading;
+use super::rows::type_of;
+
+/// Names of columns that are shown, at most.
+const SHOWN_MAX: usize = 20;
+
+/// The numbers of the columns that are read, ascending.
+///
+/// # Errors
+/// When there is no text, or a column is of a type that it cannot be; as a clause.
+pub fn chosen(schema: &Schema, reading: &Reading) -> Result<Vec<usize>, String> {
+    let Reading { id, text, meta, all, .. } = reading;
+    match type_of(schema, text) {
+        None => return Err(missing(schema, text)),
+        Some(found) if is_text(found) => {}
+        Some(found) => {
+            let name = short(found);
+            let what = match found {
+                _ if found.is_nested() => {
+                    format!("is nested ({name}), and a text is one string; flatten it first")
+                }
+                DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+                    "holds bytes, not strings; decode it first".into()
+                }
+                _ => format!("is of {name}, not of strings"),
+            };
+            return Err(format!("the column `{text}` {what}"));
+        }
+    }
+    if let Some(found) = type_of(schema, id)
+        && !is_text(found)
+        && !found.is_integer()
+    {
+        let name = short(found);
+        return Err(format!("the column `{id}` is of {name}, neither strings nor whole numbers"));
+    }
+    if let Some(found) = type_of(schema, meta)
+        && !is_text(found)
+        && !matches!(found, DataType::Struct(_) | DataType::Map(..) | DataType::Null)
+    {
+        let name = short(found);
+        return Err(format!("the column `{meta}` is of {name}, neither a struct nor JSON"));
+    }
+    let is_read = |name: &String| *all || [id, text, meta].contains(&name);
+    let mut seen = HashSet::new();
+    let fields = schema.fields().iter().enumerate();
+    let chosen = fields.filter(|(_, field)| {
+        // Of columns with the same name the first, as in the types.
+        seen.insert(field.name()) && is_read(field.name())
+    });
+    Ok(chosen.map(|(at, _)| at).collect())
+}
+
+/// Whether the values are strings.
+pub fn is_text(found: &DataType) -> bool {
+    match found {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// A type, which may have very many fields, in a few characters.
+fn short(found: &DataType) -> String {
+    const CHARS_MAX: usize = 80;
+    let name = found.to_string();
+    match name.chars().count() > CHARS_MAX {
+        true => name.chars().take(CHARS_MAX).chain("...".chars()).collect(),
+        false => name,
+    }
+}
+
+fn missing(schema: &Schema, text: &str) -> String {
+    let outer = text.split('.').next().unwrap_or_default();
+    if let Some(found) = type_of(schema, outer).filter(|found| found.is_nested()) {
+        return format!(
+            "there is no column `{text}`; `{outer}` is nested ({}), and only a whole column can be the \
+             text: make it one first",
+            short(found)
+        );
+    }
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let shown = names[..names.len().min(SHOWN_MAX)].join("`, `");
+    let more = if names.len() > SHOWN_MAX { ", and more" } else { "" };
+    format!("there is no column `{text}`; its columns are `{shown}`{more}")
+}

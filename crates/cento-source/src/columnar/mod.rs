@@ -1,0 +1,464 @@
+//! Which documents are the rows of this Parquet or Arrow file?
+//!
+//! A row becomes a line of JSON with a member for each column, so that it is read and named as other
+//! records are. The readers of such files are large, and what they are given comes from anybody. So they
+//! run in a process of their own, the worker ([`serve`]): the same program, started with a hidden verb.
+//! The file is its standard input, and the lines come from its standard output. If it ends, takes too
+//! long for a few rows or needs too much memory, this one file is a failure with a reason.
+//!
+//! The same worker copies the rows of a Parquet file that are kept ([`Tables::copy`]).
+//!
+//! An answer is a sequence of frames: a kind, a number and a length (1, 8 and 8 bytes, little-endian),
+//! and so many bytes. See [`Frame`].
+
+#[cfg(feature = "parquet")]
+mod batch;
+#[cfg(feature = "parquet")]
+mod columns;
+#[cfg(feature = "parquet")]
+mod copy;
+#[cfg(feature = "parquet")]
+mod rows;
+#[cfg(feature = "parquet")]
+mod worker;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use cento::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::SourceOptions;
+use crate::extract::by_limit;
+use crate::jsonl::{CHUNK_BYTES, Lines};
+use crate::table::Fault;
+
+#[cfg(feature = "parquet")]
+pub use worker::serve;
+
+/// The verb that makes the program a worker; a request follows it.
+pub const TABLE_WORKER_VERB: &str = "table-worker";
+
+/// The memory that a worker may use, in bytes; on Linux.
+pub const TABLE_MEMORY_BYTES_MAX: u64 = 2 << 30;
+
+/// How Parquet files begin and end.
+pub const PARQUET: &[u8] = b"PAR1";
+
+/// How Arrow files begin.
+pub const ARROW: &[u8] = b"ARROW1";
+
+/// How Arrow streams begin, and nothing else that is a text.
+pub const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
+
+/// A file that is compressed or in an archive is unpacked to at most so many bytes.
+const UNPACKED_BYTES_MAX: u64 = 8 << 30;
+
+/// The reason for a failure, at most.
+const REASON_BYTES_MAX: usize = 4 << 10;
+
+/// What kind of file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Parquet.
+    Parquet,
+    /// A file of the Arrow IPC format.
+    Arrow,
+    /// A stream of the Arrow IPC format, as Hugging Face keeps data sets.
+    ArrowStream,
+}
+
+impl Kind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Parquet => "a Parquet file",
+            Kind::Arrow => "an Arrow file",
+            Kind::ArrowStream => "an Arrow stream",
+        }
+    }
+}
+
+/// What a worker is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// The rows of standard input.
+    Read(Reading),
+    /// The rows of standard input that are kept, to standard output.
+    Copy {
+        /// A line for each row ([`Selection`]).
+        selection: PathBuf,
+        /// The column whose texts a selection may replace.
+        text: String,
+        /// The copy has a column of annotations.
+        annotates: bool,
+    },
+}
+
+/// What is read of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What the file is.
+    pub kind: Kind,
+    /// The column of the ids, which may be absent.
+    pub id: String,
+    /// The column of the texts.
+    pub text: String,
+    /// The column of the meta objects, which may be absent.
+    pub meta: String,
+    /// Give all columns, not these only.
+    pub all: bool,
+    /// Longer rows are not given.
+    pub row_bytes_max: usize,
+}
+
+/// What a frame says, by its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Frame {
+    /// Lines; the number is that of the first row, from 1.
+    Rows = 0,
+    /// The row of this number is too long.
+    TooLong = 1,
+    /// The file is none of documents, and why.
+    Refused = 2,
+    /// The file cannot be read on, and why.
+    Failed = 3,
+    /// There are no more rows.
+    End = 4,
+}
+
+/// What becomes of a row when a file is copied: a line of a selection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection<'a> {
+    /// It is left out.
+    Dropped,
+    /// It is copied.
+    Kept,
+    /// It is copied with another text.
+    Text(&'a str),
+    /// It is copied, and this JSON object becomes its column `dedup`.
+    Annotated(&'a str),
+}
+
+impl Selection<'_> {
+    /// The line, with its end.
+    #[must_use]
+    pub fn to_line(self) -> String {
+        match self {
+            Selection::Dropped => "-\n".into(),
+            Selection::Kept => "+\n".into(),
+            Selection::Text(text) => serde_json::Value::from(text).to_string() + "\n",
+            Selection::Annotated(object) => format!("{object}\n"),
+        }
+    }
+}
+
+/// Reads and copies Parquet and Arrow files with workers.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    program: PathBuf,
+}
+
+impl Tables {
+    /// With this program as the worker: it is started with the arguments [`TABLE_WORKER_VERB`] and a
+    /// request, and runs `serve_table`. The command `cento` with the feature `parquet` is one.
+    #[must_use]
+    pub fn by(program: impl Into<PathBuf>) -> Tables {
+        Tables { program: program.into() }
+    }
+
+    /// Writes the rows of the Parquet file `from` that are kept into `to`, with the same columns, and
+    /// row groups of at most as many rows. `selection` is a file with a line for each row
+    /// ([`Selection`]), and `text` the column whose values these may replace. With `annotates` each of
+    /// these lines is an annotation, and they become a column.
+    ///
+    /// Returns at once: [`Copying::finish`] waits.
+    ///
+    /// # Errors
+    /// When a file cannot be opened, or the worker not be started.
+    pub fn copy(
+        &self,
+        from: &Path,
+        to: File,
+        selection: &Path,
+        text: &str,
+        annotates: bool,
+    ) -> Result<Copying> {
+        let file = File::open(from).map_err(|e| Error::io("read", from, e))?;
+        let (selection, text) = (selection.to_owned(), text.to_owned());
+        let request = Request::Copy { selection, text, annotates };
+        let started = self.start(&request, file, to.into(), Stdio::piped());
+        let process = Process(started.map_err(|e| Error::io("copy", from, e))?);
+        Ok(Copying { process, from: from.to_owned() })
+    }
+
+    fn start(
+        &self,
+        request: &Request,
+        input: File,
+        output: Stdio,
+        errors: Stdio,
+    ) -> io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        command.arg(TABLE_WORKER_VERB);
+        command.arg(serde_json::to_string(request).map_err(io::Error::other)?);
+        // Nothing of what the process knows is of use to it, such as tokens.
+        #[cfg(unix)]
+        command.env_clear();
+        // Ctrl-C asks the caller to stop, which sees to this one.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let started = command.stdin(input).stdout(output).stderr(errors).spawn();
+        started.map_err(|error| {
+            let program = self.program.display();
+            let what = format!("it is read by {program}, which cannot be started: {error}");
+            io::Error::other(what)
+        })
+    }
+
+    /// Gives `emit` the rows of a file, as lines of JSON.
+    pub(crate) fn read(
+        &self,
+        source: impl Read,
+        file: Option<File>,
+        kind: Kind,
+        options: &SourceOptions,
+        emit: &mut dyn FnMut(Lines) -> ControlFlow<()>,
+    ) -> std::result::Result<ControlFlow<()>, Fault> {
+        let file = match file {
+            Some(file) => file,
+            None => unpacked(source)?,
+        };
+        let row_bytes_max = options.record_bytes_max;
+        let request = Request::Read(Reading {
+            kind,
+            id: options.id_field.clone(),
+            text: options.text_field.clone(),
+            meta: options.meta_field.clone(),
+            all: options.keeps_records,
+            row_bytes_max,
+        });
+        let mut process = Process(self.start(&request, file, Stdio::piped(), Stdio::null())?);
+        let mut output = process.0.stdout.take().expect("it is a pipe");
+        let mut next = 1;
+        loop {
+            let frame = read_frame(&mut output, row_bytes_max);
+            let Ok((kind, number, bytes)) = frame else {
+                let status = process.ended();
+                return Err(Fault::Read(io::Error::other(said_of(status, next))));
+            };
+            let lines = match kind {
+                Frame::End => return Ok(ControlFlow::Continue(())),
+                Frame::Refused => return Err(Fault::Input(reason(&bytes))),
+                Frame::Failed => return Err(Fault::Read(io::Error::other(reason(&bytes)))),
+                Frame::TooLong => Lines::TooLong(number),
+                Frame::Rows => Lines::Whole { first_line: number, bytes },
+            };
+            next = match &lines {
+                Lines::Whole { first_line, bytes } => {
+                    first_line + memchr::memchr_iter(b'\n', bytes).count() as u64
+                }
+                _ => number + 1,
+            };
+            if emit(lines).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+}
+
+/// A file that is being copied. Dropping it ends that.
+#[derive(Debug)]
+pub struct Copying {
+    process: Process,
+    from: PathBuf,
+}
+
+impl Copying {
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read or the copy not be written, with the reason.
+    pub fn finish(mut self) -> Result<()> {
+        let mut said = Vec::new();
+        if let Some(errors) = self.process.0.stderr.take() {
+            // What it could not say is said of its status.
+            let _ = errors.take(REASON_BYTES_MAX as u64).read_to_end(&mut said);
+        }
+        let status = self.process.0.wait().map_err(|e| Error::io("copy", &self.from, e))?;
+        if status.success() {
+            return Ok(());
+        }
+        let said = match reason(&said) {
+            said if said.is_empty() || by_limit(status).is_some() => said_of(Some(status), 0),
+            said => said,
+        };
+        Err(Error::io("copy the rows of", &self.from, io::Error::other(said)))
+    }
+}
+
+/// A process that is killed when this is dropped.
+#[derive(Debug)]
+struct Process(Child);
+
+impl Process {
+    /// How it ended, if it has closed its output.
+    fn ended(&mut self) -> Option<ExitStatus> {
+        // It may run on. One that has ended keeps its status.
+        let _ = self.0.kill();
+        self.0.wait().ok()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Why a process that ended gives no more rows, of which this would be the next.
+fn said_of(status: Option<ExitStatus>, next: u64) -> String {
+    let place = if next > 1 { format!("after row {}: ", next - 1) } else { String::new() };
+    match status.and_then(by_limit) {
+        Some(limit) => format!("{place}reading a few rows took more than {limit}"),
+        None => format!(
+            "{place}the process that reads it ended{}: the file is damaged, or a few rows need more \
+             than {} MiB of memory",
+            status.map_or(String::new(), |status| format!(" ({status})")),
+            TABLE_MEMORY_BYTES_MAX >> 20
+        ),
+    }
+}
+
+/// What a worker says, of which not too much.
+fn reason(bytes: &[u8]) -> String {
+    let said = String::from_utf8_lossy(&bytes[..bytes.len().min(REASON_BYTES_MAX)]);
+    said.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame, u64, Vec<u8>)> {
+    let mut head = [0; 17];
+    input.read_exact(&mut head)?;
+    let [kind, rest @ ..] = head;
+    let number = |at: usize| {
+        let bytes: [u8; 8] = rest[at..at + 8].try_into().expect("it has 16 bytes");
+        u64::from_le_bytes(bytes)
+    };
+    let kinds = [Frame::Rows, Frame::TooLong, Frame::Refused, Frame::Failed, Frame::End];
+    let kind = kinds.into_iter().find(|found| *found as u8 == kind);
+    let kind = kind.ok_or_else(|| io::Error::other("it is no answer"))?;
+    let (number, len) = (number(0), number(8));
+    // Lines are handed on when they are a chunk, before another is added.
+    if len > CHUNK_BYTES.saturating_add(row_bytes_max as u64).saturating_add(1) {
+        return Err(io::Error::other("it says too much"));
+    }
+    let mut bytes = Vec::new();
+    let read = input.take(len).read_to_end(&mut bytes)?;
+    match read as u64 == len {
+        true => Ok((kind, number, bytes)),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// A file with the bytes of a stream, which disappears when it is closed.
+fn unpacked(stream: impl Read) -> std::result::Result<File, Fault> {
+    let mut file = tempfile::tempfile()?;
+    let copied = io::copy(&mut stream.take(UNPACKED_BYTES_MAX + 1), &mut file)?;
+    if copied > UNPACKED_BYTES_MAX {
+        let max = UNPACKED_BYTES_MAX >> 30;
+        return Err(Fault::Input(format!("it has more than {max} GiB; unpack it to a file first")));
+    }
+    file.rewind()?;
+    Ok(file)
+}
+
+/// Whether the file at `path` begins as a Parquet file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_parquet(path: &Path) -> Result<bool> {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut start));
+    read.map_err(|e| Error::io("read", path, e))?;
+    Ok(start == PARQUET)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    /// What comes of a worker that runs this script.
+    fn read_by(script: &str) -> (Vec<Lines>, String) {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("worker");
+        std::fs::write(&program, format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let options = SourceOptions { record_bytes_max: 1 << 20, ..SourceOptions::default() };
+        let mut lines = Vec::new();
+        let read =
+            Tables::by(program).read(&b"PAR1"[..], None, Kind::Parquet, &options, &mut |found| {
+                lines.push(found);
+                ControlFlow::Continue(())
+            });
+        let why = match read {
+            Ok(_) => String::new(),
+            Err(Fault::Input(what)) => format!("input: {what}"),
+            Err(Fault::Read(error)) => format!("read: {error}"),
+        };
+        (lines, why)
+    }
+
+    const ROWS: &str =
+        r"printf '\000\001\000\000\000\000\000\000\000\006\000\000\000\000\000\000\000{}\n{}\n'";
+    const END: &str =
+        r"printf '\004\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000'";
+
+    #[test]
+    fn a_worker_gives_rows_until_it_says_that_there_are_no_more() {
+        let rows = vec![Lines::Whole { first_line: 1, bytes: b"{}\n{}\n".to_vec() }];
+        assert_eq!(read_by(&format!("{ROWS}\n{END}")), (rows, String::new()));
+        let refused =
+            r"printf '\002\000\000\000\000\000\000\000\000\002\000\000\000\000\000\000\000no'";
+        assert_eq!(read_by(refused), (vec![], "input: no".into()));
+        let failed =
+            r"printf '\003\000\000\000\000\000\000\000\000\002\000\000\000\000\000\000\000no'";
+        assert_eq!(read_by(failed), (vec![], "read: no".into()));
+    }
+
+    #[test]
+    fn a_worker_that_ends_before_is_a_failure_with_its_place() {
+        let (rows, why) = read_by(&format!("{ROWS}\nexit 3"));
+        assert_eq!(rows.len(), 1);
+        assert!(why.starts_with("read: after row 2: ") && why.contains("exit status: 3"), "{why}");
+        let (_, why) = read_by("kill -XCPU $$");
+        assert!(why.contains("20 s of processor time"), "{why}");
+        // A frame of another kind, and one of 2^63 bytes.
+        for answer in [
+            r"printf '\011'; head -c 99 /dev/zero",
+            r"printf '\000\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\200'; cat /dev/zero",
+        ] {
+            let (rows, why) = read_by(answer);
+            assert!(rows.is_empty() && why.contains("the process that reads it ended"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_named() {
+        let options = SourceOptions::default();
+        let read =
+            Tables::by("/no/such/program")
+                .read(&b""[..], None, Kind::Arrow, &options, &mut |_| ControlFlow::Continue(()));
+        let Err(Fault::Read(error)) = read else { panic!("it was read") };
+        assert!(error.to_string().contains("/no/such/program, which cannot be started"), "{error}");
+    }
+}
