@@ -221,6 +221,11 @@ impl Pairwise {
 
     fn write(&self, best: &[SymmetricPair], submissions: Option<&Submissions>) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
+        if self.format == Format::Human && !best.is_empty() {
+            let margin =
+                if best.iter().any(|found| found.pair.margin.is_some()) { " margin" } else { "" };
+            line!(out, "share{margin} {:>6} {:>6}  documents", "words", "words")?;
+        }
         for found in best {
             let SymmetricPair { pair, symmetric, .. } = found;
             let files = submissions.map(|submissions| submissions.files_of(&pair.a, &pair.b));

@@ -83,6 +83,7 @@ impl Submissions {
                 return Err(error);
             }
         }
+        found.all = unwrapped(found.all);
         found.all.sort_by(|a, b| a.name.cmp(&b.name));
         for submission in &mut found.all {
             submission.files.sort_by(|a, b| Path::new(&a.path).cmp(Path::new(&b.path)));
@@ -157,6 +158,27 @@ impl Submissions {
         pairs.truncate(FILE_PAIRS_MAX);
         pairs
     }
+}
+
+/// The submissions of an archive with one directory around all of them, as some learning platforms pack it:
+/// a single submission of which every file is two directories deep, or deeper, is not one.
+fn unwrapped(mut all: Vec<Submission>) -> Vec<Submission> {
+    let [only] = &all[..] else { return all };
+    let root = PathBuf::from(&only.name);
+    let names: Vec<String> =
+        only.files.iter().map(|file| submission_of(&root, &file.path)).collect();
+    let is_wrapped = only.files.iter().zip(&names).all(|(file, name)| file.path != *name);
+    if !is_wrapped || names.iter().all(|name| *name == names[0]) {
+        return all;
+    }
+    let mut found: Vec<Submission> = Vec::new();
+    for (file, name) in all.remove(0).files.into_iter().zip(names) {
+        match found.iter_mut().find(|submission| submission.name == name) {
+            Some(submission) => submission.files.push(file),
+            None => found.push(Submission { name, files: vec![file] }),
+        }
+    }
+    found
 }
 
 /// The name of the submission that has the file at this path, which is `input` or below it.
