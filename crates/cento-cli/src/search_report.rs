@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use cento::search::{Answer, Hit};
-use cento::{Analyzer, Error, Passage, Tokens, Unit};
-use cento_report::{Found, Place, Searched};
+use cento::search::Answer;
+use cento::{Analyzer, Error};
+use cento_report::Searched;
 
 /// What was searched for, as the reader knows it.
 pub struct Subject {
@@ -35,29 +35,14 @@ impl Collected {
     /// When a text cannot be read.
     pub fn add(
         &mut self,
-        subject: Subject,
+        Subject { name, text }: Subject,
         answer: &Answer,
         mut text_of: impl FnMut(&str) -> cento::Result<Option<String>>,
         analyzer: impl FnOnce() -> cento::Result<Analyzer>,
     ) -> cento::Result<()> {
-        let Subject { name, text } = subject;
-        let passages = || answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
-        // Without stored texts passages are ranges of tokens.
-        let mut tokens = Tokens::default();
-        if passages().any(|passage| passage.unit == Unit::Tokens) {
-            analyzer()?.analyze(&text, &mut tokens)?;
-        }
-        let mut sources = Vec::with_capacity(answer.hits.len());
-        for hit in &answer.hits {
-            let passages: Vec<Passage> = hit.passages.iter().flatten().cloned().collect();
-            // A hit without a passage is counted, and its text is not needed.
-            let text = match passages.is_empty() {
-                true => None,
-                false => self.text(&hit.id, &mut text_of)?,
-            };
-            sources.push(found(hit, &passages, text, &tokens));
-        }
-        self.searched.push(Searched { name, text, sources, complete: answer.complete });
+        let held = |id: &str| self.text(id, &mut text_of);
+        let searched = Searched::new(name, text, answer, held, analyzer)?;
+        self.searched.push(searched);
         Ok(())
     }
 
@@ -77,16 +62,6 @@ impl Collected {
         }
         self.texts.insert(id.to_owned(), text.clone());
         Ok(text)
-    }
-}
-
-fn found(hit: &Hit, passages: &[Passage], text: Option<String>, tokens: &Tokens) -> Found {
-    Found {
-        id: hit.id.clone(),
-        meta: hit.meta.clone(),
-        passages: passages.iter().map(|passage| Place::new(passage, tokens)).collect(),
-        text,
-        complete: hit.passages_complete != Some(false),
     }
 }
 

@@ -29,7 +29,7 @@ use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
     CompareResponse, DocumentBody, DocumentResponse, ErrorBody, Health, PairwiseRequest,
     PairwiseResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse,
-    SearchRequest, StatsResponse,
+    ReportRequest, SearchRequest, StatsResponse,
 };
 use cento::search::Answer;
 use cento::{Error, Result};
@@ -151,6 +151,15 @@ impl Client {
             })
             .collect();
         if answers.len() == requests.len() { Ok(answers) } else { Err(self.unexpected()) }
+    }
+
+    /// Reports how much of a document is reused: an HTML file.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search), and when what comes is no text.
+    pub fn report(&self, request: &ReportRequest) -> Result<String> {
+        let html = self.ask("POST", "/v1/report", &json(request)?)?;
+        String::from_utf8(html).map_err(|_| self.unexpected())
     }
 
     /// Compares two documents.

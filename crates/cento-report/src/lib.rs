@@ -5,6 +5,7 @@
 //! a model, which is computed here and becomes JSON by serde, then as one self-contained HTML file and
 //! as csv. Neither files nor the time are known here: the caller says when a report was made.
 
+mod answer;
 mod difference;
 mod excluded;
 mod graph;

@@ -99,6 +99,25 @@ fn of_searches<'a>(
     Ok(bytes.fold(0, usize::saturating_add))
 }
 
+/// The most that a report takes: texts of its sources, what is computed of them, and the file.
+const REPORT_BYTES: usize = 64 << 20;
+
+/// Takes what a report of a text with so many bytes takes; returns the size that the texts of its sources
+/// may have together.
+///
+/// # Errors
+/// As [`for_searches`].
+pub fn for_report(
+    budget: &Arc<ByteBudget>,
+    text_bytes: usize,
+    stop: &AtomicBool,
+) -> Result<(Option<Permit>, usize)> {
+    let sources = REPORT_BYTES.min(budget.bytes_max() / 2);
+    // Of the text there are its parts, each with markup.
+    let bytes = sources.saturating_add(text_bytes.saturating_mul(8));
+    Ok((reserve(budget, bytes, stop)?, sources / 4))
+}
+
 /// The same, to compare two texts with each other.
 ///
 /// # Errors

@@ -167,6 +167,11 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
     assert_eq!(browser.wait_for(&marked.replace("SIDE", "hit")), json!(passage));
     let all = browser.run("return document.querySelector('.side.query .text').textContent");
     assert_eq!(all, json!(text));
+    // The report of what is shown is saved.
+    browser.click("#search-report");
+    browser.wait_for(
+        "return document.getElementById('search-status').textContent.startsWith('The report has been saved')",
+    );
     // Another hit is chosen, and its text comes.
     browser.click("#search-hits tr.hit[data-id=a] button");
     let a = words(1, 200);
@@ -206,7 +211,9 @@ fn files_are_compared_and_registered_and_verified() {
     let dir = Dir::new();
     dir.run(&["create", "idx", "--no-text"]);
     let service = Service::start(&dir, &[]);
-    for (name, text) in [("one", words(1, 150)), ("two", words(1, 120)), ("three", words(2, 90))] {
+    let changed =
+        format!("{} changed {}", words(1, 60), words(1, 150).split_off(words(1, 61).len() + 1));
+    for (name, text) in [("one", changed), ("two", words(1, 120)), ("three", words(2, 90))] {
         dir.write(name, text);
     }
     let paths = ["one", "two", "three"].map(|name| dir.path(name).display().to_string());
@@ -220,6 +227,15 @@ fn files_are_compared_and_registered_and_verified() {
     );
     assert_eq!(pairs, json!([["one", "two"]]));
     browser.wait_for("return document.querySelectorAll('#pairwise-graph g.edge').length === 1");
+    // An edge is chosen with the keyboard alone; words that differ are underlined.
+    let enter = "const edge = document.querySelector('#pairwise-graph g.edge');
+                 edge.focus();
+                 edge.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+                 return document.activeElement === edge;";
+    assert_eq!(browser.run(enter), json!(true));
+    let underlined = "const side = document.querySelector('#pairwise-side-by-side .side.query');
+                      return side && [...side.querySelectorAll('mark u')].map(u => u.textContent);";
+    assert_eq!(browser.wait_for(underlined), json!(["changed"]));
     // Registered with the personal identification string, under names that have it.
     browser.click("#tab-registry");
     browser.type_into("#register-person", "nobody-guesses-this");

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::common::run::{Dir, Run, indexed, line};
 use crate::common::service::Service;
-use crate::common::words;
+use crate::common::{words, zip};
+use cento_client::api::{ReportRequest, SearchRequest};
 
 /// Runs a command at a fixed time.
 fn run(dir: &Dir, args: &[&str]) -> Run {
@@ -167,7 +168,8 @@ fn pairwise_reports_pairs_clusters_and_all_similarities() {
     let dir = submissions();
     let ran = run(&dir, &["pairwise", "in", "--report", "r.html", "--report", "r.json", "-n", "1"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
+    // The heading, and the pair.
+    assert_eq!(ran.out.lines().count(), 2, "{}", ran.out);
     let report = read_json(&dir, "r.json");
     assert_eq!(report["compared"], 6);
     // One pair is shown, and all fifteen are counted.
@@ -248,4 +250,53 @@ fn a_report_that_cannot_be_made_is_refused() {
         .into();
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("SOURCE_DATE_EPOCH"), "{}", ran.err);
+}
+
+#[test]
+fn a_service_hands_out_a_report_that_is_a_file() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let search = SearchRequest {
+        text: Some(format!("{} <b>{}", words(9, 40), words(1, 120))),
+        min_passage: Some(20),
+        ..SearchRequest::default()
+    };
+    let request =
+        ReportRequest { search, name: Some("<Essay>".into()), ..ReportRequest::default() };
+    let html = service.client().report(&request).unwrap();
+    for expected in
+        ["&lt;Essay&gt;", "&lt;b&gt;", "<dt>min_passage</dt><dd><bdi>20", "<bdi>a</bdi>"]
+    {
+        assert!(html.contains(expected), "{expected}");
+    }
+    let refused = |change: &dyn Fn(&mut ReportRequest)| {
+        let mut request = request.clone();
+        change(&mut request);
+        service.client().report(&request).unwrap_err().to_string()
+    };
+    assert!(refused(&|request| request.search.best = true).contains("not with `best`"));
+    assert!(refused(&|request| request.search.text = None).contains("`text` and `id`"));
+    assert!(service.stop());
+}
+
+#[test]
+fn pairwise_has_headings_and_takes_the_archive_of_a_platform() {
+    let dir = submissions();
+    let ran = run(&dir, &["pairwise", "in", "-n", "2"]);
+    let heads: Vec<&str> = ran.out.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(heads, ["share", "words", "words", "documents"]);
+    assert_eq!(ran.out.lines().count(), 3, "{}", ran.out);
+    // One directory around all submissions.
+    let (copied, own) = (words(1, 80), words(2, 80));
+    let files = [
+        ("Task 1/ann_17_file/a.txt", copied.as_bytes()),
+        ("Task 1/bob_18_file/deep/b.txt", copied.as_bytes()),
+        ("Task 1/cat_19_file/c.txt", own.as_bytes()),
+    ];
+    dir.write("hand-ins.zip", zip(&files));
+    let args = ["pairwise", "hand-ins.zip", "--by", "directory", "--format", "json"];
+    let found = run(&dir, &args).json();
+    assert_eq!(found["a"], "hand-ins.zip/Task 1/ann_17_file");
+    assert_eq!(found["b"], "hand-ins.zip/Task 1/bob_18_file");
+    assert_eq!(found["files"][0]["b"], "hand-ins.zip/Task 1/bob_18_file/deep/b.txt");
 }

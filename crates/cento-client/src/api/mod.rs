@@ -7,6 +7,7 @@ mod compare;
 mod documents;
 mod maintenance;
 mod pairwise;
+mod report;
 #[cfg(feature = "openapi")]
 mod schema;
 mod search;
@@ -22,6 +23,7 @@ pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Health, Run, StatsResponse,
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
+pub use report::ReportRequest;
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest, goal};
 pub use signature::Signature;
 

@@ -97,6 +97,12 @@ export async function post(path, value, signal) {
   return (await ask("POST", path, { body, type: "application/json", signal })).json();
 }
 
+/** Posts one JSON value that is answered with a file. */
+export async function postForFile(path, value, signal) {
+  const body = new Blob([JSON.stringify(value)]);
+  return (await ask("POST", path, { body, type: "application/json", signal })).blob();
+}
+
 /** Posts JSON lines, each with the newline at its end; returns the response. */
 async function postLines(path, lines, signal) {
   const body = new Blob(lines);

@@ -17,7 +17,7 @@ const NAME_CHARACTERS_NARROW = 16;
 /**
  * The graph of pairs `{ a, b, symmetric }`, where `a` and `b` are vertices `{ name, kind }`. Returns
  * `{ svg, edges, vertices }`, with the element of each edge by pair, and of each vertex. The table of
- * the same pairs says the same in words, so to assistive technology the picture is one image.
+ * the same pairs says the same in words; edges are buttons, vertices only look like something.
  */
 export function makeGraph(pairs, width, onChoose) {
   const vertices = [...new Set(pairs.flatMap(({ a, b }) => [a, b]))];
@@ -27,7 +27,7 @@ export function makeGraph(pairs, width, onChoose) {
   const { places, names, wide, high } = place(vertices, wanted, width);
   const svg = makeSvg("svg", {
     class: "graph",
-    role: "img",
+    role: "group",
     "aria-label": `Graph of ${vertices.length} files: the more alike two are, the closer they stand. The table below lists the pairs.`,
     // One unit is one pixel, so that a distance has as many pixels as it says.
     viewBox: `0 0 ${wide} ${high}`,
@@ -39,6 +39,11 @@ export function makeGraph(pairs, width, onChoose) {
   for (const [index, pair] of [...pairs.entries()].reverse()) {
     const edge = makeEdge(pair, places[wanted[index].a], places[wanted[index].b]);
     edge.addEventListener("click", () => onChoose(pair));
+    edge.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      onChoose(pair);
+    });
     edges.set(pair, edge);
     svg.append(edge);
   }
@@ -102,9 +107,10 @@ function boxAround(places, names) {
 
 function makeEdge(pair, from, to) {
   const { a, b, symmetric } = pair;
+  const label = `${a.name} and ${b.name}: symmetric similarity ${share(symmetric)}, distance ${distanceOf(symmetric)}`;
   const ends = { x1: from.x.toFixed(1), y1: from.y.toFixed(1), x2: to.x.toFixed(1), y2: to.y.toFixed(1) };
-  return makeSvg("g", { class: "edge" },
-    makeSvg("title", {}, `${a.name} and ${b.name}: symmetric similarity ${share(symmetric)}, distance ${distanceOf(symmetric)}`),
+  return makeSvg("g", { class: "edge", role: "button", tabindex: "0", "aria-label": label },
+    makeSvg("title", {}, label),
     // A thin line is hard to hit.
     makeSvg("line", { class: "reach", ...ends }),
     makeSvg("line", { class: "line", ...ends, "stroke-width": (1 + 3 * symmetric).toFixed(1) }));
@@ -114,7 +120,7 @@ function makeVertex({ name, kind }, { x, y }, { text, left, top }) {
   const shape = kind === "registered"
     ? makeSvg("rect", { x: x - RADIUS, y: y - RADIUS, width: 2 * RADIUS, height: 2 * RADIUS, rx: 2 })
     : makeSvg("circle", { cx: x, cy: y, r: RADIUS });
-  return makeSvg("g", { class: `vertex ${kind}` },
+  return makeSvg("g", { class: `vertex ${kind}`, "aria-hidden": "true" },
     makeSvg("title", {}, name), shape,
     makeSvg("text", { x: left, y: top + NAME_HEIGHT - 4 }, text));
 }

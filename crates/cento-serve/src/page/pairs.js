@@ -31,7 +31,7 @@ export class PairsView {
         this.threshold, this.value, this.shown),
       this.box,
       make("p", { class: "hint" }, `${hint}${HINT}`),
-      make("div", { class: "table-box" }, this.table),
+      make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": caption }, this.table),
     );
     // Groups of files stand side by side as far as there is room.
     new ResizeObserver(() => this.draw()).observe(this.box);

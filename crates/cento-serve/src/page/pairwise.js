@@ -7,8 +7,6 @@ import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
 import { makeLatest, makeTask } from "./task.js";
 
-const PAIRS_MAX = 20;
-
 const CATEGORIES = {
   C1: "most of both",
   C2: "most of one, a considerable part of the other",
@@ -38,7 +36,7 @@ export function setUpPairwise() {
   const view = new PairsView({
     root: byId("pairwise-results"),
     prefix: "pairwise",
-    caption: `The most similar pairs, at most ${PAIRS_MAX}`,
+    caption: "The most similar pairs",
     columns: [
       ...pairColumns("A", "B"),
       { title: "A in B", text: (pair) => share(pair.containment_a_in_b), isNumber: true },
@@ -73,7 +71,7 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   const answer = await post("/v1/pairwise", {
     documents: documents.map(({ id, text }) => ({ id, text })),
     boilerplate: handedOut.documents.map(({ text }) => text),
-    limit: PAIRS_MAX,
+    limit: Number(byId("pairwise-limit").value),
   }, signal);
   const vertices = new Map(documents.map(({ id, text }) => [id, { name: id, kind: "file", text }]));
   const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));

@@ -1,6 +1,6 @@
 // Which documents share text with this one?
 
-import { post, storedText } from "./api.js";
+import { post, postForFile, storedText } from "./api.js";
 import { byId, count, counted, duration, make, share } from "./dom.js";
 import { Chooser, leftOut, readDocuments, wellFormed } from "./files.js";
 import { clearSides, showSides } from "./sides.js";
@@ -14,6 +14,11 @@ export function setUpSearch() {
   const field = byId("search-text");
   const run = makeTask(panel, byId("search-status"), byId("search-run"));
   const latest = makeLatest(byId("side-by-side"));
+  const saveReport = makeTask(byId("search-results"), byId("search-status"), byId("search-report"));
+  byId("search-report-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    saveReport((task) => exportReport(task));
+  });
   const start = () => run((task) => search(chooser, task, latest));
   const chooser = new Chooser({
     inputs: [byId("search-files")],
@@ -77,7 +82,7 @@ async function search(chooser, { signal, say }, latest) {
   for (const [index, { id, text }] of documents.entries()) {
     say(documents.length > 1 ? `Searching for file ${index + 1} of ${documents.length}.` : "Searching.");
     const answer = await post("/v1/search", { text, ...wanted }, signal);
-    found.push({ id, text, answer, minPassage: wanted.min_passage ?? 1 });
+    found.push({ id, text, answer, wanted, minPassage: wanted.min_passage ?? 1 });
   }
   byId("search-results").hidden = false;
   status.textContent = leftOut(skipped).trim();
@@ -126,8 +131,29 @@ function summary(answer) {
   return `${hits}${explained}${incomplete} ${parts.join(", ")}.`;
 }
 
+let shown = null;
+
+/** Saves the report of the document whose hits are shown. */
+async function exportReport({ signal, say }) {
+  const { id, text, wanted } = shown;
+  say("Making the report.");
+  const file = await postForFile("/v1/report", {
+    name: id,
+    search: { text, ...wanted },
+    exclude_quotations: byId("search-exclude-quotations").checked,
+    exclude_bibliography: byId("search-exclude-bibliography").checked,
+  }, signal);
+  const address = URL.createObjectURL(file);
+  const link = make("a", { href: address, download: "report.html" });
+  link.click();
+  URL.revokeObjectURL(address);
+  byId("search-status").textContent = "The report has been saved as report.html.";
+}
+
 function showAnswer(query, latest) {
   const { answer } = query;
+  shown = query;
+  byId("search-report-form").hidden = answer.hits.length === 0;
   const root = byId("side-by-side");
   byId("search-summary").textContent = summary(answer);
   const table = byId("search-hits");

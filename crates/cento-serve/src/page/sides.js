@@ -1,8 +1,9 @@
 // Which passages do two texts share, and where?
 
 import { count, counted, make, share } from "./dom.js";
+import { differences } from "./difference.js";
 import { fillTable } from "./table.js";
-import { markedText } from "./text.js";
+import { indicesOfBytes, markedText } from "./text.js";
 
 let shown = 0;
 
@@ -18,9 +19,10 @@ export function showSides(root, query, hit, passages) {
     return;
   }
   shown += 1;
+  const changed = differing(query.text, hit.text, passages);
   const sides = {
-    query: makeSide("query", query, passages.map((passage) => passage.query)),
-    hit: makeSide("hit", hit, passages.map((passage) => passage.hit)),
+    query: makeSide("query", query, passages.map((passage) => passage.query), changed.query),
+    hit: makeSide("hit", hit, passages.map((passage) => passage.hit), changed.hit),
   };
   const at = make("span", { class: "passage-at", role: "status" });
   const view = { sides, at, current: 0, last: passages.length, passages };
@@ -34,10 +36,11 @@ export function showSides(root, query, hit, passages) {
     : make("div", { class: "passage-bar" },
       button("previous", "Previous passage", -1), button("next", "Next passage", 1), at);
   root.replaceChildren(
-    make("h3", {}, "Shared passages"),
+    make("h2", {}, "Shared passages"),
     bar,
     make("p", { class: "hint", id: `sides-hint-${shown}` },
-      "Click on a passage, or press Enter on it, to see its counterpart; where passages overlap, do so again for the next one."),
+      "Click on a passage, or press Enter on it, to see its counterpart; where passages overlap, do so again for the next one. "
+      + "Underlined words are not in the counterpart."),
     make("div", { class: "sides" }, sides.query.element, sides.hit.element),
   );
   for (const name of ["query", "hit"]) listen(view, name);
@@ -50,7 +53,33 @@ export function clearSides(root) {
   root.hidden = true;
 }
 
-function makeSide(name, { title, text }, ranges) {
+/** The places in which passages differ from their counterparts, in each text. */
+function differing(query, hit, passages) {
+  const found = { query: [], hit: [] };
+  const inQuery = indicesOfBytes(query, passages.flatMap((passage) => passage.query));
+  const inHit = indicesOfBytes(hit, passages.flatMap((passage) => passage.hit));
+  // The longest passage that has a place decides about it: that of another is chance.
+  for (const passage of passages.toSorted((a, b) => a.tokens - b.tokens)) {
+    const [start, end] = passage.query.map((byte) => inQuery.get(byte));
+    const [from, to] = passage.hit.map((byte) => inHit.get(byte));
+    const { left, right } = differences(query.slice(start, end), hit.slice(from, to));
+    replaceWithin(found.query, start, end, left);
+    replaceWithin(found.hit, from, to, right);
+  }
+  const inOrder = (a, b) => a.start - b.start;
+  return { query: found.query.sort(inOrder), hit: found.hit.sort(inOrder) };
+}
+
+/** Replaces what is known of a range by these ranges, which count from its start. */
+function replaceWithin(ranges, start, end, others) {
+  const kept = ranges.flatMap((range) => [
+    { start: range.start, end: Math.min(range.end, start) },
+    { start: Math.max(range.start, end), end: range.end },
+  ].filter((part) => part.start < part.end));
+  ranges.splice(0, ranges.length, ...kept, ...others.map((range) => ({ start: range.start + start, end: range.end + start })));
+}
+
+function makeSide(name, { title, text }, ranges, changed) {
   const marks = new Map();
   const numbered = ranges.map(([start, end], index) => ({ number: index + 1, start, end }));
   const box = make("div", {
@@ -59,8 +88,8 @@ function makeSide(name, { title, text }, ranges) {
     tabindex: "0",
     "aria-label": title,
     "aria-describedby": `sides-hint-${shown}`,
-  }, markedText(text, numbered, marks));
-  const element = make("article", { class: `side ${name}` }, make("h4", {}, title), box);
+  }, markedText(text, numbered, marks, changed));
+  const element = make("article", { class: `side ${name}` }, make("h3", {}, title), box);
   return { element, box, marks };
 }
 
@@ -142,9 +171,9 @@ function showRanges(root, query, hit, passages) {
     { title: "Similarity", text: ({ similarity }) => share(similarity), isNumber: true },
   ], passages.map((passage, index) => ({ ...passage, number: index + 1 })));
   root.replaceChildren(
-    make("h3", {}, `${query.title} and ${hit.title}`),
+    make("h2", {}, `${query.title} and ${hit.title}`),
     make("p", { class: "no-text" }, "This index stores no text, so the passages cannot be shown.  "
       + "They are ranges of tokens, counted from 0; the end is not part of the range."),
-    passages.length > 0 ? make("div", { class: "table-box" }, table) : make("p", {}, "There is no shared passage."),
+    passages.length > 0 ? make("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "Shared passages" }, table) : make("p", {}, "There is no shared passage."),
   );
 }

@@ -65,12 +65,28 @@ function listed(numbers) {
   return `Passages ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
 }
 
+/** The nodes of a part of a text, in which what is changed is underlined. */
+function underlined(text, start, end, changed) {
+  const nodes = [];
+  let at = start;
+  for (const range of changed) {
+    const [from, to] = [Math.max(range.start, start), Math.min(range.end, end)];
+    if (from >= to) continue;
+    if (at < from) nodes.push(text.slice(at, from));
+    nodes.push(make("u", {}, text.slice(from, to)));
+    at = to;
+  }
+  if (at < end) nodes.push(text.slice(at, end));
+  return nodes;
+}
+
 /**
  * The nodes of a text with its passages marked. `marks` is filled with the marks of each passage, by
  * number. The text content of the nodes is the text: numbers of passages are shown by the style sheet,
- * so that a copied passage contains nothing else.
+ * so that a copied passage contains nothing else. `changed` are ranges in UTF-16 units, in order, whose
+ * words the counterpart of a passage does not have.
  */
-export function markedText(text, ranges, marks) {
+export function markedText(text, ranges, marks, changed = []) {
   const nodes = document.createDocumentFragment();
   for (const { start, end, passages, starting } of segments(text, ranges)) {
     const piece = text.slice(start, end);
@@ -86,7 +102,7 @@ export function markedText(text, ranges, marks) {
       "data-number": starting.length > 0 && starting.join(" "),
       tabindex: starting.length > 0 && "0",
       title: listed(passages),
-    }, piece);
+    }, ...underlined(text, start, end, changed));
     for (const number of passages) {
       if (!marks.has(number)) marks.set(number, []);
       marks.get(number).push(mark);

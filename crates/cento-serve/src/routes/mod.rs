@@ -12,6 +12,7 @@ mod maintenance;
 pub mod openapi;
 mod page;
 mod pairwise;
+mod report;
 mod search;
 mod status;
 
@@ -62,6 +63,7 @@ fn readers() -> Vec<Route> {
         post("/v1/compare", compare::compare),
         post("/v1/passages", compare::passages),
         post("/v1/pairwise", pairwise::pairwise),
+        post("/v1/report", report::report),
         get("/v1/documents/{id}", documents::stored),
         get("/v1/stats", status::stats),
         get("/metrics", status::metrics),

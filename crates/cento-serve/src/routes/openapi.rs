@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use super::{compare, documents, maintenance, pairwise, search, status};
+use super::{compare, documents, maintenance, pairwise, report, search, status};
 use cento_client::api::ErrorBody;
 
 /// What the document says of the API as a whole.
@@ -24,6 +24,7 @@ use cento_client::api::ErrorBody;
         compare::compare,
         compare::passages,
         pairwise::pairwise,
+        report::report,
         documents::stored,
         documents::add,
         documents::remove_one,

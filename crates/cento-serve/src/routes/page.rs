@@ -19,11 +19,12 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files of the page, which are part of the program: path, kind, text.
-const FILES: [(&str, &str, &str); 17] = [
+const FILES: [(&str, &str, &str); 18] = [
     ("/", HTML, include_str!("../page/index.html")),
     ("/page/style.css", STYLE, include_str!("../page/style.css")),
     ("/page/main.js", SCRIPT, include_str!("../page/main.js")),
     ("/page/api.js", SCRIPT, include_str!("../page/api.js")),
+    ("/page/difference.js", SCRIPT, include_str!("../page/difference.js")),
     ("/page/dom.js", SCRIPT, include_str!("../page/dom.js")),
     ("/page/files.js", SCRIPT, include_str!("../page/files.js")),
     ("/page/graph.js", SCRIPT, include_str!("../page/graph.js")),

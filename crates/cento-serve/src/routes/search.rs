@@ -91,7 +91,8 @@ fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool
     is_short && is_plain && is_counted && reads_little && is_default && !reads_texts
 }
 
-fn one(
+/// Answers one search.
+pub(super) fn one(
     app: &App,
     searcher: &Searcher,
     collection: Option<&Arc<cento::scheme::frequency::FrequencyTable>>,

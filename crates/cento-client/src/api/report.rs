@@ -1,0 +1,24 @@
+//! What does a report over HTTP ask for?
+
+use serde::{Deserialize, Serialize};
+
+use super::SearchRequest;
+
+/// A search whose answer is a report: one HTML file for people to read, print and hand on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ReportRequest {
+    /// The search. `passages` is taken as true; `signature` has no text and `best` no shares, so both are
+    /// refused.
+    pub search: SearchRequest,
+    /// What the reader knows the document by. Default: its id, or "Text".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Quotations count neither as reused nor as text.
+    #[serde(default)]
+    pub exclude_quotations: bool,
+    /// The bibliography counts neither as reused nor as text.
+    #[serde(default)]
+    pub exclude_bibliography: bool,
+}

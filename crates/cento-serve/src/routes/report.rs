@@ -1,0 +1,147 @@
+//! `POST /v1/report`
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use axum::extract::{Request, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::search;
+use crate::app::{ANSWER_BYTES_MAX, App};
+use crate::body::Body;
+use crate::failure::Failure;
+use crate::memory;
+use cento::search::Searcher;
+use cento::{Error, Result};
+use cento_client::api::{ReportRequest, SearchRequest};
+use cento_report::{Exclusions, IndexState, ReuseReport, Run, Searched};
+
+/// Report how much of a document is reused, from which sources, and where.
+///
+/// The answer is one HTML file that needs nothing else: numbered sources with shares, the text in their
+/// colours, each passage beside its source.
+#[cfg_attr(feature = "openapi", utoipa::path(
+    post,
+    path = "/v1/report",
+    tag = "search",
+    security(("token" = [])),
+    request_body = ReportRequest,
+    responses(
+        (status = 200, description = "The report", body = String, content_type = "text/html"),
+        super::errors::Errors,
+    )
+))]
+pub async fn report(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> std::result::Result<Response, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let request: ReportRequest = body.json()?;
+    let searcher = app.searcher();
+    let (_, room) = body.into_parts();
+    let own = app.clone();
+    let html = app
+        .run(move |stop| {
+            let _room = room;
+            made(&own, &searcher, request, stop)
+        })
+        .await?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        // It is a file to be kept, and not a page of this service.
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"report.html\""),
+    ];
+    Ok((headers, html).into_response())
+}
+
+fn made(
+    app: &App,
+    searcher: &Searcher,
+    request: ReportRequest,
+    stop: Arc<AtomicBool>,
+) -> Result<String> {
+    let refused = |what: &str| Error::Query { what: what.into() };
+    let ReportRequest { mut search, name, exclude_quotations, exclude_bibliography } = request;
+    if search.signature.is_some() || search.best {
+        return Err(refused("a report is of `text` or `id`, and not with `best`"));
+    }
+    search.passages = true;
+    let exclusions =
+        Exclusions { quotations: exclude_quotations, bibliography: exclude_bibliography };
+    let run = described(&search, searcher, exclusions);
+    let stored = |id: &str| -> Result<Option<String>> {
+        let unknown = || Error::UnknownId { id: id.to_owned() };
+        let snapshot = searcher.snapshot();
+        Ok(snapshot.document(snapshot.find(id)?.ok_or_else(unknown)?)?.text)
+    };
+    let text = match (&search.text, &search.id) {
+        (Some(text), _) => text.clone(),
+        (None, Some(id)) => stored(id)?
+            .ok_or_else(|| refused("the index stores no texts; give `text`, not `id`"))?,
+        _ => return Err(refused("exactly one of `text` and `id` is required")),
+    };
+    let name = name.or_else(|| search.id.clone()).unwrap_or_else(|| "Text".into());
+    let collection = app.settings.collection.as_ref();
+    let answer = search::one(app, searcher, collection, search, Some(stop.clone()))?;
+    app.metrics.searched(&answer);
+    let (_memory, bytes_max) = memory::for_report(&app.memory, text.len(), &stop)?;
+    let mut bytes = 0;
+    let text_of = |id: &str| {
+        let text = stored(id)?;
+        bytes += text.as_ref().map_or(0, String::len);
+        match bytes > bytes_max {
+            true => Err(refused("the texts of the sources are too large together; lower `limit`")),
+            false => Ok(text),
+        }
+    };
+    let analyzer = || Ok(searcher.snapshot().config().analyzer.clone());
+    let searched = Searched::new(name, text, &answer, text_of, analyzer)?;
+    let html = ReuseReport::new(run, vec![searched], exclusions)?.html();
+    match html.len() > ANSWER_BYTES_MAX / 2 {
+        true => {
+            Err(refused("the report is too large; lower `limit`, or search for a shorter text"))
+        }
+        false => Ok(html),
+    }
+}
+
+/// What the foot of the report says: all of the request that is not a default.
+fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions) -> Run {
+    let snapshot = searcher.snapshot();
+    let mut run = Run {
+        date: Some(Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()),
+        index: Some(IndexState {
+            // Its path is nobody's business.
+            place: "of the service".into(),
+            generation: Some(snapshot.generation().to_string()),
+            documents: snapshot.documents(),
+        }),
+        ..Run::new("search")
+    };
+    let fields = |request: &SearchRequest| match serde_json::to_value(request) {
+        Ok(Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let defaults = fields(&SearchRequest { passages: true, ..SearchRequest::default() });
+    for (name, value) in fields(search) {
+        let is_text = ["text", "id", "boilerplate", "estimates"].contains(&name.as_str());
+        if !is_text && (name == "limit" || defaults.get(&name) != Some(&value)) {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            run = run.with(name, value);
+        }
+    }
+    if !search.boilerplate.is_empty() {
+        run = run.with("boilerplate", format!("{} texts", search.boilerplate.len()));
+    }
+    for (is, name) in
+        [(exclusions.quotations, "quotations"), (exclusions.bibliography, "bibliography")]
+    {
+        if is {
+            run = run.with(format!("exclude {name}"), "yes");
+        }
+    }
+    run
+}
