@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -11,21 +12,34 @@ use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
 use super::progress::stop_flag_and;
+#[cfg(feature = "remote")]
+use super::stored;
 use super::terminal::{printable, tell};
 use super::values::{parse_bytes, parse_duration};
 use super::{Failure, Outcome, Result};
 use cento::Error;
 use cento::scheme::frequency::FrequencyTable;
+#[cfg(feature = "remote")]
+use cento_remote::{Mirror, Watch};
 use cento_serve::{DEFAULT_PORT, Service, Settings, Tokens};
+#[cfg(feature = "remote")]
+use cento_serve::{Follow, Upstream};
 
 /// Serve an index over HTTP.
 ///
 /// /openapi.json describes the API, and / is a web page. SIGTERM or Ctrl-C finishes the requests in
 /// progress and commits all acknowledged documents; a second one stops immediately.
+///
+/// With --follow the service is a copy of an index that is written elsewhere and pushed to an object
+/// store: it fetches each new push, switches to it without failing a request, and refuses writes. Any
+/// number of such followers can serve one index.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Directory of the index.
+    /// Directory of the index; with --follow of the copy, which takes a directory of its own.
     index: PathBuf,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    follow: FollowArgs,
     /// Address to listen on; one other than loopback needs --tokens or --no-tokens.
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from(([127, 0, 0, 1], DEFAULT_PORT)))]
     listen: SocketAddr,
@@ -79,6 +93,27 @@ pub struct Serve {
     log: LogFormat,
 }
 
+/// What to follow.
+#[cfg(feature = "remote")]
+#[derive(Debug, Args)]
+struct FollowArgs {
+    /// Serve what was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so on, as for
+    /// `cento pull`.
+    #[arg(long = "follow", value_name = "URL", conflicts_with = "compact_at")]
+    url: Option<String>,
+    /// With --follow, the time between two looks for a new push.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration, requires = "url")]
+    follow_interval: Duration,
+    /// With --follow, the maximum size of the copy, and of a new one beside it, which shares what has not
+    /// changed. A push that does not fit is not followed, and the log says so.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires = "url")]
+    cache_size: Option<usize>,
+    /// With --follow, /readyz answers 503 when the copy has been older than the store, or the store
+    /// without an answer, for longer than this.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "url")]
+    max_lag: Option<Duration>,
+}
+
 /// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LogFormat {
@@ -107,13 +142,43 @@ impl Serve {
     }
 
     fn serve(&self) -> Result {
+        #[cfg(feature = "remote")]
+        if self.follow.url.is_some() {
+            return self.serve_copy();
+        }
         let message = "stopping; acknowledged documents are being committed";
-        let stop = match self.log {
+        let stop = self.stop_flag(message);
+        let settings = self.settings()?;
+        self.run_until(Service::bind(&self.index, settings)?, stop)
+    }
+
+    /// Serves a copy of an index that is written elsewhere.
+    #[cfg(feature = "remote")]
+    fn serve_copy(&self) -> Result {
+        let stop = self.stop_flag("stopping");
+        let settings = self.settings()?;
+        let FollowArgs { url, follow_interval, cache_size, max_lag } = &self.follow;
+        let remote = stored::open(url.as_deref().expect("it is given"))?;
+        let bytes_max = cache_size.map_or(u64::MAX, |size| size as u64);
+        let mirror = Mirror::begin(remote, &self.index, bytes_max)?;
+        let follow = Follow {
+            dir: mirror.dir().to_owned(),
+            upstream: Box::new(Copies(mirror)),
+            interval: *follow_interval,
+            lag_max: *max_lag,
+        };
+        self.run_until(Service::follow(follow, settings)?, stop)
+    }
+
+    /// Returns a flag that is set when the process is asked to stop, which is then reported.
+    fn stop_flag(&self, message: &'static str) -> Arc<AtomicBool> {
+        match self.log {
             LogFormat::Human => stop_flag_and(move || tell!("cento: {message}")),
             LogFormat::Json => stop_flag_and(move || tracing::info!("{message}")),
-        };
-        let settings = self.settings()?;
-        let service = Service::bind(&self.index, settings)?;
+        }
+    }
+
+    fn run_until(&self, service: Service, stop: Arc<AtomicBool>) -> Result {
         let address = service.address();
         tracing::info!(url = %format!("http://{address}"), index = %printable(&self.index.to_string_lossy()), "serving");
         service.run(stop)?;
@@ -157,6 +222,29 @@ impl Serve {
             log_requests: self.log_requests,
             faults: defaults.faults,
         })
+    }
+}
+
+/// The copies of what is in an object store, for a service.
+#[cfg(feature = "remote")]
+struct Copies(Mirror);
+
+#[cfg(feature = "remote")]
+impl Upstream for Copies {
+    fn newest(&self) -> cento::Result<u64> {
+        self.0.remote().current()
+    }
+
+    fn present(&self) -> Option<(u64, PathBuf)> {
+        self.0.present()
+    }
+
+    fn fetch(&self, commit: u64, served: Option<u64>, stop: &AtomicBool) -> cento::Result<PathBuf> {
+        self.0.fetch(commit, served, Watch { progress: &|_| {}, stop })
+    }
+
+    fn keep_only(&self, commit: u64) {
+        self.0.keep_only(commit);
     }
 }
 

@@ -24,6 +24,7 @@
 //! removed, whoever pushes meanwhile.
 
 mod manifest;
+mod mirror;
 mod origin;
 mod pull;
 mod push;
@@ -37,6 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use cento::{Error, Result};
 use manifest::Manifest;
+pub use mirror::Mirror;
 pub use pull::PullOptions;
 pub use push::PushOptions;
 pub use retention::Retention;
@@ -185,13 +187,21 @@ impl Remote {
         self.store.block(self.store.current())
     }
 
-    /// The time since which a manifest has been in the store, by the store's clock in microseconds since
-    /// 1970.
+    /// The bytes of the files of a manifest and of another one together; what both have counts once. The
+    /// other one may be gone.
     ///
     /// # Errors
-    /// When the store cannot be read, or does not have it.
-    pub fn put_micros(&self, manifest: u64) -> Result<i64> {
-        self.store.block(self.store.put_micros(manifest))
+    /// When there is no such manifest, or the store cannot be read.
+    pub fn bytes(&self, manifest: u64, beside: Option<u64>) -> Result<u64> {
+        self.store.block(async {
+            let manifest = self.store.manifest(manifest).await?;
+            let other = match beside {
+                Some(number) => self.store.manifest_if_there(number).await?,
+                None => None,
+            };
+            let new = manifest.bytes_beside(other.as_ref());
+            Ok(new + other.map_or(0, |other| other.bytes()))
+        })
     }
 
     /// All manifests, oldest first.

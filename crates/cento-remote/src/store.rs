@@ -204,13 +204,6 @@ impl Store {
         Ok(self.manifests().await?.last().copied().unwrap_or(0))
     }
 
-    /// When a manifest was put, by the clock of the store.
-    pub async fn put_micros(&self, number: u64) -> Result<i64> {
-        let path = manifest_path(number);
-        let found = self.objects.head(&path).await;
-        Ok(found.map_err(|e| self.failed("read", &path, e))?.last_modified.timestamp_micros())
-    }
-
     /// The manifest with this number.
     pub async fn manifest(&self, number: u64) -> Result<Manifest> {
         self.manifest_if_there(number).await?.ok_or_else(|| {

@@ -10,6 +10,7 @@ use super::Settings;
 use super::body::{Body, Gate};
 use super::command::{Command, Reply, Room, Unsigned};
 use super::failure::Failure;
+use super::follow::Following;
 use super::metrics::Metrics;
 use super::published::Published;
 use super::writer::Status;
@@ -27,6 +28,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     pub status: Arc<Status>,
     pub published: Arc<Published>,
+    /// What is known of the index that is followed; a service of an index of its own follows none.
+    pub following: Option<Arc<Following>>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
     pub is_stopping: AtomicBool,
@@ -67,7 +70,7 @@ impl App {
         settings: Settings,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-        published: Arc<Published>,
+        (published, following): (Arc<Published>, Option<Arc<Following>>),
         ways: Ways,
         memory: Arc<ByteBudget>,
     ) -> App {
@@ -86,6 +89,7 @@ impl App {
             metrics,
             status,
             published,
+            following,
             unsigned: ways.unsigned,
             commands: ways.commands,
         }

@@ -160,8 +160,13 @@ pub async fn readers(state: State<Arc<App>>, request: Request, next: Next) -> Re
     only(Role::Read, state, request, next).await
 }
 
-/// Admits clients that may write.
+/// Admits clients that may write, if the service can.
 pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
+    if state.following.is_some() {
+        let message = "this service follows an index that is written elsewhere; send changes to its \
+                       writer, whose next push brings them here";
+        return Failure::new(StatusCode::FORBIDDEN, "read_only", message).into_response();
+    }
     only(Role::Write, state, request, next).await
 }
 

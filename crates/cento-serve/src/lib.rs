@@ -13,6 +13,7 @@ mod command;
 mod connection;
 mod exposition;
 mod failure;
+mod follow;
 mod guard;
 mod ingest;
 mod memory;
@@ -26,15 +27,16 @@ mod whereabouts;
 mod writer;
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use crossbeam::channel::Sender;
+use crossbeam::channel::{Sender, bounded};
 use jiff::civil::Time;
 
 pub use cento_client::{DEFAULT_PORT, Whereabouts};
+pub use follow::{Follow, Upstream};
 pub use tokens::{Role, Tokens};
 
 use app::{App, Ways};
@@ -44,6 +46,7 @@ use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Result};
 use command::Command;
+use follow::Follower;
 use ingest::Signers;
 use metrics::Metrics;
 use published::Published;
@@ -133,12 +136,19 @@ impl Default for Settings {
 
 /// A service that is ready to run.
 pub struct Service {
-    index: Index,
+    /// Where it says where it listens.
+    dir: PathBuf,
     listener: TcpListener,
     app: Arc<App>,
-    commands: Sender<Command>,
-    signers: Signers,
-    writer: WriterThread,
+    changes: Changes,
+}
+
+/// Where new commits come from.
+enum Changes {
+    /// From requests: threads that sign, and the writer.
+    Written { index: Index, commands: Sender<Command>, signers: Signers, writer: WriterThread },
+    /// From elsewhere.
+    Followed(Follower),
 }
 
 impl std::fmt::Debug for Service {
@@ -153,11 +163,7 @@ impl Service {
     /// # Errors
     /// When there is no index, another process writes to it, or the address is taken.
     pub fn bind(path: &Path, mut settings: Settings) -> Result<Service> {
-        let wanted = settings.listen;
-        let failed = |e| Error::io("listen on", wanted.to_string(), e);
-        let listener = TcpListener::bind(settings.listen).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        settings.listen = listener.local_addr().map_err(failed)?;
+        let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::new());
         let published = Arc::new(Published::open(path, &metrics)?);
         let status = Arc::new(Status::new());
@@ -181,8 +187,28 @@ impl Service {
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
         let ways = Ways { unsigned, commands: commands.clone() };
-        let app = Arc::new(App::new(settings, metrics, status, published, ways, memory));
-        Ok(Service { index, listener, app, commands, signers, writer })
+        let app = App::new(settings, metrics, status, (published, None), ways, memory);
+        let dir = index.path().to_owned();
+        let changes = Changes::Written { index, commands, signers, writer };
+        Ok(Service { dir, listener, app: Arc::new(app), changes })
+    }
+
+    /// Serves the newest commit of an index that is written elsewhere, and every later one as it comes.
+    /// Nobody can write through this service.
+    ///
+    /// # Errors
+    /// When no commit can be had at all, or the address is taken.
+    pub fn follow(follow: Follow, mut settings: Settings) -> Result<Service> {
+        let listener = listen(&mut settings)?;
+        let metrics = Arc::new(Metrics::of_follower());
+        let dir = follow.dir.clone();
+        let (follower, published, following) = Follower::start(follow, &metrics)?;
+        // Requests that write are refused before they could use these.
+        let ways = Ways { unsigned: bounded(0).0, commands: bounded(0).0 };
+        let memory = ByteBudget::new(settings.memory_bytes);
+        let current = (published, Some(following));
+        let app = App::new(settings, metrics, Arc::new(Status::new()), current, ways, memory);
+        Ok(Service { dir, listener, app: Arc::new(app), changes: Changes::Followed(follower) })
     }
 
     /// Where it listens.
@@ -202,7 +228,7 @@ impl Service {
     /// # Errors
     /// When the threads that answer cannot be started, or the last commit fails.
     pub fn run(self, stop: Arc<AtomicBool>) -> Result<()> {
-        let Service { index, listener, app, commands, signers, writer } = self;
+        let Service { dir, listener, app, changes } = self;
         let grace = app.settings.grace;
         let failed = |e| Error::io("start", "the threads of the service", e);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -211,7 +237,7 @@ impl Service {
             .enable_all()
             .build()
             .map_err(failed)?;
-        let here = whereabouts::announce(index.path(), app.settings.listen, app.status.started);
+        let here = whereabouts::announce(&dir, app.settings.listen, app.status.started);
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());
@@ -228,10 +254,29 @@ impl Service {
         runtime.shutdown_timeout(Duration::ZERO);
         // With the last of these the signers have nothing to wait for; then the writer commits.
         drop(app);
-        signers.join();
-        // Before the lock is given up: it may be another's by then.
-        drop(here);
-        let _ = commands.send(Command::Stop);
-        writer.join(&index, grace)
+        match changes {
+            Changes::Written { index, commands, signers, writer } => {
+                signers.join();
+                // Before the lock is given up: it may be another's by then.
+                drop(here);
+                let _ = commands.send(Command::Stop);
+                writer.join(&index, grace)
+            }
+            Changes::Followed(follower) => {
+                drop(here);
+                follower.join();
+                Ok(())
+            }
+        }
     }
+}
+
+/// Begins to listen; the settings then have the port.
+fn listen(settings: &mut Settings) -> Result<TcpListener> {
+    let wanted = settings.listen;
+    let failed = |e| Error::io("listen on", wanted.to_string(), e);
+    let listener = TcpListener::bind(wanted).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    settings.listen = listener.local_addr().map_err(failed)?;
+    Ok(listener)
 }

@@ -13,6 +13,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use super::follow::Following;
 use cento::search::Answer;
 
 /// What tells requests apart.
@@ -68,6 +69,12 @@ pub struct Metrics {
     pub segments: Gauge<u64, AtomicU64>,
     /// 1 while a compaction goes on.
     pub compacting: Gauge,
+    /// Of a follower: failures to follow.
+    pub follow_failures: Counter,
+    manifest: Gauge<u64, AtomicU64>,
+    manifest_newest: Gauge<u64, AtomicU64>,
+    follow_lag: Gauge<f64, AtomicU64>,
+    follow_unseen: Gauge<f64, AtomicU64>,
 }
 
 /// A computation that goes on.
@@ -109,9 +116,38 @@ impl Metrics {
             deleted: Gauge::default(),
             segments: Gauge::default(),
             compacting: Gauge::default(),
+            follow_failures: Counter::default(),
+            manifest: Gauge::default(),
+            manifest_newest: Gauge::default(),
+            follow_lag: Gauge::default(),
+            follow_unseen: Gauge::default(),
         };
         metrics.register();
         metrics
+    }
+
+    /// Counts what a follower does, too.
+    pub fn of_follower() -> Metrics {
+        let mut metrics = Metrics::new();
+        let of = &mut metrics.registry;
+        of.register("manifest", "Manifest that is served", metrics.manifest.clone());
+        let help = "Newest manifest that is known";
+        of.register("manifest_newest", help, metrics.manifest_newest.clone());
+        let help = "Time since a newer manifest than the one that is served has been known";
+        of.register_with_unit("follow_lag", help, Unit::Seconds, metrics.follow_lag.clone());
+        let help = "Time since the store last said which manifest is newest";
+        of.register_with_unit("follow_unseen", help, Unit::Seconds, metrics.follow_unseen.clone());
+        let help = "Failures to look for a newer manifest, or to fetch it";
+        of.register("follow_failures", help, metrics.follow_failures.clone());
+        metrics
+    }
+
+    /// Records how far a follower has come.
+    pub fn follows(&self, following: &Following) {
+        self.manifest.set(following.served());
+        self.manifest_newest.set(following.newest());
+        self.follow_lag.set(following.lag().as_secs_f64());
+        self.follow_unseen.set(following.unseen().as_secs_f64());
     }
 
     fn register(&mut self) {

@@ -11,7 +11,7 @@ use cento::search::Searcher;
 /// The searcher over the last commit. A request takes it once, so it sees one commit only.
 pub struct Published {
     /// Opened for searching; the writer has another one.
-    index: Index,
+    index: RwLock<Index>,
     current: RwLock<Arc<Searcher>>,
 }
 
@@ -24,7 +24,7 @@ impl Published {
         let index = Index::open_for_search(path)?;
         let searcher = Arc::new(Searcher::new(index.snapshot()?));
         tell(&searcher, metrics);
-        Ok(Published { index, current: RwLock::new(searcher) })
+        Ok(Published { index: RwLock::new(index), current: RwLock::new(searcher) })
     }
 
     /// The searcher.
@@ -40,8 +40,18 @@ impl Published {
         if self.current().snapshot().is_current()? {
             return Ok(());
         }
-        let searcher = Arc::new(Searcher::new(self.index.snapshot()?));
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.replace(index, metrics)
+    }
+
+    /// Answers from another index from now on.
+    ///
+    /// # Errors
+    /// When it cannot be read; the searcher then stays the one before.
+    pub fn replace(&self, index: Index, metrics: &Metrics) -> Result<()> {
+        let searcher = Arc::new(Searcher::new(index.snapshot()?));
         tell(&searcher, metrics);
+        *self.index.write().unwrap_or_else(PoisonError::into_inner) = index;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = searcher;
         Ok(())
     }

@@ -19,6 +19,8 @@ mod dedup;
 mod deep;
 #[cfg(feature = "office")]
 mod documents;
+#[cfg(all(feature = "remote", feature = "serve"))]
+mod follow;
 mod forms;
 mod fuzz_replay;
 mod reports;

@@ -103,4 +103,22 @@ pub struct Health {
     pub status: String,
     /// When the service was started, in microseconds since 1970.
     pub started: u64,
+    /// How far it has come, if it follows an index that is written elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub following: Option<Following>,
+}
+
+/// How far a follower has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Following {
+    /// The number of the manifest that it serves.
+    pub manifest: u64,
+    /// The newest one that it knows of.
+    pub newest: u64,
+    /// For how many milliseconds it has known of a newer one than it serves.
+    pub lag_ms: u64,
+    /// How many milliseconds ago the store last said which one is newest.
+    pub unseen_ms: u64,
 }

@@ -20,7 +20,7 @@ pub use documents::{
     RemoveResponse, When,
 };
 pub use maintenance::{
-    CommitResponse, CompactRequest, CompactResponse, Health, Run, StatsResponse,
+    CommitResponse, CompactRequest, CompactResponse, Following, Health, Run, StatsResponse,
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
 pub use report::ReportRequest;

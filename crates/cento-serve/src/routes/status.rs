@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,10 +12,17 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::exposition::Format;
 use crate::failure::Failure;
-use cento_client::api::{Health, StatsResponse};
+use cento_client::api::{Following, Health, StatsResponse};
 
 fn ok(app: &App) -> Json<Health> {
-    Json(Health { status: "ok".into(), started: app.status.started })
+    let ms = |time: Duration| time.as_millis() as u64;
+    let following = app.following.as_ref().map(|following| Following {
+        manifest: following.served(),
+        newest: following.newest(),
+        lag_ms: ms(following.lag()),
+        unseen_ms: ms(following.unseen()),
+    });
+    Json(Health { status: "ok".into(), started: app.status.started, following })
 }
 
 /// Is the process there?
@@ -41,6 +49,10 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
     }
     if app.status.stale.load(Ordering::Relaxed) {
         let message = "the last commit cannot be opened; searches see the one before";
+        return Err(Failure::unavailable(message));
+    }
+    if app.following.as_ref().is_some_and(|following| following.is_late()) {
+        let message = "the index that is served is older than allowed; searches continue";
         return Err(Failure::unavailable(message));
     }
     Ok(ok(&app))
@@ -70,6 +82,9 @@ pub async fn openapi() -> Response {
     ), super::errors::Errors)
 ))]
 pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    if let Some(following) = &app.following {
+        app.metrics.follows(following);
+    }
     let format = Format::accepted(&headers);
     let text = format.write(app.metrics.text());
     let headers = [(header::CONTENT_TYPE, format.content_type()), (header::VARY, "accept")];

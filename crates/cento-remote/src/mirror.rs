@@ -1,0 +1,142 @@
+//! How does a follower keep up with a store?
+//!
+//! A mirror is a directory with a copy of the manifest that is served, under its number, and for a moment
+//! the next one beside it. Files that both have are links, so that only what is new is fetched and
+//! takes space. A copy never changes: what is open in it stays what it was.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::origin::Origin;
+use crate::pull::PullOptions;
+use crate::{Remote, Watch};
+use cento::{Error, Index, Result};
+
+/// The file by which a mirror is known, and locked.
+const LOCK: &str = ".mirror.lock";
+
+/// A directory of copies of manifests, for one process.
+#[derive(Debug)]
+pub struct Mirror {
+    remote: Remote,
+    dir: PathBuf,
+    bytes_max: u64,
+    _lock: File,
+}
+
+impl Mirror {
+    /// Takes the directory `dir`, which is created if it does not exist, for copies of what is in
+    /// `remote`. Their files take at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when another process has it; when it contains anything else.
+    pub fn begin(remote: Remote, dir: &Path, bytes_max: u64) -> Result<Mirror> {
+        std::fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
+        let entries = std::fs::read_dir(dir).map_err(|e| Error::io("read", dir, e))?;
+        for entry in entries {
+            let name = entry.map_err(|e| Error::io("read", dir, e))?.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with('.') {
+                continue;
+            }
+            if number_of(&name).is_none() {
+                let what = format!(
+                    "`{name}` is no copy of a manifest; give the follower a directory of its own"
+                );
+                return Err(Error::index(dir, what));
+            }
+            let origin = Origin::read(&dir.join(name.as_ref()))?;
+            if origin.is_some_and(|origin| origin.number_at(remote.url()).is_none()) {
+                let what =
+                    "it has copies from another store; give the follower a directory of its own";
+                return Err(Error::index(dir, what));
+            }
+        }
+        let path = dir.join(LOCK);
+        let failed = |e| Error::io("lock", &path, e);
+        let lock = File::create(&path).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Mirror { remote, dir: dir.to_owned(), bytes_max, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(Error::Locked { path: dir.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The newest copy that is complete, with its manifest's number.
+    #[must_use]
+    pub fn present(&self) -> Option<(u64, PathBuf)> {
+        let entries = std::fs::read_dir(&self.dir).ok()?;
+        let numbers = entries.flatten().filter_map(|entry| {
+            let number = number_of(&entry.file_name().to_string_lossy())?;
+            Some((number, entry.path()))
+        });
+        numbers.filter(|(_, path)| Index::exists(path)).max()
+    }
+
+    /// Fetches a manifest, if the copy is not complete yet; files that the copy of `beside` has are
+    /// linked.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when it does not fit beside that one into the size that is allowed; otherwise the
+    /// errors of [`Remote::pull`].
+    pub fn fetch(&self, manifest: u64, beside: Option<u64>, watch: Watch<'_>) -> Result<PathBuf> {
+        let bytes = self.remote.bytes(manifest, beside)?;
+        if bytes > self.bytes_max {
+            let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+            let what = format!(
+                "manifest {manifest} takes {} MiB beside the one that is served, but the cache may have {} \
+                 MiB",
+                mib(bytes),
+                mib(self.bytes_max)
+            );
+            return Err(Error::Memory { what, is_for_now: false });
+        }
+        let reuse = beside.map(|number| self.path(number)).filter(|path| Index::exists(path));
+        let options = PullOptions {
+            manifest: Some(manifest),
+            discard: true,
+            reuse,
+            ..PullOptions::default()
+        };
+        let path = self.path(manifest);
+        self.remote.pull(&path, &options, watch)?;
+        Ok(path)
+    }
+
+    /// Removes all copies but that of `manifest`. What is open stays readable.
+    pub fn keep_only(&self, manifest: u64) {
+        let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
+        for entry in entries.flatten() {
+            let number = number_of(&entry.file_name().to_string_lossy());
+            if number.is_some_and(|number| number != manifest) {
+                // One that is half removed is not to be taken for a complete one.
+                let _ = std::fs::remove_file(entry.path().join("meta.json"));
+                if let Err(error) = std::fs::remove_dir_all(entry.path()) {
+                    log::warn!("cannot remove {}: {error}", entry.path().display());
+                }
+            }
+        }
+    }
+
+    fn path(&self, manifest: u64) -> PathBuf {
+        self.dir.join(format!("{manifest:020}"))
+    }
+}
+
+/// The number of the manifest whose copy has this name.
+fn number_of(name: &str) -> Option<u64> {
+    let is_number = name.len() == 20 && name.bytes().all(|byte| byte.is_ascii_digit());
+    name.parse().ok().filter(|_| is_number)
+}
