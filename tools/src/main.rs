@@ -27,6 +27,7 @@ mod recall;
 mod retrieval;
 mod scripts;
 mod service;
+mod stores;
 mod truth;
 mod unicode;
 
@@ -63,6 +64,7 @@ enum Tool {
     Faults(faults::Faults),
     Estimate(estimate::Estimate),
     Service(service::Service),
+    Stores(stores::Stores),
     Kills(kills::Kills),
     Memory(memory::Memory),
     Merging(merging::Merging),
@@ -96,6 +98,7 @@ fn main() -> Result {
         Tool::Merging(tool) => tool.run(),
         Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
+        Tool::Stores(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
         Tool::Unicode(tool) => tool.run(),
     }

@@ -27,6 +27,9 @@ pub struct Create {
     /// thousandth of all documents, whichever is larger).
     #[arg(long, value_name = "N|F", default_value = "default")]
     max_df: MaxDf,
+    /// Do nothing if there is an index already, whatever its settings.
+    #[arg(long)]
+    if_missing: bool,
 }
 
 /// How documents are signed.
@@ -79,6 +82,9 @@ impl ConfigArgs {
 
 impl Create {
     pub(super) fn run(self) -> Result {
+        if self.if_missing && Index::exists(&self.index) {
+            return Ok(Outcome::Found);
+        }
         let config = self.config.config(!self.no_text)?.with_max_df(self.max_df);
         Index::create(&self.index, config)?;
         Ok(Outcome::Found)

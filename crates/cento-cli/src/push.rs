@@ -1,18 +1,20 @@
 //! `cento push`
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
 
+use super::advice::Explained;
 use super::output::{self, Format, bytes, count, counted};
 use super::stored::{StoreArgs, travelled, watched};
 use super::terminal::tell;
-use super::values::parse_age;
+use super::values::{parse_age, parse_duration};
 use super::{Outcome, Result};
-use cento::Index;
-use cento_remote::{PushOptions, Pushed, Retained, Retention};
+use cento::{Error, Index};
+use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
 
 /// Publish the last commit of an index in an object store.
 ///
@@ -29,6 +31,10 @@ pub struct Push {
     index: PathBuf,
     #[command(flatten)]
     store: StoreArgs,
+    /// Push again and again, so long after each other, until the command is stopped. What fails for want of
+    /// the store is tried again.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    every: Option<Duration>,
     /// Afterwards keep only this number of manifests, and remove the files that none of them needs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
@@ -58,18 +64,64 @@ struct Done {
 
 impl Push {
     pub(super) fn run(self) -> Result {
-        let index = Index::open(&self.index)?;
         let remote = self.store.remote()?;
-        let options = PushOptions { parallel: self.parallel.into(), ..PushOptions::default() };
         let stopping = "stopping; what was sent is not sent again";
-        let pushed = watched(stopping, |watch| remote.push(&index, &options, watch))?;
-        let retained = self.retention().map(|retention| remote.retain(&retention)).transpose()?;
-        let done = Done { pushed, retained };
-        match self.format {
-            Format::Json => output::print_json(&done)?,
-            Format::Human => tell!("{}", sentence(&done)),
-        }
+        let done = watched(stopping, |watch| match self.every {
+            None => self.once(&remote, watch).map(|done| self.tell(&done)),
+            Some(every) => self.repeat(&remote, every, watch),
+        });
+        done??;
         Ok(Outcome::Found)
+    }
+
+    /// Pushes the last commit, and removes what is history.
+    fn once(&self, remote: &Remote, watch: Watch<'_>) -> cento::Result<Done> {
+        let index = Index::open(&self.index)?;
+        let options = PushOptions { parallel: self.parallel.into(), ..PushOptions::default() };
+        let pushed = remote.push(&index, &options, watch)?;
+        // A push that found nothing new made nothing old.
+        let retention = self.retention().filter(|_| pushed.is_new || self.every.is_none());
+        let retained = retention.map(|retention| remote.retain(&retention)).transpose()?;
+        Ok(Done { pushed, retained })
+    }
+
+    /// Pushes until it is stopped.
+    fn repeat(
+        &self,
+        remote: &Remote,
+        every: Duration,
+        watch: Watch<'_>,
+    ) -> cento::Result<std::io::Result<()>> {
+        while !watch.stop.load(Ordering::Relaxed) {
+            match self.once(remote, watch) {
+                Ok(done) if done.pushed.is_new => {
+                    if let Err(error) = self.tell(&done) {
+                        return Ok(Err(error));
+                    }
+                }
+                Ok(_) => {}
+                Err(Error::Cancelled) => break,
+                // The store is away, or the network.
+                Err(error @ (Error::Store { .. } | Error::Io { .. })) => {
+                    tell!("cento: {}; trying again", Explained(&error));
+                }
+                Err(error) => return Err(error),
+            }
+            let until = Instant::now() + every;
+            while Instant::now() < until && !watch.stop.load(Ordering::Relaxed) {
+                std::thread::sleep(every.min(Duration::from_millis(50)));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Shows what was done.
+    fn tell(&self, done: &Done) -> std::io::Result<()> {
+        match self.format {
+            Format::Json => output::print_json(done)?,
+            Format::Human => tell!("{}", sentence(done)),
+        }
+        Ok(())
     }
 
     fn retention(&self) -> Option<Retention> {

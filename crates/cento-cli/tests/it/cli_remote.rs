@@ -1,5 +1,7 @@
 //! The real binary: `cento push`, `pull`, `ls` and `restore`, over directories.
 
+use std::io::BufRead;
+
 use serde_json::json;
 
 use crate::common::run::{Dir, Run, line};
@@ -117,4 +119,30 @@ fn what_is_no_store_is_refused_and_nothing_is_created() {
     for name in ["nowhere", "copy", "store"] {
         assert!(!dir.path(name).exists(), "{name}");
     }
+}
+
+#[test]
+fn a_push_is_repeated_until_it_is_stopped() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    for _ in 0..2 {
+        assert_eq!(dir.run(&["create", "idx", "--if-missing"]).status, 0);
+    }
+    assert_eq!(dir.run(&["create", "idx"]).status, 2);
+    let mut command = dir.command(&["push", "idx", "store", "--every", "10ms", "--keep", "2"]);
+    command.stderr(std::process::Stdio::piped());
+    let mut pushing = command.spawn().unwrap();
+    let mut told = std::io::BufReader::new(pushing.stderr.take().unwrap()).lines();
+    for seed in 1..4 {
+        let line = told.next().unwrap().unwrap();
+        assert!(
+            line.starts_with("pushed ") && line.contains(&format!("manifest {seed};")),
+            "{line}"
+        );
+        add(&dir, "idx", &seed.to_string(), seed);
+    }
+    let pid = pushing.id().to_string();
+    std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    assert!(told.any(|line| line.unwrap().contains("stopping")));
+    assert!(pushing.wait().unwrap().success());
 }
