@@ -53,11 +53,23 @@ def check_bitmap(entry):
     return None if found == expected else "other values"
 
 
+def check_transducer(entry):
+    """What is wrong with what the reader makes of a transducer, or None."""
+    cursor = reader.Cursor("term index", 0, bytes.fromhex(entry["bytes"]))
+    try:
+        found = [[key.hex(), value] for key, value in reader.transducer(cursor, 5)]
+    except reader.Refusal as refusal:
+        return f"refused: {refusal}"
+    return None if found == entry["entries"] else "other entries"
+
+
 def main():
     manifest = json.loads((ROOT / "manifest.json").read_text())
     checks = [(entry["file"], check_valid, entry) for entry in manifest["valid"]]
     checks += [(entry["file"], check_damaged, entry) for entry in manifest["damaged"]]
     checks += [(f"bitmap: {entry['about']}", check_bitmap, entry) for entry in manifest["bitmaps"]]
+    for entry in manifest["transducers"]:
+        checks.append((f"transducer: {entry['about']}", check_transducer, entry))
     failed = 0
     for name, check, entry in checks:
         wrong = check(entry)
@@ -65,7 +77,8 @@ def main():
         print(f"{name}: {'ok' if wrong is None else 'FAILED: ' + wrong}")
     print(f"{len(checks) - failed} passed, {failed} failed")
     # A manifest without entries checks nothing.
-    return 1 if failed or not all(manifest[part] for part in ("valid", "damaged", "bitmaps")) else 0
+    parts = ("valid", "damaged", "bitmaps", "transducers")
+    return 1 if failed or not all(manifest[part] for part in parts) else 0
 
 
 if __name__ == "__main__":

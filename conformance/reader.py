@@ -12,9 +12,9 @@ import json
 import sys
 import zlib
 
-SECTIONS = ["terms", "term index", "postings", "forward", "documents", "checksums"]
-PAGE, HEADER, FOOTER, BLOCK = 4096, 40, 156, 128
-# The inputs that a node of the term index names by a number, the first of them by 1.
+SECTIONS = ["terms", "term index", "filter", "postings", "forward", "documents", "checksums"]
+PAGE, HEADER, FOOTER, BLOCK, GROUP, LINE = 4096, 40, 176, 256, 64, 64
+# The inputs that a node of a transducer names by a number, the first of them by 1.
 COMMON_INPUTS = b"te/oasripcnw.hlm-du012g=:bf3y5&_4v9678k%?xCDASFIBEjPTzRNM+LOqHG"
 
 
@@ -108,13 +108,83 @@ def mix64(x):
 
 
 def filter_of(keys):
-    """The words of the filter of a block."""
-    words = [0] * ((len(keys) + 7) // 8)
+    """The filter of a group."""
+    lines = (6 * len(keys) + 511) // 512
+    filter = bytearray(LINE * lines)
     for key in keys:
         h = mix64(key)
-        for shift in (0, 6, 12, 18):
-            words[(h >> 32) * len(words) >> 32] |= 1 << (h >> shift) % 64
-    return words
+        for shift in (0, 9, 18, 27):
+            bit = (h >> shift) % 512
+            filter[LINE * ((h >> 32) * lines >> 32) + bit // 8] |= 1 << bit % 8
+    return bytes(filter)
+
+
+def transducer(fst, key_bytes):
+    """Keys and values of the FST that takes the rest of the bytes, which has keys of up to `key_bytes`."""
+    begin, size = fst.at, len(fst.data) - fst.at
+    fst.need(size >= 36, "encoding", "too short for a transducer")
+    tail = size - 20
+
+    def at(place):
+        return fst.to(begin + place)
+
+    version, count, root = (at(place).uint(8) for place in (0, tail, tail + 8))
+    fst.need(version == 3, "encoding", "a transducer of another version")
+    fst.need(root == tail - 1 or (root == 0 and tail == 16), "encoding", "no root")
+    entries = []
+
+    def walk(address, prefix, sum):
+        fst.need(len(prefix) <= key_bytes, "encoding", "a key that is too long")
+        is_final, output, transitions = node(at, fst, address, tail)
+        fst.need(is_final or transitions or address == root, "encoding", "a way to nowhere")
+        if is_final:
+            entries.append((prefix, sum + output))
+            fst.need(len(entries) <= count, "count", "more entries than it counts")
+        for letter, target, more in transitions:
+            walk(target, prefix + bytes([letter]), sum + more)
+
+    walk(root, b"", 0)
+    fst.need(len(entries) == count, "count", "fewer entries than it counts")
+    return entries
+
+
+def node(at_byte, fst, address, tail):
+    """Whether a node ends a key, with which output, and its transitions."""
+    if address == 0:
+        return True, 0, []
+    at = address + 1
+    fst.need(16 < at <= tail, "encoding", "a node that lies elsewhere")
+
+    def below(count):
+        nonlocal at
+        at -= count
+        fst.need(at >= 16, "encoding", "a node that begins elsewhere")
+        return at_byte(at).take(count)
+
+    def number(count):
+        return int.from_bytes(below(count), "little")
+
+    state = number(1)
+    is_final, kind, low = state >> 6 == 1, state >> 6, state & 63
+    if kind >= 2:
+        letters, count = [COMMON_INPUTS[low - 1] if low else number(1)], 1
+        if kind == 3:
+            return False, 0, [(letters[0], at - 1, 0)]
+    else:
+        count = low or number(1)
+        count = 256 if count == 1 and not low else count
+    sizes = number(1)
+    if kind < 2:
+        below(256 if count > 32 else 0)
+        letters = [number(1) for _ in range(count)]
+        fst.need(ascends(letters), "encoding", "transitions out of order")
+    distances = [number(sizes >> 4) for _ in range(count)]
+    outputs = [number(sizes & 15) for _ in range(count)]
+    output = number(sizes & 15) if is_final else 0
+    begin = at
+    fst.need(max(distances, default=0) < begin, "encoding", "a way out of its bytes")
+    targets = [distance and begin - distance for distance in distances]
+    return is_final, output, list(zip(letters, targets, outputs))
 
 
 class Segment:
@@ -149,11 +219,11 @@ class Segment:
         self.counts = {"terms": terms, "postings": postings, "occurrences": occurrences}
         self.counts["tokens"] = tokens
         self.widths = [footer.uint(1) for _ in range(4)]
-        thresholds = [footer.uint(1), footer.uint(1), footer.uint(2)]
+        thresholds = [footer.uint(2), footer.uint(1), footer.uint(1), footer.uint(2), footer.uint(2)]
         checksums_crc, crc, zero = footer.uint(4), footer.uint(4), footer.uint(4)
-        footer.need(crc == zlib.crc32(footer.data[:140]), "checksum", "its checksum does not fit")
+        footer.need(crc == zlib.crc32(footer.data[:160]), "checksum", "its checksum does not fit")
         footer.need(zero == 0, "reserved", "reserved bytes that are not zero")
-        is_known = thresholds == [BLOCK, 0, 256]
+        is_known = thresholds == [BLOCK, GROUP, 6, 256, 0]
         footer.need(is_known, "parameter", "thresholds that version 1 does not have")
         footer.need(max(self.widths) <= 64, "parameter", "a column of more than 64 bits")
 
@@ -183,129 +253,97 @@ class Segment:
         self.read_term_index()
 
     def read_term_index(self):
-        """Fills `index` with the separators, as keys, and the offsets of the blocks."""
-        fst = self.sections["term index"]
-        fst.need(len(fst.data) >= 36, "encoding", "too short for a transducer")
-        tail = len(fst.data) - 20
-        version, count, root = (fst.to(at).uint(8) for at in (0, tail, tail + 8))
-        fst.need(version == 3, "encoding", "a transducer of another version")
-        blocks = (self.counts["terms"] + BLOCK - 1) // BLOCK
-        fst.need(count == blocks, "count", f"{count} entries for {blocks} blocks")
-        fst.need(root == tail - 1 or (root == 0 and tail == 16), "encoding", "no root")
-        self.index = []
-
-        def walk(address, prefix, sum):
-            fst.need(len(prefix) <= self.key_bytes, "encoding", "a separator longer than a key")
-            is_final, output, transitions = self.node(address, tail)
-            fst.need(is_final or transitions or address == root, "encoding", "a way to nowhere")
-            if is_final:
-                key = int.from_bytes(prefix.ljust(self.key_bytes, b"\0"), "big")
-                fst.need(key < 1 << self.key_bits, "range", "a separator that is no key")
-                self.index.append((key, sum + output))
-                fst.need(len(self.index) <= count, "count", "more entries than it counts")
-            for letter, target, more in transitions:
-                walk(target, prefix + bytes([letter]), sum + more)
-
-        walk(root, b"", 0)
-        fst.need(len(self.index) == count, "count", "fewer entries than it counts")
-        keys, offsets = [key for key, _ in self.index], [at for _, at in self.index]
-        offsets.append(len(self.sections["terms"].data))
-        in_order = ascends(keys) and ascends(offsets) and offsets[0] == 0
-        fst.need(in_order, "order", "blocks that are not in order")
-
-    def node(self, address, tail):
-        """Whether a node ends a key, with which output, and its transitions."""
-        if address == 0:
-            return True, 0, []
-        fst = self.sections["term index"]
-        at = address + 1
-        fst.need(16 < at <= tail, "encoding", "a node that lies elsewhere")
-
-        def below(count):
-            nonlocal at
-            at -= count
-            fst.need(at >= 16, "encoding", "a node that begins elsewhere")
-            return fst.to(at).take(count)
-
-        def number(count):
-            return int.from_bytes(below(count), "little")
-
-        state = number(1)
-        is_final, kind, low = state >> 6 == 1, state >> 6, state & 63
-        if kind >= 2:
-            letters, count = [COMMON_INPUTS[low - 1] if low else number(1)], 1
-            if kind == 3:
-                return False, 0, [(letters[0], at - 1, 0)]
-        else:
-            count = low or number(1)
-            count = 256 if count == 1 and not low else count
-        sizes = number(1)
-        if kind < 2:
-            below(256 if count > 32 else 0)
-            letters = [number(1) for _ in range(count)]
-            fst.need(ascends(letters), "encoding", "transitions out of order")
-        distances = [number(sizes >> 4) for _ in range(count)]
-        outputs = [number(sizes & 15) for _ in range(count)]
-        output = number(sizes & 15) if is_final else 0
-        begin = at
-        fst.need(max(distances, default=0) < begin, "encoding", "a way out of its bytes")
-        targets = [distance and begin - distance for distance in distances]
-        return is_final, output, list(zip(letters, targets, outputs))
+        """Fills `groups` with the separators, as keys, and `index` with what it says of blocks."""
+        index, count = self.sections["term index"], self.counts["terms"]
+        blocks = (count + BLOCK - 1) // BLOCK
+        self.groups, self.index = [], []
+        for block in range(blocks):
+            if block % GROUP == 0:
+                record, terms_base, lists_base = index.at, index.uint(6), index.uint(6)
+                self.groups.append(record)
+            first, offset = index.uint(self.key_bytes), index.uint(3)
+            widths = [index.uint(1) for _ in range(4)]
+            self.index.append((first, terms_base + offset, lists_base, widths))
+        entries = transducer(index, self.key_bytes)
+        same = f"{len(entries)} entries for {len(self.groups)} groups"
+        index.need(len(entries) == len(self.groups), "count", same)
+        keys = [int.from_bytes(k.ljust(self.key_bytes, b"\0"), "big") for k, _ in entries]
+        index.need(max(keys, default=0) < 1 << self.key_bits, "range", "a separator that is no key")
+        in_order = ascends(keys) and [at for _, at in entries] == self.groups
+        index.need(in_order, "order", "groups that are not in order")
+        self.groups = keys
+        filter = self.sections["filter"]
+        padding, rest = -filter.start % LINE, count % (BLOCK * GROUP)
+        lines = count // (BLOCK * GROUP) * 192 + (6 * rest + 511) // 512
+        fits = len(filter.data) == padding + LINE * lines
+        filter.need(fits, "layout", "not as long as the terms ask for")
 
     def read_terms(self):
         """Fills `terms` with keys and their documents."""
         terms, index, self.terms = self.sections["terms"], self.sections["term index"], []
         lists_end = 0
-        for block, (separator, start) in enumerate(self.index):
+        for block, (first, start, lists_base, widths) in enumerate(self.index):
+            l, u, v, g = widths
+            fits = l <= 63 and v <= 48 and g <= 32
+            index.need(fits, "encoding", "widths that no block has")
+            after = self.index[block + 1][1] if block + 1 < len(self.index) else len(terms.data)
+            is_there = start < after <= len(terms.data)
+            index.need(is_there, "order", f"block {block} is nowhere in the terms")
+            head = terms.to(start)
             index.need(start == terms.at, "mismatch", f"block {block} is not where it says")
-            head = terms.to(terms.at)
-            n, l, u, g, o = terms.uint(1) + 1, *(terms.uint(1) for _ in range(4))
-            fits = n <= BLOCK and l <= 63 and g <= 32 and o <= 48
-            head.need(fits, "encoding", "no head of a block")
-            left = self.counts["terms"] - block * BLOCK
-            head.need(n == min(left, BLOCK), "count", f"{n} terms of {left} that are left")
-            lists_base, first = terms.uint(6), terms.uint(self.key_bytes)
-            words = [terms.uint(8) for _ in range((n + 7) // 8)]
-            upper = terms.uint(u)
+            n = min(self.counts["terms"] - block * BLOCK, BLOCK)
+            upper, several = terms.uint(u), terms.column(n, 1)
             places = [bit for bit in range(8 * u) if upper >> bit & 1]
+            entries = terms.column(n, l + v)
+            flags = terms.column(sum(several), 1)
+            gaps = terms.column(len(flags) - sum(flags), g)
             head.need(len(places) == n, "encoding", "not a bit for each key")
-            low, tags = terms.column(n, l), terms.column(n, 2)
-            keys = [first + (p - i << l) + low[i] for i, p in enumerate(places)]
+            keys = [
+                first + (place - i << l) + (entries[i] & (1 << l) - 1)
+                for i, place in enumerate(places)
+            ]
             last = self.terms[-1][0] if self.terms else -1
+            index.need(last < first, "mismatch", f"block {block} begins in the one before")
             head.need(ascends([last] + keys), "order", "keys that do not ascend")
             head.need(keys[-1] < 1 << self.key_bits, "range", f"a key of over {self.key_bits} bits")
-            index.need(last < separator <= keys[0], "mismatch", f"block {block} has other keys")
-            head.need(words == filter_of(keys), "mismatch", "a filter of other keys")
-            ones = terms.column(tags.count(0), self.doc_bits)
-            twos = terms.column(tags.count(1), self.doc_bits + g)
-            lists = terms.column(tags.count(2) + tags.count(3), o)
-            for key, tag in zip(keys, tags):
-                if tag > 1:
-                    docs, lists_end = self.list(tag, lists_base + lists.pop(0), lists_end)
-                elif tag == 0:
-                    docs = [ones.pop(0)]
+            if block % GROUP == 0:
+                separator = self.groups[block // GROUP]
+                index.need(last < separator <= keys[0], "mismatch", f"block {block} has other keys")
+            for key, is_several, entry in zip(keys, several, entries):
+                value = entry >> l
+                if is_several and flags.pop(0):
+                    docs, lists_end = self.list(lists_base + value, lists_end)
+                elif is_several:
+                    docs = [value, value + gaps.pop(0) + 1]
                 else:
-                    two = twos.pop(0)
-                    lower = two & (1 << self.doc_bits) - 1
-                    docs = [lower, lower + (two >> self.doc_bits) + 1]
+                    docs = [value]
                 inside = docs[-1] < self.documents
                 head.need(inside, "range", f"key {key:#x} in document {docs[-1]}")
                 self.terms.append((key, docs))
         terms.end("block")
+        self.read_filter()
         self.sections["postings"].to(lists_end).end("list")
         postings = sum(len(docs) for _, docs in self.terms)
         terms.need(postings == self.counts["postings"], "count", f"{postings} postings")
 
-    def list(self, tag, at, expected):
+    def read_filter(self):
+        filter, keys = self.sections["filter"], [key for key, _ in self.terms]
+        padding = filter.take(-filter.start % LINE)
+        filter.need(not any(padding), "reserved", "bytes before the first line that are not 0")
+        for group in range(0, len(keys), BLOCK * GROUP):
+            expected = filter_of(keys[group : group + BLOCK * GROUP])
+            found = filter.take(len(expected))
+            filter.need(found == expected, "mismatch", "a filter of other keys")
+
+    def list(self, at, expected):
         """A list of the postings section, and where it ends."""
         head = self.sections["postings"].to(at)
         head.need(at == expected, "layout", f"the list before it ends at {expected}")
         cursor = head.to(at)
         df = cursor.varint()
         head.need(df <= self.documents, "range", f"a list of {df} documents")
-        allowed = range(3, 257) if tag == 2 else range(257, 1 << 32)
-        head.need(df in allowed, "encoding", f"a list of {df} documents of another kind")
-        if tag == 2:
+        head.need(df > 2, "encoding", f"a list of {df} documents")
+        if df <= 256:
             docs = [cursor.varint()]
             while len(docs) < df:
                 docs.append(docs[-1] + cursor.varint() + 1)

@@ -17,9 +17,10 @@ mod naive;
 use naive::{Naive, uint};
 
 const HEADER_BYTES: usize = 40;
-const FOOTER_BYTES: usize = 156;
+const FOOTER_BYTES: usize = 176;
 const PAGE_BYTES: usize = 4096;
-const SECTIONS: usize = 6;
+const SECTIONS: usize = 7;
+const FILTER: usize = 2;
 
 /// Sound segments of several shapes.
 pub fn segments() -> Vec<(String, Vec<u8>)> {
@@ -84,8 +85,15 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
         - HEADER_BYTES;
     let mut at = HEADER_BYTES;
     for section in 0..SECTIONS - 1 {
-        let len = uint(&footer[16 * section + 8..16 * section + 16]);
-        let len = if section == SECTIONS - 2 { rest } else { rest.min(len as usize) };
+        let len = match section {
+            FILTER => filter_bytes(at, uint(&footer[112..120])),
+            _ => uint(&footer[16 * section + 8..16 * section + 16]),
+        };
+        let len = if section == SECTIONS - 2 {
+            rest
+        } else {
+            rest.min(usize::try_from(len).unwrap_or(rest))
+        };
         footer[16 * section..16 * section + 8].copy_from_slice(&(at as u64).to_le_bytes());
         footer[16 * section + 8..16 * section + 16].copy_from_slice(&(len as u64).to_le_bytes());
         (at, rest) = (at + len, rest - len);
@@ -93,18 +101,23 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
     bytes.truncate(at);
     let checksums: Vec<u8> =
         bytes.chunks(PAGE_BYTES).flat_map(|page| crc32fast::hash(page).to_le_bytes()).collect();
-    footer[80..88].copy_from_slice(&(at as u64).to_le_bytes());
-    footer[88..96].copy_from_slice(&(checksums.len() as u64).to_le_bytes());
-    footer[132..134].copy_from_slice(&[128, 0]);
-    footer[134..136].copy_from_slice(&256u16.to_le_bytes());
-    footer[136..140].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
-    let crc = crc32fast::hash(&footer[..140]);
-    footer[140..144].copy_from_slice(&crc.to_le_bytes());
-    footer[144..148].fill(0);
-    footer[148..].copy_from_slice(b"GISOTNEC");
+    footer[96..104].copy_from_slice(&(at as u64).to_le_bytes());
+    footer[104..112].copy_from_slice(&(checksums.len() as u64).to_le_bytes());
+    footer[148..156].copy_from_slice(&[0, 1, 64, 6, 0, 1, 0, 0]);
+    footer[156..160].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
+    let crc = crc32fast::hash(&footer[..160]);
+    footer[160..164].copy_from_slice(&crc.to_le_bytes());
+    footer[164..168].fill(0);
+    footer[168..].copy_from_slice(b"GISOTNEC");
     bytes.extend(checksums);
     bytes.extend(footer);
     Some(bytes)
+}
+
+/// The length that the filter must have, from byte `at` of the file on: of any other nothing is read.
+fn filter_bytes(at: usize, terms: u64) -> u64 {
+    let padding = (at.next_multiple_of(64) - at) as u64;
+    padding + 64 * (terms / 16_384 * 192 + (terms % 16_384 * 6).div_ceil(512))
 }
 
 fn read(bytes: &[u8]) {

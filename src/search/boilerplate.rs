@@ -31,10 +31,10 @@ impl Boilerplate {
         for segment in snapshot.segments() {
             let signatures = &segment.signatures;
             let mut of_segment = vec![0; signatures.header().documents as usize];
-            for (_, term) in terms_of(signatures, &keys, stop)? {
+            for (_, term) in terms_of(&[signatures], &keys, stop)?.iter().flatten() {
                 stop.check()?;
                 docs.clear();
-                signatures.documents_of(&term, &mut docs)?;
+                signatures.documents_of(term, &mut docs)?;
                 docs.iter().for_each(|&doc| of_segment[doc as usize] += 1);
             }
             counts.push(of_segment);

@@ -144,14 +144,11 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
 type LookedUp<'a> = (Vec<Vec<(u32, Term<'a>)>>, Vec<u64>);
 
 fn look_up<'a>(snapshot: &'a Snapshot, keys: &[u64], stop: Stop<'_>) -> Result<LookedUp<'a>> {
-    let mut terms = Vec::with_capacity(snapshot.segments().len());
     let mut dfs = vec![0u64; keys.len()];
-    for segment in snapshot.segments() {
-        let found = terms_of(&segment.signatures, keys, stop)?;
-        for (i, term) in &found {
-            dfs[*i as usize] += u64::from(term.df());
-        }
-        terms.push(found);
+    let segments = snapshot.segments().iter().map(|segment| &segment.signatures);
+    let terms = terms_of(&segments.collect::<Vec<_>>(), keys, stop)?;
+    for (i, term) in terms.iter().flatten() {
+        dfs[*i as usize] += u64::from(term.df());
     }
     Ok((terms, dfs))
 }

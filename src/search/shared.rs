@@ -10,24 +10,33 @@ use crate::stop::Stop;
 /// Looked up at a time: some tens of milliseconds, if the disk has to be asked.
 const KEYS_AT_ONCE: usize = 1 << 16;
 
-/// The terms of a segment that are among the ascending `keys`, each with its place among them.
+/// The terms of a segment that are among some keys, each with its place among them.
+pub type Terms<'a> = Vec<(u32, Term<'a>)>;
+
+/// The terms of each segment that are among the ascending `keys`, each with its place among them.
 ///
 /// # Errors
-/// When the segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+/// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn terms_of<'a>(
-    segment: &'a SegmentReader,
+    segments: &[&'a SegmentReader],
     keys: &[u64],
     stop: Stop<'_>,
-) -> Result<Vec<(u32, Term<'a>)>> {
-    let mut terms = Vec::new();
-    for (number, part) in keys.chunks(KEYS_AT_ONCE).enumerate() {
+) -> Result<Vec<Terms<'a>>> {
+    let mut terms: Vec<Terms<'a>> = segments.iter().map(|_| Vec::new()).collect();
+    let keys_at_once = (KEYS_AT_ONCE / segments.len().max(1)).max(1);
+    for (number, part) in keys.chunks(keys_at_once).enumerate() {
         stop.check()?;
-        let before = (number * KEYS_AT_ONCE) as u32;
-        let found = segment.find_all(part)?;
-        if keys.len() <= KEYS_AT_ONCE {
-            return Ok(found);
+        let before = (number * keys_at_once) as u32;
+        // What is read first is requested in all segments before it is read in one.
+        let begun: Vec<_> = segments.iter().map(|segment| segment.look_up(part)).collect();
+        for (terms, begun) in terms.iter_mut().zip(begun) {
+            let found = begun.finish()?;
+            if keys.len() <= keys_at_once {
+                *terms = found;
+            } else {
+                terms.extend(found.into_iter().map(|(place, term)| (before + place, term)));
+            }
         }
-        terms.extend(found.into_iter().map(|(place, term)| (before + place, term)));
     }
     Ok(terms)
 }
@@ -171,8 +180,8 @@ fn wanted<'a>(
     let terms = match known.get(segment) {
         Some(terms) => terms.clone(),
         None => {
-            let found = terms_of(&snapshot.segment(address).signatures, keys, stop)?;
-            found.into_iter().map(|(place, term)| (term.ordinal, place)).collect()
+            let found = terms_of(&[&snapshot.segment(address).signatures], keys, stop)?;
+            found.into_iter().flatten().map(|(place, term)| (term.ordinal, place)).collect()
         }
     };
     Ok(wanted.insert(Wanted::new(terms)))

@@ -18,10 +18,15 @@ pub fn column_bytes(count: usize, width: u32) -> usize {
 /// Bits outside `bytes` read as zero, so a hostile length gives a wrong value, never a panic.
 #[inline]
 pub fn get(bytes: &[u8], index: usize, width: u32) -> u64 {
+    get_bits(bytes, index * width as usize, width)
+}
+
+/// The number in the `width` bits of `bytes` from bit `bit` on, with zeros beyond them.
+#[inline]
+pub fn get_bits(bytes: &[u8], bit: usize, width: u32) -> u64 {
     if width == 0 {
         return 0;
     }
-    let bit = index * width as usize;
     let (first, shift) = (bit / 8, (bit % 8) as u32);
     let mask = u64::MAX >> (64 - width);
     if let Some(word) = bytes.get(first..first + 8).and_then(|eight| eight.try_into().ok()) {

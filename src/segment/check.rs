@@ -4,12 +4,11 @@
 //! dictionary and signatures agree. The invariants are numbered in segments-format.md,
 //! "Invariants".
 
+use super::block::Block;
 use super::forward::ForwardList;
-use super::layout::BLOCK_TERMS;
-use super::layout::{Counts, Section};
+use super::layout::{Counts, GROUP_BLOCKS, GROUP_TERMS, Section};
 use super::postings::{List, Postings};
 use super::reader::{SegmentReader, inline_docs};
-use super::terms::Block;
 use crate::error::Corruption;
 use crate::hash::mix64;
 
@@ -80,26 +79,29 @@ impl Checker<'_> {
         let key_max = u64::MAX >> (64 - file.header.key_bits);
         let (mut keys, mut postings, mut docs) = (Vec::new(), Vec::new(), Vec::new());
         let mut last_key = None;
+        let mut group_keys = Vec::new();
         let mut ordinal = 0u32;
-        let mut lists_end = 0;
+        let (mut blocks_end, mut lists_end) = (0, 0);
         for block_at in 0..index.blocks() {
+            let range = index.range(file, block_at)?;
+            if range.start != blocks_end {
+                let what = format!("block {block_at} is not where the one before ends");
+                self.problem(Section::TermIndex, what);
+            }
+            blocks_end = range.end;
             let block = index.read(file, block_at)?;
             keys.clear();
             postings.clear();
             block.keys(&mut keys);
             block.all_postings(&mut postings);
             self.block(block_at, &block);
-            if !block.filters(&keys) {
-                let what = format!("the filter of block {block_at} is not that of its keys");
-                self.problem(Section::Terms, what);
-            }
             for (&key, &postings) in keys.iter().zip(&postings) {
                 docs.clear();
                 let mut section = Section::Terms;
                 match postings {
-                    Postings::List(encoding, at) => {
+                    Postings::List(at) => {
                         section = Section::Postings;
-                        let list = List::open(file, encoding, at)?;
+                        let list = List::open(file, at)?;
                         list.decode(file, &mut docs)?;
                         if at != lists_end {
                             let what = format!("bytes before the list of key {key} are of no list");
@@ -111,7 +113,7 @@ impl Checker<'_> {
                 }
                 if last_key.is_some_and(|last| last >= key) || key > key_max {
                     self.problem(Section::Terms, format!("key {key} is out of order"));
-                } else if index.block_of(key) != Some(block_at) {
+                } else if !self.leads_to(key, block_at)? {
                     let what = format!("a look-up of key {key} leads to another block");
                     self.problem(Section::TermIndex, what);
                 }
@@ -122,6 +124,11 @@ impl Checker<'_> {
                 docs.iter().for_each(|&doc| story.add(ordinal, doc));
                 last_key = Some(key);
                 ordinal += 1;
+            }
+            group_keys.extend_from_slice(&keys);
+            if (block_at + 1).is_multiple_of(GROUP_BLOCKS) || block_at + 1 == index.blocks() {
+                self.filter(block_at / GROUP_BLOCKS, &group_keys)?;
+                group_keys.clear();
             }
         }
         if lists_end != file.len(Section::Postings) as u64 {
@@ -137,14 +144,31 @@ impl Checker<'_> {
         Ok(story)
     }
 
+    /// Whether the term index leads from `key` to the block `block_at`.
+    fn leads_to(&self, key: u64, block_at: usize) -> Result<bool, Corruption> {
+        let (file, index) = (self.reader.file(), self.reader.index());
+        let Some(group) = index.group_of(key) else { return Ok(false) };
+        Ok(index.block_of(file, group, key)? == Some(block_at))
+    }
+
+    /// Whether the filter of a group is that of its keys.
+    fn filter(&mut self, group: usize, keys: &[u64]) -> Result<(), Corruption> {
+        let (file, filters) = (self.reader.file(), self.reader.filters());
+        let terms = file.footer.counts.terms as usize - group * GROUP_TERMS;
+        // Of a block without all its keys the terms have been found wanting.
+        if keys.len() == terms.min(GROUP_TERMS) && !filters.is_of(file, group, keys)? {
+            self.problem(Section::Filter, format!("that of group {group} is of other keys"));
+        }
+        if group == 0 && !filters.is_padded(file)? {
+            self.problem(Section::Filter, "the bytes before its first line are not zero".into());
+        }
+        Ok(())
+    }
+
     /// Whether a block has the keys and the bytes that it must have.
     fn block(&mut self, block_at: usize, block: &Block<'_>) {
-        let (file, index) = (self.reader.file(), self.reader.index());
-        let left = file.footer.counts.terms - (block_at * BLOCK_TERMS) as u64;
-        if block.len() as u64 != left.min(BLOCK_TERMS as u64) {
-            let what = format!("block {block_at} has {} terms of {left}", block.len());
-            self.problem(Section::Terms, what);
-        } else if block.keys_marked() != block.len() {
+        let index = self.reader.index();
+        if block.keys_marked() != block.len() {
             let what = format!("block {block_at} has {} keys", block.keys_marked());
             self.problem(Section::Terms, what);
         } else if !block.is_whole() && block_at + 1 == index.blocks() {

@@ -63,6 +63,11 @@ impl SigFile {
         Ok(SigFile { header, footer, bytes })
     }
 
+    /// The byte of the file at which a section begins.
+    pub fn start(&self, section: Section) -> u64 {
+        self.footer.sections[section as usize].0
+    }
+
     /// The length of a section in bytes.
     pub fn len(&self, section: Section) -> usize {
         self.footer.sections[section as usize].1 as usize
@@ -114,14 +119,6 @@ impl SigFile {
         self.bytes.touch(self.footer.sections[section as usize].0 as usize + start)
     }
 
-    /// The bytes of a whole section.
-    ///
-    /// # Errors
-    /// When they are damaged.
-    pub fn read_all(&self, section: Section) -> Result<&[u8], Corruption> {
-        self.read(section, 0, self.len(section))
-    }
-
     /// The section that holds the byte `offset` of the file.
     pub fn section_at(&self, offset: u64) -> &'static str {
         let holds = |(start, len): (u64, u64)| Range { start, end: start + len }.contains(&offset);
@@ -161,7 +158,7 @@ mod tests {
     fn a_footer_that_begins_in_the_header_is_an_error() {
         let header = Header { key_bits: 1, documents: 0, config: 0, owner: 40 << 40 }.encode();
         for end in [40, 79, u64::MAX] {
-            let mut sections = [(end, 0); 6];
+            let mut sections = [(end, 0); 7];
             (sections[0], sections[1]) = ((40, 0), (40, end - 40));
             let footer = Footer {
                 sections,

@@ -1,60 +1,153 @@
-//! Can this block of terms hold this key?
+//! Can this segment hold this key?
 //!
-//! Most keys of a new text are in no segment. A block begins with a small Bloom filter of its keys, cut
-//! into words of 64 bits: a key asks one word, so of a block that lacks it one cache line is read (Putze,
-//! Sanders and Singler 2007, "Cache-, Hash- and Space-Efficient Bloom Filters": blocked filters). With 8
-//! bits a key, 4 of them set, 4 % of absent keys pass. Layout: segments-format.md, "Terms".
+//! Most keys of a new text are in no segment, and in an index of many segments every key is absent from
+//! most. So each group of terms has a Bloom filter, cut into lines of 64 bytes of which a key asks one
+//! (Putze, Sanders and Singler 2007, "Cache-, Hash- and Space-Efficient Bloom Filters": blocked filters):
+//! of a segment that lacks the key nothing but this line is read. With 6 bits a key, 4 of them set, 6 %
+//! of absent keys pass. Layout: segments-format.md, "Filter".
 
-use super::bits::get;
+use super::file::SigFile;
+use super::layout::{FILTER_KEY_BITS, GROUP_TERMS, Section};
+use crate::error::Corruption;
 use crate::hash::mix64;
 
-/// The size of a word.
-pub const WORD_BYTES: usize = 8;
+/// The size of a line.
+pub const LINE_BYTES: usize = 64;
 
-/// The keys for which there is a word.
-const WORD_KEYS: usize = 8;
+const LINE_BITS: u64 = 8 * LINE_BYTES as u64;
 
-/// The length of the filter of a block of `keys` keys.
-pub const fn filter_bytes(keys: usize) -> usize {
-    keys.div_ceil(WORD_KEYS) * WORD_BYTES
+/// The bits that a key sets in its line.
+const KEY_PLACES: u32 = 4;
+
+/// The lines of the filter of a group of `keys` keys.
+pub const fn lines(keys: usize) -> usize {
+    (keys * FILTER_KEY_BITS).div_ceil(LINE_BITS as usize)
 }
 
-/// The place of a key in a filter.
-#[derive(Clone, Copy)]
+/// The bytes before the first line, if the section begins at byte `at` of the file: lines begin at
+/// multiples of their size, so that each is one line of the processor's cache.
+pub const fn padding(at: u64) -> usize {
+    (at.next_multiple_of(LINE_BYTES as u64) - at) as usize
+}
+
+/// The length of the section of a segment of `terms` terms, if it begins at byte `at` of the file.
+pub fn section_bytes(at: u64, terms: u64) -> usize {
+    let (groups, rest) = (terms as usize / GROUP_TERMS, terms as usize % GROUP_TERMS);
+    padding(at) + (groups * lines(GROUP_TERMS) + lines(rest)) * LINE_BYTES
+}
+
+/// What a key asks of its group's filter.
+#[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// The first byte of its word.
-    pub at: usize,
-    /// The bits of the word that it sets.
-    bits: u64,
+    /// The number of its line.
+    pub line: usize,
+    hash: u64,
 }
 
 impl Place {
-    /// That of `key` in the filter of a block of `keys` keys.
+    /// That of `key` in the filter of a group of `keys` keys.
     #[inline]
     pub fn of(key: u64, keys: usize) -> Place {
         let hash = mix64(key);
-        let words = keys.div_ceil(WORD_KEYS) as u64;
-        let word = ((hash >> 32) * words) >> 32;
-        let bit = |i: u32| 1u64 << (hash >> (6 * i) & 63);
-        Place { at: word as usize * WORD_BYTES, bits: bit(0) | bit(1) | bit(2) | bit(3) }
+        Place { line: (((hash >> 32) * lines(keys) as u64) >> 32) as usize, hash }
     }
 
-    /// Whether a key with this place may be among those whose filter has this `word`.
+    /// The bits of the line that the key sets.
     #[inline]
-    pub fn may_be_in(self, word: &[u8]) -> bool {
-        get(word, 0, 64) & self.bits == self.bits
+    fn bits(self) -> impl Iterator<Item = usize> {
+        (0..KEY_PLACES).map(move |i| (self.hash >> (9 * i) & (LINE_BITS - 1)) as usize)
+    }
+
+    /// Whether the key may be among those whose filter has this `line`.
+    #[inline]
+    pub fn may_be_in(self, line: &[u8; LINE_BYTES]) -> bool {
+        self.bits().fold(1, |all, bit| all & line[bit / 8] >> (bit % 8)) == 1
     }
 }
 
-/// Appends the filter of the keys of a block.
-pub fn put(bytes: &mut Vec<u8>, keys: &[u64]) {
-    let start = bytes.len();
-    bytes.resize(start + filter_bytes(keys.len()), 0);
+/// The filter of the keys of a group.
+pub fn of_keys(keys: &[u64]) -> Vec<u8> {
+    let mut filter = vec![0; lines(keys.len()) * LINE_BYTES];
     for &key in keys {
         let place = Place::of(key, keys.len());
-        let word = &mut bytes[start + place.at..][..WORD_BYTES];
-        let with = get(word, 0, 64) | place.bits;
-        word.copy_from_slice(&with.to_le_bytes());
+        let line = &mut filter[place.line * LINE_BYTES..][..LINE_BYTES];
+        place.bits().for_each(|bit| line[bit / 8] |= 1 << (bit % 8));
+    }
+    filter
+}
+
+/// The filters of a segment, where they lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Filters {
+    /// Where in the section the first line is.
+    start: usize,
+    terms: u64,
+}
+
+/// A line of the filters of a segment, with the bits that a key must have in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    /// Where in its section the line begins.
+    pub at: usize,
+    place: Place,
+}
+
+impl Filters {
+    /// The filters of the segment in `file`.
+    ///
+    /// # Errors
+    /// When the section has another length than that of the segment's terms.
+    pub fn open(file: &SigFile) -> Result<Filters, Corruption> {
+        let terms = file.footer.counts.terms;
+        let at = file.start(Section::Filter);
+        if section_bytes(at, terms) != file.len(Section::Filter) {
+            let what = "its length does not match the number of terms";
+            return Err(file.corruption(Section::Filter, 0, what));
+        }
+        Ok(Filters { start: padding(at), terms })
+    }
+
+    /// The number of terms of a group.
+    fn terms(&self, group: usize) -> usize {
+        (self.terms as usize).saturating_sub(group * GROUP_TERMS).min(GROUP_TERMS)
+    }
+
+    /// The line that knows whether `group` may hold `key`.
+    #[inline]
+    pub fn line(&self, key: u64, group: usize) -> Asked {
+        let place = Place::of(key, self.terms(group));
+        let line = group * lines(GROUP_TERMS) + place.line;
+        Asked { at: self.start + line * LINE_BYTES, place }
+    }
+
+    /// Whether the key that asked for this line passes. Most absent keys do not, and nothing else is read
+    /// for them.
+    ///
+    /// # Errors
+    /// When the line is damaged.
+    #[inline]
+    pub fn passes(&self, file: &SigFile, asked: Asked) -> Result<bool, Corruption> {
+        let line = file.read(Section::Filter, asked.at, LINE_BYTES)?;
+        Ok(line.first_chunk().is_some_and(|line| asked.place.may_be_in(line)))
+    }
+
+    /// Whether the filter of `group` is that of `keys`.
+    ///
+    /// # Errors
+    /// When its bytes are damaged.
+    pub fn is_of(&self, file: &SigFile, group: usize, keys: &[u64]) -> Result<bool, Corruption> {
+        let start = self.start + group * lines(GROUP_TERMS) * LINE_BYTES;
+        let len = lines(self.terms(group)) * LINE_BYTES;
+        Ok(file.read(Section::Filter, start, len)? == of_keys(keys))
+    }
+
+    /// Whether the bytes before the first line are zero.
+    ///
+    /// # Errors
+    /// When they are damaged.
+    pub fn is_padded(&self, file: &SigFile) -> Result<bool, Corruption> {
+        let padding = file.read(Section::Filter, 0, self.start)?;
+        Ok(padding.iter().all(|&byte| byte == 0))
     }
 }
 
@@ -63,31 +156,30 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn passes(filter: &[u8], keys: usize, key: u64) -> bool {
+        let place = Place::of(key, keys);
+        let line = filter[place.line * LINE_BYTES..].first_chunk();
+        place.may_be_in(line.expect("a line within the filter"))
+    }
+
     proptest! {
         #[test]
-        fn no_key_of_a_block_is_missed(keys in proptest::collection::btree_set(any::<u64>(), 1..=128)) {
+        fn no_key_of_a_group_is_missed(keys in proptest::collection::btree_set(any::<u64>(), 1..=900)) {
             let keys: Vec<u64> = keys.into_iter().collect();
-            let mut filter = vec![7];
-            put(&mut filter, &keys);
-            prop_assert_eq!(filter.len(), 1 + filter_bytes(keys.len()));
+            let filter = of_keys(&keys);
             for &key in &keys {
-                let place = Place::of(key, keys.len());
-                prop_assert!(place.may_be_in(&filter[1 + place.at..][..WORD_BYTES]));
+                prop_assert!(passes(&filter, keys.len(), key));
             }
         }
     }
 
     #[test]
-    fn one_absent_key_in_twenty_passes_at_most() {
-        let keys: Vec<u64> = (0..128).map(|i| mix64(i) >> 24).collect();
-        let mut filter = Vec::new();
-        put(&mut filter, &keys);
-        let passes = |key: u64| {
-            let place = Place::of(key, keys.len());
-            place.may_be_in(&filter[place.at..][..WORD_BYTES])
-        };
-        let absent = (1000..101_000).map(|i| mix64(i) >> 24);
-        let passed = absent.filter(|&key| passes(key)).count();
-        assert!((1000..5000).contains(&passed), "{passed} of 100,000");
+    fn one_absent_key_in_fourteen_passes_at_most() {
+        let keys: Vec<u64> = (0..GROUP_TERMS as u64).map(|i| mix64(i) >> 24).collect();
+        let filter = of_keys(&keys);
+        assert_eq!(filter.len(), GROUP_TERMS * FILTER_KEY_BITS / 8);
+        let absent = (100_000..200_000).map(|i| mix64(i) >> 24);
+        let passed = absent.filter(|&key| passes(&filter, keys.len(), key)).count();
+        assert!((1000..7000).contains(&passed), "{passed} of 100,000");
     }
 }

@@ -16,22 +16,37 @@ const END_MAGIC: [u8; 8] = *b"GISOTNEC";
 /// The size of the header.
 pub const HEADER_BYTES: usize = 40;
 /// The size of the footer.
-pub const FOOTER_BYTES: usize = 156;
+pub const FOOTER_BYTES: usize = 176;
 
 /// The terms of a full block.
-pub const BLOCK_TERMS: usize = 128;
+pub const BLOCK_TERMS: usize = 256;
+/// The blocks of a full group.
+pub const GROUP_BLOCKS: usize = 64;
+/// The terms of a full group.
+pub const GROUP_TERMS: usize = BLOCK_TERMS * GROUP_BLOCKS;
+/// The bits of the filter for each key.
+pub const FILTER_KEY_BITS: usize = 6;
 
 /// Lists of more documents are bitmaps. At 256 the sum of both kinds is within 1 % of its
 /// smallest on real text, and set operations on bitmaps begin to pay.
 pub const VARINT_DF_MAX: usize = 256;
+
+/// What a footer states of the constants above.
+const THRESHOLDS: [u8; 8] = {
+    let [terms, terms_high] = (BLOCK_TERMS as u16).to_le_bytes();
+    let [df, df_high] = (VARINT_DF_MAX as u16).to_le_bytes();
+    [terms, terms_high, GROUP_BLOCKS as u8, FILTER_KEY_BITS as u8, df, df_high, 0, 0]
+};
 
 /// The parts of a `.sig` file between header and footer, in the order of their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     /// Blocks of keys, each with the value that leads to its postings.
     Terms,
-    /// The FST from block separators to blocks.
+    /// Where each block is and how it is coded, group by group, and the FST from separators to groups.
     TermIndex,
+    /// Lines of bits that say of most keys that they are in no block.
+    Filter,
     /// The posting lists that are not held in the terms' values.
     Postings,
     /// The signature of each document, in order.
@@ -44,9 +59,10 @@ pub enum Section {
 
 impl Section {
     /// All sections, in file order.
-    pub const ALL: [Section; 6] = [
+    pub const ALL: [Section; 7] = [
         Section::Terms,
         Section::TermIndex,
+        Section::Filter,
         Section::Postings,
         Section::Forward,
         Section::Documents,
@@ -59,6 +75,7 @@ impl Section {
         match self {
             Section::Terms => "terms",
             Section::TermIndex => "term index",
+            Section::Filter => "filter",
             Section::Postings => "postings",
             Section::Forward => "forward",
             Section::Documents => "documents",
@@ -169,7 +186,7 @@ pub struct Widths {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Footer {
     /// File offset and length of each section, in the order of [`Section::ALL`].
-    pub sections: [(u64, u64); 6],
+    pub sections: [(u64, u64); 7],
     /// How many of everything.
     pub counts: Counts,
     /// The widths of the columns.
@@ -192,8 +209,7 @@ impl Footer {
         }
         let Widths { ordinal, distinct, tokens, forward } = self.widths;
         bytes.extend_from_slice(&[ordinal, distinct, tokens, forward]);
-        bytes.extend_from_slice(&[BLOCK_TERMS as u8, 0]);
-        bytes.extend_from_slice(&(VARINT_DF_MAX as u16).to_le_bytes());
+        bytes.extend_from_slice(&THRESHOLDS);
         bytes.extend_from_slice(&self.checksums_crc.to_le_bytes());
         let crc = crc32fast::hash(&bytes);
         bytes.extend_from_slice(&crc.to_le_bytes());
@@ -218,7 +234,7 @@ impl Footer {
         }
         let mut rest = fields;
         let mut number = || take_array(&mut rest).map(u64::from_le_bytes).ok_or_else(cut);
-        let mut sections = [(0, 0); 6];
+        let mut sections = [(0, 0); 7];
         for section in &mut sections {
             *section = (number()?, number()?);
         }
@@ -228,12 +244,8 @@ impl Footer {
             occurrences: number()?,
             tokens: number()?,
         };
-        let [ordinal, distinct, tokens, forward, block_terms, reserved, a, b] =
-            take_array(&mut rest).ok_or_else(cut)?;
-        if usize::from(block_terms) != BLOCK_TERMS
-            || reserved != 0
-            || usize::from(u16::from_le_bytes([a, b])) != VARINT_DF_MAX
-        {
+        let [ordinal, distinct, tokens, forward] = take_array(&mut rest).ok_or_else(cut)?;
+        if take_array(&mut rest).ok_or_else(cut)? != THRESHOLDS {
             return Err(damage("the thresholds are not those of this version of the format"));
         }
         if [ordinal, distinct, tokens, forward].iter().any(|&width| width > 64) {

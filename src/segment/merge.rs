@@ -311,10 +311,8 @@ mod tests {
     use super::*;
     use crate::scheme::Fingerprint;
     use crate::segment::SegmentBuilder;
-    use crate::segment::filter::filter_bytes;
     use crate::segment::layout::{FOOTER_BYTES, HEADER_BYTES};
     use crate::segment::pages::PAGE_BYTES;
-    use crate::segment::terms::BLOCK_HEADER_BYTES;
     use ownedbytes::OwnedBytes;
 
     fn open(bytes: &[u8]) -> SegmentReader {
@@ -329,17 +327,19 @@ mod tests {
         builder.push(1000, &signature.collect::<Vec<_>>());
         let header = Header { key_bits: 40, documents: 1, config: 1, owner: 2 };
         let (_, mut bytes) = builder.write(Vec::new(), header, None).unwrap();
-        let block = HEADER_BYTES + open(&bytes).index().range(1).start;
-        let upper = block + BLOCK_HEADER_BYTES + header.key_bytes() + filter_bytes(2);
-        let upper_bytes = usize::from(bytes[block + 2]);
-        bytes[upper..upper + upper_bytes].fill(0);
+        let upper = {
+            let reader = open(&bytes);
+            HEADER_BYTES + reader.index().range(reader.file(), 1).unwrap().start
+        };
+        // Two keys: a byte of high parts.
+        bytes[upper] = 0;
         // The checksums of the only page, of the checksums, and of the footer.
         let (footer, checksums) = (bytes.len() - FOOTER_BYTES, bytes.len() - FOOTER_BYTES - 4);
         assert!(checksums <= PAGE_BYTES);
         for (checked, at) in [
             (0..checksums, checksums),
-            (checksums..footer, footer + 136),
-            (footer..footer + 140, footer + 140),
+            (checksums..footer, footer + 156),
+            (footer..footer + 160, footer + 160),
         ] {
             let crc = crc32fast::hash(&bytes[checked]).to_le_bytes();
             bytes[at..at + 4].copy_from_slice(&crc);

@@ -6,6 +6,7 @@
 //! tantivy nor text. Layout: segments-format.md.
 
 mod bits;
+mod block;
 mod builder;
 mod check;
 mod documents;
@@ -13,6 +14,7 @@ mod file;
 mod filter;
 mod forward;
 mod layout;
+mod look_up;
 mod merge;
 mod pages;
 pub mod plugin;
@@ -27,6 +29,7 @@ pub use builder::SegmentBuilder;
 pub use documents::{DistinctColumn, Document};
 pub(crate) use forward::ForwardList;
 pub use layout::{Counts, FORMAT_VERSION, Header, Section};
+pub use look_up::LookUp;
 pub use merge::{MergeOptions, MergeSource, merge, merge_work};
 pub use postings::Candidates;
 pub use read_ahead::ReadAhead;

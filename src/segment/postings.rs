@@ -6,7 +6,7 @@
 //! segments-format.md, "Postings".
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use roaring::RoaringBitmap;
 
@@ -21,13 +21,20 @@ pub const INLINE_DF_MAX: usize = 2;
 /// The maximum size of a document in a list, as a varint.
 const DOC_BYTES_MAX: usize = 5;
 
-/// How a posting list of the postings section is written.
+/// How a posting list of the postings section is written, which its number of documents says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
+enum Encoding {
     /// Varint deltas.
     Varint,
     /// A serialised roaring bitmap.
     Roaring,
+}
+
+impl Encoding {
+    /// That of a list of `df` documents.
+    fn of(df: usize) -> Encoding {
+        if df <= VARINT_DF_MAX { Encoding::Varint } else { Encoding::Roaring }
+    }
 }
 
 /// What the dictionary knows of a term's posting list.
@@ -38,7 +45,7 @@ pub enum Postings {
     /// The two documents, in order.
     Two(u32, u32),
     /// A list that begins at this byte of the postings section.
-    List(Encoding, u64),
+    List(u64),
 }
 
 /// Lists on their way into a segment: in memory while they are few, then in an unnamed file.
@@ -46,6 +53,7 @@ pub enum Postings {
 /// They come to light together with the terms but stand after them in the file.
 pub struct Spool {
     file: tempfile::SpooledTempFile,
+    dir: Option<PathBuf>,
     written: u64,
     scratch: Vec<u8>,
 }
@@ -61,26 +69,35 @@ impl Spool {
             Some(dir) => tempfile::spooled_tempfile_in(SPOOL_BYTES_MAX, dir),
             None => tempfile::spooled_tempfile(SPOOL_BYTES_MAX),
         };
-        Spool { file, written: 0, scratch: Vec::new() }
+        Spool { file, dir: dir.map(Path::to_owned), written: 0, scratch: Vec::new() }
+    }
+
+    /// An empty spool that grows in the same place.
+    pub fn beside(&self) -> Spool {
+        Spool::new(self.dir.as_deref())
+    }
+
+    /// Appends bytes that are no list.
+    pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.written += bytes.len() as u64;
+        Ok(())
     }
 
     /// Appends the list of `docs`, which are strictly ascending and more than
     /// [`INLINE_DF_MAX`]; its place.
-    pub fn push(&mut self, docs: &[u32]) -> io::Result<(Encoding, u64)> {
+    pub fn push(&mut self, docs: &[u32]) -> io::Result<u64> {
         assert!(docs.len() > INLINE_DF_MAX, "short lists are held in the term's value");
         let at = self.written;
         self.scratch.clear();
         put_varint(&mut self.scratch, docs.len() as u64);
-        let encoding = if docs.len() <= VARINT_DF_MAX {
-            put_deltas(&mut self.scratch, docs);
-            Encoding::Varint
-        } else {
-            put_bitmap(&mut self.scratch, docs)?;
-            Encoding::Roaring
-        };
+        match Encoding::of(docs.len()) {
+            Encoding::Varint => put_deltas(&mut self.scratch, docs),
+            Encoding::Roaring => put_bitmap(&mut self.scratch, docs)?,
+        }
         self.file.write_all(&self.scratch)?;
         self.written += self.scratch.len() as u64;
-        Ok((encoding, at))
+        Ok(at)
     }
 
     /// Writes everything spooled to `out`.
@@ -151,7 +168,7 @@ impl<'a> List<'a> {
     ///
     /// # Errors
     /// When its bytes are damaged or its length is not possible in this segment.
-    pub fn open(file: &'a SigFile, encoding: Encoding, at: u64) -> Result<List<'a>, Corruption> {
+    pub fn open(file: &'a SigFile, at: u64) -> Result<List<'a>, Corruption> {
         let damage = |what| file.corruption(Section::Postings, at as usize, what);
         let start = at as usize;
         let mut head = file.read_up_to(Section::Postings, start, 2 * VARINT_BYTES_MAX)?;
@@ -159,13 +176,10 @@ impl<'a> List<'a> {
         let df = take_varint(&mut head).filter(|&df| df <= u64::from(file.header.documents));
         let df =
             df.ok_or_else(|| damage("a list is longer than the number of documents"))? as usize;
-        let fits = match encoding {
-            Encoding::Varint => (INLINE_DF_MAX + 1..=VARINT_DF_MAX).contains(&df),
-            Encoding::Roaring => df > VARINT_DF_MAX,
-        };
-        if !fits {
-            return Err(damage("a list has a length that its encoding does not allow"));
+        if df <= INLINE_DF_MAX {
+            return Err(damage("a list is so short that the term itself would have it"));
         }
+        let encoding = Encoding::of(df);
         let bytes = match encoding {
             Encoding::Varint => {
                 let start = start + (before - head.len());
@@ -399,9 +413,9 @@ mod tests {
     fn a_spool_gives_back_its_lists_one_after_the_other() {
         let mut spool = Spool::new(None);
         let long: Vec<u32> = (0..1000).map(|i| i * 3).collect();
-        assert_eq!(spool.push(&[1, 2, 3]).unwrap(), (Encoding::Varint, 0));
-        let (encoding, at) = spool.push(&long).unwrap();
-        assert_eq!((encoding, at), (Encoding::Roaring, 4));
+        assert_eq!(spool.push(&[1, 2, 3]).unwrap(), 0);
+        let at = spool.push(&long).unwrap();
+        assert_eq!(at, 4);
         let mut bytes = Vec::new();
         spool.copy_to(&mut bytes).unwrap();
         assert_eq!(bytes[..4], [3, 1, 0, 0]);

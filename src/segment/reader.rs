@@ -1,46 +1,34 @@
 //! What does this segment say about a fingerprint, or about a document?
 //!
-//! Opening reads the frame of the file and the term index; all else is read, and checked against
-//! its checksum, when it is asked for. A reader may be used by any number of threads at once.
+//! Opening reads the frame of the file and the separators of the term index; all else is read, and
+//! checked against its checksum, when it is asked for. A reader may be used by any number of threads at once.
 
 use ownedbytes::OwnedBytes;
 
+use super::block::Block;
 use super::documents::{self, DistinctColumn, Document};
 use super::file::SigFile;
-use super::filter::Place;
+use super::filter::Filters;
 use super::forward::ForwardList;
 use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header, Section};
 use super::postings::{Candidates, List, Postings};
 use super::read_ahead::ReadAhead;
 use super::term_index::TermIndex;
-use super::terms::Block;
 use crate::error::Corruption;
 use crate::scheme::Fingerprint;
-
-/// The number of bytes of a posting list that are requested before its length is known.
-const LIST_FETCH_BYTES: usize = 512;
 
 /// An open `.sig` file.
 pub struct SegmentReader {
     file: SigFile,
     index: TermIndex,
+    filters: Filters,
 }
 
 impl std::fmt::Debug for SegmentReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SegmentReader").finish_non_exhaustive()
     }
-}
-
-/// A key that is looked up, with the block that may hold it.
-#[derive(Clone, Copy)]
-struct Wanted {
-    /// Its place among the keys.
-    i: u32,
-    key: u64,
-    block: usize,
-    filter: (usize, Place),
 }
 
 /// A fingerprint that occurs in the segment.
@@ -88,9 +76,8 @@ impl SegmentReader {
                 "its length does not match its columns",
             ));
         }
-        file.fetch(Section::TermIndex, std::iter::once(0..file.len(Section::TermIndex)));
-        let index = TermIndex::open(&file)?;
-        Ok(SegmentReader { file, index })
+        let (index, filters) = (TermIndex::open(&file)?, Filters::open(&file)?);
+        Ok(SegmentReader { file, index, filters })
     }
 
     /// What the segment is.
@@ -111,71 +98,21 @@ impl SegmentReader {
     /// When the bytes to be read are damaged.
     #[inline]
     pub fn find(&self, key: u64) -> Result<Option<Term<'_>>, Corruption> {
-        let Some(block_at) = self.index.block_of(key) else {
+        let Some(group) = self.index.group_of(key) else {
             return Ok(None);
         };
-        if !self.index.passes(&self.file, self.index.filter(key, block_at))? {
+        if !self.filters.passes(&self.file, self.filters.line(key, group))? {
             return Ok(None);
         }
+        let Some(block_at) = self.index.block_of(&self.file, group, key)? else {
+            return Ok(None);
+        };
         let block = self.index.read(&self.file, block_at)?;
         let Some(index) = block.find(key) else {
             return Ok(None);
         };
         let ordinal = (block_at * BLOCK_TERMS + index) as u32;
         self.term(ordinal, block.postings(index)).map(Some)
-    }
-
-    /// The terms of those of the ascending `keys` that occur in the segment, each with its place
-    /// among `keys`.
-    ///
-    /// Looking up many at once is several times faster than one by one: the memory of all blocks,
-    /// then that of all lists, is fetched at the same time, from the disk too if need be.
-    ///
-    /// # Errors
-    /// When the bytes to be read are damaged.
-    pub fn find_all(&self, keys: &[u64]) -> Result<Vec<(u32, Term<'_>)>, Corruption> {
-        let in_block = |(i, &key): (u32, &u64)| {
-            let block = self.index.block_of(key)?;
-            Some(Wanted { i, key, block, filter: self.index.filter(key, block) })
-        };
-        let mut wanted: Vec<Wanted> = (0..).zip(keys).filter_map(in_block).collect();
-        self.file.fetch(Section::Terms, wanted.iter().map(|key| self.index.range(key.block)));
-        // First the words of filters, which most keys of a new text do not pass.
-        let near = |at: usize| self.file.touch(Section::Terms, at);
-        std::hint::black_box(wanted.iter().fold(0, |sum, key| sum ^ near(key.filter.0)));
-        let mut passing = 0;
-        for at in 0..wanted.len() {
-            let key = wanted[at];
-            wanted[passing] = key;
-            passing += usize::from(self.index.passes(&self.file, key.filter)?);
-        }
-        wanted.truncate(passing);
-        std::hint::black_box(wanted.iter().fold(0, |sum, key| {
-            let places = self.index.places(key.key, key.block);
-            places.into_iter().fold(sum, |sum, at| sum ^ near(at))
-        }));
-        let mut found: Vec<(u32, u32, Postings)> = Vec::with_capacity(wanted.len());
-        for Wanted { i, key, block: block_at, .. } in wanted {
-            let block = self.index.read(&self.file, block_at)?;
-            if let Some(index) = block.find(key) {
-                let ordinal = (block_at * BLOCK_TERMS + index) as u32;
-                found.push((i, ordinal, block.postings(index)));
-            }
-        }
-        let lists = || {
-            found.iter().filter_map(|(_, _, postings)| match postings {
-                Postings::List(_, at) => Some(*at as usize),
-                _ => None,
-            })
-        };
-        self.file.fetch(Section::Postings, lists().map(|at| at..at + LIST_FETCH_BYTES));
-        let near = lists().fold(0, |sum, at| sum ^ self.file.touch(Section::Postings, at));
-        std::hint::black_box(near);
-        let mut terms = Vec::with_capacity(found.len());
-        for (i, ordinal, postings) in found {
-            terms.push((i, self.term(ordinal, postings)?));
-        }
-        Ok(terms)
     }
 
     /// The number of blocks of the dictionary.
@@ -201,7 +138,7 @@ impl SegmentReader {
             let df = match postings {
                 Postings::One(_) => 1,
                 Postings::Two(..) => 2,
-                Postings::List(encoding, at) => List::open(&self.file, encoding, at)?.df,
+                Postings::List(at) => List::open(&self.file, at)?.df,
             };
             terms.push((key, df));
         }
@@ -231,14 +168,14 @@ impl SegmentReader {
     }
 
     #[inline]
-    fn term(&self, ordinal: u32, postings: Postings) -> Result<Term<'_>, Corruption> {
+    pub(super) fn term(&self, ordinal: u32, postings: Postings) -> Result<Term<'_>, Corruption> {
         let documents = self.file.header.documents;
         let postings = match postings {
             Postings::One(doc) | Postings::Two(_, doc) if doc >= documents => {
                 let what = format!("term {ordinal} in document {doc} of {documents}");
                 return Err(self.file.corruption(Section::Terms, 0, what));
             }
-            Postings::List(encoding, at) => Found::List(List::open(&self.file, encoding, at)?),
+            Postings::List(at) => Found::List(List::open(&self.file, at)?),
             inline => Found::Inline(inline),
         };
         Ok(Term { ordinal, postings })
@@ -358,6 +295,10 @@ impl SegmentReader {
 
     pub(super) fn index(&self) -> &TermIndex {
         &self.index
+    }
+
+    pub(super) fn filters(&self) -> &Filters {
+        &self.filters
     }
 }
 

@@ -1,57 +1,113 @@
-//! Which block of terms can hold this fingerprint?
+//! Which block of terms can hold this fingerprint, and where is it?
 //!
-//! The FST of the separators between blocks, streamed once at open into a table that finds the
-//! block of a key in a few nanoseconds: an FST seek a key would cost five times as much. Layout:
-//! segments-format.md, "Term index".
+//! An FST of the separators between groups of 64 blocks is streamed at open into a table that is small
+//! enough to stay in the processor's cache; the first keys of a group's blocks are read where they lie. So
+//! opening costs an entry in 16,384 terms. Layout: segments-format.md, "Term index".
 
 use std::ops::Range;
 
-use super::bits::width_of;
+use super::bits::{get_bits, uint_le, width_of};
+use super::block::{Block, Shape};
 use super::file::SigFile;
-use super::filter::{Place, WORD_BYTES, filter_bytes};
-use super::layout::BLOCK_TERMS;
-use super::layout::{Header, Section};
-use super::terms::{BLOCK_HEADER_BYTES, Block, low_bits};
+use super::layout::{BLOCK_TERMS, GROUP_BLOCKS, Header, Section};
 use crate::automaton;
 use crate::error::Corruption;
 
-/// Finds the block of a key: the separators and places of all blocks, in memory.
+/// The bytes of an offset in a section.
+const OFFSET_BYTES: usize = 6;
+/// The bytes of a group's record before its entries.
+const HEAD_BYTES: usize = 2 * OFFSET_BYTES;
+/// The bytes of an entry after the first key.
+const ENTRY_REST_BYTES: usize = 7;
+
+/// What the record of a group begins with.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupHead {
+    /// Where its first block lies in the terms section.
+    pub terms_base: u64,
+    /// Where its first list lies in the postings section; 0 if it has none.
+    pub lists_base: u64,
+}
+
+impl GroupHead {
+    /// Appends it to a record.
+    pub fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.terms_base.to_le_bytes()[..OFFSET_BYTES]);
+        bytes.extend_from_slice(&self.lists_base.to_le_bytes()[..OFFSET_BYTES]);
+    }
+}
+
+/// What the record of a group says of one of its blocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// How the block is coded.
+    pub shape: Shape,
+    /// How far it is from the group's first block.
+    pub offset: usize,
+}
+
+impl Entry {
+    /// Appends it to a record.
+    pub fn put(&self, bytes: &mut Vec<u8>, key_bytes: usize) {
+        let Shape { first, low_bits, upper_bytes, value_bits, gap_bits } = self.shape;
+        let offset = u32::try_from(self.offset).expect("64 blocks of 5 KiB at most");
+        assert!(offset < 1 << 24, "64 blocks of 5 KiB at most");
+        bytes.extend_from_slice(&first.to_le_bytes()[..key_bytes]);
+        bytes.extend_from_slice(&offset.to_le_bytes()[..3]);
+        bytes.extend_from_slice(&[low_bits, upper_bytes, value_bits, gap_bits]);
+    }
+
+    /// The entry in `bytes`, which are one.
+    #[inline]
+    fn read(bytes: &[u8], key_bytes: usize) -> Entry {
+        let rest = &bytes[key_bytes..];
+        let first = get_bits(bytes, 0, 8 * key_bytes as u32);
+        let [low_bits, upper_bytes, value_bits, gap_bits] = [rest[3], rest[4], rest[5], rest[6]];
+        let shape = Shape { first, low_bits, upper_bytes, value_bits, gap_bits };
+        Entry { shape, offset: uint_le(&rest[..3]) as usize }
+    }
+}
+
+/// Finds the block of a key: the separators of groups in memory, all else where it lies.
 pub struct TermIndex {
-    /// The separators as keys: each block's keys are at least its own and less than the next.
+    /// The separators as keys: each group's keys are at least its own and less than the next.
     separators: Vec<u64>,
-    /// The place of each block in the terms section, and the section's end.
-    offsets: Vec<usize>,
-    /// For each value of a key's highest bits, the first block whose separator has it or more.
+    /// For each value of a key's highest bits, the first group whose separator has it or more.
     by_prefix: Vec<u32>,
     prefix_shift: u32,
-    /// The terms of the segment.
-    terms: u64,
+    blocks: usize,
+    terms: usize,
     key_bytes: usize,
+    key_max: u64,
 }
 
 impl TermIndex {
     /// Reads the term index of a segment.
     ///
     /// # Errors
-    /// When it does not describe the blocks of the terms section.
+    /// When it does not describe as many groups as the segment has.
     pub fn open(file: &SigFile) -> Result<TermIndex, Corruption> {
         let damage = |what: &str| file.corruption(Section::TermIndex, 0, what);
-        let blocks = file.footer.counts.terms.div_ceil(BLOCK_TERMS as u64) as usize;
-        let terms_len = file.len(Section::Terms);
-        if blocks > terms_len {
-            return Err(damage("there are more terms than its blocks can hold"));
+        let (terms, header) = (file.footer.counts.terms as usize, file.header);
+        let key_bytes = header.key_bytes();
+        let blocks = terms.div_ceil(BLOCK_TERMS);
+        let groups = blocks.div_ceil(GROUP_BLOCKS);
+        let directory = groups * HEAD_BYTES + blocks * (key_bytes + ENTRY_REST_BYTES);
+        let fst_bytes = file
+            .len(Section::TermIndex)
+            .checked_sub(directory)
+            .ok_or_else(|| damage("it has no room for all blocks"))?;
+        file.fetch(Section::TermIndex, std::iter::once(directory..directory + fst_bytes));
+        let fst = file.read(Section::TermIndex, directory, fst_bytes)?;
+        let (separators, records) = stream(fst, &header, groups)
+            .ok_or_else(|| damage("it indexes another number of groups"))?;
+        let record_bytes = record_bytes(key_bytes) as u64;
+        let are_there = (0..).zip(&records).all(|(group, &at)| at == group * record_bytes);
+        if !are_there || separators.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(damage("the groups are not in order"));
         }
-        let (bytes, header) = (file.read_all(Section::TermIndex)?, file.header);
-        let (separators, mut offsets) = stream(bytes, &header, blocks)
-            .ok_or_else(|| damage("it indexes another number of blocks"))?;
-        offsets.push(terms_len);
-        let ascends = offsets.windows(2).all(|pair| pair[0] < pair[1])
-            && separators.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascends || offsets[0] != if blocks == 0 { terms_len } else { 0 } {
-            return Err(damage("the blocks are not in order"));
-        }
-        let prefix_bits = width_of(blocks as u64).min(u32::from(file.header.key_bits)).min(24);
-        let prefix_shift = u32::from(file.header.key_bits) - prefix_bits;
+        let prefix_bits = width_of(groups as u64).min(u32::from(header.key_bits)).min(24);
+        let prefix_shift = u32::from(header.key_bits) - prefix_bits;
         let mut by_prefix = vec![0; (1 << prefix_bits) + 1];
         for &separator in &separators {
             by_prefix[prefix(separator, prefix_shift) + 1] += 1;
@@ -59,18 +115,18 @@ impl TermIndex {
         for i in 1..by_prefix.len() {
             by_prefix[i] += by_prefix[i - 1];
         }
-        let (terms, key_bytes) = (file.footer.counts.terms, file.header.key_bytes());
-        Ok(TermIndex { separators, offsets, by_prefix, prefix_shift, terms, key_bytes })
+        let key_max = u64::MAX >> (u64::BITS - u32::from(header.key_bits));
+        Ok(TermIndex { separators, by_prefix, prefix_shift, blocks, terms, key_bytes, key_max })
     }
 
     /// The number of blocks.
     pub fn blocks(&self) -> usize {
-        self.separators.len()
+        self.blocks
     }
 
-    /// The only block that can hold `key`.
+    /// The only group that can hold `key`.
     #[inline]
-    pub fn block_of(&self, key: u64) -> Option<usize> {
+    pub fn group_of(&self, key: u64) -> Option<usize> {
         let at = prefix(key, self.prefix_shift);
         let from = *self.by_prefix.get(at)? as usize;
         let to = *self.by_prefix.get(at + 1)? as usize;
@@ -78,66 +134,151 @@ impl TermIndex {
         (from + within).checked_sub(1)
     }
 
-    /// Where the block `block` lies in the terms section.
+    /// The blocks of a group.
     #[inline]
-    pub fn range(&self, block: usize) -> Range<usize> {
-        self.offsets[block]..self.offsets[block + 1]
+    fn blocks_of(&self, group: usize) -> Range<usize> {
+        group * GROUP_BLOCKS..((group + 1) * GROUP_BLOCKS).min(self.blocks)
     }
 
-    /// Where in a block its filter begins.
-    fn filter_at(&self) -> usize {
-        BLOCK_HEADER_BYTES + self.key_bytes
-    }
-
-    /// The word of the filter of `block` that knows `key`: where it begins in the terms section, and the
-    /// bits that it must have.
+    /// The block of `group` that has `key` if keys are spread evenly.
     #[inline]
-    pub fn filter(&self, key: u64, block: usize) -> (usize, Place) {
-        let before = (block * BLOCK_TERMS) as u64;
-        let keys = self.terms.saturating_sub(before).min(BLOCK_TERMS as u64) as usize;
-        let place = Place::of(key, keys);
-        (self.offsets[block] + self.filter_at() + place.at, place)
+    fn guess(&self, group: usize, key: u64) -> usize {
+        let blocks = self.blocks_of(group);
+        let first = self.separators[group];
+        let next = self.separators.get(group + 1).copied().unwrap_or(self.key_max);
+        let share = (key - first) as f32 / (next - first).max(1) as f32;
+        (blocks.start + (share * blocks.len() as f32) as usize).min(blocks.end - 1)
     }
 
-    /// Whether a key passes the filter that [`filter`](Self::filter) gives. Most absent keys do not, and
-    /// nothing else of their block is read.
+    /// Where the entry of a block is in the section.
+    #[inline]
+    fn entry_at(&self, block: usize) -> usize {
+        let (group, place) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
+        group * record_bytes(self.key_bytes) + HEAD_BYTES + place * self.entry_bytes()
+    }
+
+    fn entry_bytes(&self) -> usize {
+        self.key_bytes + ENTRY_REST_BYTES
+    }
+
+    /// Where in the section a search for `key` in `group` will read first, if keys are spread evenly.
+    #[inline]
+    pub fn place(&self, group: usize, key: u64) -> usize {
+        self.entry_at(self.guess(group, key))
+    }
+
+    /// The only block that can hold `key`, which is in `group` if anywhere.
     ///
     /// # Errors
-    /// When its bytes are damaged.
+    /// When the record of the group is damaged.
     #[inline]
-    pub fn passes(&self, file: &SigFile, (at, place): (usize, Place)) -> Result<bool, Corruption> {
-        Ok(place.may_be_in(file.read(Section::Terms, at, WORD_BYTES)?))
+    pub fn block_of(
+        &self,
+        file: &SigFile,
+        group: usize,
+        key: u64,
+    ) -> Result<Option<usize>, Corruption> {
+        let blocks = self.blocks_of(group);
+        let entry_bytes = self.entry_bytes();
+        let len = blocks.len() * entry_bytes;
+        let entries = file.read(Section::TermIndex, self.entry_at(blocks.start), len)?;
+        let first = |block: usize| {
+            let bit = 8 * (block - blocks.start) * entry_bytes;
+            get_bits(entries, bit, 8 * self.key_bytes as u32)
+        };
+        let mut block = self.guess(group, key);
+        while first(block) > key {
+            if block == blocks.start {
+                return Ok(None);
+            }
+            block -= 1;
+        }
+        while block + 1 < blocks.end && first(block + 1) <= key {
+            block += 1;
+        }
+        Ok(Some(block))
     }
 
-    /// Where in the terms section a look-up of `key` in its block will read, as far as can be predicted
-    /// without reading: the head, the upper bits, and about where the key's low bits and its value stand if keys
-    /// are spread evenly.
+    /// The block in which the keys from `key` on begin; the one before it, if that ends below `key`. `None` in
+    /// a segment without terms.
+    ///
+    /// # Errors
+    /// When the record of a group is damaged.
+    pub fn first_from(&self, file: &SigFile, key: u64) -> Result<Option<usize>, Corruption> {
+        let Some(group) = self.group_of(key) else { return Ok(None) };
+        let first = self.blocks_of(group).start;
+        Ok(Some(self.block_of(file, group, key)?.unwrap_or(first)))
+    }
+
+    /// What the index says of a block: its entry, the head of its group, and where it lies in the terms
+    /// section.
+    fn locate(
+        &self,
+        file: &SigFile,
+        block: usize,
+    ) -> Result<(Entry, GroupHead, Range<usize>), Corruption> {
+        let group = block / GROUP_BLOCKS;
+        let head = self.head(file, group)?;
+        let entry = self.entry(file, block)?;
+        let base = head.terms_base as usize;
+        let end = if block + 1 == self.blocks {
+            file.len(Section::Terms)
+        } else if (block + 1).is_multiple_of(GROUP_BLOCKS) {
+            self.head(file, group + 1)?.terms_base as usize
+        } else {
+            base + self.entry(file, block + 1)?.offset
+        };
+        let start = base + entry.offset;
+        if start >= end || end > file.len(Section::Terms) {
+            let what = format!("block {block} is nowhere in the terms");
+            return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
+        }
+        Ok((entry, head, start..end))
+    }
+
     #[inline]
-    pub fn places(&self, key: u64, block: usize) -> [usize; 4] {
-        let Range { start, end } = self.range(block);
-        let first = self.separators[block];
-        let next = self.separators.get(block + 1).map_or(u64::MAX, |&next| next);
-        let (delta, range) = (key - first, next - first);
-        let index = (delta as f32 / range as f32 * BLOCK_TERMS as f32) as usize;
-        let upper = start + self.filter_at() + filter_bytes(BLOCK_TERMS);
-        let low = upper + BLOCK_TERMS / 4;
-        let low_bits = low_bits(range, BLOCK_TERMS) as usize;
-        let values = low + (BLOCK_TERMS * low_bits + 2 * BLOCK_TERMS) / 8;
-        let value = values + end.saturating_sub(values) * index / BLOCK_TERMS;
-        [start, upper, (low + index * low_bits / 8).min(end - 1), value.min(end - 1)]
+    fn entry(&self, file: &SigFile, block: usize) -> Result<Entry, Corruption> {
+        let bytes = file.read(Section::TermIndex, self.entry_at(block), self.entry_bytes())?;
+        Ok(Entry::read(bytes, self.key_bytes))
+    }
+
+    #[inline]
+    fn head(&self, file: &SigFile, group: usize) -> Result<GroupHead, Corruption> {
+        let at = group * record_bytes(self.key_bytes);
+        let bytes = file.read(Section::TermIndex, at, HEAD_BYTES)?;
+        let base = |at: usize| get_bits(bytes, 8 * at, 8 * OFFSET_BYTES as u32);
+        Ok(GroupHead { terms_base: base(0), lists_base: base(OFFSET_BYTES) })
+    }
+
+    /// Where in the terms section the block `block` lies.
+    ///
+    /// # Errors
+    /// When the record of its group is damaged.
+    pub fn range(&self, file: &SigFile, block: usize) -> Result<Range<usize>, Corruption> {
+        self.locate(file, block).map(|(_, _, range)| range)
     }
 
     /// The block `block`.
     ///
     /// # Errors
-    /// When its bytes are damaged.
+    /// When its bytes, or those of its group's record, are damaged.
     #[inline]
     pub fn read<'a>(&self, file: &'a SigFile, block: usize) -> Result<Block<'a>, Corruption> {
-        let Range { start, end } = self.range(block);
-        let bytes = file.read(Section::Terms, start, end - start)?;
-        Block::parse(bytes, &file.header)
-            .ok_or_else(|| file.corruption(Section::Terms, start, "a block is cut short"))
+        let (entry, head, range) = self.locate(file, block)?;
+        if !entry.shape.is_possible() {
+            let what = format!("block {block} has columns that are too wide");
+            return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
+        }
+        let bytes = file.read(Section::Terms, range.start, range.len())?;
+        let len = self.terms.saturating_sub(block * BLOCK_TERMS).min(BLOCK_TERMS);
+        Block::new(bytes, len, &entry.shape, head.lists_base)
+            .ok_or_else(|| file.corruption(Section::Terms, range.start, "a block is cut short"))
     }
+}
+
+/// The bytes of the record of a full group.
+fn record_bytes(key_bytes: usize) -> usize {
+    HEAD_BYTES + GROUP_BLOCKS * (key_bytes + ENTRY_REST_BYTES)
 }
 
 #[inline]
@@ -145,23 +286,23 @@ fn prefix(key: u64, shift: u32) -> usize {
     key.checked_shr(shift).unwrap_or(0) as usize
 }
 
-/// The entries of the FST, separators as keys; `None` if they are not as many as `blocks`, or it
+/// The entries of the FST, separators as keys; `None` if they are not as many as `groups`, or it
 /// cannot be walked: the checksums of its bytes fit, so it was forged.
-pub fn stream(bytes: &[u8], header: &Header, blocks: usize) -> Option<(Vec<u64>, Vec<usize>)> {
+fn stream(bytes: &[u8], header: &Header, groups: usize) -> Option<(Vec<u64>, Vec<u64>)> {
     use fst::Streamer;
 
-    if automaton::keys(bytes, header.key_bytes())? != blocks as u64 {
+    if automaton::keys(bytes, header.key_bytes())? != groups as u64 {
         return None;
     }
     let map = fst::Map::new(bytes).ok()?;
-    let (mut separators, mut offsets) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
+    let (mut separators, mut records) = (Vec::with_capacity(groups), Vec::with_capacity(groups));
     let mut entries = map.stream();
-    while let Some((separator, offset)) = entries.next() {
+    while let Some((separator, record)) = entries.next() {
         let mut key = [0; 8];
         key[8 - header.key_bytes()..][..separator.len()].copy_from_slice(separator);
         separators.push(u64::from_be_bytes(key));
-        offsets.push(usize::try_from(offset).ok()?);
+        records.push(record);
     }
     let fits = header.key_bits == 64 || separators.last().is_none_or(|s| s >> header.key_bits == 0);
-    (separators.len() == blocks && fits).then_some((separators, offsets))
+    (separators.len() == groups && fits).then_some((separators, records))
 }

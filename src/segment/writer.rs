@@ -2,12 +2,13 @@
 //!
 //! One pass, front to back: terms in key order, then the signatures in document order. The
 //! in-memory builder and the merge both write through this, so there is one place that knows the
-//! order. Memory: the FST of separators, a row a document, and the spool.
+//! order. Memory: the term index, a row a document, and the spools.
 
 use std::io::{self, Write};
 
 use super::bits::width_of;
 use super::documents::{self, Document};
+use super::filter;
 use super::forward;
 use super::layout::{Counts, Footer, HEADER_BYTES, Header, Section};
 use super::pages::PageWriter;
@@ -65,8 +66,11 @@ impl<W: Write> SegmentWriter<W> {
         self.counts.terms = end.terms;
         self.sections.begin(Section::TermIndex, &self.out);
         self.out.write_all(&end.index)?;
+        self.sections.begin(Section::Filter, &self.out);
+        self.out.write_all(&vec![0; filter::padding(self.out.written())])?;
+        end.filter.copy_to(&mut self.out)?;
         self.sections.begin(Section::Postings, &self.out);
-        end.spool.copy_to(&mut self.out)?;
+        end.lists.copy_to(&mut self.out)?;
         self.sections.begin(Section::Forward, &self.out);
         Ok(ForwardWriter {
             header: self.header,

@@ -116,3 +116,11 @@ fn the_bitmaps_have_the_values_that_the_kit_says() {
         assert!(found.into_iter().eq(expected), "{}", bitmap.about);
     }
 }
+
+#[test]
+fn the_transducers_have_the_entries_that_the_kit_says() {
+    for transducer in &KIT.transducers {
+        let map = fst::Map::new(&transducer.bytes[..]).unwrap();
+        assert_eq!(map.stream().into_byte_vec(), transducer.entries, "{}", transducer.about);
+    }
+}

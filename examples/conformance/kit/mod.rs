@@ -1,13 +1,14 @@
 //! What is in the conformance kit?
 //!
 //! Sound segments with what a reader must find in them, damaged ones with why it must refuse them,
-//! and bitmaps of every shape. Sound files come from the public writer; their content comes from
+//! and bitmaps and transducers of every shape. Sound files come from the public writer; their content comes from
 //! the documents that were written, not from a reader. Shape of all files: conformance/README.md.
 
 pub mod bitmaps;
 pub mod content;
 pub mod damaged;
 pub mod parts;
+pub mod transducers;
 pub mod valid;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use serde_json::json;
 
 use bitmaps::Bitmap;
 use damaged::Damaged;
+use transducers::Transducer;
 use valid::Valid;
 
 /// Everything in the kit that is generated.
@@ -26,6 +28,8 @@ pub struct Kit {
     pub damaged: Vec<Damaged>,
     /// Posting lists of shapes for which a segment would be too large.
     pub bitmaps: Vec<Bitmap>,
+    /// Transducers of a term index for which it would have to be large too.
+    pub transducers: Vec<Transducer>,
 }
 
 impl Kit {
@@ -33,7 +37,7 @@ impl Kit {
     pub fn new() -> Kit {
         let valid = valid::all();
         let damaged = damaged::all(&valid);
-        Kit { valid, damaged, bitmaps: bitmaps::all() }
+        Kit { valid, damaged, bitmaps: bitmaps::all(), transducers: transducers::all() }
     }
 
     /// The files, by their paths below `conformance/`.
@@ -71,17 +75,31 @@ impl Kit {
             })
         });
         let bitmaps = self.bitmaps.iter().map(|bitmap| {
-            let bytes: String = bitmap.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let bytes = hex(&bitmap.bytes);
             json!({ "about": bitmap.about, "ranges": bitmap.ranges, "bytes": bytes })
+        });
+        let transducers = self.transducers.iter().map(|transducer| {
+            let entries = transducer.entries.iter().map(|(key, value)| json!([hex(key), value]));
+            let entries: Vec<_> = entries.collect();
+            json!({
+                "about": transducer.about,
+                "entries": entries,
+                "bytes": hex(&transducer.bytes),
+            })
         });
         let rows = |rows: Vec<String>| rows.join(",\n    ");
         format!(
             "{{\n  \"version\": {},\n  \"valid\": [\n    {}\n  ],\n  \"damaged\": [\n    {}\n  ],\n  \
-             \"bitmaps\": [\n    {}\n  ]\n}}\n",
+             \"bitmaps\": [\n    {}\n  ],\n  \"transducers\": [\n    {}\n  ]\n}}\n",
             cento::segment::FORMAT_VERSION,
             rows(valid.map(|row| row.to_string()).collect()),
             rows(damaged.map(|row| row.to_string()).collect()),
             rows(bitmaps.map(|row| row.to_string()).collect()),
+            rows(transducers.map(|row| row.to_string()).collect()),
         )
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,32 +1,36 @@
 //! How is a `.sig` file taken apart, and put together again with checksums that fit?
 
 const HEADER_BYTES: usize = 40;
-const FOOTER_BYTES: usize = 156;
+const FOOTER_BYTES: usize = 176;
 const PAGE_BYTES: usize = 4096;
 
 /// The sections before the checksums, in file order.
-pub const SECTIONS: [&str; 5] = ["terms", "term index", "postings", "forward", "documents"];
+pub const SECTIONS: [&str; 6] =
+    ["terms", "term index", "filter", "postings", "forward", "documents"];
 
 /// A `.sig` file in parts that can be changed.
 #[derive(Clone)]
 pub struct Parts {
     pub header: Vec<u8>,
-    sections: [Vec<u8>; 5],
+    sections: [Vec<u8>; 6],
     pub footer: Vec<u8>,
+    /// What stands before the lines of the filter, which begin at a multiple of 64 bytes.
+    pub padding: u8,
 }
 
 impl Parts {
     /// The parts of a sound file.
     pub fn of(bytes: &[u8]) -> Parts {
-        let sections = [0, 1, 2, 3, 4].map(|i| {
+        let sections = [0, 1, 2, 3, 4, 5].map(|i| {
             let (start, len) = section(bytes, i);
-            bytes[start..start + len].to_vec()
+            let padding = if SECTIONS[i] == "filter" { padding(start) } else { 0 };
+            bytes[start + padding..start + len].to_vec()
         });
         let (header, footer) = (&bytes[..HEADER_BYTES], &bytes[bytes.len() - FOOTER_BYTES..]);
-        Parts { header: header.to_vec(), sections, footer: footer.to_vec() }
+        Parts { header: header.to_vec(), sections, footer: footer.to_vec(), padding: 0 }
     }
 
-    /// The bytes of a section.
+    /// The bytes of a section, those of the filter without its padding.
     pub fn section(&mut self, name: &str) -> &mut Vec<u8> {
         let at = SECTIONS.iter().position(|section| *section == name);
         &mut self.sections[at.expect("the name of a section")]
@@ -36,9 +40,14 @@ impl Parts {
     pub fn seal(mut self) -> Vec<u8> {
         let mut bytes = self.header;
         let mut table = Vec::new();
-        for section in self.sections {
-            table.extend([bytes.len(), section.len()]);
+        for (name, section) in SECTIONS.iter().zip(self.sections) {
+            let at = bytes.len();
+            if *name == "filter" {
+                // What is before it may have another length than it had.
+                bytes.resize(at + padding(at), self.padding);
+            }
             bytes.extend(section);
+            table.extend([at, bytes.len() - at]);
         }
         let checksums: Vec<u8> =
             bytes.chunks(PAGE_BYTES).flat_map(|page| crc32fast::hash(page).to_le_bytes()).collect();
@@ -46,7 +55,7 @@ impl Parts {
         for (field, number) in self.footer.chunks_exact_mut(8).zip(table) {
             field.copy_from_slice(&(number as u64).to_le_bytes());
         }
-        self.footer[136..140].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
+        self.footer[156..160].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
         seal_footer(&mut self.footer);
         bytes.extend(checksums);
         bytes.extend(self.footer);
@@ -54,13 +63,18 @@ impl Parts {
     }
 }
 
-/// Makes the checksum fit a footer that has been changed.
-pub fn seal_footer(footer: &mut [u8]) {
-    let crc = crc32fast::hash(&footer[..140]);
-    footer[140..144].copy_from_slice(&crc.to_le_bytes());
+/// The bytes from `at` to a multiple of 64.
+fn padding(at: usize) -> usize {
+    at.next_multiple_of(64) - at
 }
 
-/// Offset and length of a section of a sound file, the checksums being the sixth.
+/// Makes the checksum fit a footer that has been changed.
+pub fn seal_footer(footer: &mut [u8]) {
+    let crc = crc32fast::hash(&footer[..160]);
+    footer[160..164].copy_from_slice(&crc.to_le_bytes());
+}
+
+/// Offset and length of a section of a sound file, the checksums being the seventh.
 pub fn section(bytes: &[u8], index: usize) -> (usize, usize) {
     let footer = &bytes[bytes.len() - FOOTER_BYTES..];
     let number = |at: usize| {

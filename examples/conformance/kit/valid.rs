@@ -109,7 +109,7 @@ fn keys() -> Vec<Valid> {
     let spread = |count: u64, bits: u32| (0..count).map(move |i| mix64(i) >> (64 - bits));
     vec![
         valid("key_bits_1", "both keys of 1 bit", 1, &[doc([1, 0]), doc([1])]),
-        valid("key_bits_8", "all keys of 8 bits, in two full blocks", 8, &[doc(0..256)]),
+        valid("key_bits_8", "all keys of 8 bits, in one full block", 8, &[doc(0..256)]),
         valid("key_bits_37", "keys of 37 bits, in 5 bytes", 37, &[doc(spread(40, 37))]),
         valid(
             "key_bits_64",
@@ -118,33 +118,22 @@ fn keys() -> Vec<Valid> {
             &[doc([0, u64::MAX]), doc([1 << 63, u64::MAX - 1]), doc(spread(9, 64))],
         ),
         valid("dense_keys", "keys without gaps: no low bits", 40, &[doc(1000..1100)]),
-        valid("block_full", "128 terms: one full block", 40, &[doc(spread(128, 40))]),
-        valid("block_of_one", "129 terms: a block of one term", 40, &[doc(spread(129, 40))]),
+        valid("block_full", "256 terms: one full block", 40, &[doc(spread(256, 40))]),
+        valid("block_of_one", "257 terms: a block of one term", 40, &[doc(spread(257, 40))]),
         valid(
             "blocks",
             "blocks with lists and without, lists that begin far into the section",
             40,
-            // Of six blocks the second and the fourth have no list.
+            // Of four blocks the second and the fourth have no list.
             &(0..10)
-                .map(|i| doc((0..700).filter(|key| key / 128 % 2 == 0 || key % 10 == i)))
+                .map(|i| doc((0..800).filter(|key| key / 256 % 2 == 0 || key % 10 == i)))
                 .collect::<Vec<_>>(),
         ),
         valid(
-            "term_index_wide",
-            "a node of the term index with more than 32 ways, for which it has a table",
+            "groups",
+            "16,640 terms: a full group of 64 blocks and another of one",
             16,
-            &[doc((0..34 * 128).map(|i| i * 14))],
-        ),
-        valid(
-            "term_index_deep",
-            "separators of one byte to five, and nodes of each form",
-            40,
-            &[doc((0..1200).map(|i: u64| match i % 4 {
-                0 => i,
-                1 => i << 7,
-                2 => 0x61_0000_0000 | i << 17,
-                _ => i << 29,
-            }))],
+            &[doc((0..16_640).map(|i| i * 3))],
         ),
     ]
 }
@@ -237,7 +226,7 @@ fn page_exact() -> Valid {
     (900..1024)
         .flat_map(|count| (0..4).map(move |width| (count, width)))
         .map(|(count, width)| valid("page_exact", about, 40, &docs(count, width)))
-        .find(|valid| parts::section(&valid.bytes, 5).0 == 4096)
+        .find(|valid| parts::section(&valid.bytes, 6).0 == 4096)
         .expect("the lengths that are tried follow one another")
 }
 

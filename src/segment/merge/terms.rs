@@ -6,15 +6,15 @@
 use super::MergeSource;
 use crate::error::{Corruption, Result};
 use crate::segment::Section;
+use crate::segment::block::PostingsFrom;
 use crate::segment::layout::BLOCK_TERMS;
 use crate::segment::postings::{List, Postings};
 use crate::segment::reader::{SegmentReader, inline_docs};
-use crate::segment::terms::PostingsFrom;
 
 type Checked<T> = std::result::Result<T, Corruption>;
 
-/// Each source has at most this many blocks in a range; 256 blocks are 32,768 terms.
-const RANGE_BLOCKS: usize = 256;
+/// Each source has at most this many blocks in a range; 128 blocks are 32,768 terms.
+const RANGE_BLOCKS: usize = 128;
 
 /// A batch ends after the term with which it has this many postings.
 const BATCH_POSTINGS: usize = 1 << 18;
@@ -240,7 +240,9 @@ impl<'a> Cursor<'a> {
         renumber: &'a Renumber,
         (start, end): KeyRange,
     ) -> Checked<Option<Cursor<'a>>> {
-        let Some(first_block) = reader.index().block_of(start) else { return Ok(None) };
+        let Some(first_block) = reader.index().first_from(reader.file(), start)? else {
+            return Ok(None);
+        };
         let mut cursor = Cursor {
             source,
             reader,
@@ -330,7 +332,7 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         match postings {
-            Postings::List(encoding, at) => List::open(file, encoding, at)?.decode(file, docs)?,
+            Postings::List(at) => List::open(file, at)?.decode(file, docs)?,
             inline => {
                 docs.extend(inline_docs(&inline));
                 if docs[docs.len() - 1] >= file.header.documents {

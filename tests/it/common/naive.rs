@@ -20,10 +20,14 @@ pub fn uint(bytes: &[u8]) -> u64 {
     bytes.iter().enumerate().map(|(i, &byte)| u64::from(byte) << (8 * i)).sum()
 }
 
-/// Bit by bit (section 2).
+/// The number in `width` bits from the bit `start` on, bit by bit.
+fn bits(bytes: &[u8], start: usize, width: usize) -> u64 {
+    (0..width).map(|i| u64::from(bytes[(start + i) / 8] >> ((start + i) % 8) & 1) << i).sum()
+}
+
+/// Section 2.
 fn column(bytes: &[u8], index: usize, width: usize) -> u64 {
-    let bit = |at: usize| u64::from(bytes[at / 8] >> (at % 8) & 1);
-    (0..width).map(|i| bit(index * width + i) << i).sum()
+    bits(bytes, index * width, width)
 }
 
 fn column_bytes(count: usize, width: usize) -> usize {
@@ -93,16 +97,17 @@ fn bitmap(mut bytes: &[u8]) -> Vec<u32> {
     values
 }
 
-/// Whether the filter of a block has all bits of a key (section 5).
+/// Whether the filter of a group has all bits of a key (section 5).
 fn passes(filter: &[u8], key: u64) -> bool {
     let mut hash = key;
     hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^= hash >> 31;
-    let words = filter.len() / 8;
-    let word = (((hash >> 32) as u128 * words as u128) >> 32) as usize;
-    let bits = uint(&filter[8 * word..8 * word + 8]);
-    [0, 6, 12, 18].iter().all(|shift| bits >> (hash >> shift & 63) & 1 == 1)
+    let lines = filter.len() / 64;
+    let line = (((hash >> 32) as u128 * lines as u128) >> 32) as usize;
+    [0, 9, 18, 27]
+        .iter()
+        .all(|shift| column(&filter[64 * line..], (hash >> shift) as usize % 512, 1) == 1)
 }
 
 impl Naive {
@@ -112,67 +117,92 @@ impl Naive {
         assert_eq!(uint(&file[8..10]), 1);
         let key_bits = file[10];
         let documents = uint(&file[12..16]);
-        let footer = &file[file.len() - 156..];
+        let footer = &file[file.len() - 176..];
         let section = |i: usize| {
             let (at, len) =
                 (uint(&footer[16 * i..16 * i + 8]), uint(&footer[16 * i + 8..16 * i + 16]));
             &file[at as usize..(at + len) as usize]
         };
-        let [terms, _, postings, forward, rows, checksums] = [0, 1, 2, 3, 4, 5].map(section);
-        let checked = file.len() - 156 - checksums.len();
+        let [terms, index, filter, postings, forward, rows, checksums] =
+            [0, 1, 2, 3, 4, 5, 6].map(section);
+        let filter_at = uint(&footer[32..40]) as usize;
+        let checked = file.len() - 176 - checksums.len();
         for (page, crc) in file[..checked].chunks(4096).zip(checksums.chunks(4)) {
             assert_eq!(u64::from(crc32fast::hash(page)), uint(crc));
         }
         let mut naive = Naive { key_bits, ..Naive::default() };
-        naive.read_terms(terms, postings, documents);
-        assert_eq!(naive.terms.len() as u64, uint(&footer[96..104]));
-        naive.read_documents(forward, rows, documents as usize, &footer[128..132]);
+        let count = uint(&footer[112..120]) as usize;
+        naive.read_terms(count, terms, index, postings, documents);
+        naive.check_filter(&filter[(64 - filter_at % 64) % 64..]);
+        naive.read_documents(forward, rows, documents as usize, &footer[144..148]);
         naive
     }
 
-    fn read_terms(&mut self, mut terms: &[u8], postings: &[u8], documents: u64) {
+    /// Every block where the term index has it, and none beside.
+    fn read_terms(
+        &mut self,
+        count: usize,
+        mut terms: &[u8],
+        mut index: &[u8],
+        postings: &[u8],
+        documents: u64,
+    ) {
         let key_bytes = usize::from(self.key_bits).div_ceil(8);
         let doc_bits = width(documents.saturating_sub(1));
-        while !terms.is_empty() {
-            let head = take(&mut terms, 11);
-            let n = usize::from(head[0]) + 1;
-            let [low_bits, upper_bytes, gap_bits, list_bits] =
-                [1, 2, 3, 4].map(|i| usize::from(head[i]));
-            let lists_base = uint(&head[5..11]);
-            let first = uint(take(&mut terms, key_bytes));
-            let filter = take(&mut terms, 8 * n.div_ceil(8));
+        let section = terms.len();
+        let (mut group_at, mut lists_base) = (0, 0);
+        for block in 0..count.div_ceil(256) {
+            if block % 64 == 0 {
+                group_at = uint(take(&mut index, 6)) as usize;
+                lists_base = uint(take(&mut index, 6));
+            }
+            let n = (count - 256 * block).min(256);
+            let first = uint(take(&mut index, key_bytes));
+            let offset = uint(take(&mut index, 3)) as usize;
+            assert_eq!(section - terms.len(), group_at + offset, "block {block}");
+            let [low_bits, upper_bytes, value_bits, gap_bits] =
+                [0; 4].map(|_| usize::from(take(&mut index, 1)[0]));
+            assert!(value_bits >= doc_bits);
             let upper = take(&mut terms, upper_bytes);
-            let low = take(&mut terms, column_bytes(n, low_bits));
-            let tags = take(&mut terms, column_bytes(n, 2));
-            let tags: Vec<u64> = (0..n).map(|i| column(tags, i, 2)).collect();
-            let count = |wanted: &[u64]| tags.iter().filter(|tag| wanted.contains(tag)).count();
-            let ones = take(&mut terms, column_bytes(count(&[0]), doc_bits));
-            let twos = take(&mut terms, column_bytes(count(&[1]), doc_bits + gap_bits));
-            let lists = take(&mut terms, column_bytes(count(&[2, 3]), list_bits));
+            let several = take(&mut terms, column_bytes(n, 1));
+            let entries = take(&mut terms, column_bytes(n, low_bits + value_bits));
+            let several: Vec<bool> = (0..n).map(|i| column(several, i, 1) == 1).collect();
+            let of_several = several.iter().filter(|&&several| several).count();
+            let flags = take(&mut terms, column_bytes(of_several, 1));
+            let flags: Vec<bool> = (0..of_several).map(|i| column(flags, i, 1) == 1).collect();
+            let twos = flags.iter().filter(|&&is_list| !is_list).count();
+            let gaps = take(&mut terms, column_bytes(twos, gap_bits));
             let set: Vec<usize> =
                 (0..8 * upper_bytes).filter(|&p| column(upper, p, 1) == 1).collect();
-            let mut seen = [0; 3];
-            for (i, &tag) in tags.iter().enumerate() {
-                let key = first + (((set[i] - i) as u64) << low_bits) + column(low, i, low_bits);
-                let kind = tag.min(2) as usize;
-                let at = seen[kind];
-                seen[kind] += 1;
-                let docs = match tag {
-                    0 => vec![column(ones, at, doc_bits) as u32],
-                    1 => {
-                        let pair = column(twos, at, doc_bits + gap_bits);
-                        let a = pair % (1 << doc_bits);
-                        vec![a as u32, (a + (pair >> doc_bits) + 1) as u32]
-                    }
-                    _ => {
-                        let offset = lists_base + column(lists, at, list_bits);
-                        list(&postings[offset as usize..], tag)
-                    }
+            let (mut flag, mut two) = (0, 0);
+            for (i, is_several) in several.into_iter().enumerate() {
+                let bit = i * (low_bits + value_bits);
+                let low = bits(entries, bit, low_bits);
+                let value = bits(entries, bit + low_bits, value_bits);
+                let key = first + (((set[i] - i) as u64) << low_bits) + low;
+                let docs = if !is_several {
+                    vec![value as u32]
+                } else if flags[flag] {
+                    list(&postings[(lists_base + value) as usize..])
+                } else {
+                    two += 1;
+                    vec![value as u32, (value + column(gaps, two - 1, gap_bits) + 1) as u32]
                 };
-                assert!(passes(filter, key), "{key} is in the filter of its block");
+                flag += usize::from(is_several);
                 self.terms.push((key, docs));
             }
         }
+        assert!(terms.is_empty());
+    }
+
+    fn check_filter(&self, mut filter: &[u8]) {
+        for group in self.terms.chunks(256 * 64) {
+            let filter = take(&mut filter, 64 * (group.len() * 6).div_ceil(512));
+            for (key, _) in group {
+                assert!(passes(filter, *key), "{key} is in the filter of its group");
+            }
+        }
+        assert!(filter.is_empty());
     }
 
     fn read_documents(&mut self, forward: &[u8], mut rows: &[u8], documents: usize, widths: &[u8]) {
@@ -199,9 +229,9 @@ impl Naive {
     }
 }
 
-fn list(mut bytes: &[u8], tag: u64) -> Vec<u32> {
+fn list(mut bytes: &[u8]) -> Vec<u32> {
     let df = varint(&mut bytes) as usize;
-    if tag == 3 {
+    if df > 256 {
         let len = varint(&mut bytes) as usize;
         let docs = bitmap(&bytes[..len]);
         assert_eq!(docs.len(), df);

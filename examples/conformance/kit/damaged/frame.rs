@@ -32,7 +32,7 @@ pub fn header(make: &mut Maker<'_>) {
 }
 
 pub fn cut(make: &mut Maker<'_>) {
-    let (checksums, _) = parts::section(&make.valid.bytes, 5);
+    let (checksums, _) = parts::section(&make.valid.bytes, 6);
     let end = make.valid.bytes.len();
     let mut cut = |name: &str, kind, section, len: usize| {
         let about = format!("only the first {len} of {end} bytes");
@@ -75,30 +75,32 @@ pub fn footer(make: &mut Maker<'_>) {
     let at = parts::footer_at(&make.valid.bytes);
     let label = |name, kind, about| (name, kind, "footer", Open, about);
     make.raw(label("footer_magic", Magic, "the file ends with other letters"), |bytes| {
-        bytes[at + 155] = b'c';
+        bytes[at + 175] = b'c';
     });
     make.raw(label("footer_field", Checksum, "a count changed, the checksum not"), |bytes| {
-        bytes[at + 96] ^= 1;
+        bytes[at + 112] ^= 1;
     });
-    make.raw(label("footer_checksum", Checksum, "another checksum"), |bytes| bytes[at + 140] ^= 1);
+    make.raw(label("footer_checksum", Checksum, "another checksum"), |bytes| bytes[at + 160] ^= 1);
     make.raw(label("footer_reserved", Reserved, "reserved bytes that are not 0"), |bytes| {
-        bytes[at + 147] = 1;
+        bytes[at + 167] = 1;
     });
     let mut footer = |name, at: usize, value: u8, about| {
         make.footer(label(name, Parameter, about), |footer| footer[at] = value);
     };
-    footer("footer_block_64", 132, 64, "blocks of 64 terms");
-    footer("footer_threshold_reserved", 133, 1, "the byte after the terms a block is not 0");
-    footer("footer_varint_255", 134, 255, "varint lists of up to 511 documents");
-    footer("footer_width_ordinal", 128, 65, "term ordinals of 65 bits");
-    footer("footer_width_forward", 131, 65, "forward offsets of 65 bits");
+    footer("footer_block_320", 148, 64, "blocks of 320 terms");
+    footer("footer_group_65", 150, 65, "groups of 65 blocks");
+    footer("footer_filter_8", 151, 8, "filters of 8 bits a key");
+    footer("footer_threshold_reserved", 154, 1, "the bytes after the thresholds are not 0");
+    footer("footer_varint_511", 152, 255, "varint lists of up to 511 documents");
+    footer("footer_width_ordinal", 144, 65, "term ordinals of 65 bits");
+    footer("footer_width_forward", 147, 65, "forward offsets of 65 bits");
     make.footer(
         ("footer_width_tokens", Layout, "documents", Open, "tokens of 4 bits in columns of 3"),
-        |footer| footer[130] = 6,
+        |footer| footer[146] = 6,
     );
     let label = |name, about| (name, Checksum, "checksums", Open, about);
     make.footer(label("checksums_of_checksums", "another checksum of the checksums"), |footer| {
-        footer[136] ^= 1;
+        footer[156] ^= 1;
     });
     make.raw(label("checksums_byte", "a byte of the checksums"), |bytes| bytes[at - 1] ^= 0x80);
 }
@@ -108,31 +110,31 @@ pub fn section_table(make: &mut Maker<'_>) {
         make.footer((name, Layout, section, Open, about), edit);
     };
     table("table_first_not_at_40", "terms", "the first section begins at 41", |f| put(f, 0, 41));
-    table("table_gap", "postings", "a byte that no section has", |f| add(f, 32, 1));
+    table("table_gap", "postings", "a byte that no section has", |f| add(f, 48, 1));
     table("table_overlap", "term index", "the second section begins within the first", |f| {
         add(f, 16, -1);
     });
     table("table_swapped", "forward", "two sections have changed places", |f| {
-        let (forward, documents) = (f[48..64].to_vec(), f[64..80].to_vec());
-        f[48..64].copy_from_slice(&documents);
-        f[64..80].copy_from_slice(&forward);
+        let (forward, documents) = (f[64..80].to_vec(), f[80..96].to_vec());
+        f[64..80].copy_from_slice(&documents);
+        f[80..96].copy_from_slice(&forward);
     });
     table("table_beyond_the_file", "forward", "a section longer than the file", |f| {
-        put(f, 56, 100_000);
+        put(f, 72, 100_000);
     });
     table("table_length_of_64_bits", "terms", "a length of 2^64 - 1", |f| put(f, 8, u64::MAX));
     table("table_wraps", "term index", "an offset that is right modulo 2^32 only", |f| {
         add(f, 16, 1 << 32);
     });
-    table("table_ends_early", "checksums", "no bytes for the checksums", |f| put(f, 88, 0));
+    table("table_ends_early", "checksums", "no bytes for the checksums", |f| put(f, 104, 0));
     table(
         "table_checksums_short",
         "checksums",
         "the documents have a byte of the checksums",
         |f| {
-            add(f, 72, 1);
-            add(f, 80, 1);
-            add(f, 88, -1);
+            add(f, 88, 1);
+            add(f, 96, 1);
+            add(f, 104, -1);
         },
     );
 }
@@ -141,20 +143,22 @@ pub fn counts(make: &mut Maker<'_>) {
     let mut count = |name, kind, section, noticed, about, at, more| {
         make.footer((name, kind, section, noticed, about), |footer| add(footer, at, more));
     };
-    count("count_terms_more", Count, "terms", Check, "4 terms counted, 3 there", 96, 1);
-    count("count_terms_less", Count, "terms", Read, "2 terms counted, 3 there", 96, -1);
-    count("count_terms_none", Count, "term index", Open, "0 terms counted, 3 there", 96, -3);
-    let about = "129 terms counted, and one block";
-    count("count_blocks", Count, "term index", Open, about, 96, 126);
-    count("count_terms_2_32", Range, "terms", Open, "2^32 terms counted", 96, (1 << 32) - 3);
-    count("count_postings", Count, "terms", Check, "7 postings counted, 6 there", 104, 1);
-    count("count_occurrences", Count, "documents", Check, "8 counted, 7 there", 112, 1);
-    count("count_tokens", Count, "documents", Check, "20 tokens counted, 21 there", 120, -1);
+    count("count_terms_more", Bounds, "terms", Read, "4 terms counted, 3 there", 112, 1);
+    count("count_terms_less", Encoding, "terms", Read, "2 terms counted, 3 there", 112, -1);
+    count("count_terms_none", Encoding, "term index", Open, "0 terms counted, 3 there", 112, -3);
+    let about = "257 terms counted, and one block";
+    count("count_blocks", Encoding, "term index", Open, about, 112, 254);
+    let about = "16,385 terms counted, and no entry for all blocks";
+    count("count_groups", Bounds, "term index", Open, about, 112, 16_382);
+    count("count_terms_2_32", Range, "terms", Open, "2^32 terms counted", 112, (1 << 32) - 3);
+    count("count_postings", Count, "terms", Check, "7 postings counted, 6 there", 120, 1);
+    count("count_occurrences", Count, "documents", Check, "8 counted, 7 there", 128, 1);
+    count("count_tokens", Count, "documents", Check, "20 tokens counted, 21 there", 136, -1);
 }
 
 /// So many of `paged_documents` have a page that begins in the section, as long as no byte of the
 /// format changes.
-const PAGE_DOCUMENTS: [usize; 5] = [1366, 526, 463, 228, 200];
+const PAGE_DOCUMENTS: [usize; 6] = [1423, 658, 600, 463, 228, 200];
 
 /// Documents with three fingerprints each, of which each section gets its part.
 fn paged_documents(count: usize) -> Vec<Doc> {

@@ -141,10 +141,11 @@ pub fn all(valid: &[Valid]) -> Vec<Damaged> {
     of("documented", frame::counts);
     of("documented", sections::terms);
     of("blocks", sections::blocks);
-    of("documented", sections::term_index);
-    of("blocks", sections::term_index_of_blocks);
+    of("documented", sections::record);
+    of("documented", sections::filter);
+    of("documented", sections::transducer_of_one);
+    of("groups", sections::groups);
     of("documented", sections::postings);
-    of("varint_lists", sections::varint_lists);
     of("bitmap_runs", sections::bitmap);
     of("bitmap_array", sections::array);
     of("documented", sections::forward);

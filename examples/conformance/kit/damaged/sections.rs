@@ -4,22 +4,17 @@ use super::Kind::*;
 use super::Maker;
 use super::Noticed::*;
 
-/// In the one block of `documented`: head 0, lists_base 5, first 11, filter 16, upper 24, low 25,
-/// tags 39, ones 40, twos 41.
+/// In the one block of `documented`: upper 0, several 1, entries 2, flags 17, gaps 18.
 pub fn terms(make: &mut Maker<'_>) {
     let mut block = |name, kind, noticed, about, at: usize, value: u8| {
         make.in_section((name, kind, "terms", noticed, about), |terms| terms[at] = value);
     };
-    block("block_of_129_terms", Encoding, Read, "a block of 129 terms", 0, 128);
-    block("block_low_bits", Encoding, Read, "low parts of 64 bits", 1, 64);
-    block("block_gap_bits", Encoding, Read, "differences of 33 bits", 3, 33);
-    block("block_list_bits", Encoding, Read, "list offsets of 49 bits", 4, 49);
-    block("block_upper_lacks_a_bit", Encoding, Check, "two bits for three keys", 24, 3);
-    block("block_upper_has_a_bit_more", Encoding, Check, "four bits for three keys", 24, 0x63);
-    block("keys_equal", Order, Check, "the second key is the first", 30, 0);
-    block("keys_descend", Order, Check, "the first key is above the second", 25, 0x40);
-    block("one_document_too_large", Range, Read, "a term in document 5 of 5", 40, 5);
-    block("two_documents_too_large", Range, Read, "a term in documents 4 and 8 of 5", 41, 0x1c);
+    block("block_upper_lacks_a_bit", Encoding, Check, "two bits for three keys", 0, 3);
+    block("block_upper_has_a_bit_more", Encoding, Check, "four bits for three keys", 0, 0x63);
+    block("keys_equal", Order, Check, "the second key is the first", 7, 0);
+    block("keys_descend", Order, Check, "the first key is above the second", 2, 0x40);
+    block("one_document_too_large", Range, Read, "a term in document 6 of 5", 16, 3);
+    block("two_documents_too_large", Range, Read, "a term in documents 1 and 5 of 5", 18, 3);
     make.forged(
         ("key_too_large", Range, "terms", Check, "a key of 38 bits among those of 37"),
         |parts| parts.header[10] = 37,
@@ -28,56 +23,77 @@ pub fn terms(make: &mut Maker<'_>) {
     make.in_section(label("block_cut_short", Bounds, "the last column is missing"), |terms| {
         terms.pop();
     });
-    let about = "the filter has bits that no key sets";
-    make.in_section(label("filter_bits_more", Mismatch, about), |terms| terms[16] = 0xff);
-    let about = "the filter has no bit";
-    make.in_section(label("filter_empty", Mismatch, about), |terms| terms[16..24].fill(0));
     make.in_section(label("terms_appended", Layout, "a byte after the last block"), |terms| {
         terms.push(0);
     });
-    let label = |name, kind, section, about| (name, kind, section, Read, about);
-    make.forged(
-        label("list_beyond_the_section", Bounds, "postings", "a list at byte 5 of 4"),
-        |parts| parts.section("terms")[5] = 5,
-    );
-    make.forged(
-        label("list_of_another_kind", Encoding, "postings", "a bitmap where a varint list is"),
-        |parts| parts.section("terms")[39] = 7,
-    );
-    make.in_section(label("block_cut_in_head", Bounds, "terms", "10 bytes of a block"), |terms| {
+    let about = "10 bytes of a block";
+    make.in_section(("block_cut_in_entries", Bounds, "terms", Read, about), |terms| {
         terms.truncate(10);
+    });
+    let about = "a list that no term has";
+    make.forged(("list_unnamed", Layout, "postings", Check, about), |parts| {
+        parts.section("terms")[17] = 0;
     });
 }
 
-/// The offsets of the blocks, by their heads: full ones, and the last of 60 terms.
+/// In the one record of `documented`: terms_base 0, lists_base 6, first 12, offset 17, widths 20.
+pub fn record(make: &mut Maker<'_>) {
+    let mut record = |name, kind, section, noticed, about, at: usize, value: u8| {
+        make.forged((name, kind, section, noticed, about), |parts| {
+            parts.section("term index")[at] = value;
+        });
+    };
+    let about = "a list at byte 5 of 4";
+    record("list_beyond_the_section", Bounds, "postings", Read, about, 6, 5);
+    let about = "low parts of 64 bits";
+    record("block_low_bits", Encoding, "term index", Read, about, 20, 64);
+    let about = "high parts of 200 bytes";
+    record("block_upper_bytes", Bounds, "terms", Read, about, 21, 200);
+    let about = "values of 49 bits";
+    record("block_value_bits", Encoding, "term index", Read, about, 22, 49);
+    let about = "differences of 33 bits";
+    record("block_gap_bits", Encoding, "term index", Read, about, 23, 33);
+    let about = "all keys are greater by one";
+    record("first_key_other", Mismatch, "filter", Check, about, 12, 0x11);
+    let about = "the first block at byte 1";
+    record("block_not_at_0", Mismatch, "term index", Check, about, 0, 1);
+}
+
+/// The filter of `documented` is one line.
+pub fn filter(make: &mut Maker<'_>) {
+    let label = |name, kind, noticed, about| (name, kind, "filter", noticed, about);
+    let about = "it has bits that no key sets";
+    make.in_section(label("filter_bits_more", Mismatch, Check, about), |filter| filter[16] = 0xff);
+    make.in_section(label("filter_empty", Mismatch, Check, "it has no bit"), |filter| {
+        filter.fill(0);
+    });
+    make.in_section(label("filter_cut_short", Layout, Open, "63 bytes of a line"), |filter| {
+        filter.pop();
+    });
+    make.in_section(label("filter_appended", Layout, Open, "a second line"), |filter| {
+        filter.extend([0; 64]);
+    });
+    let about = "the bytes before the line are not 0";
+    make.forged(label("filter_padding", Reserved, Check, about), |parts| parts.padding = 1);
+}
+
+/// The entries of blocks, of 12 bytes each after a head of 12.
 pub fn blocks(make: &mut Maker<'_>) {
-    make.in_section(
-        ("block_of_fewer_terms", Count, "terms", Check, "127 terms in the first block"),
-        |terms| terms[0] -= 1,
-    );
-    make.forged(
-        ("first_key_too_low", Mismatch, "term index", Check, "a block with keys of the one before"),
-        |parts| {
-            let index = entries(parts.section("term index"));
-            let second = index[1].1 as usize;
-            // The block begins below its separator, and still above the block before.
-            let index: Vec<_> = index
-                .into_iter()
-                .map(|(key, at)| {
-                    (if at as usize == second { vec![0, 0, 0, 0, 200] } else { key }, at)
-                })
-                .collect();
-            *parts.section("term index") = transducer(&index);
-        },
-    );
+    let mut entry = |name, kind, section, noticed, about, at: usize, bytes: &[u8]| {
+        make.forged((name, kind, section, noticed, about), |parts| {
+            parts.section("term index")[at..at + bytes.len()].copy_from_slice(bytes);
+        });
+    };
+    // Offsets are at 5 of an entry, after the first key.
+    let about = "the third block far beyond the terms";
+    entry("index_block_beyond", Order, "term index", Read, about, 12 + 24 + 5, &[0xff; 3]);
+    let about = "the third block where the first is";
+    entry("index_block_before", Order, "term index", Read, about, 12 + 24 + 5, &[0; 3]);
+    let about = "the last block begins with a key of the one before";
+    entry("first_key_too_low", Mismatch, "term index", Check, about, 12 + 36, &[200, 2, 0, 0, 0]);
 }
 
-/// The entries of a term index.
-fn entries(bytes: &[u8]) -> Vec<(Vec<u8>, u64)> {
-    fst::Map::new(bytes).expect("it is sound").stream().into_byte_vec()
-}
-
-/// A term index of these entries.
+/// A transducer of these entries.
 fn transducer(entries: &[(Vec<u8>, u64)]) -> Vec<u8> {
     let mut map = fst::MapBuilder::memory();
     for (key, value) in entries {
@@ -86,47 +102,59 @@ fn transducer(entries: &[(Vec<u8>, u64)]) -> Vec<u8> {
     map.into_inner().expect("memory takes every byte")
 }
 
-/// The term index of `documented` has one key, the empty one, and no node.
-pub fn term_index(make: &mut Maker<'_>) {
+/// The bytes of the record of `documented`, which the transducer follows.
+const RECORD: usize = 24;
+
+/// The transducer of `documented` has one key, the empty one, and no node.
+pub fn transducer_of_one(make: &mut Maker<'_>) {
     let mut index = |name, kind, about, edit: fn(&mut Vec<u8>)| {
-        make.in_section((name, kind, "term index", Open, about), edit);
+        make.in_section((name, kind, "term index", Open, about), |index| {
+            let mut fst = index.split_off(RECORD);
+            edit(&mut fst);
+            index.extend(fst);
+        });
     };
     index("index_version", Encoding, "a transducer of version 2", |fst| fst[0] = 2);
     index("index_empty", Encoding, "no transducer", Vec::clear);
     index("index_cut_short", Encoding, "35 bytes", |fst| fst.truncate(35));
     index("index_count", Count, "2 entries counted, 1 there", |fst| fst[16] = 2);
     index("index_root", Encoding, "a root at byte 20, where no node is", |fst| fst[24] = 20);
-    index("index_first_block", Order, "the first block at byte 1", |fst| {
+    index("index_first_group", Order, "the first group at byte 1", |fst| {
         *fst = transducer(&[(vec![], 1)]);
     });
     index("index_key_too_long", Encoding, "a separator of 6 bytes for keys of 5", |fst| {
         *fst = transducer(&[(vec![0; 6], 0)]);
     });
     index("index_no_key", Count, "no entry", |fst| *fst = transducer(&[]));
+    make.in_section(("index_cut_in_record", Bounds, "term index", Open, "23 bytes"), |index| {
+        index.truncate(RECORD - 1)
+    });
 }
 
-pub fn term_index_of_blocks(make: &mut Maker<'_>) {
+/// `groups` has 64 blocks in the first group, with entries of 9 bytes, and one in the second.
+pub fn groups(make: &mut Maker<'_>) {
+    const FIRST: usize = 12 + 64 * 9;
+    const RECORDS: usize = FIRST + 12 + 9;
     let mut index = |name, kind, noticed, about, edit: fn(&mut Vec<(Vec<u8>, u64)>)| {
-        make.in_section((name, kind, "term index", noticed, about), |fst| {
-            let mut index = entries(fst);
-            edit(&mut index);
-            *fst = transducer(&index);
+        make.in_section((name, kind, "term index", noticed, about), |index| {
+            let fst = index.split_off(RECORDS);
+            let fst = fst::Map::new(fst).expect("it is sound");
+            let mut entries = fst.stream().into_byte_vec();
+            edit(&mut entries);
+            index.extend(transducer(&entries));
         });
     };
-    index("index_block_missing", Count, Open, "the second block is not in it", |index| {
-        index.remove(1);
+    index("index_group_missing", Count, Open, "the second group is not in it", |index| {
+        index.pop();
     });
-    index("index_blocks_swapped", Order, Open, "two blocks have changed places", |index| {
-        (index[1].1, index[2].1) = (index[2].1, index[1].1);
+    index("index_groups_swapped", Order, Open, "two groups have changed places", |index| {
+        (index[0].1, index[1].1) = (index[1].1, index[0].1);
     });
-    index("index_block_beyond", Order, Open, "a block beyond the terms", |index| {
-        index[5].1 = 1 << 40;
+    index("index_group_elsewhere", Order, Open, "a group a byte too far", |index| {
+        index[1].1 += 1;
     });
-    index("index_block_elsewhere", Mismatch, Check, "a block a byte too far", |index| {
-        index[5].1 += 1;
-    });
-    index("index_separator_too_high", Mismatch, Check, "a block with keys below", |index| {
-        index[3].0[4] += 1;
+    index("index_separator_too_high", Mismatch, Check, "a group with keys below", |index| {
+        index[1].0 = vec![0xc0, 1];
     });
     let mut node = |name, about, edit: fn(&mut Vec<u8>, usize)| {
         make.in_section((name, Encoding, "term index", Open, about), |fst| {
@@ -139,6 +167,10 @@ pub fn term_index_of_blocks(make: &mut Maker<'_>) {
         fst[root + 9] -= 1;
     });
     node("index_way_out", "a way to a node before the first", |fst, root| fst[root - 3] = 255);
+    let about = "the second group a byte too far";
+    make.in_section(("index_terms_base", Mismatch, "term index", Read, about), |index| {
+        index[FIRST] += 1;
+    });
 }
 
 /// The postings of `documented` are one list: df 3, documents 0, 1, 2.
@@ -149,7 +181,7 @@ pub fn postings(make: &mut Maker<'_>) {
         });
     };
     list("list_empty", Encoding, "a list of no document", &[0]);
-    list("list_of_two", Encoding, "a varint list of two documents", &[2, 0, 0]);
+    list("list_of_two", Encoding, "a list of two documents", &[2, 0, 0]);
     list("list_of_six", Range, "a list of 6 documents of 5", &[6, 0, 0, 0, 0, 0, 0]);
     list("list_cut_short", Bounds, "the last document is missing", &[3, 0, 0]);
     list("list_cut_in_varint", Bounds, "the last varint has no end", &[3, 0, 0, 0x80]);
@@ -169,21 +201,7 @@ pub fn postings(make: &mut Maker<'_>) {
         ("postings_gap", Layout, "postings", Check, "a byte before the first list"),
         |parts| {
             parts.section("postings").insert(0, 0);
-            parts.section("terms")[5] = 1;
-        },
-    );
-}
-
-pub fn varint_lists(make: &mut Maker<'_>) {
-    make.in_section(
-        ("list_of_257_as_varints", Encoding, "postings", Read, "a varint list of 257 documents"),
-        |postings| {
-            // The list of 256 documents: 1, 3, 5, ...
-            let list = [&[0x80, 0x02, 1][..], &[1; 255]].concat();
-            let at = postings.windows(list.len()).position(|bytes| bytes == list);
-            let at = at.expect("the list is there");
-            postings[at] = 0x81;
-            postings.insert(at + 3, 0);
+            parts.section("term index")[6] = 1;
         },
     );
 }
@@ -195,7 +213,7 @@ pub fn bitmap(make: &mut Maker<'_>) {
         make.in_section((name, kind, "postings", Read, about), edit);
     };
     bitmap("bitmap_cookie", Encoding, "another cookie", |list| list[3] = 0);
-    bitmap("bitmap_of_256", Encoding, "a bitmap of 256 documents", |list| {
+    bitmap("bitmap_of_256", Bounds, "256 documents, which would be varints", |list| {
         list[..2].copy_from_slice(&[0x80, 0x02]);
     });
     bitmap("bitmap_count", Count, "298 documents counted, 299 there", |list| list[0] -= 1);
@@ -301,8 +319,8 @@ pub fn without_bytes(make: &mut Maker<'_>) {
         ("signature_without_bytes", Range, "forward", Read, "2^40 occurrences in 7 bytes"),
         |parts| {
             *parts.section("forward") = vec![0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0];
-            parts.footer[112..120].copy_from_slice(&(1u64 << 40).to_le_bytes());
-            parts.footer[131] = 0;
+            parts.footer[128..136].copy_from_slice(&(1u64 << 40).to_le_bytes());
+            parts.footer[147] = 0;
         },
     );
 }
