@@ -3,11 +3,12 @@
 //! A thin layer over a tantivy directory (the memory-mapped one, except in tests). It adds four
 //! promises to those of the directory beneath: an atomic write is durable when it returns; the
 //! list of segments is checked at every read; a component has the length and the checksum that
-//! the list gives it; and a small component is read whole and checked before its first byte is
-//! used. The large components have their own checks: pages in `.sig`; in `.store` the index at
-//! opening, the digests of documents when they are read, all of it before it is merged.
+//! the list gives it; and of a small component the end, which says what is where, is checked when it is
+//! opened, and all of it before the first byte of the rest is used (`lazy`). The large components have
+//! their own checks: pages in `.sig`; in `.store` the index at opening, the digests of documents when they
+//! are read, all of it before it is merged.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
@@ -25,6 +26,7 @@ use tantivy::directory::{
     TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
+use super::lazy::{self, LazyFile, Verified};
 use super::seal::{self, Adopted, Adoption, Component, Components, META, Sealed};
 use super::store_file::Stores;
 use crate::error::Corruption;
@@ -59,7 +61,7 @@ struct State {
     /// Files that are to be links to others instead of being written.
     links: Mutex<HashMap<PathBuf, PathBuf>>,
     /// Components whose checksum has been found right.
-    verified: Mutex<HashSet<PathBuf>>,
+    verified: Verified,
     stores: Stores,
     /// How many times each thread holds the list of segments.
     holders: Mutex<HashMap<ThreadId, usize>>,
@@ -214,28 +216,45 @@ impl IndexDirectory {
         }
         let file = self.open_unchecked(Path::new(name)).map_err(io::Error::other)?;
         let len = file.len() as u64;
-        Ok(Component { len, crc: footer(name, file)?.0.crc })
+        let tail = match is_self_checked(Path::new(name)) {
+            true => None,
+            false => Some(lazy::tail_crc(&file)?),
+        };
+        Ok(Component { len, crc: footer(name, file)?.0.crc, tail })
     }
 
     fn is_listed(&self, path: &Path) -> bool {
         path.to_str().is_some_and(|name| locked(&self.state.listed).contains_key(name))
     }
 
-    fn verify(&self, path: &Path, handle: &Arc<dyn FileHandle>) -> io::Result<()> {
+    /// A handle of the component at `path` of which nothing is used unchecked.
+    fn checked(&self, path: &Path, handle: Arc<dyn FileHandle>) -> io::Result<Arc<dyn FileHandle>> {
         let name = path.display().to_string();
         let file = FileSlice::new(handle.clone());
-        match locked(&self.state.listed).get(&name) {
-            Some(&component) => verify_end(&name, &file, component)?,
+        let listed = locked(&self.state.listed).get(&name).copied();
+        match listed {
+            Some(component) => verify_end(&name, &file, component)?,
             None => drop(footer(&name, file.clone())?),
         }
-        let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
-        if SELF_CHECKED.contains(&extension) || locked(&self.state.verified).contains(path) {
-            return Ok(());
+        if path.extension() == Some(OsStr::new("store")) {
+            return self.state.stores.open(path, handle);
         }
-        verify_body(&name, file)?;
-        locked(&self.state.verified).insert(path.to_owned());
-        Ok(())
+        if is_self_checked(path) {
+            return Ok(handle);
+        }
+        let lazy = LazyFile::new(path, handle, self.state.verified.clone());
+        match listed.and_then(|component| component.tail) {
+            Some(tail) => lazy.verify_tail(tail)?,
+            None => lazy.verify()?,
+        }
+        Ok(Arc::new(lazy))
     }
+}
+
+/// Whether a component is one that checks itself as it is read.
+fn is_self_checked(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
+    SELF_CHECKED.contains(&extension)
 }
 
 /// What a link is written through: it has its content.
@@ -360,11 +379,7 @@ impl Directory for IndexDirectory {
             }
             other => other,
         })?;
-        self.verify(path, &handle).map_err(failed)?;
-        match path.extension().and_then(OsStr::to_str) {
-            Some("store") => self.state.stores.open(path, handle).map_err(failed),
-            _ => Ok(handle),
-        }
+        self.checked(path, handle).map_err(failed)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {

@@ -16,6 +16,7 @@ mod directory;
 mod distribution;
 mod document;
 mod failure;
+mod lazy;
 mod max_df;
 mod policy;
 mod repeated;

@@ -92,7 +92,7 @@ impl Index {
             let text = stored.text.unwrap_or_default();
             let document = Document::new(stored.id, text).with_meta(stored.meta);
             let signed = Signed::new(document, index.config())?;
-            writer.add_as_of(signed, snapshot.segment(address).added(address.doc))?;
+            writer.add_as_of(signed, snapshot.segment(address).added(address.doc)?)?;
         }
         writer.finish()?;
         Ok(path)

@@ -24,23 +24,44 @@ const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
 
 /// What a component holds, as of the commit that first named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u64, u32)", into = "(u64, u32)")]
+#[serde(from = "Listed", into = "Listed")]
 pub struct Component {
     /// The length of the file in bytes, tantivy's footer included.
     pub len: u64,
     /// The CRC-32 of all before tantivy's footer.
     pub crc: u32,
+    /// The CRC-32 of the last [`TAIL_BYTES`] of the file or, if it is shorter, of all: with it the file is
+    /// opened before the rest is compared. `None` for a file that checks itself.
+    pub tail: Option<u32>,
 }
 
-impl From<(u64, u32)> for Component {
-    fn from((len, crc): (u64, u32)) -> Component {
-        Component { len, crc }
+/// The bytes at the end of a component in which tantivy has what it reads when it opens it: which field or
+/// column is where.
+pub const TAIL_BYTES: usize = 4096;
+
+/// A component as it stands in the list.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Listed {
+    WithTail(u64, u32, u32),
+    Whole(u64, u32),
+}
+
+impl From<Listed> for Component {
+    fn from(listed: Listed) -> Component {
+        match listed {
+            Listed::WithTail(len, crc, tail) => Component { len, crc, tail: Some(tail) },
+            Listed::Whole(len, crc) => Component { len, crc, tail: None },
+        }
     }
 }
 
-impl From<Component> for (u64, u32) {
-    fn from(component: Component) -> (u64, u32) {
-        (component.len, component.crc)
+impl From<Component> for Listed {
+    fn from(Component { len, crc, tail }: Component) -> Listed {
+        match tail {
+            Some(tail) => Listed::WithTail(len, crc, tail),
+            None => Listed::Whole(len, crc),
+        }
     }
 }
 
@@ -238,7 +259,8 @@ mod tests {
 }"#;
 
     fn component(name: &str) -> io::Result<Component> {
-        Ok(Component { len: name.len() as u64, crc: 9 })
+        let tail = (!name.ends_with("sig")).then_some(7);
+        Ok(Component { len: name.len() as u64, crc: 9, tail })
     }
 
     #[test]
@@ -249,7 +271,12 @@ mod tests {
             assert_eq!(components.len(), COMPONENTS.len() + 1);
             assert!(components.contains_key("0123abcd000000000000000000000001.7.del"));
             let value: serde_json::Value = serde_json::from_slice(json).unwrap();
-            assert_eq!(value["cento_files"]["0123abcd000000000000000000000001.sig"][1], 9);
+            let listed = |extension: &str| {
+                let name = format!("0123abcd000000000000000000000001.{extension}");
+                value["cento_files"][name].clone()
+            };
+            assert_eq!(listed("sig"), serde_json::json!([36, 9]));
+            assert_eq!(listed("fast"), serde_json::json!([37, 9, 7]));
             let unsealed = unseal(json).unwrap();
             assert_eq!(unsealed.json, LIST);
             assert_eq!((&unsealed.components, &unsealed.adopted), (components, &adopted));

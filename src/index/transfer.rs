@@ -226,7 +226,7 @@ impl OpenCommit {
     /// When the list does not name it.
     pub fn verify(&self, name: &str) -> Result<()> {
         let listed = self.list.file(name).expect("the list names the file");
-        let component = Component { len: listed.bytes, crc: listed.crc };
+        let component = Component { len: listed.bytes, crc: listed.crc, tail: None };
         let verified = verify_whole(name, self.files[name].clone(), component);
         verified.map_err(|e| store_error("read", &self.path, e.into()))
     }

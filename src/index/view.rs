@@ -6,21 +6,22 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use tantivy::columnar::Column;
 use tantivy::fastfield::AliveBitSet;
 use tantivy::index::SegmentId;
 use tantivy::{DateTime, TantivyError};
 
-use super::Index;
 use super::column::Strings;
 use super::schema::META_JSON;
 use super::store::Store;
+use super::{Index, store_error};
 use crate::error::Result;
 use crate::hash::Digest;
 use crate::segment::SegmentReader;
-use crate::segment::plugin::{Digests, SignatureFile};
+use crate::segment::plugin::{Digests, SignatureFile, check_owner};
 
 /// One segment of a snapshot: its files, and which of its documents are live.
 pub struct SegmentView {
@@ -39,14 +40,12 @@ impl std::fmt::Debug for SegmentView {
 pub struct SegmentFiles {
     /// The signatures.
     pub signatures: SegmentReader,
-    /// The ids.
-    pub(super) ids: Strings,
     /// The texts.
     pub(super) store: Store,
-    /// The meta objects as JSON, if any document has one.
-    pub(super) meta_json: Option<Strings>,
-    digests: Digests,
-    added: Column<DateTime>,
+    /// Opened when one is asked for: all of their file is compared with its checksum then.
+    columns: OnceLock<Columns>,
+    segment: tantivy::SegmentReader,
+    index_path: PathBuf,
 }
 
 impl std::fmt::Debug for SegmentFiles {
@@ -55,11 +54,34 @@ impl std::fmt::Debug for SegmentFiles {
     }
 }
 
+/// What is known of each document of a segment beside text and signature.
+pub(super) struct Columns {
+    /// The ids.
+    pub(super) ids: Strings,
+    /// The meta objects as JSON, if any document has one.
+    pub(super) meta_json: Option<Strings>,
+    digests: Digests,
+    added: Column<DateTime>,
+}
+
+impl Columns {
+    fn open(segment: &tantivy::SegmentReader) -> tantivy::Result<Columns> {
+        let fast = segment.fast_fields();
+        let missing = || TantivyError::FieldNotFound("id".into());
+        Ok(Columns {
+            ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
+            meta_json: fast.bytes(META_JSON)?.map(Strings::new),
+            digests: Digests::open(segment)?,
+            added: fast.date("added")?,
+        })
+    }
+}
+
 impl SegmentFiles {
     /// Reads what is needed of a segment of `index`, whose files have been opened.
     ///
     /// # Errors
-    /// When a file is damaged, or not of this segment.
+    /// When a file is damaged, or not of this index.
     pub(super) fn read(
         segment: &tantivy::SegmentReader,
         signatures: SignatureFile,
@@ -67,34 +89,47 @@ impl SegmentFiles {
         index: &Index,
     ) -> Result<SegmentFiles> {
         let signatures = signatures.read(segment, index.inner.plugin.config)?;
-        let fast = segment.fast_fields();
-        let read = || {
-            let missing = || TantivyError::FieldNotFound("id".into());
-            Ok(SegmentFiles {
-                signatures,
-                ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
-                store,
-                meta_json: fast.bytes(META_JSON)?.map(Strings::new),
-                digests: Digests::open(segment)?,
-                added: fast.date("added")?,
-            })
-        };
-        read().map_err(|error| index.error("open the segments of", error))
+        let (columns, segment) = (OnceLock::new(), segment.clone());
+        let index_path = index.path().to_owned();
+        Ok(SegmentFiles { signatures, store, columns, segment, index_path })
+    }
+
+    /// The columns.
+    ///
+    /// # Errors
+    /// When their file is damaged, or the signatures are not of its documents.
+    pub(super) fn columns(&self) -> Result<&Columns> {
+        if let Some(columns) = self.columns.get() {
+            return Ok(columns);
+        }
+        let failed = |error| store_error("read the columns of", &self.index_path, error);
+        let columns = Columns::open(&self.segment).map_err(failed)?;
+        check_owner(&self.signatures, &self.segment, &columns.digests)?;
+        Ok(self.columns.get_or_init(|| columns))
     }
 
     /// Returns when document `doc` was added.
-    pub(super) fn added(&self, doc: u32) -> DateTime {
-        self.added.first(doc).unwrap_or_default()
+    ///
+    /// # Errors
+    /// When the columns cannot be read.
+    pub(super) fn added(&self, doc: u32) -> Result<DateTime> {
+        Ok(self.columns()?.added.first(doc).unwrap_or_default())
     }
 
     /// Returns when document `doc` was added, in microseconds since 1970.
-    pub fn added_micros(&self, doc: u32) -> i64 {
-        self.added(doc).into_timestamp_micros()
+    ///
+    /// # Errors
+    /// When the columns cannot be read.
+    pub fn added_micros(&self, doc: u32) -> Result<i64> {
+        Ok(self.added(doc)?.into_timestamp_micros())
     }
 
     /// The digest of the text of document `doc`.
-    pub fn digest(&self, doc: u32) -> Digest {
-        self.digests.get(doc)
+    ///
+    /// # Errors
+    /// When the columns cannot be read.
+    pub fn digest(&self, doc: u32) -> Result<Digest> {
+        Ok(self.columns()?.digests.get(doc))
     }
 }
 

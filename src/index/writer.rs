@@ -464,7 +464,7 @@ impl Writer {
         };
         let segment = self.committed.segment(address);
         let meta = self.committed.meta_json(address)?;
-        Ok(Some(content_digest(segment.digest(address.doc), &meta)))
+        Ok(Some(content_digest(segment.digest(address.doc)?, &meta)))
     }
 
     fn id_term(&self, id: &str) -> Term {

@@ -278,7 +278,7 @@ impl<'a> Documents<'a> {
 fn rank(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Rank> {
     let segment = snapshot.segment(address);
     Ok(match prefer {
-        Prefer::Oldest => (0, segment.added_micros(address.doc), 0, None),
+        Prefer::Oldest => (0, segment.added_micros(address.doc)?, 0, None),
         Prefer::Longest => {
             let tokens = segment.signatures.document(address.doc)?.tokens;
             (0, -i64::from(tokens), 0, None)

@@ -129,7 +129,9 @@ pub fn report(
         ..PairOptions::default()
     };
     // Which pairs are looked at depends on their texts, not on where they are stored.
-    let digest = |address: DocAddress| mix64(snapshot.segment(address).digest(address.doc).low);
+    let digest = |address: DocAddress| -> Result<u64> {
+        Ok(mix64(snapshot.segment(address).digest(address.doc)?.low))
+    };
     pairs(searcher, None, &pair_options, 0, stop, &mut |next, found| {
         for pair in found {
             let Some(category) = pair.overlap.category() else { continue };
@@ -138,7 +140,7 @@ pub fn report(
             let counts = &mut counts[place.expect("there are six categories")];
             counts.add(numbers);
             total.add(numbers);
-            let digests = [digest(pair.a), digest(pair.b)];
+            let digests = [digest(pair.a)?, digest(pair.b)?];
             let (least, most) = (digests[0].min(digests[1]), digests[0].max(digests[1]));
             let hash = mix64(mix64(least) ^ most);
             counts.sample.push((hash, pair.a, pair.b));

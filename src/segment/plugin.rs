@@ -279,10 +279,11 @@ impl SignatureFile {
         Ok(SignatureFile { name, bytes, read_ahead: ReadAhead::default() })
     }
 
-    /// Reads the signatures of `segment`, of an index whose configuration has the digest `config`.
+    /// Reads the signatures of `segment`, of an index whose configuration has the digest `config`. Whether
+    /// they are of its documents is for [`check_owner`] to find out.
     ///
     /// # Errors
-    /// When the file is damaged, or not of this segment and this index.
+    /// When the file is damaged, or not of this index, or of another number of documents.
     pub fn read(self, segment: &tantivy::SegmentReader, config: u64) -> Result<SegmentReader> {
         let SignatureFile { name, bytes, read_ahead } = self;
         let reader = SegmentReader::open_ahead(name.clone(), bytes, read_ahead)?;
@@ -293,8 +294,8 @@ impl SignatureFile {
                 "it was written with another scheme or analyzer than that of its index",
             ));
         }
-        if header.documents != segment.max_doc() || header.owner != owner_of(segment)? {
-            return Err(foreign("it belongs to another segment"));
+        if header.documents != segment.max_doc() {
+            return Err(foreign(FOREIGN));
         }
         Ok(reader)
     }
@@ -308,13 +309,22 @@ fn unreadable(name: &str, error: &io::Error) -> Error {
     }
 }
 
-fn owner_of(segment: &tantivy::SegmentReader) -> Result<u64> {
-    let digests = Digests::open(segment).map_err(|_| {
-        let name = format!("{}.fast", segment.segment_id().uuid_string());
-        let what = "the column of digests cannot be read";
-        Error::from(Corruption::new(name, "fast fields", 0, what))
-    })?;
-    Ok(owner(segment.max_doc(), |doc| digests.get(doc)))
+const FOREIGN: &str = "it belongs to another segment";
+
+/// Compares the owner of `signatures` with the digests of the documents of `segment`.
+///
+/// # Errors
+/// When the signatures are of other documents.
+pub fn check_owner(
+    signatures: &SegmentReader,
+    segment: &tantivy::SegmentReader,
+    digests: &Digests,
+) -> Result<()> {
+    if signatures.header().owner == owner(segment.max_doc(), |doc| digests.get(doc)) {
+        return Ok(());
+    }
+    let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
+    Err(Corruption::new(name, "header", 12, FOREIGN).into())
 }
 
 fn to_tantivy(error: impl Into<Error>) -> tantivy::TantivyError {
@@ -349,8 +359,10 @@ impl SegmentPlugin for SignaturePlugin {
         let mut digests = Vec::new();
         for reader in ctx.readers {
             let file = SignatureFile::open_to_merge(reader).map_err(to_tantivy)?;
-            readers.push(file.read(reader, self.config).map_err(to_tantivy)?);
+            let signatures = file.read(reader, self.config).map_err(to_tantivy)?;
             let columns = Digests::open(reader)?;
+            check_owner(&signatures, reader, &columns).map_err(to_tantivy)?;
+            readers.push(signatures);
             digests.extend(reader.doc_ids_alive().map(|doc| columns.get(doc)));
         }
         let alive = |segment: &tantivy::SegmentReader| {

@@ -119,7 +119,7 @@ fn whoever_has_the_old_index_open_is_told_to_open_it_again() {
     let dir = trained();
     let old = Index::open(dir.path("idx")).unwrap();
     let snapshot = old.snapshot().unwrap();
-    let added = snapshot.segments()[0].added_micros(0);
+    let added = snapshot.segments()[0].added_micros(0).unwrap();
     dir.write("more.txt", words(9, 100));
     dir.json(&["add", "idx", "more.txt"]);
     dir.json(&["remove", "idx", "c"]);
@@ -138,7 +138,7 @@ fn whoever_has_the_old_index_open_is_told_to_open_it_again() {
     assert_eq!(new.documents(), 3);
     assert!(new.find("c").unwrap().is_none());
     let a = new.find("a").unwrap().unwrap();
-    assert_eq!(new.segments()[0].added_micros(a.doc), added);
+    assert_eq!(new.segments()[0].added_micros(a.doc).unwrap(), added);
     assert_eq!(new.meta(a).unwrap()["year"], 2019);
     let mut here = dir.command(&["compact", ".", "--retrain"]);
     let run = here.current_dir(dir.path("idx")).output().unwrap();
