@@ -1,0 +1,156 @@
+"""Work on batches of Arrow, for engines that share it out: Spark, Ray, Dask and others.
+
+These functions know nothing of an engine: each takes batches and gives batches or a name. Paths are
+on a file system that all processes see.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from ._index import Index
+from ._texts import join
+from ._types import Joined
+
+_Path = str | os.PathLike[str]
+
+HITS = (
+    "query string, rank long, id string, overlap long, containment double, "
+    "containment_in_query double, resemblance double, meta string"
+)
+"""The columns that :func:`search_batches` gives, in the words of Spark."""
+
+
+def directory_of(index: _Path) -> Path:
+    """Where the parts of an index are while it is being built: beside it."""
+    return Path(f"{os.fspath(index)}.parts")
+
+
+def write_part(
+    batches: Iterable[object],
+    directory: _Path,
+    *,
+    id: str = "id",
+    text: str = "text",
+    meta: str | Sequence[str] = (),
+    **settings: Any,
+) -> str | None:
+    """Writes an index of some batches, under a name that no other has.
+
+    An attempt that fails leaves nothing behind; one that is killed leaves a directory that nobody
+    names.
+
+    Args:
+        batches: The documents: record batches or tables.
+        directory: Where to write it; created if it does not exist.
+        id: The column of the ids.
+        text: The column of the texts.
+        meta: The columns that make the meta object, or the one struct column that is it.
+        settings: Other arguments of :class:`Index`, the same for all parts.
+
+    Returns:
+        The path of the part; ``None`` if there are no documents.
+    """
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    path = Path(directory) / f"part-{uuid.uuid4().hex}"
+    try:
+        index = Index(path, create=True, **settings)
+        with index.writer() as w:
+            w.add_arrow(batches, id=id, text=text, meta=meta)
+        if len(index) > 0:
+            return str(path)
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    shutil.rmtree(path)
+    return None
+
+
+def join_parts(
+    index: _Path,
+    parts: Iterable[str],
+    *,
+    on_conflict: Literal["error", "later"] = "error",
+) -> Joined:
+    """Joins parts into an index, and removes their directory with all that is left in it.
+
+    Args:
+        index: The directory of the index; created if there is none.
+        parts: What :func:`write_part` gave in the attempts that count. Attempts that were killed,
+            or ran twice, are not named and change nothing.
+        on_conflict: What happens if an id occurs twice: see :func:`cento.join`.
+    """
+    named = sorted(parts)
+    try:
+        return join(index, named, on_conflict=on_conflict)
+    finally:
+        shutil.rmtree(directory_of(index), ignore_errors=True)
+
+
+def search_batches(
+    batches: Iterable[Any], index: _Path, *, text: str = "text", id: str = "id", **options: Any
+) -> Iterator[Any]:
+    """Searches for the texts of batches.
+
+    Args:
+        batches: Record batches of pyarrow.
+        index: The directory of the index.
+        text: The column of the texts to look for.
+        id: The column that names them; it becomes the column ``query``.
+        options: Arguments of :meth:`Index.search_many`.
+
+    Yields:
+        A record batch of hits for each batch: ``query``, ``rank`` (from 1), ``id``, ``overlap``,
+        ``containment``, ``containment_in_query``, ``resemblance``, ``meta`` (JSON).
+    """
+    pa: Any = importlib.import_module("pyarrow")
+    opened = Index(index)
+    for batch in batches:
+        found = pa.table(opened.search_many(batch[text].to_pylist(), to_arrow=True, **options))
+        queries = batch[id].cast(pa.string()).take(found["query"])
+        columns: dict[str, Any] = {"query": queries}
+        for name in found.column_names:
+            if name not in ("query", "passages"):
+                column = found[name]
+                is_count = pa.types.is_unsigned_integer(column.type)
+                columns[name] = column.cast(pa.int64()) if is_count else column
+        table = pa.table(columns).combine_chunks()
+        # A batch even where there are no hits, so that there is a schema.
+        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+        yield table.to_batches()[0] if len(table) > 0 else empty
+
+
+def duplicates(index: _Path, *, prefer: str = "oldest", **thresholds: Any) -> list[dict[str, Any]]:
+    """The documents of an index that say what another says.
+
+    Documents are taken in order of preference, and each that is still free gathers those that
+    resemble it: so of a cluster one stays, and every other resembles it.
+
+    Args:
+        index: The directory of the index.
+        prefer: Which document stays: see :meth:`Index.clusters`.
+        thresholds: Other arguments of :meth:`Index.clusters`, such as ``min_resemblance``.
+
+    Returns:
+        ``id``, ``of`` (the document that stays) and ``resemblance`` to it.
+    """
+    clusters = Index(index).clusters(prefer=prefer, **thresholds)
+    return [
+        {"id": member.id, "of": cluster.representative, "resemblance": member.resemblance}
+        for cluster in clusters
+        for member in cluster.members
+        if member.id != cluster.representative
+    ]
+
+
+def remove_parts(index: _Path) -> None:
+    """Removes what a build that failed has left."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(directory_of(index))

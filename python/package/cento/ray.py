@@ -1,0 +1,119 @@
+"""Ray Data builds, searches and deduplicates: data sets in, data sets out.
+
+Needs ray[data] and pyarrow, and paths that the driver and all workers see. Workers build and
+search; joining and clusters are the driver's work, with all of its processors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from . import parts as _parts
+from ._types import Joined
+
+_Path = str | os.PathLike[str]
+
+
+def build(
+    ds: Any,
+    index: _Path,
+    *,
+    id: str = "id",
+    text: str = "text",
+    meta: Sequence[str] = (),
+    parts: int | None = None,
+    on_conflict: Literal["error", "later"] = "error",
+    **settings: Any,
+) -> Joined:
+    """Builds an index of a data set: a part of each block, which the driver joins.
+
+    Tasks that fail, are killed or run twice change nothing.
+
+    Args:
+        ds: The documents.
+        index: The directory of the index; created if there is none, added to if there is one.
+        id: The column of the ids, which are unique.
+        text: The column of the texts.
+        meta: The columns that make the meta object.
+        parts: The number of blocks; as the data set has them if not given.
+        on_conflict: What happens if an id occurs twice: see :func:`cento.join`.
+        settings: Other arguments of :class:`cento.Index`, of a new index.
+    """
+    where = os.fspath(_parts.directory_of(index))
+    names = list(meta)
+
+    def write(block: Any) -> dict[str, list[str]]:
+        part = _parts.write_part(block, where, id=id, text=text, meta=names, **settings)
+        return {"part": [] if part is None else [part]}
+
+    blocks = ds if parts is None else ds.repartition(parts)
+    try:
+        made = blocks.map_batches(
+            write, batch_size=None, batch_format="pyarrow", zero_copy_batch=True
+        )
+        written = [row["part"] for row in made.take_all()]
+    except BaseException:
+        _parts.remove_parts(index)
+        raise
+    return _parts.join_parts(index, written, on_conflict=on_conflict)
+
+
+def search(ds: Any, index: _Path, *, text: str = "text", id: str = "id", **options: Any) -> Any:
+    """Searches an index for each text of a data set.
+
+    Args:
+        ds: The queries.
+        index: The directory of the index.
+        text: The column of the texts.
+        id: The column that names them, which becomes ``query``.
+        options: Arguments of :meth:`cento.Index.search_many`, such as ``limit``.
+
+    Returns:
+        A data set with a row for each hit: :data:`cento.parts.HITS`.
+    """
+    path = os.fspath(index)
+
+    def find(block: Any) -> Any:
+        pa: Any = importlib.import_module("pyarrow")
+        found = _parts.search_batches([block], path, text=text, id=id, threads=1, **options)
+        return pa.Table.from_batches(list(found))
+
+    return ds.map_batches(find, batch_format="pyarrow", zero_copy_batch=True)
+
+
+def dedup(
+    ds: Any,
+    index: _Path,
+    *,
+    id: str = "id",
+    text: str = "text",
+    min_resemblance: float = 0.8,
+    prefer: str = "oldest",
+    parts: int | None = None,
+    **settings: Any,
+) -> Any:
+    """The rows of a data set without those whose text another row has, more or less.
+
+    Builds an index, finds its clusters, and leaves out all but one document of each:
+    what :meth:`cento.Index.clusters` finds on one machine.
+
+    Args:
+        ds: The documents.
+        index: The directory of a new index.
+        id: The column of the ids, which are unique.
+        text: The column of the texts.
+        min_resemblance: The least resemblance to the document that stays, 0 to 1.
+        prefer: Which document of a cluster stays: ``longest``, ``oldest`` (the order of parts), or
+            a column, of which the least value is preferred, with ``-`` before it the greatest.
+        parts: As for :func:`build`.
+        settings: Other arguments of :class:`cento.Index`.
+    """
+    column = prefer.removeprefix("-")
+    meta = [] if column in ("oldest", "longest") else [column]
+    build(ds, index, id=id, text=text, meta=meta, parts=parts, **settings)
+    found = _parts.duplicates(index, prefer=prefer, min_resemblance=min_resemblance)
+    dropped = frozenset(each["id"] for each in found)
+    return ds.filter(lambda row: str(row[id]) not in dropped)

@@ -1,0 +1,134 @@
+"""Spark builds, searches and deduplicates: data frames in, data frames out.
+
+Needs pyspark 4 or later and pyarrow, and paths that the driver and all executors see. Executors
+build and search; joining, clusters and pairs are the driver's work, with all of its processors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from . import parts as _parts
+from ._index import Index
+from ._types import Joined
+
+_Path = str | os.PathLike[str]
+
+
+def build(
+    df: Any,
+    index: _Path,
+    *,
+    id: str = "id",
+    text: str = "text",
+    meta: Sequence[str] = (),
+    parts: int | None = None,
+    on_conflict: Literal["error", "later"] = "error",
+    **settings: Any,
+) -> Joined:
+    """Builds an index of a data frame: a part in each partition, which the driver joins.
+
+    Rows are partitioned by their ids. Tasks that fail, are killed or run twice change nothing.
+
+    Args:
+        df: The documents.
+        index: The directory of the index; created if there is none, added to if there is one.
+        id: The column of the ids. Of rows with the same id in a partition the last stays.
+        text: The column of the texts.
+        meta: The columns that make the meta object.
+        parts: The number of partitions; Spark chooses it if it is not given.
+        on_conflict: What happens if the index has an id already: see :func:`cento.join`.
+        settings: Other arguments of :class:`cento.Index`, of a new index.
+    """
+    where = os.fspath(_parts.directory_of(index))
+    names = list(meta)
+
+    def write(batches: Iterable[Any]) -> Iterator[Any]:
+        pa: Any = importlib.import_module("pyarrow")
+        part = _parts.write_part(batches, where, id=id, text=text, meta=names, **settings)
+        if part is not None:
+            yield pa.RecordBatch.from_pydict({"part": [part]})
+
+    rows = df.select(id, text, *names)
+    rows = rows.repartition(id) if parts is None else rows.repartition(parts, id)
+    try:
+        written = [row["part"] for row in rows.mapInArrow(write, "part string").collect()]
+    except BaseException:
+        _parts.remove_parts(index)
+        raise
+    return _parts.join_parts(index, written, on_conflict=on_conflict)
+
+
+def search(df: Any, index: _Path, *, text: str = "text", id: str = "id", **options: Any) -> Any:
+    """Searches an index for each text of a data frame.
+
+    Args:
+        df: The queries.
+        index: The directory of the index.
+        text: The column of the texts.
+        id: The column that names them, which becomes ``query``.
+        options: Arguments of :meth:`cento.Index.search_many`, such as ``limit``.
+
+    Returns:
+        A data frame with a row for each hit: :data:`cento.parts.HITS`.
+    """
+    path = os.fspath(index)
+
+    def find(batches: Iterable[Any]) -> Iterator[Any]:
+        return _parts.search_batches(batches, path, text=text, id=id, threads=1, **options)
+
+    return df.select(id, text).mapInArrow(find, _parts.HITS)
+
+
+def dedup(
+    df: Any,
+    index: _Path,
+    *,
+    id: str = "id",
+    text: str = "text",
+    min_resemblance: float = 0.8,
+    prefer: str = "oldest",
+    parts: int | None = None,
+    **settings: Any,
+) -> Any:
+    """The rows of a data frame without those whose text another row has, more or less.
+
+    Builds an index, finds its clusters, and leaves out all but one document of each:
+    what :meth:`cento.Index.clusters` finds on one machine.
+
+    Args:
+        df: The documents.
+        index: The directory of a new index.
+        id: The column of the ids, which are unique.
+        text: The column of the texts.
+        min_resemblance: The least resemblance to the document that stays, 0 to 1.
+        prefer: Which document of a cluster stays: ``longest``, ``oldest`` (the order of parts), or
+            a column, of which the least value is preferred, with ``-`` before it the greatest.
+        parts: As for :func:`build`.
+        settings: Other arguments of :class:`cento.Index`.
+    """
+    column = prefer.removeprefix("-")
+    meta = [] if column in ("oldest", "longest") else [column]
+    build(df, index, id=id, text=text, meta=meta, parts=parts, **settings)
+    found = _parts.duplicates(index, prefer=prefer, min_resemblance=min_resemblance)
+    if not found:
+        return df
+    dropped = df.sparkSession.createDataFrame([(each["id"],) for each in found], "dropped string")
+    return df.join(dropped, df[id].cast("string") == dropped["dropped"], "left_anti")
+
+
+def pairs(session: Any, index: _Path, **options: Any) -> Any:
+    """The pairs of an index as a data frame: the arguments of :meth:`cento.Index.pairs`.
+
+    The driver finds them; ``session`` is the Spark session.
+    """
+    pa: Any = importlib.import_module("pyarrow")
+    found = pa.table(Index(index).pairs(to_arrow=True, **options))
+    fields = [
+        pa.field(f.name, pa.int64()) if pa.types.is_unsigned_integer(f.type) else f
+        for f in found.schema
+    ]
+    return session.createDataFrame(found.cast(pa.schema(fields)))

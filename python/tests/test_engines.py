@@ -1,0 +1,186 @@
+"""Spark, Ray and datatrove give what one machine gives; each test needs that package."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cento
+import cento.datatrove
+import cento.parts
+import cento.ray
+import cento.spark
+import pytest
+
+
+def kept_by_one(texts: list[tuple[str, str]]) -> set[str]:
+    """What stays on one machine: the first of each cluster."""
+    found = cento.dedup(texts, min_resemblance=0.5)
+    return {item[0] for item, verdict in found if verdict.kept}
+
+
+@pytest.fixture
+def table(texts: list[tuple[str, str]]) -> Any:
+    pa = pytest.importorskip("pyarrow")
+    ids, bodies = zip(*texts, strict=True)
+    return pa.table({"url": ids, "content": bodies, "n": list(range(len(texts)))})
+
+
+def pairs_of(index: cento.Index) -> set[frozenset[str]]:
+    return {frozenset((a, b)) for a, b, _ in index.pairs(min_resemblance=0.5)}
+
+
+def test_parts_become_one_index_and_leave_nothing(
+    table: Any, index: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    path = tmp_path / "all.idx"
+    where = cento.parts.directory_of(path)
+    batches = table.to_batches(max_chunksize=15)
+    columns: dict[str, Any] = {"id": "url", "text": "content", "meta": ["n"]}
+    parts = [cento.parts.write_part([batch], where, **columns) for batch in batches]
+    # An attempt that ran twice and is not named, and one that failed.
+    assert cento.parts.write_part(batches[:1], where, **columns) not in parts
+    with pytest.raises(cento.InputError):
+        cento.parts.write_part(batches[:1], where, id="url", text="n")
+    assert cento.parts.write_part([], where) is None
+    assert len(list(where.iterdir())) == 4
+    joined = cento.parts.join_parts(path, [part for part in parts if part])
+    assert (joined.documents, joined.segments) == (40, 3)
+    assert not where.exists()
+    all = cento.Index(path)
+    assert pairs_of(all) == pairs_of(index)
+    dropped = cento.parts.duplicates(path, min_resemblance=0.5, prefer="n")
+    assert {id for id, _ in texts} - {each["id"] for each in dropped} == kept_by_one(texts)
+
+    queries = table.slice(0, 5)
+    (found,) = cento.parts.search_batches(queries.to_batches(), path, id="url", text="content")
+    expected = [
+        (query, rank, hit.id)
+        for (query, text) in texts[:5]
+        for rank, hit in enumerate(index.search(text), 1)
+    ]
+    rows = found.to_pylist()
+    assert [(row["query"], row["rank"], row["id"]) for row in rows] == expected
+    nothing = table.slice(0, 0).to_batches() or [table.to_batches()[0].slice(0, 0)]
+    (none,) = cento.parts.search_batches(nothing, path, id="url", text="content")
+    assert none.schema == found.schema
+
+
+@pytest.fixture
+def session() -> Iterator[Any]:
+    sql = pytest.importorskip("pyspark.sql")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2]")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def test_spark_gives_what_one_machine_gives(
+    session: Any, table: Any, index: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    df = session.createDataFrame(table.to_pandas())
+    columns: dict[str, Any] = {"id": "url", "text": "content"}
+    path = tmp_path / "all.idx"
+    joined = cento.spark.build(df, path, meta=["n"], parts=3, **columns)
+    assert joined.documents == 40
+    assert joined.segments > 1
+    all = cento.Index(path)
+    assert pairs_of(all) == pairs_of(index)
+    found = cento.spark.search(df.limit(5), path, min_resemblance=0.3, **columns).collect()
+    expected = {
+        (id, hit.id, hit.resemblance)
+        for id, text in texts[:5]
+        for hit in index.search(text, min_resemblance=0.3)
+    }
+    assert {(row.query, row.id, row.resemblance) for row in found} == expected
+    pairs = cento.spark.pairs(session, path, min_resemblance=0.5).collect()
+    assert {frozenset((row.a, row.b)) for row in pairs} == pairs_of(index)
+    kept = cento.spark.dedup(df, tmp_path / "dedup.idx", min_resemblance=0.5, prefer="n", **columns)
+    assert {row.url for row in kept.collect()} == kept_by_one(texts)
+    # The same ids again are not joined, and nothing is left of the attempt.
+    with pytest.raises(cento.OpenError, match="nothing was joined"):
+        cento.spark.build(df, path, **columns)
+    assert not cento.parts.directory_of(path).exists()
+    assert len(cento.Index(path)) == 40
+
+
+def test_ray_gives_what_one_machine_gives(
+    table: Any, index: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray.data")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        ds = ray.data.from_arrow(table)
+        columns: dict[str, Any] = {"id": "url", "text": "content"}
+        path = tmp_path / "all.idx"
+        joined = cento.ray.build(ds, path, parts=3, **columns)
+        assert (joined.documents, joined.segments) == (40, 3)
+        assert pairs_of(cento.Index(path)) == pairs_of(index)
+        found = cento.ray.search(ds.limit(5), path, min_resemblance=0.3, **columns).take_all()
+        expected = {
+            (id, hit.id, hit.resemblance)
+            for id, text in texts[:5]
+            for hit in index.search(text, min_resemblance=0.3)
+        }
+        assert {(row["query"], row["id"], row["resemblance"]) for row in found} == expected
+        kept = cento.ray.dedup(
+            ds, tmp_path / "dedup.idx", min_resemblance=0.5, prefer="n", **columns
+        )
+        assert {row["url"] for row in kept.take_all()} == kept_by_one(texts)
+    finally:
+        ray.shutdown()
+
+
+class Found:
+    """A document as datatrove has them: what the steps need of it."""
+
+    def __init__(self, id: str, text: str) -> None:
+        self.id, self.text = id, text
+
+
+def test_steps_for_datatrove_drop_what_they_should(
+    index: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    documents = [Found(id, text) for id, text in texts]
+    step = cento.datatrove.Dedup(tmp_path / "kept.idx", min_resemblance=0.5)
+    expected = [
+        item[0] for item, verdict in cento.dedup(texts, min_resemblance=0.5) if verdict.kept
+    ]
+    assert [each.id for each in step(documents)] == expected
+    assert list(step(documents)) == []
+    with pytest.raises(cento.QueryError, match="set `tasks=1`"):
+        list(step(documents, 0, 2))
+    clean = cento.datatrove.Decontaminate(index.path, batch=7)
+    others = [Found("new", "nothing of this is in any of them, whatever they may say")]
+    assert [each.id for each in clean([*documents, *others])] == ["new"]
+
+
+def test_datatrove_runs_the_steps(tmp_path: Path, texts: list[tuple[str, str]]) -> None:
+    base = pytest.importorskip("datatrove.data")
+    executor = pytest.importorskip("datatrove.executor")
+    documents = [base.Document(text=text, id=id) for id, text in texts]
+    seen: list[str] = []
+
+    def collect(data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Any]:
+        for each in data:
+            seen.append(each.id)
+            yield each
+
+    step = cento.datatrove.Dedup(tmp_path / "kept.idx", min_resemblance=0.5)
+    local = executor.LocalPipelineExecutor(
+        pipeline=[documents, step, collect], tasks=1, logging_dir=str(tmp_path / "logs")
+    )
+    local.run()
+    assert len(seen) == 30
