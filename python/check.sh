@@ -31,7 +31,7 @@ step cargo fmt --manifest-path "$here/Cargo.toml" --check
 step "$bin/ruff" format --check "$here"
 step "$bin/ruff" check "$here"
 # Beside the copy, so that what is imported is the wheel.
-cp -R "$here/tests" "$here/README.md" "$here/pyproject.toml" "$work/"
+cp -R "$here/tests" "$here/docs" "$here/README.md" "$here/pyproject.toml" "$work/"
 cd "$work"
 step "$bin/mypy" --python-executable "$bin/python" tests
 step "$bin/mypy" --python-executable "$bin/python" --package cento
