@@ -42,8 +42,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cento::index::Document;
+use cento::stop::Stop;
 use cento::{Error, Result};
 
 pub use add::{AddOptions, AddReport, Event, add};
@@ -59,7 +61,7 @@ pub use extract::{Extracted, Extraction, WORKER_VERB};
 pub use html::Html;
 pub use jsonl::text_place;
 pub use train::train;
-pub use walk::read;
+pub use walk::{read, read_bytes};
 
 /// How sources are read.
 #[derive(Debug, Clone)]
@@ -91,6 +93,8 @@ pub struct SourceOptions {
     pub extraction: Option<Extraction>,
     /// What reads Parquet and Arrow files; without, they are refused.
     pub tables: Option<Tables>,
+    /// Set when nobody waits for the documents any more: what extracts texts is then ended.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Default for SourceOptions {
@@ -108,6 +112,7 @@ impl Default for SourceOptions {
             html: Html::default(),
             extraction: None,
             tables: None,
+            stop: None,
         }
     }
 }
@@ -206,7 +211,10 @@ impl Chunk {
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Html, _) => html::text_of(&self.bytes, encoding, options.html),
             (ChunkKind::Document, Some(extraction)) => {
-                return extraction.text_of(&self.bytes).map_err(|why| self.unread(why));
+                let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
+                let extracted = extraction.text_of_until(&self.bytes, stop);
+                stop.check()?;
+                return extracted.map_err(|why| self.unread(why));
             }
             (ChunkKind::Document, None) => {
                 return Err(Error::input(&*self.path, sniff::unread(&self.bytes)));

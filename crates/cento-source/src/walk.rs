@@ -62,6 +62,19 @@ pub fn read(
     }
 }
 
+/// Reads a file of this name that is in memory, as [`read`] does.
+pub fn read_bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    options: &SourceOptions,
+    emit: &mut dyn FnMut(Item) -> ControlFlow<()>,
+) {
+    let mut reader = Reader::new(options, emit, false);
+    reader.set_len(bytes.len() as u64);
+    // What has been emitted says how it ended.
+    let _ = reader.stream(&name.into(), Source::Bytes(io::Cursor::new(bytes)));
+}
+
 /// Reads one file as one document: neither directories nor archives, nor records.
 pub fn read_one(
     path: &Path,
@@ -82,6 +95,9 @@ struct Reader<'a> {
     /// The archives that are open, and how much may be unpacked of each. One may be in another.
     #[cfg(feature = "archives")]
     within: Vec<Unpacking>,
+    /// The bytes of the file that is being read.
+    #[cfg(feature = "archives")]
+    len: u64,
     /// A file is one document, even if it holds records.
     is_one: bool,
 }
@@ -101,8 +117,20 @@ impl<'a> Reader<'a> {
             emit,
             #[cfg(feature = "archives")]
             within: Vec::new(),
+            #[cfg(feature = "archives")]
+            len: 0,
             is_one,
         }
+    }
+
+    /// Notes how large the file is that is read next; 0 if that is not known.
+    fn set_len(&mut self, len: u64) {
+        #[cfg(feature = "archives")]
+        {
+            self.len = len;
+        }
+        #[cfg(not(feature = "archives"))]
+        let _ = len;
     }
 
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
@@ -153,12 +181,16 @@ impl<'a> Reader<'a> {
         let name = path.to_string_lossy();
         let place: Arc<str> = name.strip_prefix("./").unwrap_or(&name).into();
         match File::open(path) {
-            Ok(file) => self.stream(&place, Source::File(file)),
+            Ok(file) => {
+                self.set_len(file.metadata().map_or(0, |found| found.len()));
+                self.stream(&place, Source::File(file))
+            }
             Err(error) => self.fail(Error::io("read", path, error)),
         }
     }
 
     fn stdin(&mut self) -> ControlFlow<()> {
+        self.set_len(0);
         self.stream(&STDIN.into(), Source::Stream(Box::new(io::stdin().lock())))
     }
 
@@ -344,7 +376,7 @@ impl<'a> Reader<'a> {
             return self.skip(place, "it is an archive within an archive within an archive");
         }
         // What archives in this one hold is bounded by its own size.
-        let len = std::fs::metadata(&**place).map_or(0, |found| found.len());
+        let len = if self.within.is_empty() { self.len } else { 0 };
         self.within.push(Unpacking::of(len));
         let read = go_through(source, &mut |name, entry| self.inside(place, name, entry));
         self.within.pop();
@@ -499,7 +531,6 @@ impl<'a> Reader<'a> {
 /// The bytes of a file.
 enum Source<'a> {
     File(File),
-    #[cfg(feature = "archives")]
     Bytes(io::Cursor<Vec<u8>>),
     Stream(Box<dyn Read + 'a>),
 }
@@ -557,7 +588,6 @@ impl Read for Source<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Source::File(file) => file.read(buffer),
-            #[cfg(feature = "archives")]
             Source::Bytes(bytes) => bytes.read(buffer),
             Source::Stream(stream) => stream.read(buffer),
         }

@@ -344,6 +344,7 @@ impl Dedup {
             extraction,
             keeps_places,
             tables,
+            stop: _,
         } = &self.source();
         let config = index.config();
         let generations = against.iter().map(|other| other.snapshot().generation());

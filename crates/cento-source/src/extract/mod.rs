@@ -27,9 +27,10 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossbeam::channel::{RecvTimeoutError, bounded};
+use cento::stop::Stop;
+use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 
 #[cfg(feature = "office")]
 pub use worker::serve;
@@ -45,6 +46,9 @@ pub const SECONDS_MAX: u64 = 20;
 
 /// The memory that a worker may use, in bytes; on Linux.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// How often it is asked whether somebody still waits for a worker.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a worker says, at most: two strings with their lengths.
 const REASON_BYTES_MAX: u64 = 64 << 10;
@@ -96,23 +100,32 @@ impl Extraction {
     /// # Errors
     /// When it has none that can be read, with the reason as a clause.
     pub fn text_of(&self, bytes: &[u8]) -> Result<Extracted, String> {
+        self.text_of_until(bytes, Stop::NEVER)
+    }
+
+    /// The same, until `stop`, which ends the worker.
+    ///
+    /// # Errors
+    /// As [`text_of`](Self::text_of), and after `stop`.
+    pub fn text_of_until(&self, bytes: &[u8], stop: Stop<'_>) -> Result<Extracted, String> {
         let idle = self.idle().pop();
         if let Some(worker) = idle {
-            match self.ask(worker, bytes) {
+            match self.ask(worker, bytes, stop) {
                 // What files before have left in it may be why: a new one decides.
                 Err(Failed::Ended(_)) => {}
                 answered => return answered.map_err(|failed| failed.to_string()),
             }
         }
         let started = Worker::start(&self.shared).map_err(|error| {
-            let program = self.shared.program.display();
-            format!("its text is extracted by {program}, which cannot be started: {error}")
+            // The path is nothing that clients of a service are told.
+            log::error!("{} cannot be started: {error}", self.shared.program.display());
+            format!("the process that extracts its text cannot be started: {error}")
         })?;
-        self.ask(started, bytes).map_err(|failed| failed.to_string())
+        self.ask(started, bytes, stop).map_err(|failed| failed.to_string())
     }
 
-    fn ask(&self, mut worker: Worker, bytes: &[u8]) -> Result<Extracted, Failed> {
-        let answer = worker.ask(bytes, self.shared.time_max)?;
+    fn ask(&self, mut worker: Worker, bytes: &[u8], stop: Stop<'_>) -> Result<Extracted, Failed> {
+        let answer = worker.ask(bytes, self.shared.time_max, stop)?;
         self.idle().push(worker);
         answer.map_err(Failed::Refused)
     }
@@ -128,6 +141,8 @@ enum Failed {
     Refused(String),
     /// The worker took too long, in seconds.
     Late(u64),
+    /// Nobody waits for it any more.
+    Unwanted,
     /// The worker ended.
     Ended(Option<ExitStatus>),
 }
@@ -139,6 +154,7 @@ impl fmt::Display for Failed {
             Failed::Late(seconds) => {
                 write!(f, "extracting its text took more than {seconds} s and was stopped")
             }
+            Failed::Unwanted => f.write_str("extracting its text was stopped"),
             Failed::Ended(status) => match status.and_then(by_limit) {
                 Some(limit) => write!(f, "extracting its text took more than {limit}"),
                 None => write!(
@@ -200,31 +216,46 @@ impl Worker {
         &mut self,
         bytes: &[u8],
         time_max: Duration,
+        stop: Stop<'_>,
     ) -> Result<Result<Extracted, String>, Failed> {
         let Worker { process, input, output } = self;
         let (done, is_done) = bounded::<()>(0);
-        let (answer, is_late) = thread::scope(|scope| {
+        let (answer, failed) = thread::scope(|scope| {
             let watch = scope.spawn(move || {
-                let is_late = is_done.recv_timeout(time_max) == Err(RecvTimeoutError::Timeout);
-                if is_late {
-                    // What is written to it and read from it then fails.
-                    let _ = process.kill();
-                }
-                is_late
+                let failed = watch(&is_done, time_max, stop)?;
+                // What is written to it and read from it then fails.
+                let _ = process.kill();
+                Some(failed)
             });
             let answer = write_request(input, bytes).and_then(|()| read_answer(output));
             drop(done);
-            (answer, watch.join().unwrap_or(false))
+            (answer, watch.join().unwrap_or_default())
         });
-        match answer {
-            Ok(answer) if !is_late => Ok(answer),
-            _ if is_late => Err(Failed::Late(time_max.as_secs())),
-            Ok(_) => unreachable!("an answer in time is returned"),
-            Err(_) => {
+        match (answer, failed) {
+            (_, Some(failed)) => Err(failed),
+            (Ok(answer), None) => Ok(answer),
+            (Err(_), None) => {
                 // It may have closed its output and run on. One that has ended keeps its status.
                 let _ = self.process.kill();
                 Err(Failed::Ended(self.process.wait().ok()))
             }
+        }
+    }
+}
+
+/// Waits until a worker is done; why it is to be ended, if it is not.
+fn watch(is_done: &Receiver<()>, time_max: Duration, stop: Stop<'_>) -> Option<Failed> {
+    let until = Instant::now() + time_max;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if is_done.recv_timeout(left.min(STOP_INTERVAL)) != Err(RecvTimeoutError::Timeout) {
+            return None;
+        }
+        if stop.check().is_err() {
+            return Some(Failed::Unwanted);
+        }
+        if left.is_zero() {
+            return Some(Failed::Late(time_max.as_secs()));
         }
     }
 }
@@ -308,6 +339,7 @@ fn read_bytes(input: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
 #[cfg(unix)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicBool;
 
     fn script(script: &str, milliseconds: u64) -> Extraction {
         let arguments = vec!["-c".to_owned(), script.to_owned()];
@@ -336,6 +368,15 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_that_nobody_waits_for_is_killed() {
+        let unwanted = AtomicBool::new(true);
+        let why = script("exec tail -f /dev/null", LONG)
+            .text_of_until(b"x", Stop::on(&unwanted))
+            .unwrap_err();
+        assert!(why.contains("was stopped"), "{why}");
+    }
+
+    #[test]
     fn a_worker_that_ends_or_says_what_is_no_answer_is_a_failure() {
         check(&script("exit 3", LONG), b"x", "exit status: 3");
         check(&script("kill -XCPU $$", LONG), b"x", "20 s of processor time");
@@ -345,7 +386,7 @@ mod tests {
         let endless = "printf '\\000\\000\\000\\000\\000\\000\\000\\000\\200'; cat /dev/zero";
         check(&script(endless, LONG), b"x", "the process ended");
         let none = Extraction::by("/no/such/program");
-        check(&none, b"x", "/no/such/program, which cannot be started");
+        check(&none, b"x", "the process that extracts its text cannot be started");
     }
 
     #[test]
