@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
+use super::extract::source_options;
 use super::progress::stop_flag_and;
 #[cfg(feature = "remote")]
 use super::stored;
@@ -56,7 +57,7 @@ pub struct Serve {
     /// Compact the index every day at this local time, such as 03:00.
     #[arg(long, value_name = "HH:MM", value_parser = parse_time)]
     compact_at: Option<Time>,
-    /// Maximum size of a request body.
+    /// Maximum size of a request body, and of the texts of its files together.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_bytes)]
     max_body: usize,
     /// Maximum number of searches in a batch.
@@ -220,6 +221,7 @@ impl Serve {
             compact_at: self.compact_at,
             collection: table.map(Arc::new),
             log_requests: self.log_requests,
+            source: source_options(),
             faults: defaults.faults,
         })
     }

@@ -27,10 +27,11 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, Health, PairwiseRequest,
+    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health, PairwiseRequest,
     PairwiseResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse,
-    ReportRequest, SearchRequest, StatsResponse,
+    ReportRequest, SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
 };
+use crate::multipart::Multipart;
 use cento::search::Answer;
 use cento::{Error, Result};
 
@@ -81,6 +82,7 @@ pub enum Probe {
 /// The body of a request.
 enum Load<'a> {
     Nothing,
+    Files(Multipart),
     Json(Vec<u8>),
     Lines(&'a [u8]),
 }
@@ -202,6 +204,64 @@ impl Client {
         self.post(&with(commit, "/v1/documents"), Load::Lines(lines))
     }
 
+    /// Adds the documents in files, each by its name. What of them was not read is in the response.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn add_files(&self, files: &[FileBody<'_>], commit: Commit) -> Result<AddResponse> {
+        self.post(&with(commit, "/v1/documents"), Load::Files(Multipart::new(files, None)))
+    }
+
+    /// Finds the documents that share text with those in files. The request has neither text nor id.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn search_files(
+        &self,
+        files: &[FileBody<'_>],
+        request: &SearchRequest,
+    ) -> Result<SearchFilesResponse> {
+        self.post("/v1/search", self.files(files, request)?)
+    }
+
+    /// Compares two files, in parts `a` and `b`; with what `request` names in place of a text of its
+    /// own if there is one file.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search), and when a file is not one text.
+    pub fn compare_files(
+        &self,
+        files: &[FileBody<'_>],
+        request: &CompareRequest,
+    ) -> Result<CompareResponse> {
+        self.post("/v1/compare", self.files(files, request)?)
+    }
+
+    /// Compares the documents in files with each other, beside those of the request.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn pairwise_files(
+        &self,
+        files: &[FileBody<'_>],
+        request: &PairwiseRequest,
+    ) -> Result<PairwiseResponse> {
+        self.post("/v1/pairwise", self.files(files, request)?)
+    }
+
+    /// Returns the texts of the documents in files; nothing is kept.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn texts(&self, files: &[FileBody<'_>]) -> Result<TextsResponse> {
+        self.post("/v1/texts", Load::Files(Multipart::new(files, None)))
+    }
+
+    fn files<T: Serialize>(&self, files: &[FileBody<'_>], request: &T) -> Result<Load<'static>> {
+        let request = serde_json::to_vec(request).map_err(unwritable)?;
+        Ok(Load::Files(Multipart::new(files, Some(&request))))
+    }
+
     /// Reads a stored document.
     ///
     /// # Errors
@@ -304,6 +364,7 @@ impl Client {
             Load::Nothing => (None, &[][..]),
             Load::Json(json) => (Some("application/json"), &json[..]),
             Load::Lines(lines) => (Some("application/x-ndjson"), *lines),
+            Load::Files(files) => (Some(files.content_type()), files.body()),
         };
         let sent = if method == "GET" {
             let mut request = self.agent.get(url);

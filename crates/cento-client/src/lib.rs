@@ -6,6 +6,8 @@
 pub mod api;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "client")]
+mod multipart;
 mod whereabouts;
 
 #[cfg(feature = "client")]

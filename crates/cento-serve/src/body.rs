@@ -1,11 +1,14 @@
 //! What does a request bring with it, and how much of it is let in?
 
+use std::convert::Infallible;
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::body::{Body as Stream, Bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use bytes::BytesMut;
+use futures_util::stream;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
@@ -33,19 +36,33 @@ fn no_room() -> Failure {
 }
 
 /// The form of a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Form {
     /// One JSON value.
     Json,
     /// A JSON value a line.
     Lines,
+    /// Parts, some of which are files.
+    Files,
 }
 
 /// A body, whole.
 pub struct Body {
     bytes: Bytes,
     form: Form,
+    /// What stands between files.
+    boundary: Option<String>,
     permit: Permit,
+}
+
+/// A part of a body of files.
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// The name of the file, if it is one.
+    pub file: Option<String>,
+    /// Its bytes.
+    pub bytes: Bytes,
 }
 
 impl Body {
@@ -55,17 +72,61 @@ impl Body {
     /// When it is too large, no JSON by its own account, or does not arrive.
     pub async fn read(request: Request, gate: &Gate, bytes_max: usize) -> Result<Body, Failure> {
         let form = form(request.headers())?;
+        let boundary = match form {
+            Form::Files => Some(boundary(request.headers())?),
+            _ => None,
+        };
         let declared = declared_length(request.headers())?;
         if declared.is_some_and(|length| length > bytes_max as u64) {
             return Err(too_large(bytes_max));
         }
         let (bytes, permit) = collect(request.into_body(), gate, bytes_max).await?;
-        Ok(Body { bytes, form, permit })
+        Ok(Body { bytes, form, boundary, permit })
     }
 
     /// Whether it is JSON lines.
     pub fn is_lines(&self) -> bool {
         self.form == Form::Lines
+    }
+
+    /// Whether it is files.
+    pub fn is_files(&self) -> bool {
+        self.form == Form::Files
+    }
+
+    /// JSON lines that the service has made itself, and what keeps room for them.
+    pub fn of_lines(lines: Vec<u8>, permit: Permit) -> Body {
+        Body { bytes: lines.into(), form: Form::Lines, boundary: None, permit }
+    }
+
+    /// The parts of a body of files, and what keeps room for them.
+    ///
+    /// # Errors
+    /// When it is none, has more parts than that, or there is no room to cut it.
+    pub async fn into_files(self, parts_max: usize) -> Result<(Vec<Part>, Permit), Failure> {
+        let Body { bytes, boundary, mut permit, .. } = self;
+        // They are cut out of a copy.
+        if !permit.try_grow(bytes.len()) {
+            return Err(no_room());
+        }
+        let damaged = |error: multer::Error| {
+            Failure::bad_request(format!("the body is no multipart/form-data: {error}"))
+        };
+        let stream = stream::once(ready(Ok::<_, Infallible>(bytes)));
+        let mut parts = multer::Multipart::new(stream, boundary.unwrap_or_default());
+        let mut found = Vec::new();
+        while let Some(part) = parts.next_field().await.map_err(damaged)? {
+            if found.len() == parts_max {
+                return Err(Failure::too_large(format!(
+                    "at most {parts_max} files can be sent at once; send fewer, or an archive"
+                )));
+            }
+            let name = part.name().unwrap_or_default().to_owned();
+            let file = part.file_name().map(str::to_owned);
+            let bytes = part.bytes().await.map_err(damaged)?;
+            found.push(Part { name, file, bytes });
+        }
+        Ok((found, permit))
     }
 
     /// The number of its bytes.
@@ -82,10 +143,12 @@ impl Body {
     /// What it says.
     ///
     /// # Errors
-    /// When it is JSON lines, no JSON, or says something else.
+    /// When it is of another form, no JSON, or says something else.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        if self.is_lines() {
-            return Err(unsupported("this route accepts application/json only"));
+        if self.form != Form::Json {
+            return Err(Failure::unsupported(
+                "this route does not accept this type; see /openapi.json",
+            ));
         }
         parse(&self.bytes)
     }
@@ -132,7 +195,9 @@ async fn collect(
 fn form(headers: &HeaderMap) -> Result<Form, Failure> {
     let encoding = headers.get(header::CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
-        return Err(unsupported("Content-Encoding is not supported; send the body uncompressed"));
+        return Err(Failure::unsupported(
+            "Content-Encoding is not supported; send the body uncompressed",
+        ));
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
@@ -141,8 +206,17 @@ fn form(headers: &HeaderMap) -> Result<Form, Failure> {
         Some("application/x-ndjson" | "application/ndjson" | "application/jsonl") => {
             Ok(Form::Lines)
         }
-        _ => Err(unsupported("set Content-Type to application/json or application/x-ndjson")),
+        Some("multipart/form-data") => Ok(Form::Files),
+        _ => Err(Failure::unsupported(
+            "set Content-Type to application/json, application/x-ndjson or multipart/form-data",
+        )),
     }
+}
+
+fn boundary(headers: &HeaderMap) -> Result<String, Failure> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    multer::parse_boundary(kind.unwrap_or_default())
+        .map_err(|error| Failure::bad_request(format!("Content-Type: {error}")))
 }
 
 fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
@@ -153,8 +227,4 @@ fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
 
 fn too_large(bytes_max: usize) -> Failure {
     Failure::too_large(format!("the body exceeds {bytes_max} bytes; send less at a time"))
-}
-
-fn unsupported(message: &str) -> Failure {
-    Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
 }

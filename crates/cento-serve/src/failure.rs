@@ -39,6 +39,11 @@ impl Failure {
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
 
+    /// A body of a form that the route does not take.
+    pub fn unsupported(message: &str) -> Failure {
+        Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    }
+
     /// Too much is going on.
     pub fn busy(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)

@@ -13,6 +13,7 @@ mod command;
 mod connection;
 mod exposition;
 mod failure;
+mod files;
 mod follow;
 mod guard;
 mod ingest;
@@ -45,6 +46,7 @@ use cento::fault::Faults;
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Result};
+use cento_source::SourceOptions;
 use command::Command;
 use follow::Follower;
 use ingest::Signers;
@@ -101,6 +103,8 @@ pub struct Settings {
     pub collection: Option<Arc<FrequencyTable>>,
     /// Log every request.
     pub log_requests: bool,
+    /// How files are read that are sent as they are.
+    pub source: SourceOptions,
     /// What a test makes fail.
     #[doc(hidden)]
     pub faults: Faults,
@@ -129,6 +133,7 @@ impl Default for Settings {
             compact_at: None,
             collection: None,
             log_requests: false,
+            source: SourceOptions::default(),
             faults: Faults::default(),
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::run::{Dir, indexed};
 use crate::common::service::Service;
-use crate::common::words;
+use crate::common::{words, zip};
 use serde_json::{Value, json};
 
 /// What WebDriver calls an element.
@@ -202,6 +202,31 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
     browser.click("#search-run");
     browser.wait_for(&titles.replace("WANTED", "titles.includes('Adds')"));
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
+    assert!(service.stop());
+}
+
+#[test]
+fn files_in_an_archive_are_searched_for() {
+    let Some(browser) = Browser::start() else { return };
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let page = format!("<!doctype html><p>{}</p>", words(1, 80));
+    let files = [("a.html", page.as_bytes()), ("b.png", b"\x89PNG\r\n\x1a\n")];
+    dir.write("in.zip", zip(&files));
+    dir.write("c.md", format!("*{}*", words(3, 60)));
+    browser.open(&service.url);
+    browser
+        .wait_for("return document.getElementById('stats').textContent.startsWith('3 documents')");
+    let paths = ["in.zip", "c.md"].map(|name| dir.path(name).display().to_string());
+    browser.type_into("#search-files", &paths.join("\n"));
+    let names = browser.wait_for(
+        "const rows = [...document.querySelectorAll('#search-queries tbody tr')];
+         return rows.length > 0 && rows.map(row => row.querySelector('button').textContent);",
+    );
+    assert_eq!(names, json!(["c.md", "in.zip/a.html"]));
+    let told = browser.run("return document.getElementById('search-status').textContent");
+    let told = told.as_str().unwrap();
+    assert!(told.contains("1 file was left out: in.zip/b.png: it is an image"), "{told}");
     assert!(service.stop());
 }
 

@@ -27,6 +27,7 @@ mod reports;
 mod serve;
 mod service;
 mod service_defects;
+mod service_files;
 mod service_hardened;
 mod service_log;
 mod service_stops;

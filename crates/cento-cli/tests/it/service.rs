@@ -124,6 +124,7 @@ fn every_route_is_in_the_document_of_the_api() {
         "post /v1/passages",
         "post /v1/remove",
         "post /v1/search",
+        "post /v1/texts",
     ];
     assert_eq!(routes.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::NotRead;
 #[cfg(feature = "openapi")]
 use super::schema;
 use cento::index::{id_of_json, meta_of_json};
@@ -106,6 +107,9 @@ pub struct AddResponse {
     /// The first records that are no documents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<RecordError>,
+    /// What of the files was not read, if files were sent.
+    #[serde(flatten)]
+    pub not_read: NotRead,
 }
 
 /// A record that is no document.

@@ -5,6 +5,7 @@
 
 mod compare;
 mod documents;
+mod files;
 mod maintenance;
 mod pairwise;
 mod report;
@@ -18,6 +19,10 @@ pub use compare::{CompareRequest, CompareResponse, PassagesRequest, PassagesResp
 pub use documents::{
     AddReport, AddResponse, Commit, DocumentBody, DocumentResponse, RecordError, RemoveRequest,
     RemoveResponse, When,
+};
+pub use files::{
+    CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,
+    SearchFilesResponse, TextsResponse,
 };
 pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Following, Health, Run, StatsResponse,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::{min_passage, share};
-use super::{DocumentBody, whole};
+use super::{DocumentBody, NotRead, whole};
 use cento::Result;
 use cento::join::pairwise::SymmetricPair;
 
@@ -60,4 +60,7 @@ fn default_limit() -> usize {
 pub struct PairwiseResponse {
     /// The pairs, the most similar first.
     pub pairs: Vec<SymmetricPair>,
+    /// What of the files was not read, if files were sent.
+    #[serde(flatten)]
+    pub not_read: NotRead,
 }

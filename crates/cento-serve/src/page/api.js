@@ -78,7 +78,8 @@ async function ask(method, path, { body, type, signal }) {
 }
 
 function unreachable(body) {
-  const size = body ? body.size : 0;
+  const parts = body instanceof FormData ? [...body.values()] : [body];
+  const size = parts.reduce((sum, part) => sum + (part?.size ?? 0), 0);
   // A service that turns a large body away closes the connection, which looks like any broken one.
   if (size <= BODY_BYTES_DEFAULT) return "The service cannot be reached.";
   const mebibytes = Math.ceil(size / 1024 / 1024);
@@ -101,6 +102,14 @@ export async function post(path, value, signal) {
 export async function postForFile(path, value, signal) {
   const body = new Blob([JSON.stringify(value)]);
   return (await ask("POST", path, { body, type: "application/json", signal })).blob();
+}
+
+/** Posts files, each `{ file, path }`, as a form would. */
+export async function postFiles(path, files, signal) {
+  const body = new FormData();
+  for (const { file, path: name } of files) body.append("file", file, name);
+  // The browser knows what separates the parts.
+  return (await ask("POST", path, { body, signal })).json();
 }
 
 /** Posts JSON lines, each with the newline at its end; returns the response. */

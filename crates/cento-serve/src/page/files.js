@@ -1,8 +1,10 @@
-// Which files has the reader chosen, and what do they say?
+// Which files has the reader chosen, and what does the service read of them?
 
+import { ServiceError, postFiles } from "./api.js";
 import { bytes, counted, make } from "./dom.js";
 
-const TEXT_PROBE_BYTES = 8192;
+const PARCEL_BYTES_MAX = 4 * 1024 * 1024;
+const PARCEL_FILES_MAX = 200;
 const NAMES_SHOWN_MAX = 500;
 
 /**
@@ -116,45 +118,66 @@ async function walk(directory, found) {
   }
 }
 
-/** The text of bytes; null if they are none. */
-export function decoded(buffer) {
-  const head = new Uint8Array(buffer, 0, Math.min(buffer.byteLength, TEXT_PROBE_BYTES));
-  if (head[0] === 0xff && head[1] === 0xfe) return new TextDecoder("utf-16le").decode(buffer);
-  if (head[0] === 0xfe && head[1] === 0xff) return new TextDecoder("utf-16be").decode(buffer);
-  if (head.includes(0)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(buffer);
-  } catch {
-    return new TextDecoder("windows-1252").decode(buffer);
-  }
-}
-
 /** A text without halves of surrogate pairs, which UTF-8 cannot say. */
 export function wellFormed(text) {
   return text.toWellFormed ? text.toWellFormed() : new TextDecoder().decode(new TextEncoder().encode(text));
 }
 
+/** Files as parts of requests, each of at most so many bytes and files, or of one file that is larger. */
+function* parcels(chosen) {
+  let parcel = [];
+  let size = 0;
+  for (const one of chosen) {
+    const isFull = size + one.file.size > PARCEL_BYTES_MAX || parcel.length === PARCEL_FILES_MAX;
+    if (parcel.length > 0 && isFull) {
+      yield parcel;
+      parcel = [];
+      size = 0;
+    }
+    parcel.push(one);
+    size += one.file.size;
+  }
+  if (parcel.length > 0) yield parcel;
+}
+
 /**
- * Reads files. Returns `{ documents: [{ id, text, path, isListed }], skipped: [string] }`; an id is the
- * path, and unlike that of any other.
+ * Has the service read files, in any form that it knows; of an archive each file in it. Returns
+ * `{ documents: [{ id, text, path, isListed }], skipped: [string] }`; an id is the path, and unlike that
+ * of any other.
  */
 export async function readDocuments(chosen, { signal, say }) {
   const documents = [];
   const skipped = [];
   const ids = new Set();
-  for (const [index, { file, path, isListed }] of chosen.entries()) {
+  let done = 0;
+  for (const parcel of parcels(chosen)) {
     signal.throwIfAborted();
-    if (index % 50 === 0) say(`Reading file ${index + 1} of ${chosen.length}.`);
-    let text = null;
+    say(`Reading file ${done + 1} of ${chosen.length}.`);
+    done += parcel.length;
+    let answer = null;
     try {
-      text = decoded(await file.arrayBuffer());
-    } catch {
-      skipped.push(`${path} cannot be read`);
+      answer = await postFiles("/v1/texts", parcel, signal);
+    } catch (error) {
+      // Of several files it is not known which one is too large, or cannot be read.
+      if (signal.aborted || error.isDenied || !(error instanceof ServiceError)) throw error;
+      if (parcel.length === 1) {
+        skipped.push(`${parcel[0].path}: ${error.message}`);
+        continue;
+      }
+      for (const one of parcel) {
+        const alone = await readDocuments([one], { signal, say: () => {} });
+        documents.push(...alone.documents.map((found) => ({ ...found, id: unique(found.id, ids) })));
+        skipped.push(...alone.skipped);
+      }
       continue;
     }
-    if (text === null) skipped.push(`${path} is no text`);
-    else if (text.trim() === "") skipped.push(`${path} is empty`);
-    else documents.push({ id: unique(path, ids), text: wellFormed(text), path, isListed });
+    const isListed = new Map(parcel.map((one) => [one.path, one.isListed]));
+    for (const { id, text } of answer.documents) {
+      documents.push({ id: unique(id, ids), text: wellFormed(text), path: id, isListed: isListed.get(id) ?? true });
+    }
+    for (const { path, reason } of [...(answer.left_out ?? []), ...(answer.unread_files ?? [])]) {
+      skipped.push(`${path}: ${reason}`);
+    }
   }
   return { documents, skipped };
 }

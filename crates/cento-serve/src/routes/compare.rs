@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
+use serde_json::json;
 
 use crate::STEPS_MAX;
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::memory;
+use cento::budget::Permit;
 use cento::index::Snapshot;
 use cento::search::{Query, Subject};
 use cento::stop::Stop;
@@ -17,16 +20,21 @@ use cento::text::is_white_space;
 use cento::text::kind::no_text_in;
 use cento::{Config, Error, Measure, Result, compare_by};
 use cento_client::api::{
-    CompareRequest, CompareResponse, PassagesRequest, PassagesResponse, TextOrId,
+    CompareRequest, CompareResponse, FileReason, PassagesRequest, PassagesResponse, TextOrId,
 };
 
 /// Compare two documents, stored or not.
+///
+/// With `multipart/form-data` one or both are files.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/compare",
     tag = "search",
     security(("token" = [])),
-    request_body = CompareRequest,
+    request_body(content(
+        (CompareRequest = "application/json"),
+        (cento_client::api::CompareFilesRequest = "multipart/form-data"),
+    )),
     responses((status = 200, description = "What the documents have in common", body = CompareResponse), super::errors::Errors)
 ))]
 pub async fn compare(
@@ -34,11 +42,13 @@ pub async fn compare(
     request: Request,
 ) -> std::result::Result<Json<CompareResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let request: CompareRequest = body.json()?;
+    let (request, room) = match body.is_files() {
+        true => files(&app, body).await?,
+        false => (body.json()?, body.into_parts().1),
+    };
     let min_passage = request.min_passage()?;
     let CompareRequest { a, b, measures, .. } = request;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
-    let (_, room) = body.into_parts();
     let budget = app.memory.clone();
     let response = app.run(move |stop| {
         let _room = room;
@@ -65,6 +75,35 @@ pub async fn compare(
         Ok(CompareResponse { a, b, comparison })
     });
     Ok(Json(response.await?))
+}
+
+/// The request that files make, each of which is one text.
+async fn files(
+    app: &Arc<App>,
+    body: Body,
+) -> std::result::Result<(CompareRequest, Permit), Failure> {
+    const PARTS: [&str; 2] = ["a", "b"];
+    let mut files = Files::read(app, body, &PARTS).await?;
+    let none = json!({"text": ""});
+    let mut request: CompareRequest = files.request(PARTS.map(|part| (part, none.clone())))?;
+    if let Some(FileReason { path, reason }) =
+        files.not_read.unread_files.iter().chain(&files.not_read.left_out).next()
+    {
+        // A part of a text would seem to have less in common with the other.
+        return Err(Failure::bad_request(format!("{path}: {reason}")));
+    }
+    for (part, side) in PARTS.into_iter().zip([&mut request.a, &mut request.b]) {
+        let mut documents = files.take(part);
+        match (documents.pop(), documents.is_empty()) {
+            (Some(document), true) => *side = TextOrId::Text(document.text),
+            (Some(_), false) => {
+                let message = format!("the file `{part}` holds several texts; send one of them");
+                return Err(Failure::bad_request(message));
+            }
+            (None, _) => {}
+        }
+    }
+    Ok((request, files.room))
 }
 
 /// The id, if it is a stored document, and the text.

@@ -10,9 +10,11 @@ use crate::app::App;
 use crate::body::Body;
 use crate::command::{Command, Room};
 use crate::failure::Failure;
+use crate::files::Files;
 use cento::Error;
+use cento::index::Document;
 use cento_client::api::{
-    AddResponse, Commit, DocumentResponse, RemoveRequest, RemoveResponse, When,
+    AddResponse, Commit, DocumentBody, DocumentResponse, RemoveRequest, RemoveResponse, When,
 };
 
 /// The maximum number of documents that one request removes.
@@ -25,7 +27,9 @@ fn status(committed: bool) -> StatusCode {
 /// Add a document, or many, in place of those with the same ids.
 ///
 /// With `application/x-ndjson` the body has a document a line; an invalid record is counted, reported
-/// with its line, and disturbs no other.
+/// with its line, and disturbs no other. With `multipart/form-data` it has files, whose documents are
+/// added with their names; what is not read of them is named in `left_out` and `unread_files`, and the
+/// line of an error is the number of the document.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/documents",
@@ -33,8 +37,9 @@ fn status(committed: bool) -> StatusCode {
     security(("token" = [])),
     params(When),
     request_body(content(
-        (cento_client::api::DocumentBody = "application/json"),
+        (DocumentBody = "application/json"),
         (String = "application/x-ndjson"),
+        (cento_client::api::FilesRequest = "multipart/form-data"),
     )),
     responses(
         (status = 200, description = "Committed", body = AddResponse),
@@ -48,8 +53,31 @@ pub async fn add(
     request: Request,
 ) -> Result<(StatusCode, Json<AddResponse>), Failure> {
     let body = Body::read(request, &app.writes, app.settings.body_bytes_max).await?;
-    let response = app.add(body, when.commit).await?;
+    let response = match body.is_files() {
+        true => add_files(&app, body, when.commit).await?,
+        false => app.add(body, when.commit).await?,
+    };
     Ok((status(response.committed), Json(response)))
+}
+
+/// Adds the documents in files, as if they had been sent as lines.
+async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
+    let Files { documents, not_read, mut room, .. } = Files::read(app, body, &["file"]).await?;
+    let mut lines = Vec::new();
+    for (_, Document { id, text, meta, .. }) in documents {
+        let before = lines.len();
+        serde_json::to_writer(&mut lines, &DocumentBody { id, text, meta })
+            .expect("memory takes every byte");
+        lines.push(b'\n');
+        if !room.try_grow(lines.len() - before) {
+            return Err(Failure::busy("too many bytes of requests are in flight; try again later"));
+        }
+    }
+    let response = match lines.is_empty() {
+        true => AddResponse { committed: true, ..AddResponse::default() },
+        false => app.add(Body::of_lines(lines, room), commit).await?,
+    };
+    Ok(AddResponse { not_read, ..response })
 }
 
 /// Read a stored document.

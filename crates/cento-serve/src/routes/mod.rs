@@ -15,6 +15,7 @@ mod pairwise;
 mod report;
 mod search;
 mod status;
+mod texts;
 
 use std::sync::Arc;
 
@@ -64,6 +65,7 @@ fn readers() -> Vec<Route> {
         post("/v1/passages", compare::passages),
         post("/v1/pairwise", pairwise::pairwise),
         post("/v1/report", report::report),
+        post("/v1/texts", texts::texts),
         get("/v1/documents/{id}", documents::stored),
         get("/v1/stats", status::stats),
         get("/metrics", status::metrics),

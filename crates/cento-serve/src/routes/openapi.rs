@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
-use super::{compare, documents, maintenance, pairwise, report, search, status};
+use super::{compare, documents, maintenance, pairwise, report, search, status, texts};
 use cento_client::api::ErrorBody;
 
 /// What the document says of the API as a whole.
@@ -25,6 +25,7 @@ use cento_client::api::ErrorBody;
         compare::passages,
         pairwise::pairwise,
         report::report,
+        texts::texts,
         documents::stored,
         documents::add,
         documents::remove_one,

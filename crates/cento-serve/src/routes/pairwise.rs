@@ -4,37 +4,47 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
+use serde_json::json;
 
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::memory;
+use cento::Error;
+use cento::budget::Permit;
 use cento::index::Document;
 use cento::index::Signed;
 use cento::index::{Index, WriterOptions};
 use cento::join::pairwise::{PairwiseOptions, most_similar};
 use cento::search::Searcher;
 use cento::stop::Stop;
-use cento::{Error, Result};
-use cento_client::api::{HITS_MAX, PairwiseRequest, PairwiseResponse};
+use cento_client::api::{DocumentBody, HITS_MAX, NotRead, PairwiseRequest, PairwiseResponse};
 
 /// Compare a handful of documents with each other.
 ///
-/// The pairwise test of Finkel et al. (2002), section 2.6. Nothing of the documents is kept.
+/// The pairwise test of Finkel et al. (2002), section 2.6. Nothing of the documents is kept. With
+/// `multipart/form-data` they are files, and files in parts `boilerplate` do not count.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/pairwise",
     tag = "search",
     security(("token" = [])),
-    request_body = PairwiseRequest,
+    request_body(content(
+        (PairwiseRequest = "application/json"),
+        (cento_client::api::FilesRequest = "multipart/form-data"),
+    )),
     responses((status = 200, description = "The most similar pairs", body = PairwiseResponse), super::errors::Errors)
 ))]
 pub async fn pairwise(
     State(app): State<Arc<App>>,
     request: Request,
-) -> std::result::Result<Json<PairwiseResponse>, Failure> {
+) -> Result<Json<PairwiseResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let request: PairwiseRequest = body.json()?;
+    let (request, room, not_read) = match body.is_files() {
+        true => files(&app, body).await?,
+        false => (body.json()?, body.into_parts().1, NotRead::default()),
+    };
     let min_passage = request.min_passage()?;
     let estimated_resemblance_min = request.min_estimated_resemblance()?;
     let PairwiseRequest { documents, boilerplate, limit, .. } = request;
@@ -49,7 +59,6 @@ pub async fn pairwise(
         return Err(Failure::too_large(message));
     }
     let searcher = app.searcher();
-    let (_, room) = body.into_parts();
     let budget = app.memory.clone();
     let pairs = app.run(move |stop| {
         let (_room, wanted) = (room, Stop::on(&*stop));
@@ -87,6 +96,20 @@ pub async fn pairwise(
         };
         most_similar(&searcher, &options, &stop)
     });
-    let pairs: Result<_> = Ok(pairs.await?);
-    Ok(Json(PairwiseResponse { pairs: pairs? }))
+    Ok(Json(PairwiseResponse { pairs: pairs.await?, not_read }))
+}
+
+/// The request that files make, beside the documents and the boilerplate that it has.
+async fn files(app: &Arc<App>, body: Body) -> Result<(PairwiseRequest, Permit, NotRead), Failure> {
+    let mut files = Files::read(app, body, &["file", "boilerplate"]).await?;
+    let mut request: PairwiseRequest = files.request([("documents", json!([]))])?;
+    let boilerplate = files.take("boilerplate").into_iter();
+    request.boilerplate.extend(boilerplate.map(|document| document.text));
+    let documents = files.take("file").into_iter();
+    request.documents.extend(documents.map(|Document { id, text, meta, .. }| DocumentBody {
+        id,
+        text,
+        meta,
+    }));
+    Ok((request, files.room, files.not_read))
 }

@@ -5,19 +5,20 @@ use std::sync::atomic::AtomicBool;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::STEPS_MAX;
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::body::{self, Body};
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::memory;
-use cento::index::{Config, MaxDf};
+use cento::index::{Config, Document, MaxDf};
 use cento::search::{Answer, Query, Rank, Searcher, Subject};
 use cento::stop::Stop;
 use cento::{Error, Result};
-use cento_client::api::{CANDIDATES_MAX, HITS_MAX, SearchRequest};
+use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
 
 /// The maximum size, in bytes, of the body of a quick search: tokenising it takes some tens of
 /// microseconds.
@@ -26,10 +27,14 @@ const QUICK_BYTES_MAX: usize = 4 << 10;
 /// The maximum number of hits that a quick search asks for.
 const QUICK_HITS_MAX: usize = 100;
 
+/// The type of answers to a search for files: another than that of one answer, so that both have one schema.
+const ANSWERS: &str = "application/vnd.cento.answers+json";
+
 /// Find the documents that share text with a given one.
 ///
 /// With `application/x-ndjson` the body is a batch: a search a line; the answer has a line for each,
-/// in the same order: what it would be answered with alone.
+/// in the same order: what it would be answered with alone. With `multipart/form-data` it is files, of
+/// which each document is searched for; `request` has neither text nor id.
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/search",
@@ -38,10 +43,12 @@ const QUICK_HITS_MAX: usize = 100;
     request_body(content(
         (SearchRequest = "application/json"),
         (String = "application/x-ndjson"),
+        (cento_client::api::FilesRequest = "multipart/form-data"),
     )),
     responses(
         (status = 200, description = "The hits, best first", content(
             (Answer = "application/json"),
+            (SearchFilesResponse = "application/vnd.cento.answers+json"),
             (String = "application/x-ndjson"),
         )),
         super::errors::Errors,
@@ -54,6 +61,11 @@ pub async fn search(
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
     if body.is_lines() {
         return batch(&app, body).await;
+    }
+    if body.is_files() {
+        let mut response = Json(files(&app, body).await?).into_response();
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(ANSWERS));
+        return Ok(response);
     }
     let request: SearchRequest = body.json()?;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
@@ -71,6 +83,35 @@ pub async fn search(
     };
     app.metrics.searched(&answer);
     Ok(Json(answer).into_response())
+}
+
+/// Searches for each document in files.
+async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesResponse, Failure> {
+    let mut files = Files::read(app, body, &["file"]).await?;
+    let request: SearchRequest = files.request([])?;
+    if request.text.is_some() || request.id.is_some() || request.signature.is_some() {
+        let message = "the files are what is searched for; give neither text, id nor signature";
+        return Err(Failure::bad_request(message));
+    }
+    let Files { documents, not_read, room, .. } = files;
+    let documents_max = app.settings.batch_max;
+    if documents.len() > documents_max {
+        let message =
+            format!("at most {documents_max} documents can be searched for; send fewer at a time");
+        return Err(Failure::too_large(message));
+    }
+    let (own, searcher) = (app.clone(), app.searcher());
+    let answers = app.run(move |stop| {
+        let (_room, collection) = (room, own.settings.collection.as_ref());
+        let answer = |(_, Document { id, text, .. })| {
+            let request = SearchRequest { text: Some(text), ..request.clone() };
+            let answer = one(&own, &searcher, collection, request, Some(stop.clone()))?;
+            own.metrics.searched(&answer);
+            Ok(FileAnswer { id, answer })
+        };
+        documents.into_iter().map(answer).collect::<Result<Vec<_>>>()
+    });
+    Ok(SearchFilesResponse { answers: answers.await?, not_read })
 }
 
 /// Whether a search takes no longer than handing it to another thread and back: the text is short, and

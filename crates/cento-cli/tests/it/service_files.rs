@@ -1,0 +1,191 @@
+//! The service takes files as they are.
+
+#[cfg(feature = "office")]
+use crate::common::run::Dir;
+use crate::common::run::indexed;
+use crate::common::service::{Reply, Service};
+use crate::common::{words, zip};
+use cento_client::api::{
+    Commit, CompareRequest, FileBody, FileReason, PairwiseRequest, SearchRequest, TextOrId,
+};
+use serde_json::json;
+
+fn file<'a>(name: &'a str, bytes: &'a [u8]) -> FileBody<'a> {
+    FileBody { part: "file", name, bytes }
+}
+
+/// A folder of hand-ins, as a learning platform packs it.
+fn hand_ins() -> Vec<u8> {
+    let page = format!("<!doctype html><p>{} {}</p>", words(1, 80), words(7, 20));
+    zip(&[
+        ("ann/essay.html", page.as_bytes()),
+        ("bob/essay.md", format!("# Essay\n\n*{}*\n", words(1, 80)).as_bytes()),
+        ("cat/essay.txt", words(8, 60).as_bytes()),
+        ("dan/picture.png", b"\x89PNG\r\n\x1a\n\0"),
+    ])
+}
+
+fn picture() -> FileReason {
+    let path = "in.zip/dan/picture.png".into();
+    FileReason { path, reason: "it is an image".into() }
+}
+
+#[test]
+fn files_are_added_searched_for_and_compared() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let archive = hand_ins();
+    let files = [file("in.zip", &archive), file("x.csv", b"id,text\nr1,row one\nr2,row two\n")];
+    let texts = client.texts(&files).unwrap();
+    let ids: Vec<&str> = texts.documents.iter().map(|found| found.id.as_str()).collect();
+    let expected =
+        ["in.zip/ann/essay.html", "in.zip/bob/essay.md", "in.zip/cat/essay.txt", "r1", "r2"];
+    assert_eq!(ids, expected);
+    assert_eq!(texts.documents[1].text.trim(), format!("Essay\n\n{}", words(1, 80)));
+    assert_eq!((texts.not_read.left_out, texts.not_read.unread_files), (vec![picture()], vec![]));
+
+    // `a` and `b` of the index have the same words.
+    let request = SearchRequest { min_containment: 0.5, ..SearchRequest::default() };
+    let found = client.search_files(&files[..1], &request).unwrap();
+    let hits: Vec<(&str, Vec<&str>)> = found
+        .answers
+        .iter()
+        .map(|found| {
+            let hits = found.answer.hits.iter().map(|hit| hit.id.as_str());
+            (found.id.as_str(), hits.collect())
+        })
+        .collect();
+    let expected =
+        [(ids[0], vec!["a", "b"]), (ids[1], vec!["a", "b"]), (ids[2], vec![])].map(|mut hit| {
+            hit.1.sort_unstable();
+            hit
+        });
+    let mut hits = hits;
+    hits.iter_mut().for_each(|hit| hit.1.sort_unstable());
+    assert_eq!((hits.as_slice(), found.not_read.left_out), (&expected[..], vec![picture()]));
+
+    let added = client.add_files(&files, Commit::Wait).unwrap();
+    assert_eq!((added.report.added, added.committed), (5, true));
+    assert_eq!(added.not_read.left_out, [picture()]);
+    let text = client.document("in.zip/bob/essay.md").unwrap().text.unwrap();
+    assert_eq!(text.trim(), format!("Essay\n\n{}", words(1, 80)));
+    assert_eq!(client.add_files(&files, Commit::Wait).unwrap().report.unchanged, 5);
+
+    let page = format!("<html><p>{}", words(1, 80));
+    let side = |part, name, bytes| FileBody { part, name, bytes };
+    let none = || TextOrId::Text(String::new());
+    let mut request = CompareRequest { a: none(), b: none(), measures: vec![], min_passage: None };
+    let sides = [
+        side("a", "a.html", page.as_bytes()),
+        side("b", "b.txt", format!("{}\n{}", words(3, 20), words(1, 80)).leak().as_bytes()),
+    ];
+    let compared = client.compare_files(&sides, &request).unwrap().comparison;
+    assert!(compared.containment_a_in_b > 0.9, "{compared:?}");
+    assert_eq!(compared.passages[0].line, Some(2));
+    request.b = TextOrId::Id("b".into());
+    let compared = client.compare_files(&sides[..1], &request).unwrap();
+    assert_eq!((compared.a, compared.b), (None, Some("b".into())));
+
+    let request: PairwiseRequest = serde_json::from_value(json!({"documents": []})).unwrap();
+    let pairs = client.pairwise_files(&files[..1], &request).unwrap();
+    let found: Vec<_> =
+        pairs.pairs.iter().map(|found| (found.pair.a.as_str(), found.pair.b.as_str())).collect();
+    assert_eq!((found, pairs.not_read.left_out), (vec![(ids[0], ids[1])], vec![picture()]));
+    let handed_out = words(1, 80);
+    let boilerplate = side("boilerplate", "template.txt", handed_out.as_bytes());
+    let pairs = client.pairwise_files(&[files[0], boilerplate], &request).unwrap();
+    assert!(pairs.pairs.is_empty(), "{:?}", pairs.pairs);
+    assert!(service.stop());
+}
+
+/// Posts parts, each with its head and body.
+fn post(service: &Service, path: &str, parts: &[(&str, &str)]) -> Reply {
+    let body: String = parts
+        .iter()
+        .map(|(head, body)| {
+            format!("--x\r\nContent-Disposition: form-data; {head}\r\n\r\n{body}\r\n")
+        })
+        .collect();
+    let headers = "Content-Type: multipart/form-data; boundary=x\r\n";
+    service.ask("POST", path, headers, &format!("{body}--x--\r\n"))
+}
+
+#[test]
+fn files_that_make_no_sense_are_refused() {
+    let dir = indexed();
+    let service = Service::start(&dir, &["--max-body", "64KiB", "--max-batch", "3"]);
+    let check = |path: &str, parts: &[(&str, &str)], status: u16, what: &str| {
+        let reply = post(&service, path, parts);
+        assert_eq!((reply.status, reply.body.contains(what)), (status, true), "{reply:?}");
+    };
+    let text = words(1, 30);
+    let one = ("name=file; filename=a.txt", text.as_str());
+    check("/v1/texts", &[one], 200, "\"id\":\"a.txt\"");
+    // A name that is none is that of the part.
+    check("/v1/texts", &[("name=file; filename=\"\"", &text)], 200, "\"id\":\"file\"");
+    check("/v1/texts", &[], 400, "there is no part `file`");
+    check("/v1/texts", &[("name=other", "x")], 400, "the part `other` is unknown");
+    check("/v1/texts", &[one; 4], 413, "at most 3 files");
+    check("/v1/search", &[one, ("name=request", "{\"limit\": 0.5}")], 400, "`request`");
+    check("/v1/search", &[one, ("name=request", "[]")], 400, "expected a JSON object");
+    check("/v1/search", &[one, ("name=request", "{\"id\": \"a\"}")], 400, "neither text");
+    check("/v1/search", &[one, ("name=request", "{\"limit\": 1}")], 200, "\"answers\":[{");
+    check("/v1/compare", &[("name=a; filename=a.txt", &text)], 400, "text is empty");
+    let rows = "id,text\n1,x\n2,y\n";
+    let sides = [("name=a; filename=a.csv", rows), ("name=b; filename=b.txt", text.as_str())];
+    check("/v1/compare", &sides, 400, "holds several texts");
+    let sides = [("name=a; filename=a.txt", "\x7fELF"), ("name=b; filename=b.txt", &text)];
+    check("/v1/compare", &sides, 400, "a.txt: it is a program");
+    // Four rows, where three texts may be searched for.
+    let many = ("name=file; filename=a.csv", "id,text\n1,a\n2,b\n3,c\n4,d\n");
+    check("/v1/search", &[many], 413, "at most 3 documents");
+    check("/v1/passages", &[one], 415, "does not accept");
+    check("/v1/remove", &[one], 415, "does not accept");
+    assert_eq!(service.post("/v1/texts", "{}").status, 415);
+    let none = service.ask("POST", "/v1/texts", "Content-Type: multipart/form-data\r\n", "x");
+    assert_eq!((none.status, none.code().as_str()), (400, "bad_request"));
+    let headers = "Content-Type: multipart/form-data; boundary=x\r\n";
+    let cut = service.ask("POST", "/v1/texts", headers, "--x\r\nContent-Disposition: form-data");
+    assert_eq!((cut.status, cut.code().as_str()), (400, "bad_request"));
+    // A kilobyte of an archive is a megabyte of text: too long for one file, or for all together.
+    let long = "words and ".repeat(100_000);
+    let texts = service.client().texts(&[file("a.zip", &zip(&[("a.txt", long.as_bytes())]))]);
+    let unread = &texts.unwrap().not_read.unread_files[0];
+    assert!(unread.reason.contains("longer than 65536 bytes"), "{unread:?}");
+    let half = &long.as_bytes()[..40_000];
+    let two = zip(&[("a.txt", half), ("b.txt", half)]);
+    let refused = service.client().texts(&[file("a.zip", &two)]).unwrap_err().to_string();
+    assert!(refused.contains("the texts of the files exceed 65536 bytes"), "{refused}");
+    // What an id cannot be is named, and nothing is added.
+    let long = format!("name=file; filename={}.txt", "n".repeat(5000));
+    let reply = post(&service, "/v1/documents?commit=wait", &[(&long, &text)]);
+    assert_eq!(reply.status, 200, "{reply:?}");
+    assert!(reply.body.contains("\"added\":0") && reply.body.contains("unread_files"), "{reply:?}");
+    assert!(service.stop());
+}
+
+#[cfg(feature = "office")]
+#[test]
+fn documents_are_extracted_by_the_service() {
+    let dir = Dir::new();
+    dir.run(&["create", "idx"]);
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let document = crate::documents::docx(&words(1, 60));
+    let pages = crate::documents::pdf(&[&words(2, 30), &words(1, 60)]);
+    let archive = zip(&[("a.docx", &document), ("b.pdf", b"%PDF-1.4\n1 0 obj\n")]);
+    let files = [file("in.zip", &archive), file("c.pdf", &pages)];
+    let texts = client.texts(&files).unwrap();
+    assert_eq!(texts.documents[0].text.trim(), words(1, 60));
+    assert!(texts.documents[1].text.contains('\u{c}'));
+    let unread = &texts.not_read.unread_files[0];
+    assert_eq!(unread.path, "in.zip/b.pdf");
+    assert!(unread.reason.contains("damaged or no PDF"), "{unread:?}");
+    assert_eq!(client.add_files(&files[1..], Commit::Wait).unwrap().report.added, 1);
+    let request = SearchRequest { passages: true, ..SearchRequest::default() };
+    let found = client.search_files(&files[..1], &request).unwrap();
+    let hit = &found.answers[0].answer.hits[0];
+    assert_eq!(hit.passages.as_ref().unwrap()[0].page, Some(2), "{hit:?}");
+    assert!(service.stop());
+}

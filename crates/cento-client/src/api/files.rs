@@ -1,0 +1,112 @@
+//! What do files say that are sent as they are, over HTTP?
+
+use serde::{Deserialize, Serialize};
+
+use cento::search::Answer;
+
+/// Files, as `multipart/form-data`: parts with a file name, in any form that `cento add` reads. An
+/// archive, a mail or a list of records is read as the documents in it, whose ids begin with its name.
+///
+/// This describes the body; [`Client`](crate::Client) makes it of [`FileBody`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FilesRequest {
+    /// The bytes of a file; can be repeated.
+    pub file: Vec<String>,
+    /// The JSON that the route takes as `application/json`, without what the files are in place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
+/// Two files to be compared, as `multipart/form-data`. Each is one text; in place of one of them `request`
+/// may name a stored document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CompareFilesRequest {
+    /// The bytes of the one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub a: Option<String>,
+    /// The bytes of the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b: Option<String>,
+    /// The JSON that the route takes as `application/json`, without what the files are in place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
+/// A part of a body of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileBody<'a> {
+    /// The name of the part: `file`, of a comparison `a` or `b`, or `boilerplate`.
+    pub part: &'a str,
+    /// The name of the file, with a path or without.
+    pub name: &'a str,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// What of the files was not read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NotRead {
+    /// Files that are no text, or empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<FileReason>,
+    /// Files that could not be read, or not to their ends, and records that are no documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread_files: Vec<FileReason>,
+}
+
+/// A file that was not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FileReason {
+    /// Its name, in an archive after that of the archive.
+    pub path: String,
+    /// Why, as a clause.
+    pub reason: String,
+}
+
+/// The texts of files.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TextsResponse {
+    /// The documents in the files, in order.
+    pub documents: Vec<FileText>,
+    /// What was not read.
+    #[serde(flatten)]
+    pub not_read: NotRead,
+}
+
+/// The text of a file, or of a document in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FileText {
+    /// The part that it came in.
+    pub part: String,
+    /// Its id: its name, or that of a record.
+    pub id: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The answer to a search for files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SearchFilesResponse {
+    /// The answer for each document in the files, in order.
+    pub answers: Vec<FileAnswer>,
+    /// What was not read.
+    #[serde(flatten)]
+    pub not_read: NotRead,
+}
+
+/// What was found of a document in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FileAnswer {
+    /// The id of the document.
+    pub id: String,
+    /// The hits.
+    pub answer: Answer,
+}

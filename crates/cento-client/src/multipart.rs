@@ -1,0 +1,77 @@
+//! How are files sent?
+
+use crate::api::FileBody;
+
+/// A body of `multipart/form-data` (RFC 7578).
+pub struct Multipart {
+    content_type: String,
+    body: Vec<u8>,
+}
+
+impl Multipart {
+    /// These files, and the JSON of the request if there is one.
+    pub fn new(files: &[FileBody<'_>], request: Option<&[u8]>) -> Multipart {
+        let boundary = boundary(files, request);
+        let mut body = Vec::new();
+        let mut part = |head: &str, bytes: &[u8]| {
+            let head = format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n");
+            body.extend_from_slice(head.as_bytes());
+            body.extend_from_slice(bytes);
+            body.extend_from_slice(b"\r\n");
+        };
+        if let Some(request) = request {
+            part("name=\"request\"\r\nContent-Type: application/json", request);
+        }
+        for FileBody { part: name, name: file, bytes } in files {
+            let head = format!("name=\"{}\"; filename=\"{}\"", quoted(name), quoted(file));
+            part(&format!("{head}\r\nContent-Type: application/octet-stream"), bytes);
+        }
+        body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+        let content_type = format!("multipart/form-data; boundary={boundary}");
+        Multipart { content_type, body }
+    }
+
+    /// What the header says of it.
+    pub fn content_type(&self) -> &str {
+        &self.content_type
+    }
+
+    /// Its bytes.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// What stands between the parts, and in none of them.
+fn boundary(files: &[FileBody<'_>], request: Option<&[u8]>) -> String {
+    let is_free = |boundary: &String| {
+        let all = files.iter().map(|file| file.bytes).chain(request);
+        let is_in =
+            |bytes: &[u8]| bytes.windows(boundary.len()).any(|at| at == boundary.as_bytes());
+        !all.into_iter().any(is_in)
+    };
+    let mut candidates = (0u64..).map(|number| format!("cento-{number:016x}"));
+    candidates.find(is_free).expect("no bytes hold all numbers")
+}
+
+/// A name between quotation marks, as browsers write it.
+fn quoted(name: &str) -> String {
+    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_boundary_stands_in_no_file() {
+        let file = |bytes| FileBody { part: "file", name: "a \"b\".txt", bytes };
+        let files = [file(b"--cento-0000000000000000"), file(b"x")];
+        let sent = Multipart::new(&files, Some(b"{}"));
+        assert_eq!(sent.content_type(), "multipart/form-data; boundary=cento-0000000000000001");
+        let body = String::from_utf8(sent.body().to_vec()).unwrap();
+        assert_eq!(body.matches("--cento-0000000000000001\r\n").count(), 3);
+        assert!(body.contains("name=\"file\"; filename=\"a %22b%22.txt\"\r\n"), "{body}");
+        assert!(body.ends_with("\r\nx\r\n--cento-0000000000000001--\r\n"));
+    }
+}

@@ -1,0 +1,192 @@
+//! What do the files of a request say?
+//!
+//! They are read as `cento add` reads files, and their texts take the place of what clients send as JSON.
+//! The texts of a request are within the limit for its body, room for them is taken as they come, and
+//! what extracts them is ended when the request has gone.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::app::App;
+use super::body::{Body, Part};
+use super::failure::Failure;
+use cento::budget::Permit;
+use cento::index::Document;
+use cento::stop::Stop;
+use cento::{Error, Result};
+use cento_client::api::{FileReason, NotRead};
+use cento_source::{Item, SourceOptions, read_bytes};
+
+/// The part with the JSON of the request.
+const REQUEST: &str = "request";
+
+/// What a document takes beside its text.
+const DOCUMENT_BYTES: usize = 64;
+
+/// An answer names at most this number of files that were not read.
+const NOT_READ_MAX: usize = 1000;
+
+/// The files of a request, and what it says of them.
+pub struct Files {
+    request: Map<String, Value>,
+    /// The documents in them, with the names of the parts.
+    pub documents: Vec<(String, Document)>,
+    /// What was not read.
+    pub not_read: NotRead,
+    /// Keeps room for the texts.
+    pub room: Permit,
+}
+
+impl Files {
+    /// Reads the files of a request, of which the parts have these names.
+    ///
+    /// # Errors
+    /// When there are none, a part is none of these, or their texts are too large.
+    pub async fn read(
+        app: &Arc<App>,
+        body: Body,
+        names: &'static [&'static str],
+    ) -> std::result::Result<Files, Failure> {
+        let (parts, room) = body.into_files(app.settings.batch_max).await?;
+        let mut request = Map::new();
+        let mut files = Vec::new();
+        for part in parts {
+            match part.name.as_str() {
+                REQUEST => request = super::body::parse(&part.bytes)?,
+                name if names.contains(&name) => files.push(part),
+                name => {
+                    let known = names.join("`, `");
+                    let message = format!(
+                        "the part `{name}` is unknown; name files `{known}`, and the JSON of the \
+                         request `{REQUEST}`"
+                    );
+                    return Err(Failure::bad_request(message));
+                }
+            }
+        }
+        if files.is_empty() {
+            return Err(Failure::bad_request(format!("there is no part `{}`", names[0])));
+        }
+        let (source, bytes_max) = (app.settings.source.clone(), app.settings.body_bytes_max);
+        app.run(move |stop| {
+            let empty = (Vec::new(), NotRead::default());
+            let mut reading = Reading { documents: empty.0, not_read: empty.1, bytes: 0, room };
+            let options =
+                SourceOptions { record_bytes_max: bytes_max, stop: Some(stop.clone()), ..source };
+            for part in files {
+                reading.file(part, &options, bytes_max, &stop)?;
+            }
+            let Reading { documents, not_read, room, .. } = reading;
+            Ok(Files { request, documents, not_read, room })
+        })
+        .await
+    }
+
+    /// What the request says, with `defaults` for what the files are in place of.
+    ///
+    /// # Errors
+    /// When it says something else.
+    pub fn request<T: DeserializeOwned>(
+        &mut self,
+        defaults: impl IntoIterator<Item = (&'static str, Value)>,
+    ) -> std::result::Result<T, Failure> {
+        for (name, value) in defaults {
+            self.request.entry(name).or_insert(value);
+        }
+        let request = Value::Object(std::mem::take(&mut self.request));
+        serde_json::from_value(request)
+            .map_err(|error| Failure::bad_request(format!("`{REQUEST}`: {error}")))
+    }
+
+    /// The texts of the parts with this name, which are taken out.
+    pub fn take(&mut self, name: &str) -> Vec<Document> {
+        let is_one = |(part, _): &mut (String, Document)| part == name;
+        self.documents.extract_if(.., is_one).map(|(_, document)| document).collect()
+    }
+}
+
+struct Reading {
+    documents: Vec<(String, Document)>,
+    not_read: NotRead,
+    bytes: usize,
+    room: Permit,
+}
+
+impl Reading {
+    fn file(
+        &mut self,
+        part: Part,
+        options: &SourceOptions,
+        bytes_max: usize,
+        stop: &AtomicBool,
+    ) -> Result<()> {
+        let Part { name, file, bytes } = part;
+        let file = file.filter(|file| !file.is_empty()).unwrap_or_else(|| name.clone());
+        let mut failure = None;
+        read_bytes(&file, bytes.into(), options, &mut |item| {
+            let taken = match item {
+                Item::Chunk(chunk) => {
+                    let mut taken = Ok(());
+                    chunk.documents(options, |document| {
+                        if taken.is_ok() {
+                            taken = self.take(&name, document, bytes_max);
+                        }
+                    });
+                    taken
+                }
+                Item::Skipped { place, why } => {
+                    if self.not_read.left_out.len() < NOT_READ_MAX {
+                        let left_out = FileReason { path: place, reason: why.into() };
+                        self.not_read.left_out.push(left_out);
+                    }
+                    Ok(())
+                }
+                Item::Failed(error) => self.take(&name, Err(error), bytes_max),
+            };
+            failure = taken.and_then(|()| Stop::on(stop).check()).err();
+            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn take(&mut self, part: &str, document: Result<Document>, bytes_max: usize) -> Result<()> {
+        let document = match document {
+            Ok(document) => document,
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => {
+                if self.not_read.unread_files.len() < NOT_READ_MAX {
+                    self.not_read.unread_files.push(reason(&error));
+                }
+                return Ok(());
+            }
+        };
+        let bytes = document.text.len() + document.id.len() + part.len() + DOCUMENT_BYTES;
+        self.bytes += bytes;
+        if self.bytes > bytes_max {
+            let what =
+                format!("the texts of the files exceed {bytes_max} bytes; send less at a time");
+            return Err(Error::Memory { what, is_for_now: false });
+        }
+        if !self.room.try_grow(bytes) {
+            let what = "too many bytes of requests and answers are in flight; try again later";
+            return Err(Error::Memory { what: what.into(), is_for_now: true });
+        }
+        self.documents.push((part.to_owned(), document));
+        Ok(())
+    }
+}
+
+/// What was not read, by the name of its file, and why.
+fn reason(error: &Error) -> FileReason {
+    match error {
+        Error::Input { place, what } => FileReason { path: place.clone(), reason: what.clone() },
+        Error::Io { path, source, .. } => {
+            FileReason { path: path.display().to_string(), reason: source.to_string() }
+        }
+        error => FileReason { path: String::new(), reason: error.to_string() },
+    }
+}

@@ -1,0 +1,38 @@
+//! `POST /v1/texts`
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+
+use crate::app::App;
+use crate::body::Body;
+use crate::failure::Failure;
+use crate::files::Files;
+use cento_client::api::{FileText, TextsResponse};
+
+/// Extract the texts of files.
+///
+/// They are what the other routes read of the same files; nothing is kept.
+#[cfg_attr(feature = "openapi", utoipa::path(
+    post,
+    path = "/v1/texts",
+    tag = "search",
+    security(("token" = [])),
+    request_body(content = cento_client::api::FilesRequest, content_type = "multipart/form-data"),
+    responses((status = 200, description = "The texts", body = TextsResponse), super::errors::Errors)
+))]
+pub async fn texts(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<TextsResponse>, Failure> {
+    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    if !body.is_files() {
+        return Err(Failure::unsupported("send files, as multipart/form-data"));
+    }
+    let Files { documents, not_read, .. } = Files::read(&app, body, &["file"]).await?;
+    let documents = documents.into_iter();
+    let documents =
+        documents.map(|(part, document)| FileText { part, id: document.id, text: document.text });
+    Ok(Json(TextsResponse { documents: documents.collect(), not_read }))
+}
