@@ -12,6 +12,7 @@ mod add;
 #[cfg(feature = "archives")]
 mod archive;
 mod array;
+mod bytes;
 pub mod charset;
 mod columnar;
 mod compressed;

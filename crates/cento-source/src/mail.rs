@@ -3,7 +3,7 @@
 //! mail-parser reads the parts of a mail; what makes it slow, or nests without bound, is kept from it.
 //! Its iterator over a mailbox holds a message of any length, so mailboxes are cut here.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 
@@ -33,7 +33,7 @@ const TAKEN_AS_IT_IS: u8 = b'x';
 pub struct Mail {
     /// Its subject and its text; that of the page if there is no other.
     pub text: String,
-    /// The files attached to it, in order, each with a name of its own.
+    /// The files attached to it, in order; those of one name are numbered.
     pub attachments: Vec<Attachment>,
 }
 
@@ -55,7 +55,7 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
     let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
     let none = || "it is damaged or no mail: it has no headers".to_owned();
     let message = parser.parse(&bytes).ok_or_else(none)?;
-    let mut names = HashSet::new();
+    let mut names: HashMap<String, usize> = HashMap::new();
     let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
         // Pictures shown within the text are part of it.
         let bytes = match &part.body {
@@ -65,13 +65,12 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
                 return None;
             }
         };
-        let mut name = name_of(part, at + 1);
-        for number in 2.. {
-            if names.insert(name.clone()) {
-                break;
-            }
-            name = format!("{} ({number})", name_of(part, at + 1));
-        }
+        let wanted = name_of(part, at + 1);
+        // How many of this name there have been: looking for a free number from the first on would take
+        // long where all are of one name.
+        let before = names.entry(wanted.clone()).or_insert(0);
+        *before += 1;
+        let name = if *before == 1 { wanted } else { format!("{wanted} ({before})") };
         Some(Attachment { name, bytes: bytes.to_vec() })
     });
     let attachments = attachments.collect();

@@ -107,7 +107,7 @@ const ACCENTS: [(&str, char); 13] = [
 
 /// As much of a command's arguments is looked through for their end: what does not end would be looked
 /// through again for each command in it.
-const ARGUMENT_BYTES_MAX: usize = 2000;
+const ARGUMENT_BYTES_MAX: usize = 1000;
 
 /// The text of LaTeX.
 pub fn text_of(source: &str) -> String {

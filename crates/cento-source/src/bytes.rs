@@ -1,0 +1,99 @@
+//! Where do the bytes of a file come from?
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+
+use crate::PEEK_BYTES;
+use crate::compressed::peek;
+
+/// The bytes of a file.
+pub enum Source<'a> {
+    /// One on disk.
+    File(File),
+    /// One in memory.
+    Bytes(io::Cursor<Vec<u8>>),
+    /// One that is read once.
+    Stream(Box<dyn Read + 'a>),
+}
+
+/// A file of which any part can be read.
+#[cfg(feature = "archives")]
+pub enum Seekable {
+    /// One on disk.
+    File(File),
+    /// One in memory.
+    Bytes(io::Cursor<Vec<u8>>),
+}
+
+impl<'a> Source<'a> {
+    #[cfg(feature = "archives")]
+    /// A file that has been looked into.
+    pub fn of(file: Seekable) -> Source<'a> {
+        match file {
+            Seekable::File(file) => Source::File(file),
+            Seekable::Bytes(bytes) => Source::Bytes(bytes),
+        }
+    }
+
+    /// The first bytes, and all of it again.
+    pub fn peek(self) -> io::Result<(Vec<u8>, Source<'a>)> {
+        // Of a pipe nothing can be read twice.
+        if let Source::File(mut file) = self {
+            let is_file = file.metadata().is_ok_and(|found| found.is_file());
+            if is_file {
+                let mut start = Vec::new();
+                (&mut file).take(PEEK_BYTES as u64).read_to_end(&mut start)?;
+                file.rewind()?;
+                return Ok((start, Source::File(file)));
+            }
+            let (start, stream) = peek(file, PEEK_BYTES)?;
+            return Ok((start, Source::Stream(stream)));
+        }
+        let (start, stream) = peek(self, PEEK_BYTES)?;
+        Ok((start, Source::Stream(stream)))
+    }
+
+    /// The same with all of its parts at hand; none if that takes more than so many bytes of memory.
+    #[cfg(feature = "archives")]
+    pub fn seekable(self, bytes_max: usize) -> io::Result<Option<Seekable>> {
+        match self {
+            Source::File(file) => Ok(Some(Seekable::File(file))),
+            Source::Bytes(bytes) => Ok(Some(Seekable::Bytes(bytes))),
+            Source::Stream(stream) => {
+                let mut bytes = Vec::new();
+                stream.take((bytes_max as u64).saturating_add(1)).read_to_end(&mut bytes)?;
+                Ok((bytes.len() <= bytes_max).then(|| Seekable::Bytes(io::Cursor::new(bytes))))
+            }
+        }
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(buffer),
+            Source::Bytes(bytes) => bytes.read(buffer),
+            Source::Stream(stream) => stream.read(buffer),
+        }
+    }
+}
+
+#[cfg(feature = "archives")]
+impl Read for Seekable {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Seekable::File(file) => file.read(buffer),
+            Seekable::Bytes(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+#[cfg(feature = "archives")]
+impl Seek for Seekable {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        match self {
+            Seekable::File(file) => file.seek(to),
+            Seekable::Bytes(bytes) => bytes.seek(to),
+        }
+    }
+}
