@@ -288,7 +288,7 @@ fn check_distinct(index: &Index, shards: &[Index]) -> Result<()> {
 }
 
 /// Refuses a shard whose segments would mean something else in the index.
-fn check_fits(index: &Index, shard: &Index) -> Result<()> {
+pub(super) fn check_fits(index: &Index, shard: &Index) -> Result<()> {
     index.config().check_signs_as(shard.config(), shard.path())?;
     let says = |config: &super::Config| if config.store_text { "stores" } else { "does not store" };
     let (own, others) = (says(index.config()), says(shard.config()));

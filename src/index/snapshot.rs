@@ -3,18 +3,19 @@
 //! A snapshot does not change; commits, merges and deletions that come later do not touch it, in
 //! this process or another. Any number of threads can share it.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tantivy::{Directory, IndexReader, ReloadPolicy, Searcher, TantivyError, Term};
+use tantivy::{Directory, IndexReader, ReloadPolicy, Searcher, SegmentReader, TantivyError, Term};
 
 use super::canonical::canonical_json;
 use super::seal::META;
 use super::store::{Damage, Store};
 use super::stored;
 use super::view::{SegmentFiles, SegmentView};
-use super::{Config, Index};
+use super::{Config, Index, adopt};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
@@ -34,9 +35,20 @@ pub struct DocAddress {
 /// The state of an index after one of its commits.
 #[derive(Clone)]
 pub struct Snapshot {
+    /// One, or of a [union](Snapshot::union) several.
+    parts: Arc<[Part]>,
+    segments: Arc<[SegmentView]>,
+}
+
+/// What a snapshot has of one index.
+#[derive(Clone)]
+struct Part {
     index: Index,
     searcher: Searcher,
-    segments: Arc<[SegmentView]>,
+    /// The place of its first segment.
+    first: usize,
+    /// Which index it is, in a union.
+    name: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -112,11 +124,12 @@ impl Index {
             Ok(SegmentView::new(segment, files))
         });
         let segments = views.collect::<Result<_>>()?;
-        Ok(Snapshot { index: self.clone(), searcher, segments })
+        let part = Part { index: self.clone(), searcher, first: 0, name: None };
+        Ok(Snapshot { parts: [part].into(), segments })
     }
 
     /// The files of a segment: those that an earlier snapshot read, if it still lives.
-    fn open_files(&self, segment: &tantivy::SegmentReader) -> Result<Files> {
+    fn open_files(&self, segment: &SegmentReader) -> Result<Files> {
         Ok(match self.inner.open_segments.get(segment.segment_id()) {
             Some(files) => Files::Read(files),
             None => {
@@ -126,7 +139,7 @@ impl Index {
     }
 
     /// The texts of a segment.
-    fn open_store(&self, segment: &tantivy::SegmentReader) -> Result<Store> {
+    fn open_store(&self, segment: &SegmentReader) -> Result<Store> {
         let path = PathBuf::from(format!("{}.store", segment.segment_id().uuid_string()));
         let failed = |e: TantivyError| self.error("open the texts of", e);
         let damage = |(at, what): Damage| {
@@ -149,16 +162,96 @@ enum Files {
 }
 
 impl Snapshot {
-    /// The index.
+    /// Makes one snapshot of several, each with the name of its index, whose answers are those of one index
+    /// that has all their documents: document frequencies are added up before a fingerprint is stopped.
+    /// The limit of document frequency is that of the first.
+    ///
+    /// The same id may be in two of them; [`name_of`](Self::name_of) tells them apart. Of one index its
+    /// snapshot is returned as it is.
+    ///
+    /// # Errors
+    /// When there is none, or one is named twice, or has another scheme, analyzer, frequency table or schema
+    /// than the first, or one stores texts and another does not.
+    pub fn union(named: Vec<(String, Snapshot)>) -> Result<Snapshot> {
+        let indexes: Vec<Index> = named.iter().map(|(_, one)| one.index().clone()).collect();
+        let Some((first, others)) = indexes.split_first() else {
+            return Err(Error::Query { what: "no index is named".into() });
+        };
+        if others.is_empty() {
+            return Ok(named.into_iter().map(|(_, one)| one).next().expect("there is one"));
+        }
+        others.iter().try_for_each(|other| adopt::check_fits(first, other))?;
+        let mut seen = HashSet::new();
+        let twice = indexes
+            .iter()
+            .find(|index| index.path().canonicalize().is_ok_and(|path| !seen.insert(path)));
+        if let Some(index) = twice {
+            return Err(Error::index(index.path(), "it is named twice"));
+        }
+        let (mut parts, mut segments) = (Vec::new(), Vec::new());
+        for (name, one) in named {
+            let name: Arc<str> = name.into();
+            let first = segments.len();
+            parts.extend(one.parts.iter().map(|part| Part {
+                first: first + part.first,
+                name: Some(name.clone()),
+                ..part.clone()
+            }));
+            segments.extend(one.segments.iter().cloned());
+        }
+        Ok(Snapshot { parts: parts.into(), segments: segments.into() })
+    }
+
+    /// The index; of a union the first one.
     #[must_use]
     pub fn index(&self) -> &Index {
-        &self.index
+        &self.parts[0].index
+    }
+
+    /// Returns whether it is a union of several indexes.
+    #[must_use]
+    pub fn is_union(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    /// Returns the name of the index of a document, in a union.
+    #[must_use]
+    pub fn name_of(&self, address: DocAddress) -> Option<&str> {
+        self.parts[self.part_of(address.segment)].name.as_deref()
+    }
+
+    /// The part that has this segment.
+    fn part_of(&self, segment: u32) -> usize {
+        // An index without segments has no place of its own.
+        self.parts.partition_point(|part| part.first <= segment as usize) - 1
+    }
+
+    /// The searchers of all parts.
+    pub(crate) fn searchers(&self) -> impl Iterator<Item = &Searcher> {
+        self.parts.iter().map(|part| &part.searcher)
+    }
+
+    /// The part that has this segment, and tantivy's reader of it.
+    pub(crate) fn reader(&self, segment: u32) -> (usize, &SegmentReader) {
+        let at = self.part_of(segment);
+        let part = &self.parts[at];
+        (at, part.searcher.segment_reader(segment - part.first as u32))
+    }
+
+    /// tantivy's readers of all segments.
+    pub(super) fn readers(&self) -> impl Iterator<Item = &SegmentReader> {
+        self.searchers().flat_map(Searcher::segment_readers)
+    }
+
+    /// All its indexes.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = &Index> {
+        self.parts.iter().map(|part| &part.index)
     }
 
     /// How its documents were turned into signatures.
     #[must_use]
     pub fn config(&self) -> &Config {
-        self.index.config()
+        self.index().config()
     }
 
     /// The segments.
@@ -188,8 +281,8 @@ impl Snapshot {
     /// numbers are equal.
     #[must_use]
     pub fn generation(&self) -> u64 {
-        let parts = self.searcher.segment_readers().iter().zip(self.segments.iter());
-        let name = |(reader, view): (&tantivy::SegmentReader, &SegmentView)| {
+        let parts = self.readers().zip(self.segments.iter());
+        let name = |(reader, view): (&SegmentReader, &SegmentView)| {
             let alive = view.live().fold(0, |hash, doc| mix64(hash ^ u64::from(doc)));
             format!("{} {alive} ", reader.segment_id().uuid_string())
         };
@@ -201,20 +294,26 @@ impl Snapshot {
     /// # Errors
     /// When the list of segments cannot be read.
     pub fn is_current(&self) -> Result<bool> {
-        let metas = self.index.tantivy().load_metas().map_err(|e| self.index.error("read", e))?;
-        let mut now: Vec<_> =
-            metas.segments.iter().map(|m| (m.id(), m.num_deleted_docs())).collect();
-        let own = self.searcher.segment_readers().iter();
-        let mut own: Vec<_> = own.map(|s| (s.segment_id(), s.num_deleted_docs())).collect();
-        now.sort_unstable();
-        own.sort_unstable();
-        Ok(now == own)
+        for Part { index, searcher, .. } in self.parts.iter() {
+            let metas = index.tantivy().load_metas().map_err(|e| index.error("read", e))?;
+            let mut now: Vec<_> =
+                metas.segments.iter().map(|m| (m.id(), m.num_deleted_docs())).collect();
+            let own = searcher.segment_readers().iter();
+            let mut own: Vec<_> = own.map(|s| (s.segment_id(), s.num_deleted_docs())).collect();
+            now.sort_unstable();
+            own.sort_unstable();
+            if now != own {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
-    /// Returns the tantivy searcher over the same segments, in the same order.
+    /// Returns the tantivy searcher over the same segments, in the same order; of a union that of the first
+    /// index alone.
     #[must_use]
     pub fn tantivy(&self) -> &Searcher {
-        &self.searcher
+        &self.parts[0].searcher
     }
 
     /// Returns the number of documents.
@@ -236,12 +335,22 @@ impl Snapshot {
     /// Finds the document with this id.
     ///
     /// # Errors
-    /// When the dictionary of ids cannot be read.
+    /// When the dictionary of ids cannot be read; when several indexes of a union have such a document.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
         let mut found = None;
-        self.for_each_with(&Term::from_field_text(self.index.fields().id, id), &mut |address| {
+        let term = Term::from_field_text(self.index().fields().id, id);
+        self.for_each_with(&term, &mut |address| {
+            if let (Some(one), Some(other)) =
+                (found.and_then(|found| self.name_of(found)), self.name_of(address))
+            {
+                let what = format!(
+                    "the document `{id}` is in {one} and in {other}; ask one of them alone"
+                );
+                return Err(Error::Query { what });
+            }
             found = Some(address);
-            Ok(false)
+            // An index has an id once.
+            Ok(self.is_union())
         })?;
         Ok(found)
     }
@@ -252,8 +361,8 @@ impl Snapshot {
         term: &Term,
         each: &mut dyn FnMut(DocAddress) -> Result<bool>,
     ) -> Result<()> {
-        let failed = |e| self.index.error("look up a document in", e);
-        for (segment, reader) in (0u32..).zip(self.searcher.segment_readers()) {
+        let failed = |e| self.index().error("look up a document in", e);
+        for (segment, reader) in (0u32..).zip(self.readers()) {
             let inverted = reader.inverted_index(term.field()).map_err(failed)?;
             let record = tantivy::schema::IndexRecordOption::Basic;
             let postings = inverted.read_postings(term, record).map_err(|e| failed(e.into()))?;
@@ -277,7 +386,7 @@ impl Snapshot {
     /// # Errors
     /// When the dictionary of digests or an id cannot be read.
     pub fn find_digest(&self, digest: Digest) -> Result<Option<String>> {
-        let term = Term::from_field_u64(self.index.fields().digest, digest.low);
+        let term = Term::from_field_u64(self.index().fields().digest, digest.low);
         let mut least: Option<String> = None;
         self.for_each_with(&term, &mut |address| {
             if self.segment(address).digest(address.doc)? != digest {
@@ -311,7 +420,7 @@ impl Snapshot {
     /// # Errors
     /// When it cannot be read, or differs from what was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
-        let fields = *self.index.fields();
+        let fields = *self.index().fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
         let store = &self.segment(address).store;
         let bytes = store.document(address.doc);
@@ -382,7 +491,7 @@ impl Snapshot {
     }
 
     fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {
-        let segment = self.searcher.segment_reader(address.segment).segment_id();
+        let segment = self.reader(address.segment).1.segment_id();
         let file = format!("{}.{extension}", segment.uuid_string());
         let what = format!("document {}: {what}", address.doc);
         Corruption::new(file, "documents", 0, what).into()

@@ -53,8 +53,14 @@ impl Snapshot {
     /// When the directory cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         let counts = || self.segments().iter().map(|segment| segment.signatures.counts());
-        let all: u64 =
-            self.tantivy().segment_readers().iter().map(|s| u64::from(s.max_doc())).sum();
+        let all: u64 = self.readers().map(|reader| u64::from(reader.max_doc())).sum();
+        let mut bytes = Bytes::default();
+        for index in self.indexes() {
+            let Bytes { signatures, text, other } = index.bytes()?;
+            bytes.signatures += signatures;
+            bytes.text += text;
+            bytes.other += other;
+        }
         Ok(Stats {
             documents: self.documents(),
             deleted: all - self.documents(),
@@ -65,7 +71,7 @@ impl Snapshot {
             tokens: counts().map(|c| c.tokens).sum(),
             scheme: self.config().scheme.to_string(),
             analyzer: self.config().analyzer.to_string(),
-            bytes: self.index().bytes()?,
+            bytes,
         })
     }
 }

@@ -24,6 +24,7 @@ use crate::segment::SegmentReader;
 use crate::segment::plugin::{Digests, SignatureFile, check_owner};
 
 /// One segment of a snapshot: its files, and which of its documents are live.
+#[derive(Clone)]
 pub struct SegmentView {
     files: Arc<SegmentFiles>,
     alive: Option<AliveBitSet>,

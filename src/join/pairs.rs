@@ -118,6 +118,14 @@ pub struct PairReport {
     pub a: String,
     /// The id of the other.
     pub b: String,
+    /// The index that has `a`, if several were searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub index_a: Option<String>,
+    /// The index that has `b`, if several were searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub index_b: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
     /// How much of `a` is in `b`, 0 to 1.
@@ -196,6 +204,8 @@ impl Pair {
             tokens_b,
             margin: self.margin,
             too_short: is_of_programs.then_some(tokens_a.min(tokens_b) < PROGRAM_TOKENS_MIN),
+            index_a: a.name_of(self.a).map(str::to_owned),
+            index_b: b.name_of(self.b).map(str::to_owned),
             a: a.id(self.a)?,
             b: b.id(self.b)?,
             overlap: self.overlap.shared,

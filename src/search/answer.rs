@@ -99,6 +99,10 @@ pub struct Weighted {
 pub struct Hit {
     /// The caller's id.
     pub id: String,
+    /// The index that has it, if several were searched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub index: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
     /// C(Q,D): how much of the query is in the document, 0 to 1.

@@ -25,7 +25,8 @@ const META: &str = "meta";
 pub struct Filter<'a> {
     snapshot: &'a Snapshot,
     text: &'a str,
-    weight: Box<dyn Weight>,
+    /// One for each index of the snapshot.
+    weights: Vec<Box<dyn Weight>>,
 }
 
 impl Filter<'_> {
@@ -60,9 +61,12 @@ impl Filter<'_> {
         let parser = QueryParser::for_index(searcher.index(), vec![meta]);
         let query = parser.build_query_from_user_input_ast(ast);
         let query = query.map_err(|e| refused(text, &query_words(&e)))?;
-        let weight = query.weight(EnableScoring::disabled_from_searcher(searcher));
-        let weight = weight.map_err(|e| failed(snapshot, text, e))?;
-        Ok(Filter { snapshot, text, weight })
+        let weights = snapshot
+            .searchers()
+            .map(|searcher| query.weight(EnableScoring::disabled_from_searcher(searcher)))
+            .collect::<tantivy::Result<_>>();
+        let weights = weights.map_err(|e| failed(snapshot, text, e))?;
+        Ok(Filter { snapshot, text, weights })
     }
 
     /// Keeps those of the ascending documents of a segment that pass.
@@ -74,8 +78,8 @@ impl Filter<'_> {
             return Ok(());
         }
         stop.check()?;
-        let reader = self.snapshot.tantivy().segment_reader(segment as u32);
-        let scorer = self.weight.scorer(reader, 1.0);
+        let (part, reader) = self.snapshot.reader(segment as u32);
+        let scorer = self.weights[part].scorer(reader, 1.0);
         let mut passing = scorer.map_err(|e| failed(self.snapshot, self.text, e))?;
         let mut at = passing.doc();
         let mut kept = 0;

@@ -338,7 +338,7 @@ impl Searcher {
         let Analyzed { text, tokens } = analyzed(text, stored, held)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
         score::name(&self.snapshot, &mut documents, stop)?;
-        documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        documents.sort_unstable_by(|a, b| (&a.id, a.address).cmp(&(&b.id, b.address)));
         let (mut texts, mut shared) = (Vec::new(), SharedFingerprints::default());
         for (at, document) in documents.iter().enumerate() {
             let address = document.address;
@@ -521,6 +521,7 @@ impl Searcher {
         Ok(Hit {
             meta: self.snapshot.meta(scored.address)?,
             estimate: self.estimate(estimates, &scored)?,
+            index: self.snapshot.name_of(scored.address).map(str::to_owned),
             id: scored.id,
             overlap: scored.overlap.shared,
             containment: scored.overlap.containment(),

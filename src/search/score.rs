@@ -52,9 +52,10 @@ impl Scored {
         by_overlap.then_with(|| resemblance(other).total_cmp(&resemblance(self)))
     }
 
-    /// Better hits first. No two documents are equal.
+    /// Better hits first. No two documents are equal: those of one id are in different indexes.
     pub fn cmp_rank(&self, other: &Scored) -> Ordering {
-        self.cmp_score(other).then_with(|| self.id.cmp(&other.id))
+        let by_id = self.cmp_score(other).then_with(|| self.id.cmp(&other.id));
+        by_id.then_with(|| self.address.cmp(&other.address))
     }
 }
 

@@ -11,7 +11,7 @@ use tantivy::query::{EnableScoring, Explanation, Query as TantivyQuery, Scorer, 
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::{Query, Searcher};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Matches the documents that meet the thresholds of a [`Query`]; their score is C(Q,D).
 ///
@@ -47,8 +47,12 @@ impl SimilarTo {
     /// Finds the documents that meet the thresholds of `query`.
     ///
     /// # Errors
-    /// As [`Searcher::search`].
+    /// As [`Searcher::search`], and when the snapshot is a union: tantivy searches one index at a time.
     pub fn new(searcher: &Searcher, query: &Query) -> Result<SimilarTo> {
+        if searcher.snapshot().is_union() {
+            let what = "SimilarTo is for the queries of one index; search each index by itself";
+            return Err(Error::Query { what: what.into() });
+        }
         let readers = searcher.snapshot().tantivy().segment_readers();
         let mut matches: Matches =
             readers.iter().map(|reader| (reader.segment_id(), Vec::new())).collect();

@@ -19,4 +19,5 @@ mod scripts;
 mod search;
 mod segment;
 mod tidy;
+mod union;
 mod writer_defects;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::boilerplate::without;
 use super::values::parse_share;
-use cento::index::{Index, MaxDf};
+use cento::index::{Index, MaxDf, Snapshot};
 use cento::join::Thresholds;
 use cento::search::Searcher;
 
@@ -88,9 +88,26 @@ impl JoinArgs {
         self.threads.unwrap_or_else(cento::available_threads)
     }
 
+    /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the boilerplate.
+    pub fn searcher_of_all(&self, paths: &[PathBuf]) -> cento::Result<Searcher> {
+        without(Searcher::new(union(paths, paths.iter().map(Index::open))?), &self.boilerplate)
+    }
+
     /// Returns a searcher over the index at `path` that ignores the boilerplate.
     pub fn searcher(&self, path: &Path) -> cento::Result<Searcher> {
         let searcher = Searcher::new(Index::open(path)?.snapshot()?);
         without(searcher, &self.boilerplate)
     }
+}
+
+/// Returns a snapshot of the indexes at these paths as if they were one.
+pub fn union(
+    paths: &[PathBuf],
+    indexes: impl Iterator<Item = cento::Result<Index>>,
+) -> cento::Result<Snapshot> {
+    let named = paths
+        .iter()
+        .zip(indexes)
+        .map(|(path, index)| Ok((path.display().to_string(), index?.snapshot()?)));
+    Snapshot::union(named.collect::<cento::Result<_>>()?)
 }

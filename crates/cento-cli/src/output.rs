@@ -61,6 +61,11 @@ pub fn place(page: Option<u32>, line: Option<u32>) -> String {
     }
 }
 
+/// An id, and the index that has it, if several were searched.
+pub fn named(id: &str, index: Option<&str>) -> String {
+    index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
+}
+
 /// Formats a number of bytes in the unit that fits.
 pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::handout::{self, HandoutArgs};
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::{OutFile, is_taken, listed, path_name};
-use super::output::{self, Format, counted};
+use super::output::{self, Format, counted, named};
 use super::pairs_report::{joined, joined_across, with_thresholds};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
@@ -37,8 +37,9 @@ use cento_report::{IndexState, Joined, PairsReport, Run};
 /// weighted by rarity, this is rarity in the index, with --against in that other index.
 #[derive(Debug, Args)]
 pub struct Pairs {
-    /// Directory of the index.
-    index: PathBuf,
+    /// Directory of the index; several are taken as one, if they have the same scheme and analyzer.
+    #[arg(value_name = "INDEX", required = true)]
+    indexes: Vec<PathBuf>,
     /// Only pairs of a document of INDEX and one of this other index, which must have the same
     /// scheme and analyzer.
     #[arg(long, value_name = "INDEX", conflicts_with = "boilerplate")]
@@ -132,7 +133,7 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 impl Pairs {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
-        let searcher = self.join.searcher(&self.index)?;
+        let searcher = self.join.searcher_of_all(&self.indexes)?;
         let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
         let options = PairOptions {
             thresholds: self.thresholds(),
@@ -240,7 +241,7 @@ impl Pairs {
     ) -> cento::Result<()> {
         let snapshot = searcher.snapshot();
         let index = IndexState {
-            place: self.index.display().to_string(),
+            place: handout::listed(&self.indexes),
             generation: Some(snapshot.generation().to_string()),
             documents: snapshot.documents(),
         };
@@ -445,8 +446,8 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
         pair.containment_b_in_a,
         pair.resemblance,
         pair.overlap,
-        pair.a,
-        pair.b
+        named(&pair.a, pair.index_a.as_deref()),
+        named(&pair.b, pair.index_b.as_deref())
     )?;
     if let Some(weighted) = &pair.weighted {
         line!(

@@ -12,6 +12,7 @@ use super::advice::Explained;
 use super::boilerplate::without;
 use super::fingerprint;
 use super::handout::{self, ExcludeArgs, HandoutArgs};
+use super::join::union;
 use super::output::{self, Format};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
@@ -36,17 +37,18 @@ use cento_source::Item;
 pub struct Search {
     #[command(flatten)]
     target: TargetArgs,
-    /// Query files, or - for standard input. Each record of a list, such as a .jsonl file, is a query.
+    /// Query files, or - for standard input. Directories of more indexes may come first: all are searched as
+    /// if they were one. Each record of a list, such as a .jsonl file, is a query.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Use this text as the query.
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["files", "id", "signature"])]
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["id", "signature"])]
     text: Option<String>,
     /// Use the stored document with this id as the query.
-    #[arg(long, conflicts_with_all = ["files", "signature"])]
+    #[arg(long, conflicts_with = "signature")]
     id: Option<String>,
     /// Use a signature made by `cento fingerprint --format json` as the query.
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
     /// Minimum share of the query that a hit contains, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
@@ -242,8 +244,18 @@ impl Search {
         let place;
         let engine = match self.target.target(&mut self.files)? {
             Target::Index(path) => {
-                place = path.display().to_string();
-                let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
+                let mut paths = vec![path];
+                // No directory is a query.
+                while self.files.first().is_some_and(Index::exists) {
+                    paths.push(self.files.remove(0));
+                }
+                if let (true, Some(file)) = (self.asks_once(), self.files.first()) {
+                    let what = "give either query files or one of --text, --id and --signature";
+                    return Err(Error::input(file.display().to_string(), what).into());
+                }
+                place = handout::listed(&paths);
+                let searcher =
+                    Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
                 let searcher = without(searcher, &self.boilerplate)?;
                 let collection = self.collection.as_deref().map(FrequencyTable::open);
                 Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
@@ -493,7 +505,7 @@ fn print_human(answer: &Answer) -> io::Result<()> {
             hit.containment_in_query,
             hit.resemblance,
             hit.overlap,
-            hit.id
+            output::named(&hit.id, hit.index.as_deref())
         )?;
         if let Some(weighted) = &hit.weighted {
             line!(

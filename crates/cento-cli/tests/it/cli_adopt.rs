@@ -61,3 +61,33 @@ fn an_index_that_signs_otherwise_is_refused() {
     assert!(run.err.contains("kgram(k=5)") && run.err.contains("winnow"), "{}", run.err);
     assert!(!dir.path("all").exists());
 }
+
+#[test]
+fn several_indexes_are_searched_as_one() {
+    let dir = shards();
+    dir.write("query.txt", format!("{} {}", words(1, 100), words(2, 100)));
+    dir.json(&["join", "all", "s0", "s1"]);
+    let joined = dir.json(&["search", "all", "query.txt"]);
+    let mut union = dir.json(&["search", "s0", "s1", "query.txt"]);
+    assert_eq!(union["hits"].as_array().unwrap().len(), 2);
+    for hit in union["hits"].as_array_mut().unwrap() {
+        let index = hit.as_object_mut().unwrap().remove("index");
+        assert_eq!(index, Some(json!(if hit["id"] == "a" { "s0" } else { "s1" })));
+    }
+    assert_eq!(union["hits"], joined["hits"]);
+    let run = dir.run(&["search", "s1", "s2", "--id", "b"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("is in s1 and in s2"), "{}", run.err);
+    let run = dir.run(&["search", "s0", "s1", "query.txt"]);
+    assert!(run.out.contains("a in s0") && run.out.contains("b in s1"), "{}", run.out);
+
+    dir.write("copy.jsonl", line("c", &words(1, 200), json!({})));
+    dir.json(&["add", "s3", "copy.jsonl"]);
+    let pair = dir.json(&["pairs", "s0", "s1", "s3"]);
+    let sides = [(&pair["a"], &pair["index_a"]), (&pair["b"], &pair["index_b"])];
+    assert_eq!(sides, [(&json!("a"), &json!("s0")), (&json!("c"), &json!("s3"))]);
+    dir.run(&["create", "other", "--scheme", "kgram(k=5)"]);
+    let run = dir.run(&["pairs", "s0", "other"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("kgram(k=5)"), "{}", run.err);
+}
