@@ -267,3 +267,51 @@ fn a_file_of_another_segment_is_refused() {
         if sigs.iter().any(|sig| sig.ends_with(&problem.file)));
     assert!(is_named, "{error:?}");
 }
+
+#[test]
+fn a_damaged_part_of_a_component_is_noticed_before_it_is_used() {
+    // What lies before the last 4,096 bytes is not compared when the index is opened.
+    const TAIL_BYTES: usize = 4096;
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for doc in 0..1500 {
+        add(&mut writer, &format!("doc{doc}"), &words(doc, 8)).unwrap();
+    }
+    writer.commit().unwrap();
+    writer.remove("doc5").unwrap();
+    writer.finish().unwrap();
+    drop(index);
+    let find: Verb = |index| index.snapshot()?.find("doc7").map(drop);
+    let search: Verb =
+        |index| Searcher::new(index.snapshot()?).search(&Query::text(words(7, 8))).map(drop);
+    let compact: Verb = |index| index.compact(1).map(drop);
+    let mut large = Vec::new();
+    for file in files(dir.path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let verbs: &[Verb] = match name.rsplit_once('.').unwrap().1 {
+            "fast" => &[search, compact],
+            "term" | "idx" => &[find, compact],
+            _ => continue,
+        };
+        large.push(name.clone());
+        let whole = fs::read(&file).unwrap();
+        let before = whole.len().checked_sub(TAIL_BYTES + 1).unwrap();
+        for at in [0, before / 2, before] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x11;
+            fs::write(&file, &bytes).unwrap();
+            let index = Index::open(dir.path()).unwrap();
+            assert_eq!(index.snapshot().unwrap().documents(), 1499, "{name} at {at}");
+            for verb in verbs {
+                let error = verb(&index).unwrap_err().to_string();
+                assert!(error.contains(&name), "{name} at {at}: {error}");
+            }
+            let problems = index.check().unwrap().problems;
+            assert!(problems.iter().any(|problem| problem.file == name), "{name}: {problems:?}");
+        }
+        fs::write(&file, &whole).unwrap();
+    }
+    assert_eq!(large.len(), 3, "{large:?}");
+    Index::open(dir.path()).unwrap().compact(1).unwrap();
+}
