@@ -140,7 +140,21 @@ fn columns(start: &[u8], name: &str) -> Option<Kind> {
     if goes_on(ARROW) {
         return Some(Kind::Arrow);
     }
-    start.starts_with(ARROW_STREAM).then_some(Kind::ArrowStream)
+    let is_stream = start
+        .strip_prefix(ARROW_STREAM)
+        .is_some_and(|rest| has_ending(name, COLUMNS) || begins_as_message(rest));
+    is_stream.then_some(Kind::ArrowStream)
+}
+
+/// Whether a message of Arrow begins so: its length, a multiple of 8, and where in it its table is, near
+/// the beginning. Many a binary file begins with the four bytes that stand before.
+fn begins_as_message(rest: &[u8]) -> bool {
+    let number = |at: usize| {
+        let bytes = rest.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_le_bytes)
+    };
+    let (length, table) = (number(0), number(4));
+    (8..1 << 24).contains(&length) && length % 8 == 0 && (4..64).contains(&table)
 }
 
 /// What is in standard input, which has no name.
@@ -236,7 +250,11 @@ mod tests {
         check(b"PAR1", "a.parquet", Form::Columns(Kind::Parquet));
         check(b"PAR1 and PAR2 are forms", "a.txt", Form::Text);
         check(b"ARROW1\0\0", "a.jsonl", Form::Columns(Kind::Arrow));
-        check(b"\xff\xff\xff\xff\x10", "a", Form::Columns(Kind::ArrowStream));
+        let stream = b"\xff\xff\xff\xff\x88\x02\0\0\x10\0\0\0\0\0\x0a";
+        check(stream, "a", Form::Columns(Kind::ArrowStream));
+        check(b"\xff\xff\xff\xff\x10", "a.arrow", Form::Columns(Kind::ArrowStream));
+        let other = b"\xff\xff\xff\xff\0\0\0\0\0\0\0\0";
+        check(other, "a", Form::Unread("it is binary: it contains NUL bytes"));
     }
 
     #[test]
