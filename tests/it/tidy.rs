@@ -93,7 +93,7 @@ fn each_outside_format_has_one_door() {
         ("zip", &["crates/cento-source/src/archive.rs"]),
         ("hyper", &["crates/cento-serve/src/connection.rs", "crates/cento-serve/src/answer.rs"]),
         ("prometheus_client", &["crates/cento-serve/src/metrics.rs"]),
-        ("ureq", &["crates/cento-client/src/client.rs"]),
+        ("ureq", &["crates/cento-client/src/client.rs", "crates/cento-cli/src/web/fetch.rs"]),
         ("object_store", &["crates/cento-remote/src/"]),
         ("tokio", &["crates/cento-remote/src/store.rs", "crates/cento-serve/src/"]),
         ("maud", &["crates/cento-report/src/html/"]),

@@ -54,6 +54,7 @@ mod target;
 mod terminal;
 mod train;
 mod values;
+mod web;
 
 use std::io;
 use std::process::ExitCode;
@@ -106,6 +107,7 @@ enum Verb {
     Check(check::Check),
     Fingerprint(fingerprint::Fingerprint),
     Train(train::Train),
+    Web(web::Web),
     Schemes(registry::Schemes),
     Analyzers(registry::Analyzers),
     Measures(registry::Measures),
@@ -185,6 +187,7 @@ fn main() -> ExitCode {
         Verb::Check(verb) => verb.run(),
         Verb::Fingerprint(verb) => verb.run(),
         Verb::Train(verb) => verb.run(),
+        Verb::Web(verb) => verb.run(),
         Verb::Schemes(verb) => verb.run(),
         Verb::Analyzers(verb) => verb.run(),
         Verb::Measures(verb) => verb.run(),

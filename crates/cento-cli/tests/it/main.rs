@@ -33,3 +33,4 @@ mod service_log;
 mod service_stops;
 mod tables;
 mod unreadable;
+mod web;

@@ -1,0 +1,171 @@
+//! Which addresses may be asked, and where does a redirect lead?
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Returns whether an address is one of the public internet (IANA's registries of special-purpose addresses).
+/// Addresses that hold one of version 4 are as public as that.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    !matches!(
+        (a, b, c),
+        (0 | 10 | 127 | 224..=255, ..)
+            | (100, 64..=127, _)
+            | (169, 254, _)
+            | (172, 16..=31, _)
+            | (192, 168, _)
+            | (198, 18 | 19, _)
+            | (192, 0, 0 | 2)
+            | (192, 88, 99)
+            | (198, 51, 100)
+            | (203, 0, 113)
+    )
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let held = |at: usize| {
+        let [a, b] = parts[at].to_be_bytes();
+        let [c, d] = parts[at + 1].to_be_bytes();
+        Ipv4Addr::new(a, b, c, d)
+    };
+    match parts {
+        // Mapped, translated (RFC 6052), 6to4.
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(held(6)),
+        [0x2002, ..] => is_public_v4(held(1)),
+        // Documentation, Teredo and other protocols.
+        [0x2001, 0xdb8, ..] | [0x2001, 0..=0x1ff, ..] | [0x3fff, 0..=0xfff, ..] => false,
+        // What is assigned to the internet.
+        [first, ..] => first & 0xe000 == 0x2000,
+    }
+}
+
+/// Returns the scheme with the host of an address, and its path with the query; none if it is not one of http
+/// or https, or has a user name.
+pub fn parts(address: &str) -> Option<(&str, &str)> {
+    let address = address.split('#').next()?;
+    let start = ["http://", "https://"].into_iter().find(|scheme| {
+        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })?;
+    let end = address[start.len()..].find(['/', '?']).map_or(address.len(), |at| start.len() + at);
+    let (origin, path) = address.split_at(end);
+    let is_plain = origin.len() > start.len() && !origin.contains(['@', '\\']);
+    let is_graphic = address.bytes().all(|byte| byte.is_ascii_graphic());
+    (is_plain && is_graphic).then_some((origin, if path.is_empty() { "/" } else { path }))
+}
+
+/// Returns where a redirect leads (RFC 3986, section 5.2); none if it is not an address of http or https.
+pub fn redirected(from: &str, location: &str) -> Option<String> {
+    let (origin, path) = parts(from)?;
+    let location = location.trim().split('#').next()?;
+    let to = if parts(location).is_some() {
+        location.to_owned()
+    } else if let Some(rest) = location.strip_prefix("//") {
+        format!("{}://{rest}", origin.split("://").next()?)
+    } else if location.split(['/', '?']).next()?.contains(':') {
+        return None;
+    } else if location.starts_with('/') {
+        format!("{origin}{location}")
+    } else {
+        let base = path.split('?').next()?;
+        let directory = if location.starts_with('?') { base } else { &base[..=base.rfind('/')?] };
+        format!("{origin}{directory}{location}")
+    };
+    parts(&to).map(|(origin, path)| format!("{origin}{}", without_dots(path)))
+}
+
+/// A path without the segments `.` and `..`.
+fn without_dots(path: &str) -> String {
+    let (path, query) = path.find('?').map_or((path, ""), |at| path.split_at(at));
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        let is_last = segments.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            _ => kept.push(segment),
+        }
+    }
+    format!("/{}{query}", kept.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_addresses_are_not_public_in_any_form() {
+        for text in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "255.255.255.255",
+            "224.0.0.1",
+            "198.18.0.1",
+            "192.0.2.1",
+            "::1",
+            "::",
+            "fc00::1",
+            "fd12::1",
+            "fe80::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a00:1",
+            "2002:7f00:1::",
+            "2001:db8::1",
+            "2001::1",
+            "::7f00:1",
+        ] {
+            assert!(!is_public(text.parse().unwrap()), "{text}");
+        }
+        for text in ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "64:ff9b::808:808"]
+        {
+            assert!(is_public(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_has_a_host_and_a_path() {
+        assert_eq!(parts("http://a.example"), Some(("http://a.example", "/")));
+        assert_eq!(parts("HTTPS://a.example:8/b?c#d"), Some(("HTTPS://a.example:8", "/b?c")));
+        for bad in ["ftp://a", "http://", "http://u@a/", "http://a/\u{e9}", "http://a/ b", "/x", ""]
+        {
+            assert_eq!(parts(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn redirects_are_resolved() {
+        let check = |location: &str, expected: Option<&str>| {
+            let found = redirected("http://a.example/b/c?d", location);
+            assert_eq!(found.as_deref(), expected, "{location}");
+        };
+        check("https://e.example/f#g", Some("https://e.example/f"));
+        check("//e.example/f", Some("http://e.example/f"));
+        check("/f", Some("http://a.example/f"));
+        check("f", Some("http://a.example/b/f"));
+        check("../../f", Some("http://a.example/f"));
+        check("?q", Some("http://a.example/b/c?q"));
+        check("javascript:alert(1)", None);
+        check("file:///etc/passwd", None);
+    }
+}

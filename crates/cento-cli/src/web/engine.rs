@@ -1,0 +1,97 @@
+//! Which pages does a search engine name?
+//!
+//! An engine is a line in [`EngineArg::open`] and a type that asks it.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::fetch::Asker;
+use cento::{Error, Result};
+
+/// A search engine.
+pub trait Engine {
+    /// Returns the addresses that it names, best first.
+    ///
+    /// # Errors
+    /// A clause that says why there is no answer.
+    fn search(&self, query: &str) -> std::result::Result<Vec<String>, String>;
+}
+
+/// An engine as it is named on the command line.
+#[derive(Debug, Clone)]
+pub struct EngineArg {
+    url: String,
+}
+
+impl FromStr for EngineArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<EngineArg, String> {
+        match text.split_once('=') {
+            Some(("searxng", url)) if url.starts_with("http://") || url.starts_with("https://") => {
+                Ok(EngineArg { url: url.trim_end_matches('/').to_owned() })
+            }
+            _ => Err("expected searxng=URL, such as searxng=http://127.0.0.1:8080".into()),
+        }
+    }
+}
+
+impl EngineArg {
+    /// Returns the engine, whose answers may take this long.
+    ///
+    /// # Errors
+    /// When the address needs TLS, and this build has none.
+    pub fn open(&self, time: Duration) -> Result<Box<dyn Engine>> {
+        if self.url.starts_with("https://") && !cfg!(feature = "tls") {
+            let what = "this build of cento has no TLS: its feature `tls` is off";
+            return Err(Error::input(self.url.as_str(), what));
+        }
+        Ok(Box::new(Searxng { url: format!("{}/search", self.url), asker: Asker::new(time) }))
+    }
+}
+
+/// SearXNG, by its JSON API (docs.searxng.org, "Search API").
+struct Searxng {
+    url: String,
+    asker: Asker,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    results: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    url: String,
+}
+
+impl Engine for Searxng {
+    fn search(&self, query: &str) -> std::result::Result<Vec<String>, String> {
+        let json = "its settings.yml must list `json` below `search: formats:`, which it does not by \
+                    default";
+        let (status, body) = self.asker.get(&self.url, &[("q", query), ("format", "json")])?;
+        if status != 200 {
+            let hint = if status == 403 { format!("; {json}") } else { String::new() };
+            return Err(format!("the search engine answered with status {status}{hint}"));
+        }
+        let answer: Answer = serde_json::from_slice(&body)
+            .map_err(|_| format!("the search engine did not answer with JSON; {json}"))?;
+        Ok(answer.results.into_iter().map(|named| named.url).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_has_a_name_and_an_address() {
+        assert!("searxng=http://127.0.0.1:8080/".parse::<EngineArg>().is_ok());
+        for bad in ["searxng", "searxng=file:///etc", "other=http://example.org", ""] {
+            assert!(bad.parse::<EngineArg>().is_err(), "{bad}");
+        }
+    }
+}

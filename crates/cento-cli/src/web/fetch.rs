@@ -1,0 +1,246 @@
+//! How is a page fetched from a host that nobody knows?
+//!
+//! Each address is checked before it is asked: the one that the engine named, and each that a redirect leads
+//! to. Hosts are resolved once, by [`PublicOnly`], and what it lets through is what is connected to, so
+//! no second answer of a name server can lead elsewhere.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::http::header::LOCATION;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Body};
+
+use super::address::{is_public, parts, redirected};
+use super::robots::{AGENT, Robots};
+
+/// A chain of more redirects is not followed.
+const REDIRECTS_MAX: usize = 5;
+
+/// Of a longer robots.txt the rest is not read (RFC 9309, section 2.5).
+const ROBOTS_BYTES_MAX: usize = 500 << 10;
+
+/// Of an answer of a search engine.
+const ANSWER_BYTES_MAX: u64 = 8 << 20;
+
+/// What a page may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The most bytes.
+    pub bytes: usize,
+    /// The most time, for each request.
+    pub time: Duration,
+    /// The time between two requests to a host.
+    pub interval: Duration,
+    /// Whether this machine may be asked.
+    pub allows_loopback: bool,
+}
+
+/// A page.
+#[derive(Debug)]
+pub struct Page {
+    /// Where it was in the end.
+    pub address: String,
+    /// What was there.
+    pub bytes: Vec<u8>,
+    /// The type that the host names.
+    kind: Option<String>,
+    /// The encoding that the host names.
+    pub charset: Option<String>,
+}
+
+impl Page {
+    /// Returns the extension that a file of this type has; `txt` if the type is none that is known.
+    pub fn extension(&self) -> &'static str {
+        match self.kind.as_deref() {
+            Some("text/html" | "application/xhtml+xml") => "html",
+            Some("application/pdf") => "pdf",
+            Some("application/rtf" | "text/rtf") => "rtf",
+            Some("application/msword") => "doc",
+            Some("application/epub+zip") => "epub",
+            Some(kind) if kind.ends_with("wordprocessingml.document") => "docx",
+            Some(kind) if kind.ends_with("opendocument.text") => "odt",
+            Some("text/markdown") => "md",
+            _ => "txt",
+        }
+    }
+}
+
+/// Fetches pages.
+#[derive(Debug)]
+pub struct Fetcher {
+    agent: Agent,
+    limits: Limits,
+    /// By scheme and host.
+    robots: HashMap<String, Robots>,
+    /// When a host was last asked.
+    asked: HashMap<String, Instant>,
+}
+
+fn config(time: Duration) -> Config {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .proxy(None)
+        .max_redirects(0)
+        .timeout_global(Some(time))
+        .user_agent(format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")))
+        .build()
+}
+
+impl Fetcher {
+    /// Begins with nothing asked.
+    pub fn new(limits: Limits) -> Fetcher {
+        let resolver = PublicOnly {
+            resolver: DefaultResolver::default(),
+            allows_loopback: limits.allows_loopback,
+        };
+        let agent = Agent::with_parts(config(limits.time), DefaultConnector::default(), resolver);
+        Fetcher { agent, limits, robots: HashMap::new(), asked: HashMap::new() }
+    }
+
+    /// Fetches the page at an address, or that to which it leads.
+    ///
+    /// # Errors
+    /// A clause that says why there is none.
+    pub fn fetch(&mut self, address: &str) -> Result<Page, String> {
+        let mut address = address.to_owned();
+        for _ in 0..=REDIRECTS_MAX {
+            let (origin, path) = parts(&address)
+                .ok_or("it is no plain address of http or https, and was not asked")?;
+            let (origin, path) = (origin.to_owned(), path.to_owned());
+            if origin.starts_with("https") && !cfg!(feature = "tls") {
+                return Err("this build of cento has no TLS: its feature `tls` is off".into());
+            }
+            if !self.robots(&origin)?.allows(&path) {
+                return Err("its robots.txt does not allow it".into());
+            }
+            let mut response = self.get(&origin, &path)?;
+            let status = response.status();
+            if status.is_redirection() {
+                let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+                address = location
+                    .and_then(|to| redirected(&address, to))
+                    .ok_or("it redirects to no address of http or https")?;
+                continue;
+            }
+            if status != 200 {
+                return Err(format!("the host answered with status {}", status.as_u16()));
+            }
+            let kind = response.body().mime_type().map(str::to_ascii_lowercase);
+            let charset = response.body().charset().map(str::to_owned);
+            let limit = self.limits.bytes as u64;
+            let bytes = response.body_mut().with_config().limit(limit).read_to_vec();
+            let bytes = bytes.map_err(|error| match error {
+                ureq::Error::BodyExceedsLimit(_) => {
+                    format!("it is larger than {limit} bytes (--max-page-bytes)")
+                }
+                other => self.said(&other),
+            })?;
+            return Ok(Page { address: format!("{origin}{path}"), bytes, kind, charset });
+        }
+        Err(format!("it redirects more than {REDIRECTS_MAX} times"))
+    }
+
+    /// Returns the rules of a host, which is asked for them once.
+    fn robots(&mut self, origin: &str) -> Result<Robots, String> {
+        if let Some(robots) = self.robots.get(origin) {
+            return Ok(robots.clone());
+        }
+        let mut response = self.get(origin, "/robots.txt")?;
+        let robots = match response.status().as_u16() {
+            200..=299 => {
+                let limit = ROBOTS_BYTES_MAX as u64;
+                let mut bytes = Vec::new();
+                let reader = response.body_mut().as_reader();
+                std::io::Read::read_to_end(&mut std::io::Read::take(reader, limit), &mut bytes)
+                    .map_err(|error| format!("its robots.txt cannot be read: {error}"))?;
+                Robots::new(&String::from_utf8_lossy(&bytes))
+            }
+            // There is none (RFC 9309, section 2.3.1.3), or it has moved.
+            300..=499 => Robots::default(),
+            _ => Robots::nothing(),
+        };
+        self.robots.insert(origin.to_owned(), robots.clone());
+        Ok(robots)
+    }
+
+    /// Asks a host, not sooner than it wants to be asked again.
+    fn get(&mut self, origin: &str, path: &str) -> Result<ureq::http::Response<Body>, String> {
+        let now = Instant::now();
+        if let Some(last) = self.asked.get(origin) {
+            let next = *last + self.limits.interval;
+            std::thread::sleep(next.saturating_duration_since(now));
+        }
+        self.asked.insert(origin.to_owned(), Instant::now());
+        self.agent.get(format!("{origin}{path}")).call().map_err(|error| self.said(&error))
+    }
+
+    fn said(&self, error: &ureq::Error) -> String {
+        match error {
+            ureq::Error::Timeout(_) => {
+                format!("it took longer than {:?} (--timeout)", self.limits.time)
+            }
+            ureq::Error::Other(other) => other.to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// Asks one service that the user has named, wherever it is.
+#[derive(Debug)]
+pub struct Asker {
+    agent: Agent,
+}
+
+impl Asker {
+    /// Asks with this limit of time.
+    pub fn new(time: Duration) -> Asker {
+        Asker { agent: Agent::new_with_config(config(time)) }
+    }
+
+    /// Returns the status of an answer, and its body.
+    ///
+    /// # Errors
+    /// A clause that says why there is none.
+    pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), String> {
+        let asked =
+            query.iter().fold(self.agent.get(url), |asked, (name, value)| asked.query(name, value));
+        let failed = |error: ureq::Error| format!("the search engine cannot be asked: {error}");
+        let mut response = asked.call().map_err(failed)?;
+        let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        Ok((response.status().as_u16(), body.map_err(failed)?))
+    }
+}
+
+/// Resolves hosts of the public internet alone.
+#[derive(Debug)]
+struct PublicOnly {
+    resolver: DefaultResolver,
+    allows_loopback: bool,
+}
+
+impl Resolver for PublicOnly {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let found = self.resolver.resolve(uri, config, timeout)?;
+        let is_allowed = |address: &SocketAddr| {
+            is_public(address.ip()) || (self.allows_loopback && address.ip().is_loopback())
+        };
+        // One that is private among others is an attack, or a mistake.
+        match found.iter().find(|address| !is_allowed(address)) {
+            Some(address) => {
+                let what = format!("its address {} is not public, and was not asked", address.ip());
+                Err(ureq::Error::Other(what.into()))
+            }
+            None => Ok(found),
+        }
+    }
+}

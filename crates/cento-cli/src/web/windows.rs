@@ -1,0 +1,86 @@
+//! Which words of a text are asked of a search engine?
+
+use std::cmp::Reverse;
+
+use cento::search::{Query, Searcher};
+
+/// Returns a query for each window of a text: its run of words that is in the fewest documents of an index,
+/// and of equals, or without an index, the one with most letters, then the first. A window that has fewer words
+/// than a run is one; what is left at the end and is shorter than half a window belongs to the last.
+///
+/// # Errors
+/// When the index cannot be searched.
+pub fn queries(
+    text: &str,
+    window: usize,
+    run: usize,
+    rare_in: Option<&Searcher>,
+) -> cento::Result<Vec<String>> {
+    let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
+    let words: Vec<&str> = text.split_whitespace().map(bare).filter(is_word).collect();
+    let mut queries = Vec::new();
+    let mut start = 0;
+    while start < words.len() {
+        let is_last = words.len() - start < window + window / 2;
+        let end = if is_last { words.len() } else { start + window };
+        queries.push(rarest(&words[start..end], run, rare_in)?);
+        start = end;
+    }
+    Ok(queries)
+}
+
+fn rarest(words: &[&str], run: usize, rare_in: Option<&Searcher>) -> cento::Result<String> {
+    let mut best: Option<((u64, Reverse<usize>), String)> = None;
+    for run in words.windows(run.min(words.len())) {
+        let text = run.join(" ");
+        let documents = match rare_in {
+            Some(searcher) => {
+                let query = Query { limit: 1, ..Query::text(text.clone()) };
+                searcher.search(&query)?.query.postings
+            }
+            None => 0,
+        };
+        let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
+        let rank = (documents, Reverse(letters));
+        if best.as_ref().is_none_or(|(least, _)| rank < *least) {
+            best = Some((rank, text));
+        }
+    }
+    Ok(best.map_or_else(String::new, |(_, text)| text))
+}
+
+/// A word without the punctuation around it, which operators of search engines are made of.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+/// Returns at most `max` of the queries, evenly spread.
+pub fn spread(queries: Vec<String>, max: usize) -> Vec<String> {
+    let all = queries.len();
+    if all <= max {
+        return queries;
+    }
+    let wanted = |at: &usize| (at * max) / all != ((at + 1) * max) / all;
+    queries.into_iter().enumerate().filter(|(at, _)| wanted(at)).map(|(_, query)| query).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_each_window_the_rarest_run_is_asked() {
+        let text = "a b longest words here c d. e f g \"unbelievably\" (rare) - h i";
+        let found = queries(text, 7, 3, None).unwrap();
+        assert_eq!(found, ["longest words here", "g unbelievably rare"]);
+        assert_eq!(queries("two words", 100, 8, None).unwrap(), ["two words"]);
+        assert!(queries(" - ... ", 100, 8, None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn queries_are_spread_over_the_text() {
+        let all: Vec<String> = (0..10).map(|n: u8| n.to_string()).collect();
+        assert_eq!(spread(all.clone(), 3), ["3", "6", "9"]);
+        assert_eq!(spread(all.clone(), 10), all);
+    }
+}
