@@ -16,11 +16,13 @@
 //! those of the others for the nodes of the next layer. All these numbers have seven bits a byte,
 //! low bits first; the last byte has the high bit.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tantivy::directory::OwnedBytes;
+use zstd::bulk::Decompressor;
 
 /// The bytes behind the index.
 const TAIL_BYTES: usize = 28;
@@ -32,6 +34,11 @@ const ZSTD: u8 = 4;
 const LAYERS_MAX: u64 = 32;
 /// The number of blocks of texts of each segment that are kept decompressed.
 const BLOCKS_CACHED: usize = 16;
+
+thread_local! {
+    /// Made once for each thread: it takes 160 KB, and more time than a block of short texts.
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
 
 /// What is wrong with a store, and at or after which byte.
 pub type Damage = (usize, &'static str);
@@ -276,7 +283,10 @@ impl Block {
         if zstd::zstd_safe::get_frame_content_size(frame).ok()? != Some(len as u64) {
             return None;
         }
-        let bytes = zstd::bulk::decompress(frame, len).ok()?;
+        let bytes = DECOMPRESSOR.with_borrow_mut(|context| match context {
+            Some(context) => context.decompress(frame, len).ok(),
+            None => context.insert(Decompressor::new().ok()?).decompress(frame, len).ok(),
+        })?;
         let places_end = bytes.len().checked_sub(4)?;
         let places = places_end.checked_sub(documents.checked_mul(4)?)?;
         let fits = bytes.len() == len && uint(&bytes[places_end..]) == documents as u64;
