@@ -36,6 +36,12 @@ pub struct Latency {
     /// Estimate the resemblance of hits too.
     #[arg(long)]
     estimates: bool,
+    /// Only queries of this kind.
+    #[arg(long, value_parser = ["whole", "passage"])]
+    only: Option<String>,
+    /// Find the passages of hits too, in indexes with texts.
+    #[arg(long)]
+    passages: bool,
     /// The seed.
     #[arg(long, default_value = "1")]
     seed: u64,
@@ -61,23 +67,31 @@ impl Latency {
         let mut curves = Curves::new();
         for &size in &self.sizes {
             for &segments in &self.segments {
-                let path = self.work.join(format!("{size}-{segments}"));
+                let texts = if self.passages { "-texts" } else { "" };
+                let path = self.work.join(format!("{size}-{segments}{texts}"));
                 if !path.exists() {
-                    build(&self.corpus, size * 1_000_000, segments, &path)?;
+                    build((&self.corpus, size * 1_000_000), segments, self.passages, &path)?;
                 }
                 let searcher = Searcher::new(snapshot(&path)?);
                 let found = searcher.snapshot().segments().len();
                 let count = searcher.snapshot().documents();
                 let kinds = [("whole", &whole), ("passage", &passages)];
-                for (&max_df, (kind, texts)) in
-                    self.max_df.iter().flat_map(|max_df| kinds.map(|kind| (max_df, kind)))
+                let is_asked = |&(_, (kind, _)): &(_, (&str, _))| {
+                    self.only.as_ref().is_none_or(|only| only == kind)
+                };
+                for (&max_df, (kind, texts)) in self
+                    .max_df
+                    .iter()
+                    .flat_map(|max_df| kinds.map(|kind| (max_df, kind)))
+                    .filter(is_asked)
                 {
                     let (mut times, mut postings, mut hits) = (Times::default(), 0, 0);
                     for round in 0..2 {
                         for text in texts {
                             let max_df = Some(max_df);
-                            let estimates = self.estimates;
-                            let query = Query { max_df, estimates, ..Query::text(text.as_str()) };
+                            let (estimates, passages) = (self.estimates, self.passages);
+                            let query = Query::text(text.as_str());
+                            let query = Query { max_df, estimates, passages, ..query };
                             let started = Instant::now();
                             let answer = searcher.search(&query)?;
                             if round > 0 {
@@ -173,9 +187,14 @@ fn write_first(corpus: &Path, bytes_max: usize, out: &Path) -> Result {
 }
 
 /// An index of the first bytes of a corpus, in this many segments of equal numbers of documents.
-fn build(corpus: &Path, bytes_max: usize, segments: usize, path: &Path) -> Result {
+fn build(
+    (corpus, bytes_max): (&Path, usize),
+    segments: usize,
+    store_text: bool,
+    path: &Path,
+) -> Result {
     let count = first(corpus, bytes_max)?.count();
-    let index = Index::create(path, config(false)?)?;
+    let index = Index::create(path, config(store_text)?)?;
     let options = WriterOptions { merge: false, memory_bytes: 1 << 30 };
     let mut writer = index.writer(options)?;
     for (i, document) in first(corpus, bytes_max)?.enumerate() {

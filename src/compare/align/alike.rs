@@ -10,10 +10,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::groups::Seed;
-use super::sentences::{Places, SORT_STEPS_A_WORD, Sentences, Vocabulary, norm, product};
+use super::sentences::{self, Places, SORT_STEPS_A_WORD, Sentences, Vocabulary, norm, product};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::{Steps, Stop};
+use crate::text::Side;
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
 pub const COSINE_MIN: f64 = 0.3;
@@ -30,6 +31,68 @@ pub struct Seeds {
     /// For each sentence of the query, and of the document, the one of the other text that is most
     /// like it, the first of equals; with the cosine of the two.
     pub best: [Vec<Option<(u32, f64)>>; 2],
+}
+
+/// Whether any of the `open` sentences of a query may be like one of the document: if not,
+/// [`seeds`] finds none. Many documents that a search brings up have a copy and nothing beside it; to know that,
+/// no words have to be weighed.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn may_be(q: &Sentences, open: &[bool], document: Side<'_>, stop: Stop<'_>) -> Result<bool> {
+    let open: Vec<usize> = (0..q.count()).filter(|&at| open[at]).collect();
+    if open.is_empty() || open.len() > u64::BITS as usize {
+        return Ok(!open.is_empty());
+    }
+    // The open sentences that each word is in, a bit each.
+    let mut in_open: HashMap<u64, u64, BuildKeyHasher> = HashMap::default();
+    for (bit, &at) in open.iter().enumerate() {
+        for word in q.words(at) {
+            *in_open.entry(word.hash).or_default() |= 1 << bit;
+        }
+    }
+    // Most words of the document are in none: that is known without a look at the table.
+    let mut known = vec![0u64; 64];
+    in_open.keys().for_each(|hash| known[place(*hash)] |= 1 << (hash >> 58));
+    let mut last_seen = vec![u32::MAX; 1 << 10];
+    let mut found = false;
+    let mut sentence = 0u32;
+    sentences::for_each(document, stop, &mut |range| {
+        let mut common = [0u32; u64::BITS as usize];
+        let mut distinct = 0;
+        for &hash in &document.tokens.hashes[range] {
+            // Of two words in one place one is not counted: a sentence with fewer is more alike.
+            let last = &mut last_seen[hash as usize & 1023];
+            distinct += usize::from(*last != sentence);
+            *last = sentence;
+            if known[place(hash)] & 1 << (hash >> 58) == 0 {
+                continue;
+            }
+            // One that is repeated counts each time: no fewer than both have.
+            let mut bits = in_open.get(&hash).copied().unwrap_or(0);
+            while bits != 0 {
+                common[bits.trailing_zeros() as usize] += 1;
+                bits &= bits - 1;
+            }
+        }
+        sentence += 1;
+        found |= open.iter().zip(common).any(|(&at, common)| {
+            let words = q.words(at).len();
+            dice(words.min(common as usize), words + distinct) > DICE_MIN
+        });
+        !found
+    })?;
+    Ok(found)
+}
+
+/// The place of a word in a table of 64.
+fn place(hash: u64) -> usize {
+    (hash >> 52) as usize & 63
+}
+
+/// The Dice coefficient of two sets, which have so many words in common and together.
+fn dice(common: usize, words: usize) -> f64 {
+    2.0 * common as f64 / words as f64
 }
 
 /// The pairs of alike sentences, of those of the query that are `open`; as many as the
@@ -80,7 +143,7 @@ pub fn seeds(
         for other in alike.drain(..) {
             let count = std::mem::take(&mut rare[other as usize]);
             let others = d.words(other as usize);
-            let dice = |common: usize| 2.0 * common as f64 / (words.len() + others.len()) as f64;
+            let dice = |common: usize| dice(common, words.len() + others.len());
             // Most sentences that are brought up by a word or two are far from alike.
             let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
             if !is_enough || dice(common_max) <= DICE_MIN {
@@ -181,4 +244,57 @@ pub fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
         first as usize..seeds.iter().map(of).max().unwrap_or(0) as usize + 1
     };
     (range(|seed| seed.0), range(|seed| seed.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Analyzed, Analyzer};
+
+    /// Sentences of words that are drawn from many, but for one in seven; in one text of three, all words of every fourth
+    /// sentence are drawn from a few.
+    fn text(seed: u64, sentences: u64) -> Analyzed {
+        let word = |sentence: u64, i: u64| {
+            let drawn = mix64(mix64(seed << 20 | sentence) ^ i);
+            let is_like_others = seed.is_multiple_of(3) && sentence.is_multiple_of(4);
+            let of = if i.is_multiple_of(7) || is_like_others { 9 } else { 4000 };
+            format!("w{} ", drawn % of)
+        };
+        let sentence = |at: u64| {
+            let words: String = (0..4 + mix64(seed ^ at) % 12).map(|i| word(at, i)).collect();
+            words + "end. "
+        };
+        let text = (0..sentences).map(sentence).collect();
+        Analyzed::new(text, &Analyzer::default(), Stop::NEVER).unwrap()
+    }
+
+    #[test]
+    fn where_no_sentences_may_be_alike_none_are() {
+        let (mut outcomes, mut alike) = ([0; 2], 0);
+        for seed in 0..300 {
+            let (a, b) = (text(seed, 1 + seed % 5), text(999 + seed, 1 + seed % 17));
+            let [mut q, mut d] =
+                [&a, &b].map(|text| Sentences::new(text.side(), Stop::NEVER).unwrap());
+            let open: Vec<bool> = (0..q.count()).map(|at| at % 3 != 1).collect();
+            let may_be = may_be(&q, &open, b.side(), Stop::NEVER).unwrap();
+            let vocabulary = Vocabulary::weigh(&mut q, &mut d, Stop::NEVER).unwrap();
+            let steps = &mut Steps::unbounded(Stop::NEVER);
+            let found = seeds(&q, &d, &vocabulary, &open, steps).unwrap().all;
+            assert!(may_be || found.is_empty(), "{seed}: {found:?}");
+            outcomes[usize::from(may_be)] += 1;
+            alike += usize::from(!found.is_empty());
+        }
+        // It says no, and it says yes without need in few cases only.
+        assert!(outcomes[0] > 50 && alike > 50, "{outcomes:?} {alike}");
+        assert!(outcomes[1] < 2 * alike, "{outcomes:?} {alike}");
+    }
+
+    #[test]
+    fn a_query_of_more_sentences_than_bits_may_always_be_alike() {
+        let (a, b) = (text(1, 90), text(2, 1));
+        let q = Sentences::new(a.side(), Stop::NEVER).unwrap();
+        let ask = |open: &[bool]| may_be(&q, open, b.side(), Stop::NEVER).unwrap();
+        assert!(ask(&vec![true; q.count()]));
+        assert!(!ask(&vec![false; q.count()]));
+    }
 }

@@ -209,14 +209,18 @@ impl Candidates {
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
         let stop = steps.stop();
-        let (mut q, mut d) = (prepared.sentences.clone(), Sentences::new(document, stop)?);
-        let vocabulary = Vocabulary::weigh(&mut q, &mut d, stop)?;
         let mut long = Taken::default();
         for chain in copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN) {
             long.insert(chain.query.clone());
         }
         // A sentence that is copied in part is where a copied passage ends.
-        let open: Vec<bool> = q.ranges.iter().map(|sentence| long.covered(sentence) == 0).collect();
+        let is_open = |sentence: &Range<usize>| long.covered(sentence) == 0;
+        let open: Vec<bool> = prepared.sentences.ranges.iter().map(is_open).collect();
+        if !alike::may_be(&prepared.sentences, &open, document, stop)? {
+            return Ok(Candidates { rewritten: Vec::new(), summarised: Vec::new() });
+        }
+        let (mut q, mut d) = (prepared.sentences.clone(), Sentences::new(document, stop)?);
+        let vocabulary = Vocabulary::weigh(&mut q, &mut d, stop)?;
         steps.begin_stage();
         let seeds = seeds(&q, &d, &vocabulary, &open, steps)?;
         steps.begin_stage();

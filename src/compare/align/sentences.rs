@@ -43,27 +43,12 @@ impl Sentences {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(side: Side<'_>, stop: Stop<'_>) -> Result<Sentences> {
-        let spans = &side.tokens.spans;
         let mut ranges: Vec<Range<usize>> = Vec::new();
-        let mut start = 0;
-        for end in 1..=spans.len() {
-            stop.check_at(end)?;
-            let len = end - start;
-            let ends = match spans.get(end) {
-                None => true,
-                Some(next) => {
-                    let between = spans[end - 1].end as usize..(next.start as usize);
-                    len >= SENTENCE_TOKENS_MAX
-                        || len >= SENTENCE_TOKENS_MIN
-                            && side.text.get(between).is_some_and(ends_sentence)
-                }
-            };
-            if ends {
-                ranges.push(start..end);
-                start = end;
-            }
-        }
-        let mut words: Vec<Word> = Vec::with_capacity(spans.len());
+        for_each(side, stop, &mut |range| {
+            ranges.push(range);
+            true
+        })?;
+        let mut words: Vec<Word> = Vec::with_capacity(side.tokens.hashes.len());
         let mut starts = Vec::with_capacity(ranges.len() + 1);
         let mut hashes: Vec<u64> = Vec::with_capacity(SENTENCE_TOKENS_MAX);
         for (at, range) in ranges.iter().enumerate() {
@@ -105,6 +90,39 @@ impl Sentences {
     }
 }
 
+/// Calls `each` with the tokens of every sentence of a text, until it returns false.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+pub fn for_each(
+    side: Side<'_>,
+    stop: Stop<'_>,
+    each: &mut impl FnMut(Range<usize>) -> bool,
+) -> Result<()> {
+    let spans = &side.tokens.spans;
+    let mut start = 0;
+    for end in 1..=spans.len() {
+        stop.check_at(end)?;
+        let len = end - start;
+        let ends = match spans.get(end) {
+            None => true,
+            Some(next) => {
+                let between = spans[end - 1].end as usize..(next.start as usize);
+                len >= SENTENCE_TOKENS_MAX
+                    || len >= SENTENCE_TOKENS_MIN
+                        && side.text.get(between).is_some_and(ends_sentence)
+            }
+        };
+        if ends {
+            if !each(start..end) {
+                return Ok(());
+            }
+            start = end;
+        }
+    }
+    Ok(())
+}
+
 /// Marks that end a sentence wherever they stand: the ideographic full stop and its halfwidth form, the
 /// fullwidth exclamation and question marks, which no space follows; the single and double danda of
 /// Indic scripts; the Arabic question mark and the full stop of Urdu. No number and no abbreviation has
@@ -114,6 +132,10 @@ const ENDS: [char; 8] =
 
 /// Whether what stands between two words is the end of a sentence.
 fn ends_sentence(between: &str) -> bool {
+    // Five words in six are followed by a space alone.
+    if between == " " {
+        return false;
+    }
     let has_mark = between.contains(['.', '!', '?']);
     let mut last = ' ';
     let mut lines = 0;
