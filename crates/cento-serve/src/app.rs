@@ -136,6 +136,13 @@ impl App {
         }
     }
 
+    /// A permit for one more thread to search, and the count of it, if there is a processor that no other request
+    /// uses or waits for.
+    pub fn one_more(&self) -> Option<impl Send + use<>> {
+        let permit = self.running.clone().try_acquire_owned().ok()?;
+        Some((permit, self.metrics.computing()))
+    }
+
     /// Adds the documents of a request.
     pub async fn add(
         &self,

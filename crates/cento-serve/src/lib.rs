@@ -8,6 +8,7 @@
 
 mod answer;
 mod app;
+mod batch;
 mod body;
 mod command;
 mod connection;

@@ -1,7 +1,7 @@
 //! `POST /v1/search`
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::STEPS_MAX;
 use crate::app::{ANSWER_BYTES_MAX, App};
+use crate::batch;
 use crate::body::{self, Body};
 use crate::failure::Failure;
 use crate::files::Files;
@@ -186,32 +187,44 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
     let (metrics, own) = (app.metrics.clone(), app.clone());
     let lines = app
         .run(move |stop| {
-            let mut lines = Vec::new();
-            for line in body.lines() {
-                let answer = body::parse(line).and_then(|request| {
+            let lines: Vec<&[u8]> = body.lines().collect();
+            let answers: Vec<OnceLock<Vec<u8>>> = lines.iter().map(|_| OnceLock::new()).collect();
+            let bytes = AtomicUsize::new(0);
+            let answer = |number: usize| {
+                let answer = body::parse(lines[number]).and_then(|request| {
                     let stop = Some(stop.clone());
                     one(&own, &searcher, collection.as_ref(), request, stop).map_err(Failure::from)
                 });
                 let written = match &answer {
                     Ok(answer) => {
                         metrics.searched(answer);
-                        serde_json::to_writer(&mut lines, answer)
+                        serde_json::to_vec(answer)
                     }
-                    Err(failure) => serde_json::to_writer(&mut lines, &failure.body()),
+                    Err(failure) => serde_json::to_vec(&failure.body()),
                 };
-                written.expect("memory takes every byte");
-                lines.push(b'\n');
-                if lines.len() > ANSWER_BYTES_MAX / 2 {
-                    return Ok(Err(Failure::too_large(
-                        "the answers are too large together; send fewer searches at a time, or \
-                         lower `limit`",
-                    )));
-                }
-                if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    return Err(Error::Cancelled);
-                }
+                let mut line = written.expect("memory takes every byte");
+                line.push(b'\n');
+                let before = bytes.fetch_add(line.len(), Ordering::Relaxed);
+                let is_too_large = before + line.len() > ANSWER_BYTES_MAX / 2;
+                let _ = answers[number].set(line);
+                !is_too_large && !stop.load(Ordering::Relaxed)
+            };
+            let others_max = own.settings.threads.saturating_sub(1);
+            batch::share(lines.len(), others_max, &|| own.one_more(), &answer);
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled);
             }
-            Ok(Ok(lines))
+            if bytes.into_inner() > ANSWER_BYTES_MAX / 2 {
+                return Ok(Err(Failure::too_large(
+                    "the answers are too large together; send fewer searches at a time, or \
+                     lower `limit`",
+                )));
+            }
+            Ok(Ok(answers
+                .into_iter()
+                .filter_map(OnceLock::into_inner)
+                .flatten()
+                .collect::<Vec<u8>>()))
         })
         .await??;
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response())

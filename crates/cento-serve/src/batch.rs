@@ -1,0 +1,114 @@
+//! How do several threads work through a list, as long as they are not needed elsewhere?
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Does `work` for every number below `count`, in any order, until one returns false: on this thread, and on
+/// others for which `permit` gives a permit, at most `others_max` at a time.
+///
+/// A permit is given back after each piece of work and asked for anew, so that a request that waits for
+/// one comes first: a long list keeps no other request waiting for longer than a piece takes.
+pub fn share<P: Send>(
+    count: usize,
+    others_max: usize,
+    permit: &(dyn Fn() -> Option<P> + Sync),
+    work: &(dyn Fn(usize) -> bool + Sync),
+) {
+    let (next, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    // False when nothing is left.
+    let step = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= count {
+            return false;
+        }
+        if !work(number) {
+            next.store(count, Ordering::Relaxed);
+        }
+        true
+    };
+    let help = |first: P| {
+        let mut held = Some(first);
+        while held.is_some() && step() {
+            drop(held.take());
+            held = permit();
+        }
+        others.fetch_sub(1, Ordering::Relaxed);
+    };
+    std::thread::scope(|scope| {
+        loop {
+            // One is left for this thread.
+            let is_more = next.load(Ordering::Relaxed).saturating_add(1) < count;
+            if is_more
+                && others.load(Ordering::Relaxed) < others_max
+                && let Some(first) = permit()
+            {
+                others.fetch_add(1, Ordering::Relaxed);
+                scope.spawn(|| help(first));
+                continue;
+            }
+            if !step() {
+                break;
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::{Barrier, Mutex};
+
+    use super::*;
+
+    #[test]
+    fn each_piece_of_work_is_done_once_with_any_number_of_threads() {
+        for others in 0..4 {
+            let done = Mutex::new(Vec::new());
+            let work = |number| {
+                done.lock().unwrap().push(number);
+                true
+            };
+            share(100, others, &|| Some(()), &work);
+            let mut done = done.into_inner().unwrap();
+            done.sort_unstable();
+            assert_eq!(done, (0..100).collect::<Vec<_>>(), "{others} others");
+        }
+    }
+
+    #[test]
+    fn pieces_are_worked_on_at_the_same_time() {
+        // Each waits for the other two: one thread alone would never end.
+        let barrier = Barrier::new(3);
+        let threads = Mutex::new(BTreeSet::new());
+        let work = |_| {
+            barrier.wait();
+            threads.lock().unwrap().insert(format!("{:?}", std::thread::current().id()));
+            true
+        };
+        share(3, 2, &|| Some(()), &work);
+        assert_eq!(threads.into_inner().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn without_a_permit_this_thread_does_all() {
+        let this = std::thread::current().id();
+        let done = AtomicUsize::new(0);
+        let work = |_| {
+            assert_eq!(std::thread::current().id(), this);
+            done.fetch_add(1, Ordering::Relaxed);
+            true
+        };
+        share(20, 3, &|| None::<()>, &work);
+        assert_eq!(done.into_inner(), 20);
+    }
+
+    #[test]
+    fn no_piece_is_begun_after_one_that_ends_it() {
+        let done = Mutex::new(Vec::new());
+        let work = |number| {
+            done.lock().unwrap().push(number);
+            number != 5
+        };
+        share(1000, 0, &|| Some(()), &work);
+        assert_eq!(done.into_inner().unwrap(), [0, 1, 2, 3, 4, 5]);
+    }
+}
