@@ -20,6 +20,7 @@ mod lifecycle;
 mod measure;
 mod memory;
 mod merging;
+mod mutate;
 mod opening;
 mod pan;
 mod programs;
@@ -67,6 +68,7 @@ enum Tool {
     Stores(stores::Stores),
     Kills(kills::Kills),
     Memory(memory::Memory),
+    Mutate(mutate::Mutate),
     Merging(merging::Merging),
     Hostile(hostile::Hostile),
     Evaluate(evaluate::Evaluate),
@@ -95,6 +97,7 @@ fn main() -> Result {
         Tool::Estimate(tool) => tool.run(),
         Tool::Kills(tool) => tool.run(),
         Tool::Memory(tool) => tool.run(),
+        Tool::Mutate(tool) => tool.run(),
         Tool::Merging(tool) => tool.run(),
         Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),

@@ -3,7 +3,7 @@
 //! mail-parser reads the parts of a mail; what makes it slow, or nests without bound, is kept from it.
 //! Its iterator over a mailbox holds a message of any length, so mailboxes are cut here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 
@@ -55,7 +55,7 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
     let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
     let none = || "it is damaged or no mail: it has no headers".to_owned();
     let message = parser.parse(&bytes).ok_or_else(none)?;
-    let mut names: HashMap<String, usize> = HashMap::new();
+    let (mut names, mut numbers) = (HashSet::new(), HashMap::new());
     let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
         // Pictures shown within the text are part of it.
         let bytes = match &part.body {
@@ -66,11 +66,13 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
             }
         };
         let wanted = name_of(part, at + 1);
-        // How many of this name there have been: looking for a free number from the first on would take
-        // long where all are of one name.
-        let before = names.entry(wanted.clone()).or_insert(0);
-        *before += 1;
-        let name = if *before == 1 { wanted } else { format!("{wanted} ({before})") };
+        // Where all are of one name, looking for a free number from the first on would take long.
+        let number = numbers.entry(wanted.clone()).or_insert(1);
+        let mut name = wanted.clone();
+        while !names.insert(name.clone()) {
+            *number += 1;
+            name = format!("{wanted} ({number})");
+        }
         Some(Attachment { name, bytes: bytes.to_vec() })
     });
     let attachments = attachments.collect();
