@@ -113,12 +113,6 @@ impl SigFile {
         }));
     }
 
-    /// Whether the page of byte `start` of a section has been checked, and so been read.
-    #[inline]
-    pub fn is_verified(&self, section: Section, start: usize) -> bool {
-        self.bytes.is_verified(self.footer.sections[section as usize].0 as usize + start)
-    }
-
     /// Brings byte `start` of a section near; see [`CheckedBytes::touch`].
     #[inline]
     pub fn touch(&self, section: Section, start: usize) -> u8 {

@@ -38,21 +38,18 @@ pub fn section_bytes(at: u64, terms: u64) -> usize {
 
 /// What a key asks of its group's filter.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+pub struct Place {
+    /// The number of its line.
+    pub line: usize,
     hash: u64,
 }
 
 impl Place {
-    /// That of `key`.
+    /// That of `key` in the filter of a group of `keys` keys.
     #[inline]
-    fn of(key: u64) -> Place {
-        Place { hash: mix64(key) }
-    }
-
-    /// The line of `lines` that knows the key.
-    #[inline]
-    fn line(self, lines: usize) -> usize {
-        (((self.hash >> 32) * lines as u64) >> 32) as usize
+    pub fn of(key: u64, keys: usize) -> Place {
+        let hash = mix64(key);
+        Place { line: (((hash >> 32) * lines(keys) as u64) >> 32) as usize, hash }
     }
 
     /// The bits of the line that the key sets.
@@ -63,7 +60,7 @@ impl Place {
 
     /// Whether the key may be among those whose filter has this `line`.
     #[inline]
-    fn may_be_in(self, line: &[u8; LINE_BYTES]) -> bool {
+    pub fn may_be_in(self, line: &[u8; LINE_BYTES]) -> bool {
         self.bits().fold(1, |all, bit| all & line[bit / 8] >> (bit % 8)) == 1
     }
 }
@@ -72,9 +69,8 @@ impl Place {
 pub fn of_keys(keys: &[u64]) -> Vec<u8> {
     let mut filter = vec![0; lines(keys.len()) * LINE_BYTES];
     for &key in keys {
-        let place = Place::of(key);
-        let line = place.line(lines(keys.len()));
-        let line = &mut filter[line * LINE_BYTES..][..LINE_BYTES];
+        let place = Place::of(key, keys.len());
+        let line = &mut filter[place.line * LINE_BYTES..][..LINE_BYTES];
         place.bits().for_each(|bit| line[bit / 8] |= 1 << (bit % 8));
     }
     filter
@@ -119,8 +115,8 @@ impl Filters {
     /// The line that knows whether `group` may hold `key`.
     #[inline]
     pub fn line(&self, key: u64, group: usize) -> Asked {
-        let place = Place::of(key);
-        let line = group * lines(GROUP_TERMS) + place.line(lines(self.terms(group)));
+        let place = Place::of(key, self.terms(group));
+        let line = group * lines(GROUP_TERMS) + place.line;
         Asked { at: self.start + line * LINE_BYTES, place }
     }
 
@@ -161,8 +157,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn passes(filter: &[u8], keys: usize, key: u64) -> bool {
-        let place = Place::of(key);
-        let line = filter[place.line(lines(keys)) * LINE_BYTES..].first_chunk();
+        let place = Place::of(key, keys);
+        let line = filter[place.line * LINE_BYTES..].first_chunk();
         place.may_be_in(line.expect("a line within the filter"))
     }
 

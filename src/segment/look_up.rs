@@ -6,6 +6,7 @@
 //! first step, which is the last one of most keys of a new text, is apart, so that it can be requested in
 //! many segments at once.
 
+use super::block::Block;
 use super::filter::Asked;
 use super::layout::{BLOCK_TERMS, Section};
 use super::postings::Postings;
@@ -54,26 +55,21 @@ impl SegmentReader {
     #[must_use]
     pub fn look_up(&self, keys: &[u64]) -> LookUp<'_> {
         let (file, index, filters) = (self.file(), self.index(), self.filters());
-        let (mut near, mut is_cold) = (0, false);
-        let mut wanted = Vec::with_capacity(keys.len());
-        for (i, &key) in (0..).zip(keys) {
-            let Some(group) = index.group_of(key) else { continue };
-            let asked = filters.line(key, group);
-            match file.is_verified(Section::Filter, asked.at) {
-                true => near ^= file.touch(Section::Filter, asked.at),
-                // The first touch would wait for the disk, before the others are requested.
-                false => is_cold = true,
-            }
-            wanted.push(Wanted { i, group: group as u32, key, asked });
-        }
-        std::hint::black_box(near);
-        if is_cold {
-            // The disk gives both at once.
-            let entry = |key: &Wanted| index.begin(key.group as usize, key.key);
-            let byte = |at: usize| at..at + 1;
-            file.fetch(Section::Filter, wanted.iter().map(|key| byte(key.asked.at)));
-            file.fetch(Section::TermIndex, wanted.iter().map(|key| byte(entry(key))));
-        }
+        let in_group = |(i, &key): (u32, &u64)| {
+            let group = index.group_of(key)?;
+            Some(Wanted { i, group: group as u32, key, asked: filters.line(key, group) })
+        };
+        let wanted: Vec<Wanted> = (0..).zip(keys).filter_map(in_group).collect();
+        file.fetch(Section::Filter, wanted.iter().map(|key| key.asked.at..key.asked.at + 1));
+        file.fetch(
+            Section::TermIndex,
+            wanted.iter().map(|key| {
+                let at = index.place(key.group as usize, key.key);
+                at..at + 1
+            }),
+        );
+        let near = |at: usize| file.touch(Section::Filter, at);
+        std::hint::black_box(wanted.iter().fold(0, |sum, key| sum ^ near(key.asked.at)));
         LookUp { reader: self, wanted }
     }
 }
@@ -119,31 +115,32 @@ impl<'a> LookUp<'a> {
     /// The keys that are there: the place of each, the ordinal of its term, and its postings.
     fn found(&self) -> Result<Vec<(u32, u32, Postings)>, Corruption> {
         let (file, index) = (self.reader.file(), self.reader.index());
-        let places = self.wanted.iter().map(|key| index.begin(key.group as usize, key.key));
-        let mut near = places.fold(0, |sum, at| sum ^ file.touch(Section::TermIndex, at));
-        let mut places = Vec::with_capacity(self.wanted.len());
+        let places = self.wanted.iter().map(|key| index.place(key.group as usize, key.key));
+        let near = places.fold(0, |sum, at| sum ^ file.touch(Section::TermIndex, at));
+        std::hint::black_box(near);
+        let mut in_blocks = Vec::with_capacity(self.wanted.len());
         for wanted in &self.wanted {
             if let Some(block) = index.block_of(file, wanted.group as usize, wanted.key)? {
-                let place = index.locate(file, block)?;
-                if file.is_verified(Section::Terms, place.range.start) {
-                    // High parts are 64 to 96 bytes.
-                    near ^= file.touch(Section::Terms, place.range.start);
-                    near ^= file.touch(Section::Terms, place.range.start + 64);
-                }
-                places.push((wanted, place));
+                in_blocks.push((*wanted, block, index.range(file, block)?));
             }
         }
-        std::hint::black_box(near);
-        file.fetch(Section::Terms, places.iter().map(|(_, place)| place.range.clone()));
-        let mut blocks = Vec::with_capacity(places.len());
-        for (wanted, place) in places {
-            let block = index.open_block(file, &place)?;
+        file.fetch(Section::Terms, in_blocks.iter().map(|(_, _, range)| range.clone()));
+        let near = |at: usize| file.touch(Section::Terms, at);
+        std::hint::black_box(in_blocks.iter().fold(0, |sum, (_, _, range)| {
+            // High parts are 64 to 96 bytes.
+            sum ^ near(range.start) ^ near(range.start + 64)
+        }));
+        let mut blocks: Vec<(Wanted, usize, Block<'_>, usize)> =
+            Vec::with_capacity(in_blocks.len());
+        for (wanted, at, _) in in_blocks {
+            let block = index.read(file, at)?;
             if let Some(bit) = block.seek(wanted.key) {
-                near ^= block.entry(wanted.key, bit);
-                blocks.push((wanted, place.block, block, bit));
+                blocks.push((wanted, at, block, bit));
             }
         }
-        std::hint::black_box(near);
+        std::hint::black_box(
+            blocks.iter().fold(0, |sum, (key, _, block, bit)| sum ^ block.entry(key.key, *bit)),
+        );
         let mut found = Vec::with_capacity(blocks.len());
         for (wanted, at, block, bit) in blocks {
             if let Some(place) = block.find_from(wanted.key, bit) {

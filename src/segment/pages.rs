@@ -122,7 +122,7 @@ impl CheckedBytes {
         let mut wanted: Range<usize> = 0..0;
         for range in ranges {
             for page in range.start / PAGE_BYTES..range.end.div_ceil(PAGE_BYTES) {
-                if page < wanted.end && page >= wanted.start || self.is_page_verified(page) {
+                if page < wanted.end && page >= wanted.start || self.is_verified(page) {
                     continue;
                 }
                 if page != wanted.end {
@@ -143,15 +143,9 @@ impl CheckedBytes {
     }
 
     #[inline]
-    fn is_page_verified(&self, page: usize) -> bool {
+    fn is_verified(&self, page: usize) -> bool {
         let word = self.verified.get(page / 64);
         word.is_none_or(|word| word.load(Ordering::Relaxed) & 1 << (page % 64) != 0)
-    }
-
-    /// Whether the page of the byte at `at` has been checked.
-    #[inline]
-    pub fn is_verified(&self, at: usize) -> bool {
-        self.is_page_verified(at / PAGE_BYTES)
     }
 
     /// Brings the byte at `at` near, unchecked and unseen: loads that do not wait for each other
@@ -182,7 +176,7 @@ impl CheckedBytes {
         };
         if len > 0 {
             for page in start / PAGE_BYTES..=(start + len - 1) / PAGE_BYTES {
-                if !self.is_page_verified(page) {
+                if !self.is_verified(page) {
                     self.verify(section, page)?;
                     self.verified[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
                 }

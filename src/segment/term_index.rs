@@ -68,16 +68,6 @@ impl Entry {
     }
 }
 
-/// Where a block is, and how it is coded.
-pub struct Place {
-    /// Its number.
-    pub block: usize,
-    /// Where it lies in the terms section.
-    pub range: Range<usize>,
-    shape: Shape,
-    lists_base: u64,
-}
-
 /// Finds the block of a key: the separators of groups in memory, all else where it lies.
 pub struct TermIndex {
     /// The separators as keys: each group's keys are at least its own and less than the next.
@@ -173,7 +163,7 @@ impl TermIndex {
 
     /// Where in the section a search for `key` in `group` will read first, if keys are spread evenly.
     #[inline]
-    pub fn begin(&self, group: usize, key: u64) -> usize {
+    pub fn place(&self, group: usize, key: u64) -> usize {
         self.entry_at(self.guess(group, key))
     }
 
@@ -220,14 +210,16 @@ impl TermIndex {
         Ok(Some(self.block_of(file, group, key)?.unwrap_or(first)))
     }
 
-    /// What the index says of the block `block`.
-    ///
-    /// # Errors
-    /// When the record of its group is damaged, or says what is not possible.
-    #[inline]
-    pub fn locate(&self, file: &SigFile, block: usize) -> Result<Place, Corruption> {
+    /// What the index says of a block: its entry, the head of its group, and where it lies in the terms
+    /// section.
+    fn locate(
+        &self,
+        file: &SigFile,
+        block: usize,
+    ) -> Result<(Entry, GroupHead, Range<usize>), Corruption> {
         let group = block / GROUP_BLOCKS;
-        let (head, entry) = (self.head(file, group)?, self.entry(file, block)?);
+        let head = self.head(file, group)?;
+        let entry = self.entry(file, block)?;
         let base = head.terms_base as usize;
         let end = if block + 1 == self.blocks {
             file.len(Section::Terms)
@@ -236,18 +228,12 @@ impl TermIndex {
         } else {
             base + self.entry(file, block + 1)?.offset
         };
-        let range = base + entry.offset..end;
-        let damage = |what| {
-            let what = format!("block {block} {what}");
-            file.corruption(Section::TermIndex, self.entry_at(block), what)
-        };
-        if range.is_empty() || range.end > file.len(Section::Terms) {
-            return Err(damage("is nowhere in the terms"));
+        let start = base + entry.offset;
+        if start >= end || end > file.len(Section::Terms) {
+            let what = format!("block {block} is nowhere in the terms");
+            return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
         }
-        if !entry.shape.is_possible() {
-            return Err(damage("has columns that are too wide"));
-        }
-        Ok(Place { block, range, shape: entry.shape, lists_base: head.lists_base })
+        Ok((entry, head, start..end))
     }
 
     #[inline]
@@ -264,21 +250,12 @@ impl TermIndex {
         Ok(GroupHead { terms_base: base(0), lists_base: base(OFFSET_BYTES) })
     }
 
-    /// The block at `place`.
+    /// Where in the terms section the block `block` lies.
     ///
     /// # Errors
-    /// When its bytes are damaged.
-    #[inline]
-    pub fn open_block<'a>(
-        &self,
-        file: &'a SigFile,
-        place: &Place,
-    ) -> Result<Block<'a>, Corruption> {
-        let Range { start, end } = place.range;
-        let bytes = file.read(Section::Terms, start, end - start)?;
-        let len = self.terms.saturating_sub(place.block * BLOCK_TERMS).min(BLOCK_TERMS);
-        Block::new(bytes, len, &place.shape, place.lists_base)
-            .ok_or_else(|| file.corruption(Section::Terms, start, "a block is cut short"))
+    /// When the record of its group is damaged.
+    pub fn range(&self, file: &SigFile, block: usize) -> Result<Range<usize>, Corruption> {
+        self.locate(file, block).map(|(_, _, range)| range)
     }
 
     /// The block `block`.
@@ -287,7 +264,15 @@ impl TermIndex {
     /// When its bytes, or those of its group's record, are damaged.
     #[inline]
     pub fn read<'a>(&self, file: &'a SigFile, block: usize) -> Result<Block<'a>, Corruption> {
-        self.open_block(file, &self.locate(file, block)?)
+        let (entry, head, range) = self.locate(file, block)?;
+        if !entry.shape.is_possible() {
+            let what = format!("block {block} has columns that are too wide");
+            return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
+        }
+        let bytes = file.read(Section::Terms, range.start, range.len())?;
+        let len = self.terms.saturating_sub(block * BLOCK_TERMS).min(BLOCK_TERMS);
+        Block::new(bytes, len, &entry.shape, head.lists_base)
+            .ok_or_else(|| file.corruption(Section::Terms, range.start, "a block is cut short"))
     }
 }
 
