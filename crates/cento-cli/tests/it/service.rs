@@ -123,6 +123,7 @@ fn every_route_is_in_the_document_of_the_api() {
         "post /v1/pairwise",
         "post /v1/passages",
         "post /v1/remove",
+        "post /v1/report",
         "post /v1/search",
         "post /v1/texts",
     ];
