@@ -4,7 +4,7 @@
 //! 1: the list of segments with the files that it names, in parts of 16 MiB with a digest each. A push
 //! puts what is missing, and then the next manifest on the condition that there is none of that number:
 //! of several pushes made from one manifest, one succeeds, and the others are told
-//! ([`Error::Conflict`](cento::Error::Conflict)). A pull takes a manifest, compares all bytes with their
+//! ([`Error::Conflict`]). A pull takes a manifest, compares all bytes with their
 //! digests, and puts the list of segments into the directory last. Both can be cut off anywhere and
 //! repeated; what has arrived is not sent again.
 //!
