@@ -3,7 +3,8 @@
 //! `plant` writes a background of unrelated documents, and queries made of them: copies in which
 //! a share of the words is edited, and passages of 50 to 100 words, edited likewise. The queries
 //! are not in the corpus; the truth of each is the document it was made from. `repeat` makes a
-//! corpus larger by copies with edits. Both give the same bytes for the same seed.
+//! corpus larger by copies with edits, or by copies with other letters. Both give the same bytes for
+//! the same seed.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -237,15 +238,22 @@ fn made_up(words: &Vocabulary, bytes: usize, rng: &mut Rng) -> Vec<Document> {
     documents
 }
 
-/// Make a corpus larger by copies with edits.
+/// Make a corpus larger by copies with edits, or with other letters.
 #[derive(Debug, Args)]
 pub struct Repeat {
     /// The corpus.
     #[arg(long)]
     base: PathBuf,
-    /// The larger corpus: a JSON lines file.
+    /// The larger corpus: a JSON lines file, or `-`, standard output.
     #[arg(long)]
     out: PathBuf,
+    /// Cut the documents of the corpus at line ends into pieces of about this many bytes.
+    #[arg(long, value_name = "BYTES")]
+    pieces: Option<usize>,
+    /// Give each letter of a copy another one, each copy in a way of its own, in place of edits: words
+    /// and what copies have in common grow with the corpus as those of new text do.
+    #[arg(long)]
+    letters: bool,
     /// Bytes of text.
     #[arg(long, default_value = "1000000000")]
     bytes: usize,
@@ -261,22 +269,31 @@ impl Repeat {
     pub(crate) fn run(self) -> Result {
         let mut rng = Rng::with_seed(self.seed);
         let words = Vocabulary::new(&mut rng);
-        let mut out = BufWriter::new(File::create(&self.out)?);
+        let out: Box<dyn Write> = match self.out.to_str() {
+            Some("-") => Box::new(std::io::stdout()),
+            _ => Box::new(File::create(&self.out)?),
+        };
+        let mut out = BufWriter::with_capacity(1 << 20, out);
         let (mut bytes, mut count) = (0, 0);
         for round in 0.. {
+            let alphabet = Alphabet::new(&mut rng);
             for document in documents(&self.base)? {
-                let mut document = document?;
-                if round > 0 {
-                    document.id += &format!("~{round}");
-                    document.text = edit_lines(&document.text, self.edits, &words, &mut rng);
-                }
-                bytes += document.text.len();
-                count += 1;
-                writeln!(out, "{}", serde_json::to_string(&document)?)?;
-                if bytes >= self.bytes {
-                    out.flush()?;
-                    println!("{count} documents, {bytes} bytes of text");
-                    return Ok(());
+                for mut document in pieces(document?, self.pieces) {
+                    if round > 0 {
+                        document.id += &format!("~{round}");
+                        document.text = match self.letters {
+                            true => alphabet.write(&document.text),
+                            false => edit_lines(&document.text, self.edits, &words, &mut rng),
+                        };
+                    }
+                    bytes += document.text.len();
+                    count += 1;
+                    writeln!(out, "{}", serde_json::to_string(&document)?)?;
+                    if bytes >= self.bytes {
+                        out.flush()?;
+                        eprintln!("{count} documents, {bytes} bytes of text");
+                        return Ok(());
+                    }
                 }
             }
             if bytes == 0 {
@@ -284,6 +301,47 @@ impl Repeat {
             }
         }
         Ok(())
+    }
+}
+
+/// The document, cut at line ends into pieces of at least this many bytes, the last one of fewer.
+fn pieces(document: Document, bytes: Option<usize>) -> Vec<Document> {
+    let Some(bytes) = bytes else { return vec![document] };
+    let mut pieces: Vec<Document> = Vec::new();
+    for line in document.text.split_inclusive('\n') {
+        match pieces.last_mut() {
+            Some(piece) if piece.text.len() < bytes => piece.text += line,
+            _ => {
+                let id = format!("{}.{}", document.id, pieces.len());
+                pieces.push(Document { id, text: line.into() });
+            }
+        }
+    }
+    pieces
+}
+
+/// A letter for each letter of a to z.
+struct Alphabet {
+    letters: [u8; 26],
+}
+
+impl Alphabet {
+    fn new(rng: &mut Rng) -> Alphabet {
+        let mut letters = std::array::from_fn(|i| i as u8);
+        rng.shuffle(&mut letters);
+        Alphabet { letters }
+    }
+
+    fn write(&self, text: &str) -> String {
+        let other = |letter: char, first: u8| {
+            char::from(first + self.letters[usize::from(letter as u8 - first)])
+        };
+        let letters = text.chars().map(|letter| match letter {
+            'a'..='z' => other(letter, b'a'),
+            'A'..='Z' => other(letter, b'A'),
+            _ => letter,
+        });
+        letters.collect()
     }
 }
 
@@ -330,6 +388,28 @@ mod tests {
             assert!((lost - expected).abs() <= expected * 0.1, "{level}: {lost}");
             assert!((new - expected).abs() <= expected * 0.1, "{level}: {new}");
         }
+    }
+
+    #[test]
+    fn other_letters_keep_the_words_apart() {
+        let text = "The oath, the OATH: Zürich\n";
+        let other = Alphabet::new(&mut Rng::with_seed(7)).write(text);
+        assert_ne!(other, text);
+        assert_eq!(other.len(), text.len());
+        let words =
+            |text: &str| text.to_lowercase().split(' ').map(str::to_string).collect::<Vec<_>>();
+        assert_eq!(words(&other)[0], words(&other)[2]);
+        let mut letters = Alphabet::new(&mut Rng::with_seed(7)).letters;
+        letters.sort_unstable();
+        assert!(letters.iter().copied().eq(0..26));
+    }
+
+    #[test]
+    fn pieces_hold_the_whole_text() {
+        let text = "one line\nanother line\n\nand the last one".to_string();
+        let cut = pieces(Document { id: "d".into(), text: text.clone() }, Some(10));
+        assert_eq!(cut.iter().map(|piece| piece.text.as_str()).collect::<String>(), text);
+        assert_eq!(cut.iter().map(|piece| piece.id.as_str()).collect::<Vec<_>>(), ["d.0", "d.1"]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod pan;
 mod programs;
 mod recall;
 mod retrieval;
+mod scale;
 mod scripts;
 mod service;
 mod stores;
@@ -58,6 +59,7 @@ enum Tool {
     Lifecycle(lifecycle::Lifecycle),
     Latency(latency::Latency),
     Opening(opening::Opening),
+    Scale(scale::Scale),
     Baselines(baseline::Baselines),
     Pan(pan::Pan),
     Programs(programs::Programs),
@@ -89,6 +91,7 @@ fn main() -> Result {
         Tool::Lifecycle(tool) => tool.run(),
         Tool::Opening(tool) => tool.run(),
         Tool::Latency(tool) => tool.run(),
+        Tool::Scale(tool) => tool.run(),
         Tool::Baselines(tool) => tool.run(),
         Tool::Pan(tool) => tool.run(),
         Tool::Programs(tool) => tool.run(),
