@@ -5,6 +5,7 @@
 
 mod baseline;
 mod cento;
+mod commits;
 mod corpus;
 mod counts;
 mod duplicates;
@@ -59,6 +60,7 @@ enum Tool {
     Lifecycle(lifecycle::Lifecycle),
     Latency(latency::Latency),
     Opening(opening::Opening),
+    Commits(commits::Commits),
     Scale(scale::Scale),
     Baselines(baseline::Baselines),
     Pan(pan::Pan),
@@ -91,6 +93,7 @@ fn main() -> Result {
         Tool::Lifecycle(tool) => tool.run(),
         Tool::Opening(tool) => tool.run(),
         Tool::Latency(tool) => tool.run(),
+        Tool::Commits(tool) => tool.run(),
         Tool::Scale(tool) => tool.run(),
         Tool::Baselines(tool) => tool.run(),
         Tool::Pan(tool) => tool.run(),

@@ -1,8 +1,8 @@
 //! How fast does the service answer while others use it, and are its answers right?
 //!
 //! Everything is measured in one run: the library call, an empty route, searches, searches while
-//! documents are added, and while a compaction goes on too. Every answer is compared with that of the
-//! library.
+//! documents are added, while a compaction goes on too, and afterwards, with all that was added. Every
+//! answer is compared with that of the library.
 
 use std::collections::HashSet;
 use std::fs;
@@ -63,6 +63,8 @@ enum Beside {
     Nothing,
     Adding,
     AddingAndCompacting,
+    /// With all that was added: what the phases before are to be compared with.
+    NothingAnyMore,
 }
 
 /// A service of our own, which ends with us.
@@ -161,7 +163,9 @@ impl Service {
         let service = Running::start(&self.cento, &index, &["--commit-interval", "1s"])?;
         self.empty_route(&service)?;
         let originals = documents(&self.corpus)?.map(|d| Ok(d?.id)).collect::<Result<_>>()?;
-        for beside in [Beside::Nothing, Beside::Adding, Beside::AddingAndCompacting] {
+        let phases =
+            [Beside::Nothing, Beside::Adding, Beside::AddingAndCompacting, Beside::NothingAnyMore];
+        for beside in phases {
             self.beside(&service, beside, || {
                 for (kind, asked) in &kinds {
                     for &connections in &self.connections {
@@ -215,8 +219,10 @@ impl Service {
         let bytes = AtomicU64::new(0);
         let started = Instant::now();
         let texts = match beside {
-            Beside::Nothing => Vec::new(),
-            _ => documents(&self.added)?.collect::<Result<_>>()?,
+            Beside::Nothing | Beside::NothingAnyMore => Vec::new(),
+            Beside::Adding | Beside::AddingAndCompacting => {
+                documents(&self.added)?.collect::<Result<_>>()?
+            }
         };
         let mut compactions = 0;
         let result = std::thread::scope(|scope| -> Result {
