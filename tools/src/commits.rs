@@ -49,10 +49,10 @@ impl Commits {
             let id = format!("{run}-{commit}");
             let text = words.text(500, &mut rng);
             let searcher = times.time(|| -> Result<Searcher> {
-                writer.add(Document::new(&*id, text))?;
+                writer.add(Document::new(&*id, text.as_str()))?;
                 writer.commit()?;
                 let searcher = Searcher::new(writer.committed()?.clone());
-                let found = searcher.search(&Query::id(&*id))?;
+                let found = searcher.search(&Query::text(text.as_str()))?;
                 if found.hits.first().is_none_or(|hit| hit.id != id) {
                     return Err(format!("{id} was added and is not found").into());
                 }

@@ -49,6 +49,8 @@ struct Row {
     look_ups: Times,
     open_cold: Times,
     cold: Times,
+    /// The bytes that cold searches read from the disk.
+    cold_bytes: u64,
     lines: usize,
     /// By level of edits: the queries, and those whose source is found.
     found: BTreeMap<u32, (usize, usize)>,
@@ -61,9 +63,9 @@ impl Scale {
             text.lines().map(serde_json::from_str).collect::<std::result::Result<_, _>>()?;
         println!(
             "| index | MB | documents | segments | kind | p50 | p99 | look-up | lines | limit | \
-             open cold | p50 cold | p99 cold | found by edits |"
+             open cold | p50 cold | p99 cold | kB cold | found by edits |"
         );
-        println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
         for kind in ["copy", "passage"] {
             let planted: Vec<&Planted> =
                 planted.iter().filter(|query| query.kind == kind).collect();
@@ -104,10 +106,11 @@ impl Scale {
                 *searcher = Searcher::new(Index::open_for_search(&self.indexes[0])?.snapshot()?);
                 row.ask_cold(path, planted.iter().take(self.cold))?;
                 println!(
-                    "| {:.0} | {:.0} | {:.0} | {found} |",
+                    "| {:.0} | {:.0} | {:.0} | {:.0} | {found} |",
                     row.open_cold.quantile(0.5),
                     row.cold.quantile(0.5),
                     row.cold.quantile(0.99),
+                    row.cold_bytes as f64 / 1e3 / self.cold.max(1) as f64,
                 );
             }
         }
@@ -173,10 +176,19 @@ impl Row {
             let searcher = self.open_cold.time(|| {
                 Ok::<_, cento::Error>(Searcher::new(Index::open_for_search(path)?.snapshot()?))
             })?;
+            let before = bytes_read()?;
             self.cold.time(|| searcher.search(&query))?;
+            self.cold_bytes += bytes_read()? - before;
         }
         Ok(())
     }
+}
+
+/// The bytes that this process has had read from disks.
+fn bytes_read() -> Result<u64> {
+    let io = std::fs::read_to_string("/proc/self/io")?;
+    let line = io.lines().find_map(|line| line.strip_prefix("read_bytes: "));
+    Ok(line.ok_or("/proc/self/io does not say what was read")?.parse()?)
 }
 
 /// The bytes of the signatures of an index.

@@ -190,8 +190,12 @@ impl Service {
                 if round > 0 {
                     times.push(took);
                 } else {
-                    let request =
-                        SearchRequest { text: Some(text.clone()), ..SearchRequest::default() };
+                    let request = SearchRequest {
+                        text: Some(text.clone()),
+                        // As the library's query above.
+                        estimates: false,
+                        ..SearchRequest::default()
+                    };
                     asked.push(Asked { request, hits: answer.hits });
                 }
             }
@@ -323,8 +327,12 @@ impl Service {
         })?;
         let name = format!("{kind}, {connections}, {beside:?}");
         let seconds = started.elapsed().as_secs_f64();
-        Times::new(times, seconds).row(&name, errors.into_inner(), wrong.into_inner());
-        Ok(())
+        let (errors, wrong) = (errors.into_inner(), wrong.into_inner());
+        Times::new(times, seconds).row(&name, errors, wrong);
+        match (errors, wrong) {
+            (0, 0) => Ok(()),
+            _ => Err(format!("{name}: {errors} requests failed, {wrong} answers are wrong").into()),
+        }
     }
 }
 
