@@ -119,17 +119,29 @@ impl Index {
     ) -> Result<Joined> {
         let path = path.as_ref();
         let shards = shards.iter().map(Index::open).collect::<Result<Vec<_>>>()?;
-        let index = match shards.first() {
+        let without_merges = WriterOptions { merge: false, ..WriterOptions::default() };
+        let (writer, joined) = match shards.first() {
             Some(first) if !Index::exists(path) => {
-                // Nothing is created for shards that do not fit each other.
-                shards.iter().try_for_each(|shard| check_fits(first, shard))?;
-                Index::create(path, first.config().with_text(first.config().store_text)?)?
+                // Whatever can be refused is refused before there is an index.
+                check_distinct(None, &shards)?;
+                let mut joined = Joined::default();
+                let locked = lock_all(first, Adopted::new(), &shards, options, &mut joined)?;
+                let resolved = resolve((path, None), &locked, options)?;
+                let config = first.config().with_text(first.config().store_text)?;
+                let mut writer = Index::create(path, config)?.writer(without_merges)?;
+                if !writer.committed()?.segments().is_empty() {
+                    let what = "another process has added documents to it since it was created";
+                    return Err(Error::conflict(format!("{}: {what}", path.display())));
+                }
+                writer.take_in(locked, resolved, options, &mut joined)?;
+                (writer, joined)
             }
-            _ => Index::open(path)?,
+            _ => {
+                let mut writer = Index::open(path)?.writer(without_merges)?;
+                let joined = writer.adopt(&shards, options)?;
+                (writer, joined)
+            }
         };
-        let mut writer =
-            index.writer(WriterOptions { merge: false, ..WriterOptions::default() })?;
-        let joined = writer.adopt(&shards, options)?;
         writer.finish()?;
         Ok(joined)
     }
@@ -166,14 +178,28 @@ impl Writer {
         self.commit()?;
         self.committed()?;
         let index = self.index().clone();
-        check_distinct(&index, shards)?;
+        check_distinct(Some(&index), shards)?;
         let mut joined = Joined::default();
-        let shards = lock_all(&index, shards, options, &mut joined)?;
+        let adopted = index.directory().adopted();
+        let shards = lock_all(&index, adopted, shards, options, &mut joined)?;
+        let resolved = resolve((index.path(), Some(self.committed()?)), &shards, options)?;
+        self.take_in(shards, resolved, options, &mut joined)?;
+        Ok(joined)
+    }
+
+    /// Takes what is new in the shards, in one commit, and removes them if that is asked for.
+    fn take_in(
+        &mut self,
+        shards: Vec<Shard<'_>>,
+        resolved: Resolved,
+        options: JoinOptions,
+        joined: &mut Joined,
+    ) -> Result<()> {
         if shards.iter().any(|shard| !shard.new.is_empty()) {
-            let resolved = self.resolve(&shards, options)?;
             // What a join that was cut off had copied is not to take space beside the new copies.
             self.collect();
-            let taken = take_all(&index, &shards, &resolved, options, &mut joined);
+            let index = self.index().clone();
+            let taken = take_all(&index, &shards, &resolved, options, joined);
             let taken = taken.inspect_err(|_| self.collect())?;
             joined.replaced = resolved.replaced;
             self.commit_adopted(taken, resolved)?;
@@ -182,7 +208,7 @@ impl Writer {
             remove_shard(shard)?;
             joined.removed += 1;
         }
-        Ok(joined)
+        Ok(())
     }
 
     /// Removes files that no commit names.
@@ -191,36 +217,6 @@ impl Writer {
         if let Err(error) = collected {
             log::warn!("{}", self.index().error("collect files of", error));
         }
-    }
-
-    /// Decides which documents stay.
-    fn resolve(&mut self, shards: &[Shard<'_>], options: JoinOptions) -> Result<Resolved> {
-        let index = self.index().clone();
-        let own = self.committed()?;
-        let mut sources = conflict::sources(0, own, 0..own.segments().len());
-        for (number, shard) in (1..).zip(shards) {
-            if let Some(snapshot) = &shard.snapshot {
-                sources.extend(conflict::sources(number, snapshot, shard.new.iter().copied()));
-            }
-        }
-        let found = conflict::find(&sources, &index, options.on_conflict == OnConflict::Later)?;
-        if let Some(clash) = found.clash {
-            let path = |number: usize| match number {
-                0 => index.path().display(),
-                _ => shards[number - 1].index.path().display(),
-            };
-            let what = format!(
-                "the document `{}` is in {} and in {}, so nothing was joined; remove it from one of \
-                 them, or let the later one win",
-                clash.id,
-                path(clash.holders.0),
-                path(clash.holders.1)
-            );
-            return Err(Error::index(index.path(), what));
-        }
-        let own_segments = sources.iter().filter(|source| source.holder == 0).count();
-        let deleted = found.deleted.into_iter().skip(own_segments).collect();
-        Ok(Resolved { deleted, replaced_ids: found.own, replaced: found.replaced })
     }
 
     /// Commits segments whose files are there.
@@ -254,6 +250,7 @@ impl Writer {
 }
 
 /// What becomes of documents with ids that occur twice.
+#[derive(Default)]
 struct Resolved {
     /// The documents of each new segment that a later one replaces, ascending.
     deleted: Vec<Vec<u32>>,
@@ -261,6 +258,42 @@ struct Resolved {
     replaced_ids: Vec<tantivy::Term>,
     /// How many are replaced in all.
     replaced: u64,
+}
+
+/// Decides which documents stay, of the index at `path`, if it has any, and of the shards.
+fn resolve(
+    (path, own): (&Path, Option<&Snapshot>),
+    shards: &[Shard<'_>],
+    options: JoinOptions,
+) -> Result<Resolved> {
+    let Some(first) = shards.iter().find(|shard| !shard.new.is_empty()) else {
+        return Ok(Resolved::default());
+    };
+    let mut sources =
+        own.map_or(Vec::new(), |own| conflict::sources(0, own, 0..own.segments().len()));
+    let own_segments = sources.len();
+    for (number, shard) in (1..).zip(shards) {
+        if let Some(snapshot) = &shard.snapshot {
+            sources.extend(conflict::sources(number, snapshot, shard.new.iter().copied()));
+        }
+    }
+    let found = conflict::find(&sources, first.index, options.on_conflict == OnConflict::Later)?;
+    if let Some(clash) = found.clash {
+        let holder = |number: usize| match number {
+            0 => path.display(),
+            _ => shards[number - 1].index.path().display(),
+        };
+        let what = format!(
+            "the document `{}` is in {} and in {}, so nothing was joined; remove it from one of \
+             them, or let the later one win",
+            clash.id,
+            holder(clash.holders.0),
+            holder(clash.holders.1)
+        );
+        return Err(Error::index(path, what));
+    }
+    let deleted = found.deleted.into_iter().skip(own_segments).collect();
+    Ok(Resolved { deleted, replaced_ids: found.own, replaced: found.replaced })
 }
 
 /// Segments that have been copied or linked, and not been committed.
@@ -271,9 +304,9 @@ struct Taken {
 }
 
 /// Refuses an index that is joined to itself, or twice.
-fn check_distinct(index: &Index, shards: &[Index]) -> Result<()> {
+fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     let mut seen: HashSet<PathBuf> = HashSet::new();
-    let own = index.path().canonicalize().ok();
+    let own = index.and_then(|index| index.path().canonicalize().ok());
     for shard in shards {
         // One in memory has no place.
         let Ok(path) = shard.path().canonicalize() else { continue };
@@ -306,14 +339,15 @@ pub(super) fn check_fits(index: &Index, shard: &Index) -> Result<()> {
     Ok(())
 }
 
-/// Locks all shards and finds out which of their segments are new.
+/// Locks all shards, which must fit `index`, and finds out which of their segments are new: not among
+/// the `known`.
 fn lock_all<'a>(
     index: &Index,
+    mut known: Adopted,
     shards: &'a [Index],
     options: JoinOptions,
     joined: &mut Joined,
 ) -> Result<Vec<Shard<'a>>> {
-    let mut known = index.directory().adopted();
     let mut locked = Vec::new();
     for shard in shards {
         check_fits(index, shard)?;

@@ -143,8 +143,7 @@ fn an_id_that_occurs_twice_is_refused_by_name() {
     for part in ["`y`", &shards[0].display().to_string(), &shards[2].display().to_string()] {
         assert!(error.contains(part), "{error}");
     }
-    let index = Index::open(path("all")).unwrap();
-    assert_holds(&index, &Model::new());
+    assert!(!path("all").exists());
     // With what the index has, too.
     Index::join(path("all"), &shards[..2], JoinOptions::default()).unwrap();
     let before = fs::read(path("all/meta.json")).unwrap();
@@ -266,6 +265,32 @@ fn a_shard_that_is_being_written_is_refused() {
     drop(writer);
     adopt(&index, &[one], LATER).unwrap();
     assert_holds(&index, &model(&[("a", 1)]));
+}
+
+#[test]
+fn an_index_that_is_refused_its_shards_is_not_created() {
+    // It was created, empty, before a shard was found to be locked, damaged or in conflict.
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let shards =
+        [on_disk(&path("a"), &[("a", 1)]), on_disk(&path("b"), &[("b", 2)]), path("again")];
+    on_disk(&shards[2], &[("b", 3)]);
+    let refused = |shards: &[PathBuf], options| {
+        let error = Index::join(path("all"), shards, options).unwrap_err();
+        assert!(!path("all").exists(), "{error}");
+        error
+    };
+    let locked = Index::open(&shards[1]).unwrap();
+    let writer = locked.writer(WriterOptions::default()).unwrap();
+    assert!(matches!(refused(&shards[..2], LATER), Error::Locked { .. }));
+    drop(writer);
+    let error = refused(&shards, JoinOptions::default()).to_string();
+    assert!(error.contains("the document `b` is in"), "{error}");
+    let twice = [shards[0].clone(), shards[0].clone()];
+    assert!(refused(&twice, LATER).to_string().contains("named twice"));
+    let joined = Index::join(path("all"), &shards, LATER).unwrap();
+    assert_eq!((joined.documents, joined.replaced), (2, 1));
+    assert_holds(&Index::open(path("all")).unwrap(), &model(&[("a", 1), ("b", 3)]));
 }
 
 #[test]
