@@ -237,12 +237,12 @@ impl IndexDirectory {
             None => drop(footer(&name, file.clone())?),
         }
         if path.extension() == Some(OsStr::new("store")) {
-            return self.state.stores.open(path, handle);
+            return Ok(Arc::new(self.state.stores.open(path, handle)?));
         }
         if is_self_checked(path) {
             return Ok(handle);
         }
-        let lazy = LazyFile::new(path, handle, self.state.verified.clone());
+        let lazy = LazyFile::new(path, handle, &self.state.verified);
         match listed.and_then(|component| component.tail) {
             Some(tail) => lazy.verify_tail(tail)?,
             None => lazy.verify()?,

@@ -1,9 +1,10 @@
-//! When is a small component compared with its checksum?
+//! When is a file of tantivy's compared with its checksum?
 //!
-//! The files of tantivy's that are no store have some tens of bytes a document, and one checksum. Comparing
-//! them when they are opened would make opening grow with the index. Of what is listed only the end is
-//! compared then, for which the list has a checksum of its own: tantivy reads there what is where. All of
-//! the file is compared before the first byte of the rest is read, once in a process.
+//! A file has one checksum. Comparing it when the file is opened would make opening grow with the index.
+//! So at opening only the end is checked by other means, where tantivy reads what is where; all of the file
+//! is compared before the first byte of the rest is read, once in a process. Of the small components, which
+//! have some tens of bytes a document, the list of segments has a checksum of the end; of a store
+//! [`Stores`](super::store_file::Stores) checks the index.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,7 +20,7 @@ use tantivy::directory::{FileHandle, FileSlice, OwnedBytes};
 use super::directory::{damage, verify_body};
 use super::seal::TAIL_BYTES;
 
-/// The components whose checksum has been found right. Their names are never used again.
+/// The files of which something has been found right. Their names are never used again.
 #[derive(Clone, Default)]
 pub struct Verified(Arc<Mutex<HashSet<PathBuf>>>);
 
@@ -28,8 +29,16 @@ impl Verified {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
     }
 
-    fn insert(&self, path: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+    /// Finds out whether a file is right, unless that is known.
+    ///
+    /// # Errors
+    /// Those of `find_out`.
+    pub fn once(&self, path: &Path, find_out: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        if !self.has(path) {
+            find_out()?;
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -51,16 +60,30 @@ fn tail_start(len: usize) -> usize {
 pub struct LazyFile {
     path: PathBuf,
     file: Arc<dyn FileHandle>,
+    /// Where the end begins, which is checked by other means.
+    end: usize,
     verified: Verified,
     /// What `verified` says of it, without a lock.
     is_verified: AtomicBool,
 }
 
 impl LazyFile {
-    /// The component at `path`, of which nothing has been compared with anything.
-    pub fn new(path: &Path, file: Arc<dyn FileHandle>, verified: Verified) -> LazyFile {
+    /// The component at `path`, of which all has been compared if `verified` has it. Its end is what
+    /// the list of segments has a checksum of.
+    pub fn new(path: &Path, file: Arc<dyn FileHandle>, verified: &Verified) -> LazyFile {
+        let end = tail_start(file.len());
+        LazyFile::with_end(path, file, end, verified)
+    }
+
+    /// The same with an end that begins at `end`.
+    pub fn with_end(
+        path: &Path,
+        file: Arc<dyn FileHandle>,
+        end: usize,
+        verified: &Verified,
+    ) -> LazyFile {
         let is_verified = AtomicBool::new(verified.has(path));
-        LazyFile { path: path.to_owned(), file, verified, is_verified }
+        LazyFile { path: path.to_owned(), file, end, verified: verified.clone(), is_verified }
     }
 
     fn name(&self) -> String {
@@ -91,10 +114,8 @@ impl LazyFile {
         if self.is_verified.load(Ordering::Relaxed) {
             return Ok(());
         }
-        if !self.verified.has(&self.path) {
-            verify_body(&self.name(), FileSlice::new(self.file.clone()))?;
-            self.verified.insert(&self.path);
-        }
+        let whole = || verify_body(&self.name(), FileSlice::new(self.file.clone()));
+        self.verified.once(&self.path, whole)?;
         self.is_verified.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -114,7 +135,7 @@ impl HasLen for LazyFile {
 
 impl FileHandle for LazyFile {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
-        if range.start < tail_start(self.len()) && !range.is_empty() {
+        if range.start < self.end && !range.is_empty() {
             self.verify()?;
         }
         self.file.read_bytes(range)
