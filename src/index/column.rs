@@ -1,42 +1,39 @@
-//! Which string does a document have, without decompressing anything?
+//! Which string does a document have, without decompressing a block for each?
 //!
 //! tantivy keeps the distinct strings of a column in a compressed dictionary; reading one takes
-//! some microseconds, ten times what the rest of a short query does. A column that is asked often
-//! reads its dictionary into memory once, if it is not too large; one that is asked twice does
-//! not.
+//! some microseconds, ten times what the rest of a short query does. So strings that follow each
+//! other in the dictionary are read together, and those that were asked for last are kept.
 
 use std::io;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
 use tantivy::columnar::BytesColumn;
+
+use super::kept::{InMemory, Kept, Owner};
+
+/// The number of strings that are read together. A block of the dictionary, which has to be
+/// decompressed for one of them, has ten times as many short ones; but where few are asked for again, those
+/// that are read in vain take time.
+const GROUP_STRINGS: u64 = 32;
 
 /// A column of strings, one a document at most.
 pub struct Strings {
     column: BytesColumn,
-    asked: AtomicU32,
-    /// `None` inside if the strings are too many bytes.
-    table: OnceLock<Option<Table>>,
+    kept: Arc<Kept<Group>>,
+    owner: Owner,
 }
 
-/// The number of look-ups after which the dictionary is read into memory. A process that answers a
-/// single query needs fewer.
-const ASKED_MAX: u32 = 100;
-
-/// Dictionaries of more bytes are not kept in memory.
-const TABLE_BYTES_MAX: usize = 64 << 20;
-
-/// All strings of a dictionary, in its order.
-struct Table {
-    bytes: Vec<u8>,
+/// Strings that follow each other in a dictionary.
+pub struct Group {
+    bytes: Box<[u8]>,
     /// Where each string ends.
-    ends: Vec<u32>,
+    ends: Box<[usize]>,
 }
 
 impl Strings {
-    /// The strings of `column`.
-    pub fn new(column: BytesColumn) -> Strings {
-        Strings { column, asked: AtomicU32::new(0), table: OnceLock::new() }
+    /// The strings of `column`, of which those asked for last are in `kept`.
+    pub fn new(column: BytesColumn, kept: &Arc<Kept<Group>>) -> Strings {
+        Strings { column, kept: kept.clone(), owner: kept.owner() }
     }
 
     /// Returns the string of document `doc`, if it has one.
@@ -45,43 +42,84 @@ impl Strings {
     /// When the column cannot be read.
     pub fn get(&self, doc: u32) -> io::Result<Option<Vec<u8>>> {
         let Some(ord) = self.column.ords().first(doc) else { return Ok(None) };
-        if self.asked.load(Ordering::Relaxed) < ASKED_MAX {
-            self.asked.fetch_add(1, Ordering::Relaxed);
-        } else if let Some(table) = self.table.get_or_init(|| Table::read(&self.column)) {
-            return table.get(ord).map(Some).ok_or_else(|| no_string(ord));
-        }
-        let mut string = Vec::new();
-        match self.column.ord_to_bytes(ord, &mut string)? {
-            true => Ok(Some(string)),
-            false => Err(no_string(ord)),
-        }
+        let no_string = || io::Error::other(format!("no string {ord}"));
+        let number = u32::try_from(ord / GROUP_STRINGS).map_err(|_| no_string())?;
+        let group = self.kept.get(self.owner, number, || Group::read(&self.column, number))?;
+        let string = group.get((ord % GROUP_STRINGS) as usize);
+        string.map(|string| Some(string.to_vec())).ok_or_else(no_string)
     }
 }
 
-fn no_string(ord: u64) -> io::Error {
-    io::Error::other(format!("no string {ord}"))
-}
-
-impl Table {
-    /// `None` if the dictionary is too large or cannot be read; asking for one string will tell.
-    fn read(column: &BytesColumn) -> Option<Table> {
-        let mut table = Table { bytes: Vec::new(), ends: Vec::new() };
-        let mut stream = column.dictionary().stream().ok()?;
-        while stream.advance() {
-            table.bytes.extend_from_slice(stream.key());
-            if table.bytes.len() > TABLE_BYTES_MAX {
-                return None;
-            }
-            table.ends.push(table.bytes.len() as u32);
-        }
-        // A stream that meets damage ends early.
-        (table.ends.len() == column.num_terms()).then_some(table)
+impl Group {
+    /// Reads the group of this number.
+    fn read(column: &BytesColumn, number: u32) -> io::Result<Group> {
+        let start = u64::from(number) * GROUP_STRINGS;
+        let end = (column.num_terms() as u64).min(start + GROUP_STRINGS);
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        let ords: Vec<u64> = (start..end).collect();
+        column.dictionary().sorted_ords_to_term_cb(&ords, |string| {
+            bytes.extend_from_slice(string);
+            ends.push(bytes.len());
+        })?;
+        Ok(Group { bytes: bytes.into(), ends: ends.into() })
     }
 
-    fn get(&self, ord: u64) -> Option<Vec<u8>> {
-        let at = usize::try_from(ord).ok()?;
+    /// The string at this place; `None` if the dictionary ends before it.
+    fn get(&self, at: usize) -> Option<&[u8]> {
         let start = if at == 0 { 0 } else { *self.ends.get(at - 1)? };
-        let end = *self.ends.get(at)?;
-        Some(self.bytes[start as usize..end as usize].to_vec())
+        Some(&self.bytes[start..*self.ends.get(at)?])
+    }
+}
+
+impl InMemory for Group {
+    fn memory_bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(&*self.ends)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy::columnar::{ColumnarReader, ColumnarWriter, DynamicColumn};
+
+    use super::*;
+    use crate::hash::mix64;
+
+    /// A column of `documents` documents, of which every seventh has no string.
+    fn column(documents: u32) -> BytesColumn {
+        let mut writer = ColumnarWriter::default();
+        for doc in (0..documents).filter(|doc| doc % 7 != 0) {
+            writer.record_bytes(doc, "strings", string(doc).as_bytes());
+        }
+        let mut bytes = Vec::new();
+        writer.serialize(documents, None, &mut bytes).unwrap();
+        let columns = ColumnarReader::open(bytes).unwrap().read_columns("strings").unwrap();
+        let DynamicColumn::Bytes(column) = columns[0].open().unwrap() else {
+            panic!("a column of bytes");
+        };
+        column
+    }
+
+    /// In another order than the documents, some of them the same.
+    fn string(doc: u32) -> String {
+        let number = mix64(u64::from(doc) / 2);
+        format!("{number:x}").repeat(1 + doc as usize / 2 % 5)
+    }
+
+    #[test]
+    fn strings_are_those_of_their_documents_and_no_more_are_kept_than_fit() {
+        let documents = 5000;
+        for bytes_max in [0, 50_000, 200_000, 1 << 30] {
+            let kept = Arc::new(Kept::new(bytes_max));
+            let columns = [(); 2].map(|()| Strings::new(column(documents), &kept));
+            for i in 0..4 * documents {
+                let doc = mix64(u64::from(i)) as u32 % documents;
+                let found = columns[i as usize % 2].get(doc).unwrap();
+                let expected = (doc % 7 != 0).then(|| string(doc).into_bytes());
+                assert_eq!(found, expected, "{doc}");
+            }
+            let bytes = kept.memory_bytes();
+            assert!(bytes <= bytes_max, "{bytes} of {bytes_max}");
+            assert!(bytes > 0 || bytes_max < 200_000, "nothing of {bytes_max}");
+        }
     }
 }

@@ -16,6 +16,7 @@ mod directory;
 mod distribution;
 mod document;
 mod failure;
+mod kept;
 mod lazy;
 mod max_df;
 mod policy;
@@ -71,6 +72,7 @@ use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;
 use failure::{StoreFailure, io_cause};
+use kept::Kept;
 
 /// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are
 /// added at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
@@ -78,6 +80,12 @@ const ZSTD_LEVEL: i32 = 1;
 
 /// The approximate size of the blocks in which texts are compressed and read.
 const STORE_BLOCK_BYTES: usize = 16 << 10;
+
+/// The bytes of ids and meta objects that an open index keeps in memory.
+const STRINGS_KEPT_BYTES: usize = 64 << 20;
+
+/// The bytes of texts that an open index keeps decompressed.
+const BLOCKS_KEPT_BYTES: usize = 16 << 20;
 
 /// An open index.
 #[derive(Clone)]
@@ -99,6 +107,10 @@ struct Inner {
     tantivy: tantivy::Index,
     plugin: Arc<SignaturePlugin>,
     open_segments: view::OpenSegments,
+    /// The ids and meta objects that were asked for last.
+    strings: Arc<Kept<column::Group>>,
+    /// The blocks of texts that were read last.
+    blocks: Arc<Kept<store::Block>>,
 }
 
 impl Index {
@@ -236,6 +248,8 @@ impl Index {
                 tantivy,
                 plugin,
                 open_segments: view::OpenSegments::default(),
+                strings: Arc::new(Kept::new(STRINGS_KEPT_BYTES)),
+                blocks: Arc::new(Kept::new(BLOCKS_KEPT_BYTES)),
             }),
         })
     }
@@ -273,6 +287,8 @@ impl Index {
                 tantivy,
                 plugin,
                 open_segments: view::OpenSegments::default(),
+                strings: Arc::new(Kept::new(STRINGS_KEPT_BYTES)),
+                blocks: Arc::new(Kept::new(BLOCKS_KEPT_BYTES)),
             }),
         })
     }

@@ -146,8 +146,8 @@ impl Index {
             Corruption::new(path.display().to_string(), "store", at as u64, what)
         };
         let file = self.directory().open_store(&path).map_err(|e| failed(e.into()))?;
-        let store =
-            Store::open(file.read_bytes().map_err(|e| failed(e.into()))?).map_err(damage)?;
+        let file = file.read_bytes().map_err(|e| failed(e.into()))?;
+        let store = Store::open(file, &self.inner.blocks).map_err(damage)?;
         if store.documents() != segment.max_doc() {
             return Err(damage((0, "it has another number of documents than its segment")).into());
         }

@@ -17,12 +17,13 @@
 //! low bits first; the last byte has the high bit.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::ops::{Deref, Range};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use tantivy::directory::OwnedBytes;
 use zstd::bulk::Decompressor;
+
+use super::kept::{InMemory, Kept, Owner};
 
 /// The bytes behind the index.
 const TAIL_BYTES: usize = 28;
@@ -32,8 +33,6 @@ const VERSION: u64 = 2;
 const ZSTD: u8 = 4;
 /// Each layer has an eighth of the entries of the next one, so these would be 2^96 blocks.
 const LAYERS_MAX: u64 = 32;
-/// The number of blocks of texts of each segment that are kept decompressed.
-const BLOCKS_CACHED: usize = 16;
 
 thread_local! {
     /// Made once for each thread: it takes 160 KB, and more time than a block of short texts.
@@ -95,6 +94,36 @@ impl Parts {
         walk(file, layer, &mut |entry| documents = entry.documents.end, &mut |_| {})?;
         Ok(documents)
     }
+
+    /// The block of document `doc`, by one node of each layer; `None` if there is none.
+    fn block_of(&self, file: &[u8], doc: u32) -> Result<Option<Entry>, Damage> {
+        let mut found: Option<Entry> = None;
+        for layer in &self.layers {
+            let Entry { documents, bytes } = match found {
+                None => Entry { documents: 0..u32::MAX, bytes: 0..layer.len() },
+                Some(found) => found,
+            };
+            if bytes.end > layer.len() {
+                return Err((layer.start, "layers of the index that do not fit each other"));
+            }
+            found = None;
+            let nodes = layer.start + bytes.start..layer.start + bytes.end;
+            let mut each = |entry: Entry| {
+                if entry.documents.contains(&doc) {
+                    found = Some(entry);
+                }
+            };
+            walk_nodes(file, nodes, (documents.start, None), &mut each, &mut |_| {})?;
+            if found.is_none() {
+                return Ok(None);
+            }
+        }
+        let leads_out = found.as_ref().is_some_and(|block| block.bytes.end > self.blocks_len);
+        if leads_out {
+            return Err((self.blocks_len, "an index that leads beyond the last block"));
+        }
+        Ok(found)
+    }
 }
 
 /// Calls `each_entry` with all entries of a layer, and `each_node` with what each of its nodes stands
@@ -105,27 +134,39 @@ fn walk(
     each_entry: &mut dyn FnMut(Entry),
     each_node: &mut dyn FnMut(Entry),
 ) -> Result<(), Damage> {
-    let mut rest = &file[layer.clone()];
-    let (mut document, mut byte) = (0u32, 0usize);
+    walk_nodes(file, layer.clone(), (0, Some(0)), each_entry, each_node)
+}
+
+/// The same of some nodes that follow each other, the first of which begins with this document and, if
+/// that is known, this byte.
+fn walk_nodes(
+    file: &[u8],
+    nodes: Range<usize>,
+    (mut document, mut byte): (u32, Option<usize>),
+    each_entry: &mut dyn FnMut(Entry),
+    each_node: &mut dyn FnMut(Entry),
+) -> Result<(), Damage> {
+    let mut rest = &file[nodes.clone()];
     while !rest.is_empty() {
-        let at = layer.end - rest.len();
+        let at = nodes.end - rest.len();
         let damage = || (at, "an index that does not go from block to block");
         let first = document;
         let count = number32(&mut rest).filter(|&count| count > 0).ok_or_else(damage)?;
-        let starts = (number32(&mut rest), number(&mut rest));
-        if starts != (Some(document), Some(byte as u64)) {
-            return Err(damage());
-        }
+        let is_first = number32(&mut rest) == Some(document);
+        let starts = number(&mut rest).and_then(|starts| usize::try_from(starts).ok());
+        let starts = starts.filter(|&starts| is_first && byte.is_none_or(|byte| byte == starts));
+        let mut end = starts.ok_or_else(damage)?;
         for _ in 0..count {
             let documents = number32(&mut rest).filter(|&documents| documents > 0);
-            let end = documents.and_then(|documents| document.checked_add(documents));
+            let document_end = documents.and_then(|documents| document.checked_add(documents));
             let bytes = number32(&mut rest).filter(|&bytes| bytes > 0);
-            let byte_end = bytes.and_then(|bytes| byte.checked_add(bytes as usize));
-            let (end, byte_end) = end.zip(byte_end).ok_or_else(damage)?;
-            each_entry(Entry { documents: document..end, bytes: byte..byte_end });
-            (document, byte) = (end, byte_end);
+            let byte_end = bytes.and_then(|bytes| end.checked_add(bytes as usize));
+            let (document_end, byte_end) = document_end.zip(byte_end).ok_or_else(damage)?;
+            each_entry(Entry { documents: document..document_end, bytes: end..byte_end });
+            (document, end) = (document_end, byte_end);
         }
-        let bytes = at - layer.start..layer.end - rest.len() - layer.start;
+        byte = Some(end);
+        let bytes = at - nodes.start..nodes.end - rest.len() - nodes.start;
         each_node(Entry { documents: first..document, bytes });
     }
     Ok(())
@@ -178,18 +219,24 @@ pub fn check(file: &[u8]) -> Result<(), Damage> {
 /// The texts of a segment.
 pub struct Store {
     file: OwnedBytes,
+    parts: Parts,
     documents: u32,
-    /// All blocks; read when the first text is wanted.
-    blocks: OnceLock<Result<Vec<Entry>, Damage>>,
-    /// The blocks that were read last, the last one first, each with its first document.
-    cached: Mutex<VecDeque<(u32, Arc<Block>)>>,
+    /// The blocks that were read last.
+    kept: Arc<Kept<Block>>,
+    owner: Owner,
 }
 
 /// A block of documents, decompressed.
-struct Block {
+pub struct Block {
     bytes: Vec<u8>,
     /// Where the places of the documents begin.
     places: usize,
+}
+
+impl InMemory for Block {
+    fn memory_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
 }
 
 /// The bytes of a document.
@@ -207,13 +254,14 @@ impl Deref for DocumentBytes {
 }
 
 impl Store {
-    /// The store in `file`, a component without tantivy's footer.
+    /// The store in `file`, a component without tantivy's footer, whose blocks are kept in `kept`.
     ///
     /// # Errors
     /// When the parts of the file cannot be distinguished.
-    pub fn open(file: OwnedBytes) -> Result<Store, Damage> {
-        let documents = Parts::find(&file)?.documents(&file)?;
-        Ok(Store { file, documents, blocks: OnceLock::new(), cached: Mutex::default() })
+    pub fn open(file: OwnedBytes, kept: &Arc<Kept<Block>>) -> Result<Store, Damage> {
+        let parts = Parts::find(&file)?;
+        let documents = parts.documents(&file)?;
+        Ok(Store { file, parts, documents, kept: kept.clone(), owner: kept.owner() })
     }
 
     /// The number of documents.
@@ -226,10 +274,9 @@ impl Store {
     /// # Errors
     /// When it is not there, or its block is damaged.
     pub fn document(&self, doc: u32) -> Result<DocumentBytes, Damage> {
-        let blocks = self.blocks.get_or_init(|| self.read_blocks()).as_ref().map_err(|e| *e)?;
-        let at = blocks.partition_point(|block| block.documents.end <= doc);
-        let entry = blocks.get(at).ok_or((self.file.len(), "no block with it"))?;
-        let block = self.block(entry)?;
+        let entry = self.parts.block_of(&self.file, doc)?;
+        let entry = entry.ok_or((self.file.len(), "no block with it"))?;
+        let block = self.block(&entry)?;
         let index = (doc - entry.documents.start) as usize;
         let place = |index: usize| uint(&block.bytes[block.places + 4 * index..][..4]) as usize;
         let is_last = doc + 1 == entry.documents.end;
@@ -240,37 +287,11 @@ impl Store {
         Ok(DocumentBytes { block, range })
     }
 
-    fn read_blocks(&self) -> Result<Vec<Entry>, Damage> {
-        let parts = Parts::find(&self.file)?;
-        let mut blocks: Vec<Entry> = Vec::new();
-        if let Some(layer) = parts.layers.last() {
-            walk(&self.file, layer, &mut |block| blocks.push(block), &mut |_| {})?;
-        }
-        if blocks.last().is_some_and(|last| last.bytes.end > parts.blocks_len) {
-            return Err((parts.blocks_len, "an index that leads beyond the last block"));
-        }
-        Ok(blocks)
-    }
-
     fn block(&self, entry: &Entry) -> Result<Arc<Block>, Damage> {
-        let lock = || self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = entry.documents.start;
-        {
-            let mut cached = lock();
-            if let Some(at) = cached.iter().position(|block| block.0 == first) {
-                let found = cached.remove(at).expect("it was found there");
-                let block = found.1.clone();
-                cached.push_front(found);
-                return Ok(block);
-            }
-        }
-        let damage = || (entry.bytes.start, "a block that cannot be decoded");
-        let block = Block::decode(&self.file[entry.bytes.clone()], entry.documents.len());
-        let block = Arc::new(block.ok_or_else(damage)?);
-        let mut cached = lock();
-        cached.truncate(BLOCKS_CACHED - 1);
-        cached.push_front((first, block.clone()));
-        Ok(block)
+        self.kept.get(self.owner, entry.documents.start, || {
+            let block = Block::decode(&self.file[entry.bytes.clone()], entry.documents.len());
+            block.ok_or((entry.bytes.start, "a block that cannot be decoded"))
+        })
     }
 }
 
@@ -323,6 +344,7 @@ fn number32(bytes: &mut &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::OnceLock;
 
     use proptest::prelude::*;
     use tantivy::directory::FileSlice;
@@ -354,6 +376,13 @@ mod tests {
         index.directory().open_store(&path).unwrap().read_bytes().unwrap().to_vec()
     }
 
+    fn opened(file: impl Into<Vec<u8>>) -> Result<Store, Damage> {
+        Store::open(OwnedBytes::new(file.into()), &Arc::new(Kept::new(KEPT_BYTES)))
+    }
+
+    /// The size of some blocks.
+    const KEPT_BYTES: usize = 2 << 20;
+
     fn tantivys(file: &[u8]) -> StoreReader {
         StoreReader::open(FileSlice::from(file.to_vec()), 1).unwrap()
     }
@@ -363,15 +392,14 @@ mod tests {
         for documents in [1, 2, 7, 8, 9, 75] {
             let file = store(documents);
             check(&file).unwrap();
-            let (store, tantivys) =
-                (Store::open(OwnedBytes::new(file.clone())).unwrap(), tantivys(&file));
+            let (store, tantivys) = (opened(&*file).unwrap(), tantivys(&file));
             assert_eq!(store.documents() as usize, documents);
             for doc in 0..documents as u32 {
                 let expected = tantivys.get_document_bytes(doc).unwrap();
                 assert!(*store.document(doc).unwrap() == *expected, "{doc} of {documents}");
             }
             assert!(store.document(documents as u32).is_err());
-            assert!(store.cached.lock().unwrap().len() <= BLOCKS_CACHED);
+            assert!(store.kept.memory_bytes() <= KEPT_BYTES);
         }
     }
 
@@ -406,7 +434,7 @@ mod tests {
                 file[usize::from(at) % blocks_len] ^= change;
             }
             check(&file).unwrap();
-            let store = Store::open(OwnedBytes::new(file)).unwrap();
+            let store = opened(file).unwrap();
             // An error or other bytes, which do not fit their digest; no panic.
             (0..75).for_each(|doc| drop(store.document(doc)));
         }
@@ -414,7 +442,7 @@ mod tests {
         #[test]
         fn any_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let sound = check(&bytes);
-            let opened = Store::open(OwnedBytes::new(bytes));
+            let opened = opened(bytes);
             prop_assert!(sound.is_err() || opened.is_ok());
             if let Ok(store) = opened {
                 (0..4).for_each(|doc| drop(store.document(doc)));
@@ -426,7 +454,7 @@ mod tests {
     fn a_length_that_is_damaged_asks_for_no_memory() {
         let mut file = store(1);
         file[..4].copy_from_slice(&u32::MAX.to_le_bytes());
-        let store = Store::open(OwnedBytes::new(file)).unwrap();
+        let store = opened(file).unwrap();
         assert!(store.document(0).is_err());
     }
 }

@@ -14,7 +14,8 @@ use tantivy::fastfield::AliveBitSet;
 use tantivy::index::SegmentId;
 use tantivy::{DateTime, TantivyError};
 
-use super::column::Strings;
+use super::column::{Group, Strings};
+use super::kept::Kept;
 use super::schema::META_JSON;
 use super::store::Store;
 use super::{Index, store_error};
@@ -45,6 +46,8 @@ pub struct SegmentFiles {
     pub(super) store: Store,
     /// Opened when one is asked for: all of their file is compared with its checksum then.
     columns: OnceLock<Columns>,
+    /// The strings of columns that were asked for last.
+    kept: Arc<Kept<Group>>,
     segment: tantivy::SegmentReader,
     index_path: PathBuf,
 }
@@ -66,12 +69,12 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    fn open(segment: &tantivy::SegmentReader) -> tantivy::Result<Columns> {
+    fn open(segment: &tantivy::SegmentReader, kept: &Arc<Kept<Group>>) -> tantivy::Result<Columns> {
         let fast = segment.fast_fields();
         let missing = || TantivyError::FieldNotFound("id".into());
         Ok(Columns {
-            ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into()),
-            meta_json: fast.bytes(META_JSON)?.map(Strings::new),
+            ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into(), kept),
+            meta_json: fast.bytes(META_JSON)?.map(|column| Strings::new(column, kept)),
             digests: Digests::open(segment)?,
             added: fast.date("added")?,
         })
@@ -91,8 +94,8 @@ impl SegmentFiles {
     ) -> Result<SegmentFiles> {
         let signatures = signatures.read(segment, index.inner.plugin.config)?;
         let (columns, segment) = (OnceLock::new(), segment.clone());
-        let index_path = index.path().to_owned();
-        Ok(SegmentFiles { signatures, store, columns, segment, index_path })
+        let (kept, index_path) = (index.inner.strings.clone(), index.path().to_owned());
+        Ok(SegmentFiles { signatures, store, columns, kept, segment, index_path })
     }
 
     /// The columns.
@@ -104,7 +107,7 @@ impl SegmentFiles {
             return Ok(columns);
         }
         let failed = |error| store_error("read the columns of", &self.index_path, error);
-        let columns = Columns::open(&self.segment).map_err(failed)?;
+        let columns = Columns::open(&self.segment, &self.kept).map_err(failed)?;
         check_owner(&self.signatures, &self.segment, &columns.digests)?;
         Ok(self.columns.get_or_init(|| columns))
     }

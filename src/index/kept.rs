@@ -1,0 +1,102 @@
+//! What has been decompressed that may be wanted again?
+//!
+//! What was asked for last is kept, of all segments of an index together, and no more bytes of it
+//! than there is room for, however many segments and documents the index has.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lru::LruCache;
+
+use crate::hash::{BuildKeyHasher, mix64};
+
+/// The parts of what is kept, each with a lock of its own.
+const PARTS: usize = 16;
+
+/// What an entry takes beside its value, about: its place in the list and in the map.
+const ENTRY_BYTES: usize = 128;
+
+/// The values that were asked for last.
+pub struct Kept<T> {
+    parts: [Mutex<Part<T>>; PARTS],
+    owners: AtomicU64,
+}
+
+/// Some of them; the one asked for last is the last to go.
+struct Part<T> {
+    values: LruCache<u64, Arc<T>, BuildKeyHasher>,
+    bytes: usize,
+    bytes_max: usize,
+}
+
+/// A value that takes memory.
+pub trait InMemory {
+    /// The bytes that it takes.
+    fn memory_bytes(&self) -> usize;
+}
+
+/// Distinguishes the values of one file from those of others that are kept in the same place.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner(u64);
+
+impl<T: InMemory> Kept<T> {
+    /// Room for this many bytes.
+    pub fn new(bytes_max: usize) -> Kept<T> {
+        let part = |_| {
+            let values = LruCache::unbounded_with_hasher(BuildKeyHasher::default());
+            Mutex::new(Part { values, bytes: 0, bytes_max: bytes_max / PARTS })
+        };
+        Kept { parts: std::array::from_fn(part), owners: AtomicU64::new(0) }
+    }
+
+    /// A new owner of values.
+    pub fn owner(&self) -> Owner {
+        Owner(self.owners.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The value of this number; if it is not kept, what `read` gives.
+    pub fn get<E>(
+        &self,
+        Owner(owner): Owner,
+        number: u32,
+        read: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        // One to one, and spread.
+        let name = mix64(owner << 32 | u64::from(number));
+        let part = &self.parts[name as usize % PARTS];
+        let part = || part.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = part().values.get(&name) {
+            return Ok(value.clone());
+        }
+        // Without the lock: others find theirs meanwhile.
+        let value = Arc::new(read()?);
+        part().keep(name, &value);
+        Ok(value)
+    }
+
+    /// The bytes of all that is kept.
+    #[cfg(test)]
+    pub fn memory_bytes(&self) -> usize {
+        let of = |part: &Mutex<Part<T>>| {
+            let part = part.lock().unwrap();
+            let values = part.values.iter().map(|(_, value)| value.memory_bytes() + ENTRY_BYTES);
+            assert_eq!(part.bytes, values.sum::<usize>());
+            part.bytes
+        };
+        self.parts.iter().map(of).sum()
+    }
+}
+
+impl<T: InMemory> Part<T> {
+    fn keep(&mut self, name: u64, value: &Arc<T>) {
+        self.bytes += value.memory_bytes() + ENTRY_BYTES;
+        if let Some(before) = self.values.put(name, value.clone()) {
+            self.bytes -= before.memory_bytes() + ENTRY_BYTES;
+        }
+        while self.bytes > self.bytes_max
+            && let Some((_, oldest)) = self.values.pop_lru()
+        {
+            self.bytes -= oldest.memory_bytes() + ENTRY_BYTES;
+        }
+    }
+}
