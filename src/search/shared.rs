@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
-use crate::segment::{ForwardList, SegmentReader, Term};
+use crate::segment::{ForwardList, Keys, SegmentReader, Term};
 use crate::stop::Stop;
 
 /// Looked up at a time: some tens of milliseconds, if the disk has to be asked.
@@ -28,7 +28,8 @@ pub fn terms_of<'a>(
         stop.check()?;
         let before = (number * keys_at_once) as u32;
         // What is read first is requested in all segments before it is read in one.
-        let begun: Vec<_> = segments.iter().map(|segment| segment.look_up(part)).collect();
+        let part = Keys::new(part);
+        let begun: Vec<_> = segments.iter().map(|segment| segment.look_up(&part)).collect();
         for (terms, begun) in terms.iter_mut().zip(begun) {
             let found = begun.finish()?;
             if keys.len() <= keys_at_once {

@@ -83,13 +83,14 @@ impl Checker<'_> {
         let mut ordinal = 0u32;
         let (mut blocks_end, mut lists_end) = (0, 0);
         for block_at in 0..index.blocks() {
-            let range = index.range(file, block_at)?;
-            if range.start != blocks_end {
+            let located = index.locate(file, block_at)?;
+            let (start, end) = located.range;
+            if start != blocks_end {
                 let what = format!("block {block_at} is not where the one before ends");
                 self.problem(Section::TermIndex, what);
             }
-            blocks_end = range.end;
-            let block = index.read(file, block_at)?;
+            blocks_end = end;
+            let block = index.open_block(file, &located)?;
             keys.clear();
             postings.clear();
             block.keys(&mut keys);

@@ -36,31 +36,32 @@ pub fn section_bytes(at: u64, terms: u64) -> usize {
     padding(at) + (groups * lines(GROUP_TERMS) + lines(rest)) * LINE_BYTES
 }
 
-/// What a key asks of its group's filter.
+/// What the filters of all segments know a key by.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
-    /// The number of its line.
-    pub line: usize,
-    hash: u64,
-}
+pub struct KeyHash(u64);
 
-impl Place {
-    /// That of `key` in the filter of a group of `keys` keys.
+impl KeyHash {
+    /// That of `key`.
     #[inline]
-    pub fn of(key: u64, keys: usize) -> Place {
-        let hash = mix64(key);
-        Place { line: (((hash >> 32) * lines(keys) as u64) >> 32) as usize, hash }
+    pub fn of(key: u64) -> KeyHash {
+        KeyHash(mix64(key))
+    }
+
+    /// The one of `lines` that knows the key.
+    #[inline]
+    fn line(self, lines: usize) -> usize {
+        (((self.0 >> 32) * lines as u64) >> 32) as usize
     }
 
     /// The bits of the line that the key sets.
     #[inline]
     fn bits(self) -> impl Iterator<Item = usize> {
-        (0..KEY_PLACES).map(move |i| (self.hash >> (9 * i) & (LINE_BITS - 1)) as usize)
+        (0..KEY_PLACES).map(move |i| (self.0 >> (9 * i) & (LINE_BITS - 1)) as usize)
     }
 
     /// Whether the key may be among those whose filter has this `line`.
     #[inline]
-    pub fn may_be_in(self, line: &[u8; LINE_BYTES]) -> bool {
+    fn may_be_in(self, line: &[u8; LINE_BYTES]) -> bool {
         self.bits().fold(1, |all, bit| all & line[bit / 8] >> (bit % 8)) == 1
     }
 }
@@ -69,9 +70,10 @@ impl Place {
 pub fn of_keys(keys: &[u64]) -> Vec<u8> {
     let mut filter = vec![0; lines(keys.len()) * LINE_BYTES];
     for &key in keys {
-        let place = Place::of(key, keys.len());
-        let line = &mut filter[place.line * LINE_BYTES..][..LINE_BYTES];
-        place.bits().for_each(|bit| line[bit / 8] |= 1 << (bit % 8));
+        let hash = KeyHash::of(key);
+        let line = hash.line(lines(keys.len())) * LINE_BYTES;
+        let line = &mut filter[line..][..LINE_BYTES];
+        hash.bits().for_each(|bit| line[bit / 8] |= 1 << (bit % 8));
     }
     filter
 }
@@ -82,14 +84,13 @@ pub struct Filters {
     /// Where in the section the first line is.
     start: usize,
     terms: u64,
+    /// The last group, and the lines of its filter: it may have fewer terms than others.
+    last: (usize, usize),
 }
 
-/// A line of the filters of a segment, with the bits that a key must have in it.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked {
-    /// Where in its section the line begins.
-    pub at: usize,
-    place: Place,
+/// The terms of a group of a segment of `terms` terms.
+fn terms_of(terms: u64, group: usize) -> usize {
+    (terms as usize).saturating_sub(group * GROUP_TERMS).min(GROUP_TERMS)
 }
 
 impl Filters {
@@ -104,31 +105,28 @@ impl Filters {
             let what = "its length does not match the number of terms";
             return Err(file.corruption(Section::Filter, 0, what));
         }
-        Ok(Filters { start: padding(at), terms })
+        let group = (terms as usize).saturating_sub(1) / GROUP_TERMS;
+        let last = (group, lines(terms_of(terms, group)));
+        Ok(Filters { start: padding(at), terms, last })
     }
 
-    /// The number of terms of a group.
-    fn terms(&self, group: usize) -> usize {
-        (self.terms as usize).saturating_sub(group * GROUP_TERMS).min(GROUP_TERMS)
-    }
-
-    /// The line that knows whether `group` may hold `key`.
+    /// Where in the section the line begins that knows whether `group` may hold a key.
     #[inline]
-    pub fn line(&self, key: u64, group: usize) -> Asked {
-        let place = Place::of(key, self.terms(group));
-        let line = group * lines(GROUP_TERMS) + place.line;
-        Asked { at: self.start + line * LINE_BYTES, place }
+    pub fn line_at(&self, hash: KeyHash, group: usize) -> usize {
+        let (last, last_lines) = self.last;
+        let lines_of = if group == last { last_lines } else { lines(GROUP_TERMS) };
+        self.start + (group * lines(GROUP_TERMS) + hash.line(lines_of)) * LINE_BYTES
     }
 
-    /// Whether the key that asked for this line passes. Most absent keys do not, and nothing else is read
-    /// for them.
+    /// Whether a key passes whose line begins at byte `at` of the section. Most absent keys do not, and
+    /// nothing else is read for them.
     ///
     /// # Errors
     /// When the line is damaged.
     #[inline]
-    pub fn passes(&self, file: &SigFile, asked: Asked) -> Result<bool, Corruption> {
-        let line = file.read(Section::Filter, asked.at, LINE_BYTES)?;
-        Ok(line.first_chunk().is_some_and(|line| asked.place.may_be_in(line)))
+    pub fn passes(&self, file: &SigFile, hash: KeyHash, at: usize) -> Result<bool, Corruption> {
+        let line = file.read(Section::Filter, at, LINE_BYTES)?;
+        Ok(line.first_chunk().is_some_and(|line| hash.may_be_in(line)))
     }
 
     /// Whether the filter of `group` is that of `keys`.
@@ -137,7 +135,7 @@ impl Filters {
     /// When its bytes are damaged.
     pub fn is_of(&self, file: &SigFile, group: usize, keys: &[u64]) -> Result<bool, Corruption> {
         let start = self.start + group * lines(GROUP_TERMS) * LINE_BYTES;
-        let len = lines(self.terms(group)) * LINE_BYTES;
+        let len = lines(terms_of(self.terms, group)) * LINE_BYTES;
         Ok(file.read(Section::Filter, start, len)? == of_keys(keys))
     }
 
@@ -157,9 +155,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn passes(filter: &[u8], keys: usize, key: u64) -> bool {
-        let place = Place::of(key, keys);
-        let line = filter[place.line * LINE_BYTES..].first_chunk();
-        place.may_be_in(line.expect("a line within the filter"))
+        let hash = KeyHash::of(key);
+        let line = filter[hash.line(lines(keys)) * LINE_BYTES..].first_chunk();
+        hash.may_be_in(line.expect("a line within the filter"))
     }
 
     proptest! {

@@ -7,7 +7,7 @@
 //! many segments at once.
 
 use super::block::Block;
-use super::filter::Asked;
+use super::filter::KeyHash;
 use super::layout::{BLOCK_TERMS, Section};
 use super::postings::Postings;
 use super::reader::{SegmentReader, Term};
@@ -16,14 +16,35 @@ use crate::error::Corruption;
 /// The number of bytes of a posting list that are requested before its length is known.
 const LIST_FETCH_BYTES: usize = 512;
 
+/// Keys to be looked up in several segments, with what is the same in all of them.
+pub struct Keys {
+    keys: Vec<(u64, KeyHash)>,
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keys").finish_non_exhaustive()
+    }
+}
+
+impl Keys {
+    /// These keys, which ascend.
+    #[must_use]
+    pub fn new(keys: &[u64]) -> Keys {
+        Keys { keys: keys.iter().map(|&key| (key, KeyHash::of(key))).collect() }
+    }
+}
+
 /// A key that is looked up.
 #[derive(Clone, Copy)]
 struct Wanted {
+    key: u64,
+    hash: KeyHash,
+    /// Where the line of the filter begins that knows it.
+    line_at: usize,
     /// Its place among the keys.
     i: u32,
     group: u32,
-    key: u64,
-    asked: Asked,
 }
 
 /// Keys whose look-up in a segment has begun.
@@ -48,28 +69,27 @@ impl SegmentReader {
     /// # Errors
     /// When the bytes to be read are damaged.
     pub fn find_all(&self, keys: &[u64]) -> Result<Vec<(u32, Term<'_>)>, Corruption> {
-        self.look_up(keys).finish()
+        self.look_up(&Keys::new(keys)).finish()
     }
 
-    /// Begins to look the ascending `keys` up: requests what is read first, and reads nothing.
+    /// Begins to look keys up: requests what is read first, and reads nothing.
     #[must_use]
-    pub fn look_up(&self, keys: &[u64]) -> LookUp<'_> {
+    pub fn look_up(&self, keys: &Keys) -> LookUp<'_> {
         let (file, index, filters) = (self.file(), self.index(), self.filters());
-        let in_group = |(i, &key): (u32, &u64)| {
-            let group = index.group_of(key)?;
-            Some(Wanted { i, group: group as u32, key, asked: filters.line(key, group) })
-        };
-        let wanted: Vec<Wanted> = (0..).zip(keys).filter_map(in_group).collect();
-        file.fetch(Section::Filter, wanted.iter().map(|key| key.asked.at..key.asked.at + 1));
-        file.fetch(
-            Section::TermIndex,
-            wanted.iter().map(|key| {
-                let at = index.place(key.group as usize, key.key);
-                at..at + 1
-            }),
-        );
+        let mut wanted = Vec::with_capacity(keys.keys.len());
+        for (i, &(key, hash)) in (0..).zip(&keys.keys) {
+            if let Some(group) = index.group_of(key) {
+                let line_at = filters.line_at(hash, group);
+                wanted.push(Wanted { key, hash, line_at, i, group: group as u32 });
+            }
+        }
+        file.fetch(Section::Filter, wanted.iter().map(|key| key.line_at..key.line_at + 1));
+        // Of a key that passes one entry is read, but which one takes longer to find out than to ask for a
+        // page. Keys ascend, and so do their groups.
+        let groups = wanted.chunk_by(|a, b| a.group == b.group);
+        file.fetch(Section::TermIndex, groups.map(|same| index.record_of(same[0].group as usize)));
         let near = |at: usize| file.touch(Section::Filter, at);
-        std::hint::black_box(wanted.iter().fold(0, |sum, key| sum ^ near(key.asked.at)));
+        std::hint::black_box(wanted.iter().fold(0, |sum, key| sum ^ near(key.line_at)));
         LookUp { reader: self, wanted }
     }
 }
@@ -81,6 +101,9 @@ impl<'a> LookUp<'a> {
     /// When the bytes to be read are damaged.
     pub fn finish(mut self) -> Result<Vec<(u32, Term<'a>)>, Corruption> {
         self.filter()?;
+        if self.wanted.is_empty() {
+            return Ok(Vec::new());
+        }
         let found = self.found()?;
         let file = self.reader.file();
         let lists = || {
@@ -106,7 +129,7 @@ impl<'a> LookUp<'a> {
         for at in 0..self.wanted.len() {
             let key = self.wanted[at];
             self.wanted[passing] = key;
-            passing += usize::from(filters.passes(file, key.asked)?);
+            passing += usize::from(filters.passes(file, key.hash, key.line_at)?);
         }
         self.wanted.truncate(passing);
         Ok(())
@@ -121,19 +144,19 @@ impl<'a> LookUp<'a> {
         let mut in_blocks = Vec::with_capacity(self.wanted.len());
         for wanted in &self.wanted {
             if let Some(block) = index.block_of(file, wanted.group as usize, wanted.key)? {
-                in_blocks.push((*wanted, block, index.range(file, block)?));
+                in_blocks.push((*wanted, index.locate(file, block)?));
             }
         }
-        file.fetch(Section::Terms, in_blocks.iter().map(|(_, _, range)| range.clone()));
+        file.fetch(Section::Terms, in_blocks.iter().map(|(_, at)| at.range.0..at.range.1));
         let near = |at: usize| file.touch(Section::Terms, at);
-        std::hint::black_box(in_blocks.iter().fold(0, |sum, (_, _, range)| {
+        std::hint::black_box(in_blocks.iter().fold(0, |sum, (_, located)| {
             // High parts are 64 to 96 bytes.
-            sum ^ near(range.start) ^ near(range.start + 64)
+            sum ^ near(located.range.0) ^ near(located.range.0 + 64)
         }));
         let mut blocks: Vec<(Wanted, usize, Block<'_>, usize)> =
             Vec::with_capacity(in_blocks.len());
-        for (wanted, at, _) in in_blocks {
-            let block = index.read(file, at)?;
+        for (wanted, located) in in_blocks {
+            let (at, block) = (located.block, index.open_block(file, &located)?);
             if let Some(bit) = block.seek(wanted.key) {
                 blocks.push((wanted, at, block, bit));
             }

@@ -329,7 +329,7 @@ mod tests {
         let (_, mut bytes) = builder.write(Vec::new(), header, None).unwrap();
         let upper = {
             let reader = open(&bytes);
-            HEADER_BYTES + reader.index().range(reader.file(), 1).unwrap().start
+            HEADER_BYTES + reader.index().locate(reader.file(), 1).unwrap().range.0
         };
         // Two keys: a byte of high parts.
         bytes[upper] = 0;

@@ -29,7 +29,7 @@ pub use builder::SegmentBuilder;
 pub use documents::{DistinctColumn, Document};
 pub(crate) use forward::ForwardList;
 pub use layout::{Counts, FORMAT_VERSION, Header, Section};
-pub use look_up::LookUp;
+pub use look_up::{Keys, LookUp};
 pub use merge::{MergeOptions, MergeSource, merge, merge_work};
 pub use postings::Candidates;
 pub use read_ahead::ReadAhead;

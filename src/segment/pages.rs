@@ -175,7 +175,7 @@ impl CheckedBytes {
             return Err(self.corruption(section, start, "it ends before its content does"));
         };
         if len > 0 {
-            for page in start / PAGE_BYTES..=(start + len - 1) / PAGE_BYTES {
+            for page in start / PAGE_BYTES..(start + len - 1) / PAGE_BYTES + 1 {
                 if !self.is_verified(page) {
                     self.verify(section, page)?;
                     self.verified[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);

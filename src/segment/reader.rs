@@ -8,7 +8,7 @@ use ownedbytes::OwnedBytes;
 use super::block::Block;
 use super::documents::{self, DistinctColumn, Document};
 use super::file::SigFile;
-use super::filter::Filters;
+use super::filter::{Filters, KeyHash};
 use super::forward::ForwardList;
 use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header, Section};
@@ -101,7 +101,8 @@ impl SegmentReader {
         let Some(group) = self.index.group_of(key) else {
             return Ok(None);
         };
-        if !self.filters.passes(&self.file, self.filters.line(key, group))? {
+        let hash = KeyHash::of(key);
+        if !self.filters.passes(&self.file, hash, self.filters.line_at(hash, group))? {
             return Ok(None);
         }
         let Some(block_at) = self.index.block_of(&self.file, group, key)? else {

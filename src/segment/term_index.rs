@@ -68,6 +68,18 @@ impl Entry {
     }
 }
 
+/// What the index says of a block.
+#[derive(Debug, Clone, Copy)]
+pub struct Located {
+    /// Its number.
+    pub block: usize,
+    shape: Shape,
+    /// Where the lists of its group begin.
+    lists_base: u64,
+    /// Where it begins in the terms section, and where it ends.
+    pub range: (usize, usize),
+}
+
 /// Finds the block of a key: the separators of groups in memory, all else where it lies.
 pub struct TermIndex {
     /// The separators as keys: each group's keys are at least its own and less than the next.
@@ -161,6 +173,13 @@ impl TermIndex {
         self.key_bytes + ENTRY_REST_BYTES
     }
 
+    /// Where in the section the record of a group is.
+    #[inline]
+    pub fn record_of(&self, group: usize) -> Range<usize> {
+        let bytes = record_bytes(self.key_bytes);
+        group * bytes..(group + 1) * bytes
+    }
+
     /// Where in the section a search for `key` in `group` will read first, if keys are spread evenly.
     #[inline]
     pub fn place(&self, group: usize, key: u64) -> usize {
@@ -210,16 +229,14 @@ impl TermIndex {
         Ok(Some(self.block_of(file, group, key)?.unwrap_or(first)))
     }
 
-    /// What the index says of a block: its entry, the head of its group, and where it lies in the terms
-    /// section.
-    fn locate(
-        &self,
-        file: &SigFile,
-        block: usize,
-    ) -> Result<(Entry, GroupHead, Range<usize>), Corruption> {
+    /// What the index says of a block.
+    ///
+    /// # Errors
+    /// When the record of its group is damaged, or the block is not among the terms.
+    pub fn locate(&self, file: &SigFile, block: usize) -> Result<Located, Corruption> {
         let group = block / GROUP_BLOCKS;
         let head = self.head(file, group)?;
-        let entry = self.entry(file, block)?;
+        let Entry { shape, offset } = self.entry(file, block)?;
         let base = head.terms_base as usize;
         let end = if block + 1 == self.blocks {
             file.len(Section::Terms)
@@ -228,12 +245,12 @@ impl TermIndex {
         } else {
             base + self.entry(file, block + 1)?.offset
         };
-        let start = base + entry.offset;
+        let start = base + offset;
         if start >= end || end > file.len(Section::Terms) {
             let what = format!("block {block} is nowhere in the terms");
             return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
         }
-        Ok((entry, head, start..end))
+        Ok(Located { block, shape, lists_base: head.lists_base, range: (start, end) })
     }
 
     #[inline]
@@ -250,29 +267,34 @@ impl TermIndex {
         Ok(GroupHead { terms_base: base(0), lists_base: base(OFFSET_BYTES) })
     }
 
-    /// Where in the terms section the block `block` lies.
-    ///
-    /// # Errors
-    /// When the record of its group is damaged.
-    pub fn range(&self, file: &SigFile, block: usize) -> Result<Range<usize>, Corruption> {
-        self.locate(file, block).map(|(_, _, range)| range)
-    }
-
     /// The block `block`.
     ///
     /// # Errors
     /// When its bytes, or those of its group's record, are damaged.
     #[inline]
     pub fn read<'a>(&self, file: &'a SigFile, block: usize) -> Result<Block<'a>, Corruption> {
-        let (entry, head, range) = self.locate(file, block)?;
-        if !entry.shape.is_possible() {
+        self.open_block(file, &self.locate(file, block)?)
+    }
+
+    /// A block that has been located.
+    ///
+    /// # Errors
+    /// When its bytes are damaged.
+    #[inline]
+    pub fn open_block<'a>(
+        &self,
+        file: &'a SigFile,
+        located: &Located,
+    ) -> Result<Block<'a>, Corruption> {
+        let &Located { block, ref shape, lists_base, range: (start, end) } = located;
+        if !shape.is_possible() {
             let what = format!("block {block} has columns that are too wide");
             return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
         }
-        let bytes = file.read(Section::Terms, range.start, range.len())?;
+        let bytes = file.read(Section::Terms, start, end - start)?;
         let len = self.terms.saturating_sub(block * BLOCK_TERMS).min(BLOCK_TERMS);
-        Block::new(bytes, len, &entry.shape, head.lists_base)
-            .ok_or_else(|| file.corruption(Section::Terms, range.start, "a block is cut short"))
+        Block::new(bytes, len, shape, lists_base)
+            .ok_or_else(|| file.corruption(Section::Terms, start, "a block is cut short"))
     }
 }
 
