@@ -85,7 +85,7 @@ impl ByteBudget {
                 state.waiting.pop_front();
                 state.bytes += bytes;
                 // The next one may fit beside this one.
-                self.changed.notify_all();
+                self.notify(&state);
                 return Some(Permit { budget: self.clone(), bytes });
             }
             let waited = self.changed.wait_timeout(state, LOOK_INTERVAL);
@@ -162,7 +162,15 @@ impl Permit {
 impl ByteBudget {
     fn leave(&self, bytes: usize) {
         if bytes > 0 {
-            self.lock().bytes -= bytes;
+            let mut state = self.lock();
+            state.bytes -= bytes;
+            self.notify(&state);
+        }
+    }
+
+    /// Wakes those that wait. Waking takes a system call, even if there are none.
+    fn notify(&self, state: &State) {
+        if !state.waiting.is_empty() {
             self.changed.notify_all();
         }
     }

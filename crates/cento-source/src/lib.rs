@@ -298,7 +298,11 @@ pub fn for_each_record(
     place: &dyn Fn(u64) -> String,
     each: &mut dyn FnMut(u64, Result<Document>),
 ) {
-    for (number, line) in (first_line..).zip(lines.split(|&byte| byte == b'\n')) {
+    let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
+    let mut start = 0;
+    for (number, end) in (first_line..).zip(ends) {
+        let line = &lines[start..end];
+        start = end + 1;
         if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
             let place = || place(number);
             let document = match line.len() > options.record_bytes_max {

@@ -150,38 +150,88 @@ enum Made {
     Large(Document, Signature),
 }
 
+/// What a worker takes at once: a chunk, or several small files.
+type Batch = Vec<Result<Item>>;
+
+/// The number of files, and of their bytes, that are handed on together: handing one on costs more than
+/// reading and signing a small one.
+const BATCH_MAX: (usize, usize) = (32, 64 << 10);
+
 /// Not joined when the pipeline stops early: it may be waiting for standard input.
 fn spawn_reader(
     inputs: Vec<PathBuf>,
     source: SourceOptions,
     gate: Arc<ByteBudget>,
     share: Share,
-    out: Sender<Numbered<Result<Item>>>,
+    out: Sender<Numbered<Batch>>,
 ) {
     std::thread::spawn(move || {
-        let mut number = 0;
+        let (batch, bytes, number, is_over) = (Vec::new(), 0, 0, false);
+        let mut hand = Hand { batch, bytes, number, is_over, gate, share, out };
         let read = Error::catch("the thread that reads the input", || {
-            crate::read(&inputs, &source, &mut |item| {
-                let bytes = match &item {
-                    Item::Chunk(chunk) => share.all.saturating_mul(chunk.bytes.len()),
-                    _ => 0,
-                };
-                let Some(permit) = gate.enter(bytes) else { return ControlFlow::Break(()) };
-                if out.send(Numbered { number, permit, item: Ok(item) }).is_err() {
-                    return ControlFlow::Break(());
+            for input in inputs {
+                crate::read(&[input], &source, &mut |item| hand.push(item));
+                // Not kept while the next input is waited for.
+                if hand.send().is_break() {
+                    break;
                 }
-                number += 1;
-                ControlFlow::Continue(())
-            });
+            }
             Ok(())
         });
         // Without a word the rest of the input would be taken for not there.
-        if let Err(error) = read
-            && let Some(permit) = gate.enter(0)
-        {
-            let _ = out.send(Numbered { number, permit, item: Err(error) });
+        if let Err(error) = read {
+            hand.batch.push(Err(error));
+            let _ = hand.send();
         }
     });
+}
+
+/// What hands on that which is read.
+struct Hand {
+    batch: Batch,
+    /// The bytes of its chunks.
+    bytes: usize,
+    number: u64,
+    /// Whether nobody takes any more.
+    is_over: bool,
+    gate: Arc<ByteBudget>,
+    share: Share,
+    out: Sender<Numbered<Batch>>,
+}
+
+impl Hand {
+    /// Hands an item on, at once or with the next ones.
+    fn push(&mut self, item: Item) -> ControlFlow<()> {
+        let (bytes, waits) = match &item {
+            // Documents are extracted by a process for each thread, which takes long.
+            Item::Chunk(Chunk { kind: ChunkKind::Document, bytes, .. }) => (bytes.len(), false),
+            Item::Chunk(Chunk { kind, bytes, .. }) => (bytes.len(), kind.is_whole_file()),
+            Item::Skipped { .. } | Item::Failed(_) => (0, true),
+        };
+        let (items_max, bytes_max) = BATCH_MAX;
+        if self.bytes + bytes > bytes_max {
+            self.send()?;
+        }
+        self.batch.push(Ok(item));
+        self.bytes += bytes;
+        if waits && self.batch.len() < items_max && self.bytes < bytes_max {
+            return ControlFlow::Continue(());
+        }
+        self.send()
+    }
+
+    /// Hands on what has been read, if there is anything.
+    fn send(&mut self) -> ControlFlow<()> {
+        let item = std::mem::take(&mut self.batch);
+        let bytes = self.share.all.saturating_mul(std::mem::take(&mut self.bytes));
+        if !self.is_over && !item.is_empty() {
+            let numbered = |permit| Numbered { number: self.number, permit, item };
+            let sent = self.gate.enter(bytes).map(|permit| self.out.send(numbered(permit)));
+            self.is_over = !matches!(sent, Some(Ok(())));
+            self.number += 1;
+        }
+        if self.is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 struct Worker<'a> {
@@ -195,7 +245,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn run(
         &self,
-        input: &Receiver<Numbered<Result<Item>>>,
+        input: &Receiver<Numbered<Batch>>,
         work: &Receiver<()>,
         out: &Sender<Numbered<Result<Vec<Made>>>>,
     ) {
@@ -207,15 +257,20 @@ impl Worker<'_> {
             };
             let Ok(Numbered { number, permit, item }) = received else { return };
             // A number that does not come would be waited for without end.
-            let item = item.and_then(|item| match item {
-                Item::Chunk(chunk) => {
-                    Error::catch(&place_of(&chunk), || Ok(self.chunk(&chunk, &mut part)))
+            let mut made = Vec::new();
+            let all = item.into_iter().try_for_each(|item| {
+                match item? {
+                    Item::Chunk(chunk) => made.extend(Error::catch(&place_of(&chunk), || {
+                        Ok(self.chunk(&chunk, &mut part))
+                    })?),
+                    Item::Skipped { place, why } => {
+                        made.push(Made::Output(Output::Skipped { place, why }));
+                    }
+                    Item::Failed(error) => made.push(Made::Output(Output::Failed(error))),
                 }
-                Item::Skipped { place, why } => {
-                    Ok(vec![Made::Output(Output::Skipped { place, why })])
-                }
-                Item::Failed(error) => Ok(vec![Made::Output(Output::Failed(error))]),
+                Ok(())
             });
+            let item = all.map(|()| made);
             if out.send(Numbered { number, permit, item }).is_err() {
                 return;
             }
@@ -422,6 +477,25 @@ mod tests {
         assert!(one.iter().enumerate().all(|(i, line)| line.starts_with(&format!("{i} "))));
         assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
         // So little that every chunk passes alone.
+        assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
+    }
+
+    #[test]
+    fn files_that_are_handed_on_together_keep_their_order() {
+        let dir = tempfile::tempdir().unwrap();
+        // Most are small; some are larger than what is handed on together, or left out.
+        for i in 0..300 {
+            let words = if i % 70 == 5 { 20_000 } else { i % 40 };
+            std::fs::write(dir.path().join(format!("{i:03}.txt")), "words ".repeat(words)).unwrap();
+        }
+        let inputs = vec![dir.path().join("299.txt"), dir.path().to_owned()];
+        let one = run_all(&config(), &options(1, 1 << 30), &inputs);
+        assert_eq!(one.len(), 301);
+        let names = [299].into_iter().chain(0..300).map(|i| format!("{i:03}.txt"));
+        for (line, name) in one.iter().zip(names) {
+            assert!(line.contains(&name), "{line} instead of {name}");
+        }
+        assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
         assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
     }
 
