@@ -167,7 +167,7 @@ impl<'a> Evidence<'a> {
         let held = held.saturating_add(held_in(&scratch));
         let bytes = memory::of_tokens(tokens);
         let _room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
-        let document = Arc::new(Analyzed::new(text, analyzer, self.stop)?);
+        let document = Arc::new(Analyzed::with_room(text, tokens, analyzer, self.stop)?);
         self.last = Some(LastRead { address, purpose, document: document.clone(), _room });
         Ok(document)
     }

@@ -149,6 +149,21 @@ impl Analyzed {
         Ok(Analyzed { text, tokens })
     }
 
+    /// The same of a text with about this many tokens, for which memory is taken at once.
+    pub(crate) fn with_room(
+        text: String,
+        tokens: u32,
+        analyzer: &Analyzer,
+        stop: Stop<'_>,
+    ) -> Result<Analyzed> {
+        // No more than a token a byte, whatever is said.
+        let room = (tokens as usize).min(text.len());
+        let (hashes, spans) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let mut tokens = Tokens { hashes, spans };
+        analyzer.analyze_until(&text, &mut tokens, stop)?;
+        Ok(Analyzed { text, tokens })
+    }
+
     /// What is compared.
     #[must_use]
     pub fn side(&self) -> Side<'_> {

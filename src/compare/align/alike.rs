@@ -46,6 +46,7 @@ pub fn may_be(q: &Sentences, open: &[bool], document: Side<'_>, stop: Stop<'_>) 
     }
     // The open sentences that each word is in, a bit each.
     let mut in_open: HashMap<u64, u64, BuildKeyHasher> = HashMap::default();
+    in_open.reserve(open.iter().map(|&at| q.words(at).len()).sum());
     for (bit, &at) in open.iter().enumerate() {
         for word in q.words(at) {
             *in_open.entry(word.hash).or_default() |= 1 << bit;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::PASSAGE_TOKENS_MIN;
 use super::chain::{Chain, Match, chains_where, distinct};
+use super::{PASSAGE_TOKENS_MIN, ROOM};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::Steps;
@@ -68,6 +68,7 @@ fn matches(
 ) -> Result<Vec<Match>> {
     let asked = Asked::new(query);
     let mut places: HashMap<u64, Places, BuildKeyHasher> = HashMap::default();
+    places.reserve(query.len().min(document.len()).min(ROOM));
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
     for (at, seed) in seeds(document).enumerate().rev() {

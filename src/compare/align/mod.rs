@@ -231,6 +231,9 @@ impl Candidates {
     }
 }
 
+/// A table has room for so many tokens from the beginning: growing takes more time than a short passage.
+const ROOM: usize = 1 << 10;
+
 /// What it takes to compare two places as heaps of tokens.
 fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
@@ -307,6 +310,7 @@ fn shared(a: &Range<usize>, b: &Range<usize>) -> usize {
 /// The tokens that both have, counted as often as both have them, over their mean number.
 fn similarity(a: &[u64], b: &[u64]) -> f64 {
     let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+    counts.reserve(a.len().min(ROOM));
     for &token in a {
         *counts.entry(token).or_default() += 1;
     }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Side;
+use super::{ROOM, Side};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::number::ln;
@@ -169,7 +169,8 @@ impl Vocabulary {
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn weigh(q: &mut Sentences, d: &mut Sentences, stop: Stop<'_>) -> Result<Vocabulary> {
         let mut number_of: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        number_of.reserve((q.words.len() + d.words.len()) / 4);
+        let words = q.words.len() + d.words.len();
+        number_of.reserve(words.min(ROOM).max(words / 4));
         let mut counts: Vec<u32> = Vec::new();
         let mut numbers = [Vec::with_capacity(q.words.len()), Vec::with_capacity(d.words.len())];
         for (words, numbers) in [&q.words, &d.words].into_iter().zip(&mut numbers) {
