@@ -6,7 +6,8 @@
 #   python/check.sh WHEEL           tests this one
 #
 # PYTHON is the interpreter (default: python3); CENTO_CLI the command to compare answers with; CENTO_CORPORA JSON lines,
-# separated by colons, with which to compare them too; CARGO_TARGET_DIR where to build.
+# separated by colons, with which to compare them too; CARGO_TARGET_DIR where to build. CENTO_TUTORIAL_MB and
+# CENTO_QUERIES make the tests of the tutorial and of threads as large as you like.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -17,7 +18,7 @@ step "${PYTHON:-python3}" -m venv "$work/venv"
 bin=$work/venv/bin
 [[ -d $bin ]] || bin=$work/venv/Scripts
 step "$bin/pip" install -q --disable-pip-version-check mypy pyright pytest ruff \
-    datasets numpy pandas polars pyarrow
+    datasets matplotlib numpy pandas polars pyarrow
 wheel=${1:-}
 if [[ -z $wheel ]]; then
     step "$bin/pip" install -q --disable-pip-version-check 'maturin>=1.9.4,<2'
@@ -31,7 +32,7 @@ step cargo fmt --manifest-path "$here/Cargo.toml" --check
 step "$bin/ruff" format --check "$here"
 step "$bin/ruff" check "$here"
 # Beside the copy, so that what is imported is the wheel.
-cp -R "$here/tests" "$here/docs" "$here/README.md" "$here/pyproject.toml" "$work/"
+cp -R "$here/tests" "$here/bench" "$here/docs" "$here/README.md" "$here/pyproject.toml" "$work/"
 cd "$work"
 step "$bin/mypy" --python-executable "$bin/python" tests
 step "$bin/mypy" --python-executable "$bin/python" --package cento

@@ -84,6 +84,16 @@ def test_an_interrupt_ends_a_call_and_changes_nothing(tmp_path: Path, call: str)
         w.add("a", "the lock is free")
 
 
+def test_eight_threads_search_while_another_writes() -> None:
+    script = Path(__file__).parent.parent / "bench" / "threads.py"
+    queries = os.environ.get("CENTO_QUERIES", "5000")
+    done = subprocess.run(
+        [sys.executable, str(script), queries], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert int(done.stdout.split()[0]) >= int(queries)
+
+
 def count(index: cento.Index, text: str) -> int:
     return len(index.search(text))
 
