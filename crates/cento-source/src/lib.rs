@@ -23,8 +23,6 @@ mod html;
 mod ignored;
 mod jsonl;
 mod kind;
-#[cfg(any(feature = "office", feature = "parquet"))]
-mod limits;
 #[cfg(feature = "mail")]
 mod mail;
 #[cfg(feature = "markdown")]
@@ -38,6 +36,7 @@ mod train;
 mod walk;
 #[cfg(feature = "archives")]
 mod warc;
+mod worker;
 
 use std::io;
 use std::ops::ControlFlow;

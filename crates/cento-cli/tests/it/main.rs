@@ -15,6 +15,12 @@ mod cli_remote;
 mod cli_search;
 mod cli_train;
 mod common;
+#[cfg(all(
+    any(feature = "office", feature = "parquet"),
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+))]
+mod confined;
 mod dedup;
 mod deep;
 #[cfg(feature = "office")]

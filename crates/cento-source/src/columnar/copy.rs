@@ -7,7 +7,6 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -23,7 +22,8 @@ use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 
 use super::batch::Batch;
-use crate::limits;
+use super::input::Input;
+use crate::worker::set_for_next;
 
 /// So many rows are read and written at a time.
 const BATCH_ROWS: usize = 64;
@@ -77,9 +77,9 @@ struct Part {
 /// # Errors
 /// When a file cannot be read or written, or the selection is of another file; as a clause.
 pub fn copy(
-    input: File,
+    input: Input,
     output: File,
-    selection: &Path,
+    selection: &File,
     text: &str,
     annotates: bool,
 ) -> Result<(), Reason> {
@@ -112,9 +112,9 @@ pub fn copy(
     io::Write::flush(output).and_then(|()| output.get_ref().sync_all()).map_err(said)
 }
 
-fn read_selection(path: &Path) -> Result<Rows, Reason> {
+fn read_selection(selection: &File) -> Result<Rows, Reason> {
     let (mut rows, mut offset) = (Rows::default(), 0);
-    for line in BufReader::new(File::open(path).map_err(said)?).lines() {
+    for line in BufReader::new(selection).lines() {
         let line = line.map_err(said)?;
         rows.is_kept.push(line != "-");
         rows.offsets.push(offset);
@@ -231,9 +231,9 @@ fn arrow_schema(meta: &ParquetMetaData) -> Result<String, Reason> {
 }
 
 struct Copier<'a> {
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<Input>,
     rows: Rows,
-    selection: &'a Path,
+    selection: &'a File,
     text: &'a str,
 }
 
@@ -283,7 +283,7 @@ impl Copier<'_> {
         parts: &[Part],
         each: &mut dyn FnMut(usize, &str) -> Result<(), Reason>,
     ) -> Result<(), Reason> {
-        let mut lines = BufReader::new(File::open(self.selection).map_err(said)?);
+        let mut lines = BufReader::new(self.selection);
         for part in parts {
             lines.seek(SeekFrom::Start(self.rows.offsets[part.first])).map_err(said)?;
             for (row, line) in (part.first..).zip((&mut lines).lines()).take(part.rows.len()) {
@@ -410,7 +410,7 @@ impl Copier<'_> {
             batch.keep(&self.rows.is_kept[row..row + read], row, replace)?;
             write(batch).map_err(said)?;
             row += read;
-            limits::set_for_next().map_err(said)?;
+            set_for_next().map_err(said)?;
         }
         Ok(())
     }

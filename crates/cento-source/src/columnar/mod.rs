@@ -18,6 +18,8 @@ mod columns;
 #[cfg(feature = "parquet")]
 mod copy;
 #[cfg(feature = "parquet")]
+mod input;
+#[cfg(feature = "parquet")]
 mod rows;
 #[cfg(feature = "parquet")]
 mod worker;
@@ -26,15 +28,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 
 use cento::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::SourceOptions;
-use crate::extract::by_limit;
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::table::Fault;
+use crate::worker::{Process, by_limit};
 
 #[cfg(feature = "parquet")]
 pub use worker::serve;
@@ -194,7 +196,7 @@ impl Tables {
         let (selection, text) = (selection.to_owned(), text.to_owned());
         let request = Request::Copy { selection, text, annotates };
         let started = self.start(&request, file, to.into(), Stdio::piped());
-        let process = Process(started.map_err(|e| Error::io("copy", from, e))?);
+        let process = started.map_err(|e| Error::io("copy", from, e))?;
         Ok(Copying { process, from: from.to_owned() })
     }
 
@@ -204,17 +206,10 @@ impl Tables {
         input: File,
         output: Stdio,
         errors: Stdio,
-    ) -> io::Result<Child> {
-        let mut command = Command::new(&self.program);
-        command.arg(TABLE_WORKER_VERB);
-        command.arg(serde_json::to_string(request).map_err(io::Error::other)?);
-        // Nothing of what the process knows is of use to it, such as tokens.
-        #[cfg(unix)]
-        command.env_clear();
-        // Ctrl-C asks the caller to stop, which sees to this one.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let started = command.stdin(input).stdout(output).stderr(errors).spawn();
+    ) -> io::Result<Process> {
+        let request = serde_json::to_string(request).map_err(io::Error::other)?;
+        let arguments = [TABLE_WORKER_VERB.to_owned(), request];
+        let started = Process::start(&self.program, &arguments, [input.into(), output, errors]);
         started.map_err(|error| {
             let program = self.program.display();
             let what = format!("it is read by {program}, which cannot be started: {error}");
@@ -244,7 +239,7 @@ impl Tables {
             all: options.keeps_records,
             row_bytes_max,
         });
-        let mut process = Process(self.start(&request, file, Stdio::piped(), Stdio::null())?);
+        let mut process = self.start(&request, file, Stdio::piped(), Stdio::null())?;
         let mut output = process.0.stdout.take().expect("it is a pipe");
         let mut next = 1;
         loop {
@@ -300,27 +295,6 @@ impl Copying {
             said => said,
         };
         Err(Error::io("copy the rows of", &self.from, io::Error::other(said)))
-    }
-}
-
-/// A process that is killed when this is dropped.
-#[derive(Debug)]
-struct Process(Child);
-
-impl Process {
-    /// How it ended, if it has closed its output.
-    fn ended(&mut self) -> Option<ExitStatus> {
-        // It may run on. One that has ended keeps its status.
-        let _ = self.0.kill();
-        self.0.wait().ok()
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

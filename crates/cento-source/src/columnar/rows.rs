@@ -1,6 +1,5 @@
 //! Which rows are in this file, as lines of JSON?
 
-use std::fs::File;
 use std::io::{self, BufReader};
 
 use arrow_array::cast::AsArray;
@@ -13,9 +12,10 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 
 use super::columns::{self, is_text};
+use super::input::Input;
 use super::{Frame, Kind, Reading};
 use crate::jsonl::CHUNK_BYTES;
-use crate::limits;
+use crate::worker::set_for_next;
 
 /// So many rows are decoded at a time: all of their texts are held.
 const BATCH_ROWS: usize = 64;
@@ -43,11 +43,12 @@ type Emit<'a> = &'a mut dyn FnMut(Frame, u64, &[u8]) -> io::Result<()>;
 ///
 /// # Errors
 /// When it has no documents or cannot be read on, after the rows before.
-pub fn read(reading: &Reading, file: File, emit: Emit<'_>) -> Result<(), Fault> {
+pub fn read(reading: &Reading, input: Input, emit: Emit<'_>) -> Result<(), Fault> {
     let failed = |error: &dyn std::fmt::Display| Fault::Failed(error.to_string());
     match reading.kind {
         Kind::Parquet => {
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|e| failed(&e))?;
+            let builder =
+                ParquetRecordBatchReaderBuilder::try_new(input).map_err(|e| failed(&e))?;
             let chosen = columns::chosen(builder.schema(), reading).map_err(Fault::Refused)?;
             let mask = ProjectionMask::roots(builder.parquet_schema(), chosen);
             let builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
@@ -55,14 +56,13 @@ pub fn read(reading: &Reading, file: File, emit: Emit<'_>) -> Result<(), Fault> 
             write(reading, batches, emit)
         }
         Kind::Arrow => {
-            let open =
-                |projection| FileReader::try_new(BufReader::new(file.try_clone()?), projection);
+            let open = |projection| FileReader::try_new(BufReader::new(input.file()?), projection);
             let schema = open(None).map_err(|e| failed(&e))?.schema();
             let chosen = columns::chosen(&schema, reading).map_err(Fault::Refused)?;
             write(reading, open(Some(chosen)).map_err(|e| failed(&e))?, emit)
         }
         Kind::ArrowStream => {
-            let batches = StreamReader::try_new(BufReader::new(file), None);
+            let batches = StreamReader::try_new(BufReader::new(input.file()?), None);
             let batches = batches.map_err(|e| failed(&e))?;
             let chosen = columns::chosen(&batches.schema(), reading).map_err(Fault::Refused)?;
             write(reading, batches.map(|batch| batch?.project(&chosen)), emit)
@@ -99,7 +99,7 @@ fn write(
             }
             fault => fault,
         })?;
-        limits::set_for_next()?;
+        set_for_next()?;
     }
     Ok(())
 }

@@ -3,33 +3,45 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
+use super::input::Input;
 use super::{Frame, Reading, Request, TABLE_MEMORY_BYTES_MAX, copy, rows};
-use crate::limits;
+use crate::worker::{confine, set_for_next};
 
 /// Answers one request, in JSON, about the file that is standard input.
 ///
-/// Limits the process for good: it is of no use for anything else.
+/// Limits and confines the process for good: it is of no use for anything else.
 ///
 /// # Errors
 /// When the request is none, the system sets no limits, or the output cannot be written; when rows cannot
-/// be copied, with the reason.
+/// be copied, or the system refuses to confine the process, with the reason.
 pub fn serve(request: &str, input: File, output: File) -> io::Result<()> {
     let request: Request = serde_json::from_str(request).map_err(io::Error::other)?;
-    limits::set(TABLE_MEMORY_BYTES_MAX, matches!(request, Request::Copy { .. }))?;
-    limits::set_for_next()?;
     match request {
-        Request::Read(reading) => read(&reading, input, BufWriter::new(output)),
+        Request::Read(reading) => {
+            let input = Input::new(input)?;
+            let confined = confine(TABLE_MEMORY_BYTES_MAX, false);
+            set_for_next()?;
+            read(confined, &reading, input, BufWriter::new(output))
+        }
         Request::Copy { selection, text, annotates } => {
+            let (input, selection) = (Input::new(input)?, File::open(selection)?);
+            confine(TABLE_MEMORY_BYTES_MAX, true).map_err(io::Error::other)?;
+            set_for_next()?;
             copy::copy(input, output, &selection, &text, annotates).map_err(io::Error::other)
         }
     }
 }
 
-fn read(reading: &Reading, input: File, mut output: impl Write) -> io::Result<()> {
-    let mut last = 0;
-    let end = rows::read(reading, input, &mut |kind, number, bytes| {
-        last = number;
-        write_frame(&mut output, kind, number, bytes)
+fn read(
+    confined: Result<(), String>,
+    reading: &Reading,
+    input: Input,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let end = confined.map_err(rows::Fault::Failed).and_then(|()| {
+        rows::read(reading, input, &mut |kind, number, bytes| {
+            write_frame(&mut output, kind, number, bytes)
+        })
     });
     match end {
         Ok(()) => write_frame(&mut output, Frame::End, 0, b""),

@@ -5,7 +5,8 @@
 //! bytes of a file go to its standard input, and the text comes from its standard output. Where a
 //! worker ends, hangs or says too much, it is killed, that one file is a failure with a reason, and
 //! the next file gets a new worker. Neither threads nor caught panics would do: they stop no endless
-//! loop, no overflow of the stack and no failed allocation.
+//! loop, no overflow of the stack and no failed allocation. What the worker may ask of the system is in
+//! `worker`.
 //!
 //! A request is the number of bytes (8 bytes, little-endian), and the bytes. An answer is 0 for a
 //! text or 1 for a failure, and two strings, each as its length (8 bytes, little-endian) and UTF-8:
@@ -24,13 +25,15 @@ mod worker;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cento::stop::Stop;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
+
+use crate::worker::{Process, SECONDS_MAX, by_limit};
 
 #[cfg(feature = "office")]
 pub use worker::serve;
@@ -40,9 +43,6 @@ pub const WORKER_VERB: &str = "extract-worker";
 
 /// What the text of one file may take, in bytes.
 pub const TEXT_BYTES_MAX: u64 = 64 << 20;
-
-/// How long a worker may take for one file: seconds of processor time, and of time.
-pub const SECONDS_MAX: u64 = 20;
 
 /// The memory that a worker may use, in bytes; on Linux.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -169,44 +169,18 @@ impl fmt::Display for Failed {
     }
 }
 
-/// The limit that ended a process, where the system says so.
-#[cfg(unix)]
-pub fn by_limit(status: ExitStatus) -> Option<String> {
-    use std::os::unix::process::ExitStatusExt;
-    /// The number of SIGXCPU on Linux and macOS.
-    const TOO_MUCH_PROCESSOR_TIME: i32 = 24;
-    (status.signal() == Some(TOO_MUCH_PROCESSOR_TIME))
-        .then(|| format!("{SECONDS_MAX} s of processor time"))
-}
-
-/// None elsewhere.
-#[cfg(not(unix))]
-pub fn by_limit(_: ExitStatus) -> Option<String> {
-    None
-}
-
 /// A process that extracts texts. It is killed when this is dropped.
 struct Worker {
-    process: Child,
+    process: Process,
     input: ChildStdin,
     output: ChildStdout,
 }
 
 impl Worker {
     fn start(shared: &Shared) -> io::Result<Worker> {
-        let mut command = Command::new(&shared.program);
-        command.args(&shared.arguments);
-        // Nothing of what the process knows is of use to it, such as tokens.
-        #[cfg(unix)]
-        command.env_clear();
-        // A library for PDF starts threads, which would not be counted among those of the caller.
-        command.env("RAYON_NUM_THREADS", "1");
-        // Ctrl-C asks the caller to stop, which sees to this one.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn()?;
-        let pipes = process.stdin.take().zip(process.stdout.take());
+        let streams = [Stdio::piped(), Stdio::piped(), Stdio::null()];
+        let mut process = Process::start(&shared.program, &shared.arguments, streams)?;
+        let pipes = process.0.stdin.take().zip(process.0.stdout.take());
         let (input, output) = pipes.expect("both are pipes");
         Ok(Worker { process, input, output })
     }
@@ -224,7 +198,7 @@ impl Worker {
             let watch = scope.spawn(move || {
                 let failed = watch(&is_done, time_max, stop)?;
                 // What is written to it and read from it then fails.
-                let _ = process.kill();
+                process.ended();
                 Some(failed)
             });
             let answer = write_request(input, bytes).and_then(|()| read_answer(output));
@@ -235,9 +209,8 @@ impl Worker {
             (_, Some(failed)) => Err(failed),
             (Ok(answer), None) => Ok(answer),
             (Err(_), None) => {
-                // It may have closed its output and run on. One that has ended keeps its status.
-                let _ = self.process.kill();
-                Err(Failed::Ended(self.process.wait().ok()))
+                // It may have closed its output and run on.
+                Err(Failed::Ended(self.process.ended()))
             }
         }
     }
@@ -257,14 +230,6 @@ fn watch(is_done: &Receiver<()>, time_max: Duration, stop: Stop<'_>) -> Option<F
         if left.is_zero() {
             return Some(Failed::Late(time_max.as_secs()));
         }
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // It may have ended.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

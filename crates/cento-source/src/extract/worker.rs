@@ -3,19 +3,20 @@
 use std::io::{self, Read, Write};
 
 use super::{Extracted, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, office, pdf, read_request, write_answer};
-use crate::limits;
+use crate::worker::{confine, set_for_next};
 
 /// Answers requests until there are no more.
 ///
-/// Limits the process for good: it is of no use for anything else.
+/// Limits and confines the process for good: it is of no use for anything else. Where the system refuses
+/// that, each answer is a failure that says so.
 ///
 /// # Errors
 /// When requests cannot be read, answers not written, or the system sets no limits.
 pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
-    limits::set(MEMORY_BYTES_MAX, false)?;
+    let confined = confine(MEMORY_BYTES_MAX, false);
     while let Some(bytes) = read_request(input)? {
-        limits::set_for_next()?;
-        let extracted = extract(&bytes);
+        set_for_next()?;
+        let extracted = confined.clone().and_then(|()| extract(&bytes));
         drop(bytes);
         write_answer(output, &extracted)?;
     }

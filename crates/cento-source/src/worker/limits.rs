@@ -24,7 +24,7 @@ pub fn set(memory_bytes_max: u64, writes_files: bool) -> io::Result<()> {
 /// When the system refuses.
 #[cfg(target_os = "linux")]
 pub fn set_for_next() -> io::Result<()> {
-    use crate::extract::SECONDS_MAX;
+    use super::SECONDS_MAX;
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use rustix::time::{ClockId, clock_gettime};
     let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.unsigned_abs() + 1;

@@ -1,0 +1,66 @@
+//! How does a confined process read a file in any order?
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+
+/// A file that is open, and its length. The readers of Parquet take a file as it is too, but ask the
+/// system how long it is, by a call that can ask for the same of any file by its name, and so is forbidden to
+/// workers.
+pub struct Input {
+    file: File,
+    len: u64,
+}
+
+impl Input {
+    /// Takes a file, with the length that it has now.
+    ///
+    /// # Errors
+    /// When the system does not tell the length: it is no file.
+    pub fn new(mut file: File) -> io::Result<Input> {
+        let start = file.stream_position()?;
+        let len = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(Input { file, len })
+    }
+
+    /// Another handle of the file, with the same position.
+    ///
+    /// # Errors
+    /// When the system has none left.
+    pub fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+}
+
+impl Length for Input {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Input {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> Result<BufReader<File>> {
+        let mut file = self.file()?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(file))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let mut bytes = Vec::new();
+        // No more room is made than there is in the file, whatever the file says.
+        self.get_read(start)?.take(length as u64).read_to_end(&mut bytes)?;
+        match bytes.len() == length {
+            true => Ok(bytes.into()),
+            false => Err(ParquetError::EOF(format!(
+                "expected {length} bytes at byte {start}, but there are {}",
+                bytes.len()
+            ))),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What may a worker ask of the system?
+//!
+//! Memory, threads, the time, and what passes through the streams that it was started with. A filter of
+//! system calls (seccomp) knows no others: there are no files to open, no connections, no programs and no
+//! other processes, and no memory becomes code. So a file that takes a parser over has requests and
+//! answers, and nothing else. The filter is a list of what is allowed, so that calls of newer systems are
+//! not. What is not in it does not exist: libraries then do without, as on an older system.
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+))]
+pub use filter::enter;
+
+/// Does nothing: there are no such filters, on other systems than Linux and for other processors.
+///
+/// # Errors
+/// Never.
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+)))]
+pub fn enter() -> std::io::Result<()> {
+    Ok(())
+}
+
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+))]
+mod filter {
+    use std::io;
+
+    use libc::c_long;
+    use seccompiler::{
+        BpfProgram, Error, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Is,
+        SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter_all_threads,
+    };
+
+    /// Calls that are allowed whatever their arguments.
+    const ALLOWED: [c_long; 33] = [
+        // Streams that are open.
+        libc::SYS_read,
+        libc::SYS_readv,
+        libc::SYS_pread64,
+        libc::SYS_write,
+        libc::SYS_writev,
+        libc::SYS_pwrite64,
+        libc::SYS_lseek,
+        libc::SYS_fstat,
+        libc::SYS_fsync,
+        libc::SYS_fdatasync,
+        libc::SYS_close,
+        // Memory.
+        libc::SYS_brk,
+        libc::SYS_mremap,
+        libc::SYS_munmap,
+        libc::SYS_madvise,
+        // Threads.
+        libc::SYS_futex,
+        libc::SYS_set_robust_list,
+        libc::SYS_rseq,
+        libc::SYS_gettid,
+        libc::SYS_getpid,
+        libc::SYS_sched_yield,
+        libc::SYS_sched_getaffinity,
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_sigaltstack,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+        // Time and chance.
+        libc::SYS_clock_gettime,
+        libc::SYS_clock_nanosleep,
+        libc::SYS_nanosleep,
+        libc::SYS_restart_syscall,
+        libc::SYS_getrandom,
+    ];
+
+    /// Forbids all threads of this process everything else, for good.
+    ///
+    /// # Errors
+    /// When the system takes no filter.
+    pub fn enter() -> io::Result<()> {
+        apply_filter_all_threads(&program()?).map_err(plain)
+    }
+
+    /// The filter.
+    ///
+    /// # Errors
+    /// Never, with the lists of this file.
+    pub(super) fn program() -> io::Result<BpfProgram> {
+        let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+        let own = u64::from(std::process::id());
+        let rule = |argument, len, is, value| {
+            let condition = SeccompCondition::new(argument, len, is, value)?;
+            SeccompRule::new(vec![condition])
+        };
+        let bits = |bits: i32| u64::from(bits.unsigned_abs());
+        let no_code = || rule(2, Len::Dword, Is::MaskedEq(bits(libc::PROT_EXEC)), 0);
+        let copies = bits(libc::F_DUPFD_CLOEXEC);
+        let thread = bits(libc::CLONE_THREAD);
+        let conditional = [
+            (libc::SYS_mmap, no_code()),
+            (libc::SYS_mprotect, no_code()),
+            // Another number of an open stream.
+            (libc::SYS_fcntl, rule(1, Len::Dword, Is::Eq, copies)),
+            // Threads and no processes. `clone3`, of which a filter sees no arguments, is not there, and
+            // libraries use this one.
+            (libc::SYS_clone, rule(0, Len::Qword, Is::MaskedEq(thread), thread)),
+            // Limits of this process: the least number stands for it.
+            (libc::SYS_prlimit64, rule(0, Len::Dword, Is::Eq, 0)),
+            // Its own end by a signal, which says more than another.
+            (libc::SYS_tgkill, rule(0, Len::Dword, Is::Eq, own)),
+        ];
+        let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
+            ALLOWED.map(|call| (call, Vec::new())).into();
+        for (call, rule) in conditional {
+            rules.insert(call, vec![rule.map_err(io::Error::other)?]);
+        }
+        let forbidden = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+        let filter = SeccompFilter::new(rules, forbidden, SeccompAction::Allow, arch);
+        filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
+    }
+
+    /// An error of the system without what the library says around it.
+    fn plain(error: Error) -> io::Error {
+        match error {
+            Error::Prctl(error) | Error::Seccomp(error) => error,
+            error => io::Error::other(error),
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")
+))]
+mod tests {
+    use std::fs::File;
+    use std::io::{self, Read};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
+    use std::os::unix::net::UnixStream;
+    use std::process::Command;
+
+    #[test]
+    fn a_confined_thread_has_no_files_connections_or_programs() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(&path, "open").unwrap();
+        let mut open = File::open(&path).unwrap();
+        let confined = std::thread::spawn(move || {
+            // This thread alone, and not the others of the tests.
+            seccompiler::apply_filter(&super::filter::program().unwrap()).unwrap();
+            let tried: [io::Result<()>; 10] = [
+                std::fs::read("/proc/self/exe").map(drop),
+                std::fs::write(&path, "x"),
+                std::fs::remove_file(&path),
+                std::fs::metadata("/").map(drop),
+                std::fs::read_dir("/").map(drop),
+                TcpStream::connect(address).map(drop),
+                TcpListener::bind("127.0.0.1:0").map(drop),
+                UdpSocket::bind("127.0.0.1:0").map(drop),
+                UnixStream::pair().map(drop),
+                Command::new("/bin/true").spawn().map(drop),
+            ];
+            // Memory, threads and what was open are what parsers need.
+            let sum = std::thread::spawn(|| vec![1u8; 8 << 20].iter().map(|&x| x as usize).sum());
+            let mut read = String::new();
+            open.try_clone().unwrap().read_to_string(&mut read).unwrap();
+            let _ = open.read(&mut [0]).unwrap();
+            (tried.map(|tried| tried.map_err(|e| e.raw_os_error())), sum.join().unwrap(), read)
+        });
+        let (tried, sum, read): (_, usize, _) = confined.join().unwrap();
+        assert_eq!(tried, [Err(Some(libc::ENOSYS)); 10]);
+        assert_eq!((sum, read.as_str()), (8 << 20, "open"));
+        // Others are as they were.
+        assert!(std::fs::metadata("/").is_ok());
+    }
+}
