@@ -189,3 +189,84 @@ fn documents_are_extracted_by_the_service() {
     assert_eq!(hit.passages.as_ref().unwrap()[0].page, Some(2), "{hit:?}");
     assert!(service.stop());
 }
+
+/// The processes that this one started and that run, by their numbers.
+#[cfg(all(feature = "office", target_os = "linux"))]
+fn children(process: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for task in std::fs::read_dir(format!("/proc/{process}/task")).unwrap() {
+        // A thread may have ended.
+        let children = std::fs::read_to_string(task.unwrap().path().join("children"));
+        let children = children.unwrap_or_default();
+        found.extend(children.split_whitespace().map(|number| number.parse::<u32>().unwrap()));
+    }
+    found
+}
+
+#[cfg(all(feature = "office", target_os = "linux"))]
+#[test]
+fn a_client_that_hangs_up_ends_the_process_that_reads_its_file() {
+    use std::io::Write;
+    use std::net::TcpStream;
+    use std::process::Command;
+
+    let dir = indexed();
+    let service = Service::start(&dir, &["--threads", "3"]);
+    let document = super::documents::docx(&words(1, 40));
+    let body = [
+        b"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.docx\"\r\n\r\n"
+            .as_slice(),
+        &document,
+        b"\r\n--x--\r\n",
+    ]
+    .concat();
+    let asked = || {
+        let mut stream = TcpStream::connect(service.address()).unwrap();
+        let head = format!(
+            "POST /v1/texts HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: \
+             multipart/form-data; boundary=x\r\nContent-Length: {}\r\n\r\n",
+            service.address(),
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&body).unwrap();
+        stream
+    };
+    let answered = || {
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut asked(), &mut answer).unwrap();
+        assert!(answer.contains(&words(1, 40)), "{answer}");
+    };
+    let stop = |process: u32| {
+        let number = process.to_string();
+        assert!(Command::new("kill").args(["-STOP", &number]).status().unwrap().success());
+    };
+    let busy = |wanted: f64| while service.metric("cento_computations") != wanted {};
+    let number = service.process();
+    // A process that has answered waits for the next file, and is stopped while it waits: so who asks it has no
+    // answer, for certain.
+    answered();
+    let [first] = children(number)[..] else { panic!("{:?}", children(number)) };
+    stop(first);
+    // One of two asks it, the other a new one, which answers.
+    let waiting = [asked(), asked()];
+    let second = loop {
+        let new = children(number).into_iter().find(|&child| child != first);
+        if let Some(second) = new {
+            break second;
+        }
+    };
+    busy(1.0);
+    stop(second);
+    let unwanted = asked();
+    busy(2.0);
+    drop(unwanted);
+    while children(number).contains(&second) {}
+    // It was not its time that was over: the first was asked before, and is still there.
+    assert!(children(number).contains(&first));
+    drop(waiting);
+    while children(number).contains(&first) {}
+    // The next file has a new process.
+    answered();
+    assert!(service.stop());
+}

@@ -73,6 +73,12 @@ impl Service {
         Client::new(&self.url, None).unwrap()
     }
 
+    /// The number of its process.
+    #[cfg(all(feature = "office", target_os = "linux"))]
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn address(&self) -> &str {
         self.url.strip_prefix("http://").unwrap()
     }
