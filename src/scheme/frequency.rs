@@ -128,6 +128,17 @@ impl FrequencyTable {
     }
 }
 
+impl FrequencyTable {
+    /// Returns how often the collection has all grams of these tokens together, which the analyser of the table
+    /// made.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn occurrences(&self, tokens: &Tokens) -> u64 {
+        let grams = Grams::new(self.header.q, &self.header.analyzer);
+        grams.keys(&tokens.hashes).map(|key| self.count(key)).fold(0, u64::saturating_add)
+    }
+}
+
 /// Counts the grams of a collection that may be larger than memory.
 pub struct FrequencyCounter {
     header: Header,

@@ -28,7 +28,6 @@ use super::{Outcome, Result};
 use cento::Error;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::scheme::DEFAULT_SPEC;
-use cento::search::Searcher;
 use cento_source::{SourceOptions, charset, read_text};
 use engine::{Engine, EngineArg};
 use fetch::{Fetcher, Limits, Page};
@@ -52,9 +51,10 @@ pub struct Web {
     /// Index to add pages to; it is created if it does not exist.
     #[arg(long, value_name = "INDEX")]
     into: PathBuf,
-    /// Index of your own that says which runs of words are rare: those in few of its documents. Without it,
-    /// runs with the longest words are taken.
-    #[arg(long, value_name = "INDEX")]
+    /// Index of your own, or table of `cento train --analyzer words`, that says which runs of words are rare: those
+    /// in few of its documents, or that it has counted least. Without it, runs with the longest words are
+    /// taken.
+    #[arg(long, value_name = "PATH")]
     rare_in: Option<PathBuf>,
     /// Words of a window.
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(10..))]
@@ -130,11 +130,7 @@ impl Web {
     pub(super) fn run(self) -> Result {
         let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
         let text = read_text(&self.file, &source_options(), &mut missing)?;
-        let rare_in = self
-            .rare_in
-            .as_deref()
-            .map(|path| Ok::<_, Error>(Searcher::new(Index::open_for_search(path)?.snapshot()?)));
-        let rare_in = rare_in.transpose()?;
+        let rare_in = self.rare_in.as_deref().map(windows::Collection::open).transpose()?;
         let (window, words) = (usize::from(self.window), usize::from(self.words));
         let queries = windows::queries(&text, window, words, rare_in.as_ref())?;
         if queries.is_empty() {

@@ -2,19 +2,62 @@
 
 use std::cmp::Reverse;
 
-use cento::search::{Query, Searcher};
+use std::path::Path;
 
-/// Returns a query for each window of a text: its run of words that is in the fewest documents of an index,
-/// and of equals, or without an index, the one with most letters, then the first. A window that has fewer words
-/// than a run is one; what is left at the end and is shorter than half a window belongs to the last.
+use cento::index::Index;
+use cento::scheme::frequency::FrequencyTable;
+use cento::search::{Query, Searcher};
+use cento::{Analyzer, Tokens};
+
+/// Says how common a run of words is in a collection.
+pub enum Collection {
+    /// By the documents of an index that have its fingerprints.
+    Index(Searcher),
+    /// By how often the grams of a table occur.
+    Table(FrequencyTable, Analyzer),
+}
+
+impl Collection {
+    /// Opens an index, or a table that `cento train` wrote.
+    ///
+    /// # Errors
+    /// When it is neither, or the analyser of the table is not in this build.
+    pub fn open(path: &Path) -> cento::Result<Collection> {
+        if !path.is_file() {
+            let searcher = Searcher::new(Index::open_for_search(path)?.snapshot()?);
+            return Ok(Collection::Index(searcher));
+        }
+        let table = FrequencyTable::open(path)?;
+        let analyzer = table.header().analyzer.parse()?;
+        Ok(Collection::Table(table, analyzer))
+    }
+
+    fn occurrences(&self, run: &str) -> cento::Result<u64> {
+        match self {
+            Collection::Index(searcher) => {
+                let query = Query { limit: 1, ..Query::text(run) };
+                Ok(searcher.search(&query)?.query.postings)
+            }
+            Collection::Table(table, analyzer) => {
+                let mut tokens = Tokens::default();
+                analyzer.analyze(run, &mut tokens)?;
+                Ok(table.occurrences(&tokens))
+            }
+        }
+    }
+}
+
+/// Returns a query for each window of a text: its run of words that is rarest in a collection, and of equals, or
+/// without a collection, the one with most letters, then the first. A window that has fewer words than a run is
+/// one; what is left at the end and is shorter than half a window belongs to the last.
 ///
 /// # Errors
-/// When the index cannot be searched.
+/// When the collection cannot be asked.
 pub fn queries(
     text: &str,
     window: usize,
     run: usize,
-    rare_in: Option<&Searcher>,
+    rare_in: Option<&Collection>,
 ) -> cento::Result<Vec<String>> {
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     let words: Vec<&str> = text.split_whitespace().map(bare).filter(is_word).collect();
@@ -29,19 +72,13 @@ pub fn queries(
     Ok(queries)
 }
 
-fn rarest(words: &[&str], run: usize, rare_in: Option<&Searcher>) -> cento::Result<String> {
+fn rarest(words: &[&str], run: usize, rare_in: Option<&Collection>) -> cento::Result<String> {
     let mut best: Option<((u64, Reverse<usize>), String)> = None;
     for run in words.windows(run.min(words.len())) {
         let text = run.join(" ");
-        let documents = match rare_in {
-            Some(searcher) => {
-                let query = Query { limit: 1, ..Query::text(text.clone()) };
-                searcher.search(&query)?.query.postings
-            }
-            None => 0,
-        };
+        let common = rare_in.map_or(Ok(0), |collection| collection.occurrences(&text))?;
         let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
-        let rank = (documents, Reverse(letters));
+        let rank = (common, Reverse(letters));
         if best.as_ref().is_none_or(|(least, _)| rank < *least) {
             best = Some((rank, text));
         }

@@ -242,4 +242,13 @@ fn runs_of_words_that_an_index_does_not_have_are_asked() {
     assert!(common.contains(&query(&[])), "long words");
     let rare = query(&["--rare-in", "own.idx"]);
     assert!(!common.contains(&rare) && rare.ends_with('f'), "{rare}");
+    // By a table of words.
+    let table = ["train", "corpus", "-q", "1", "--analyzer", "words", "--out", "words.freq"];
+    assert_eq!(dir.run(&table).status, 0);
+    let rare = query(&["--rare-in", "words.freq"]);
+    assert!(!common.contains(&rare) && rare.split(' ').all(|word| word.len() == 1), "{rare}");
+    dir.write("text.txt", &common);
+    let engine = Host::start(|_, _, _| panic!("nothing is to be asked"));
+    let ran = run(&dir, &engine.at, &["--rare-in", "text.txt"]);
+    assert!(ran.status == 2 && ran.err.contains("text.txt"), "{}", ran.err);
 }
