@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use super::terminal;
 
+pub use cento_report::{count, counted};
+
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -30,27 +32,6 @@ pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result
     writeln!(out, "{}", terminal::json(value)?)
 }
 
-/// Formats a number with a comma between thousands.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Formats a number of things; `one` is the singular.
-pub fn counted(number: u64, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{} {one}s", count(number)),
-    }
-}
-
 /// Formats where in a text something begins, after a comma: its page if the text has pages, else its
 /// line; nothing of a text of one line.
 pub fn place(page: Option<u32>, line: Option<u32>) -> String {
@@ -69,16 +50,4 @@ pub fn named(id: &str, index: Option<&str>) -> String {
 /// Formats a number of bytes in the unit that fits.
 pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(count(7), "7");
-        assert_eq!(count(1234), "1,234");
-        assert_eq!(count(1_234_567), "1,234,567");
-    }
 }

@@ -13,7 +13,7 @@ use super::handout::{self, HandoutArgs};
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::{OutFile, is_taken, listed, path_name};
 use super::output::{self, Format, counted, named};
-use super::pairs_report::{joined, joined_across, with_thresholds};
+use super::pairs_report::{joined_across, with_thresholds};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
@@ -272,7 +272,7 @@ impl Pairs {
                 let place = path.display().to_string();
                 joined_across(pairs.collect(), searcher, (other, &place))?
             }
-            _ => joined(pairs.collect(), searcher, searcher)?,
+            _ => Joined::read(pairs.collect(), searcher, None)?,
         };
         let of_other = against.map_or(0, |other| other.snapshot().documents());
         let joined = Joined {

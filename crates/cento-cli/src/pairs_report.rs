@@ -5,32 +5,10 @@ use std::collections::{HashMap, HashSet};
 use cento::index::Snapshot;
 use cento::join::Thresholds;
 use cento::join::pairs::PairReport;
-use cento::search::{Searcher, Subject};
+use cento::search::Searcher;
 use cento_report::{Joined, Run};
 
 use super::handout::unless;
-
-/// Reads what a report shows of pairs: the texts, and the passages if they are not there yet. The first
-/// document of each pair is in the one index, the second in the other.
-///
-/// # Errors
-/// When a text cannot be read.
-pub fn joined(
-    mut pairs: Vec<(PairReport, f64)>,
-    one: &Searcher,
-    other: &Searcher,
-) -> cento::Result<Joined> {
-    let mut texts = HashMap::new();
-    for (pair, _) in &mut pairs {
-        if pair.passages.is_none() {
-            let found = one.passages(&Subject::Id(pair.a.clone()), &pair.b, None)?;
-            (pair.passages, pair.passages_complete) = (Some(found.found), Some(found.complete));
-        }
-        read(one.snapshot(), &pair.a, &mut texts)?;
-        read(other.snapshot(), &pair.b, &mut texts)?;
-    }
-    Ok(Joined { pairs, texts, ..Joined::default() })
-}
 
 fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, String>) -> cento::Result<()> {
     if !texts.contains_key(id)

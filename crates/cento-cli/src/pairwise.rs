@@ -12,7 +12,6 @@ use super::create::ConfigArgs;
 use super::handout::{self, HandoutArgs};
 use super::output::{Format, counted};
 use super::pairs::write_passages;
-use super::pairs_report::joined;
 use super::progress::{AddProgress, stop_flag};
 use super::submission::{FilePair, Submissions};
 use super::terminal::{self, line, tell};
@@ -193,9 +192,9 @@ impl Pairwise {
         let pairs = best.iter().map(|found| (found.pair.clone(), found.symmetric));
         let joined = Joined {
             compared: searcher.snapshot().documents(),
-            measure: "twice the fingerprints in common, divided by those of both together".into(),
+            measure: cento_report::PAIRWISE_MEASURE.into(),
             histogram: Some(histogram),
-            ..joined(pairs.collect(), searcher, searcher)?
+            ..Joined::read(pairs.collect(), searcher, None)?
         };
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }

@@ -27,9 +27,10 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health, PairwiseRequest,
-    PairwiseResponse, PassagesRequest, PassagesResponse, RemoveRequest, RemoveResponse,
-    ReportRequest, SearchFilesResponse, SearchRequest, StatsResponse, TextsResponse,
+    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health,
+    PairwiseReportRequest, PairwiseRequest, PairwiseResponse, PassagesRequest, PassagesResponse,
+    RemoveRequest, RemoveResponse, ReportRequest, SearchFilesResponse, SearchRequest,
+    StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
 use cento::search::Answer;
@@ -161,6 +162,15 @@ impl Client {
     /// As [`search`](Self::search), and when what comes is no text.
     pub fn report(&self, request: &ReportRequest) -> Result<String> {
         let html = self.ask("POST", "/v1/report", &json(request)?)?;
+        String::from_utf8(html).map_err(|_| self.unexpected())
+    }
+
+    /// Reports which of a handful of documents are most alike, and where: an HTML file.
+    ///
+    /// # Errors
+    /// As [`report`](Self::report).
+    pub fn pairwise_report(&self, request: &PairwiseReportRequest) -> Result<String> {
+        let html = self.ask("POST", "/v1/pairwise/report", &json(request)?)?;
         String::from_utf8(html).map_err(|_| self.unexpected())
     }
 

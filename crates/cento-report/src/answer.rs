@@ -1,8 +1,14 @@
-//! How does the answer to a search become what a report is made of?
+//! How does the answer to a search, or a list of pairs, become what a report is made of?
 
-use cento::search::{Answer, Hit};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use cento::join::pairs::PairReport;
+use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::{Analyzer, Passage, Result, Tokens, Unit};
 
+use crate::pairs::Joined;
 use crate::reuse::{Found, Place, Searched};
 
 impl Searched {
@@ -32,6 +38,38 @@ impl Searched {
             sources.push(found(hit, passages, text, &tokens));
         }
         Ok(Searched { name, text, sources, complete: answer.complete })
+    }
+}
+
+impl Joined {
+    /// Takes pairs of an index with their similarities, and reads what is shown of them: the texts, and the
+    /// passages if they are not there yet.
+    ///
+    /// # Errors
+    /// When a text cannot be read; [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
+    pub fn read(
+        mut pairs: Vec<(PairReport, f64)>,
+        searcher: &Searcher,
+        stop: Option<&Arc<AtomicBool>>,
+    ) -> Result<Joined> {
+        let snapshot = searcher.snapshot();
+        let mut texts = HashMap::new();
+        for (pair, _) in &mut pairs {
+            if pair.passages.is_none() {
+                let subject = Subject::Id(pair.a.clone());
+                let found = searcher.passages(&subject, &pair.b, stop.cloned())?;
+                (pair.passages, pair.passages_complete) = (Some(found.found), Some(found.complete));
+            }
+            for id in [&pair.a, &pair.b] {
+                if !texts.contains_key(id)
+                    && let Some(address) = snapshot.find(id)?
+                    && let Some(text) = snapshot.document(address)?.text
+                {
+                    texts.insert(id.clone(), text);
+                }
+            }
+        }
+        Ok(Joined { pairs, texts, ..Joined::default() })
     }
 }
 

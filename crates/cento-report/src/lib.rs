@@ -11,6 +11,7 @@ mod excluded;
 mod graph;
 mod html;
 mod link;
+mod number;
 mod pairs;
 mod reuse;
 mod run;
@@ -20,7 +21,9 @@ mod table;
 pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use graph::{Cluster, clusters, dot};
 pub use link::link;
-pub use pairs::{Histogram, Joined, Member, PairEntry, PairsReport};
+#[doc(hidden)]
+pub use number::{count, counted};
+pub use pairs::{Histogram, Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsReport};
 pub use reuse::{DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};

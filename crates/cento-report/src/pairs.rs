@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use cento::Unit;
 use cento::join::pairs::PairReport;
+use cento::{Tokens, Unit};
 use serde::Serialize;
 
 use crate::graph::{Cluster, clusters};
@@ -104,6 +104,10 @@ pub struct PairEntry {
     pub complete: bool,
 }
 
+/// What the similarities of `pairwise` are.
+pub const PAIRWISE_MEASURE: &str =
+    "twice the fingerprints in common, divided by those of both together";
+
 /// Pairs that were found, and what is known of their documents.
 #[derive(Debug, Clone, Default)]
 pub struct Joined {
@@ -178,12 +182,7 @@ fn entry(
     let passages = pair.passages.into_iter().flatten();
     let passages = passages
         .filter(|p| p.unit == Unit::Bytes && is_in(a, p.query) && is_in(b, p.hit))
-        .map(|p| Place {
-            document: p.query,
-            source: Some(p.hit),
-            tokens: p.tokens,
-            similarity: p.similarity,
-        })
+        .map(|passage| Place::new(&passage, &Tokens::default()))
         .collect();
     PairEntry {
         a,

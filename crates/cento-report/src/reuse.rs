@@ -61,6 +61,18 @@ pub struct Place {
     pub tokens: u32,
     /// How alike both places are, 0 to 1.
     pub similarity: f64,
+    /// The page of the document on which it begins, counted from 1, if the document has pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line of the document on which it begins, counted from 1, if the document has lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The page of the source on which it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_page: Option<u32>,
+    /// The line of the source on which it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_line: Option<u32>,
 }
 
 impl Place {
@@ -68,12 +80,21 @@ impl Place {
     /// index keeps no texts, passages are ranges of these.
     #[must_use]
     pub fn new(passage: &Passage, tokens: &Tokens) -> Place {
-        let Passage { tokens: count, similarity, .. } = *passage;
+        let Passage { tokens: count, similarity, query_page, query_line, .. } = *passage;
         let (document, source) = match passage.unit {
             Unit::Bytes => (passage.query, Some(passage.hit)),
             Unit::Tokens => (passage.clone().in_bytes(tokens, &Tokens::default()).query, None),
         };
-        Place { document, source, tokens: count, similarity }
+        Place {
+            document,
+            source,
+            tokens: count,
+            similarity,
+            page: query_page,
+            line: query_line,
+            source_page: passage.page,
+            source_line: passage.line,
+        }
     }
 }
 
@@ -315,6 +336,10 @@ pub(crate) mod tests {
             source: Some((0, end - start)),
             tokens: end - start,
             similarity: 1.0,
+            page: Some(2),
+            line: None,
+            source_page: None,
+            source_line: Some(12),
         };
         Found {
             id: id.into(),

@@ -261,6 +261,13 @@ fn files_are_compared_and_registered_and_verified() {
     let underlined = "const side = document.querySelector('#pairwise-side-by-side .side.query');
                       return side && [...side.querySelectorAll('mark u')].map(u => u.textContent);";
     assert_eq!(browser.wait_for(underlined), json!(["changed"]));
+    // The report of these pairs is saved.
+    browser.click("#pairwise-anonymous");
+    browser.click("#pairwise-report");
+    browser.wait_for(
+        "return document.getElementById('pairwise-status').textContent.startsWith('The report has been saved')",
+    );
+    assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
     // Registered with the personal identification string, under names that have it.
     browser.click("#tab-registry");
     browser.type_into("#register-person", "nobody-guesses-this");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::common::run::{Dir, Run, indexed, line};
 use crate::common::service::Service;
 use crate::common::{words, zip};
-use cento_client::api::{ReportRequest, SearchRequest};
+use cento_client::api::{PairwiseReportRequest, ReportRequest, SearchRequest};
 
 /// Runs a command at a fixed time.
 fn run(dir: &Dir, args: &[&str]) -> Run {
@@ -277,6 +277,60 @@ fn a_service_hands_out_a_report_that_is_a_file() {
     assert!(refused(&|request| request.search.best = true).contains("not with `best`"));
     assert!(refused(&|request| request.search.text = None).contains("`text` and `id`"));
     assert!(service.stop());
+}
+
+#[test]
+fn a_service_hands_out_a_report_of_pairs() {
+    let dir = Dir::new();
+    // The index of the service keeps no texts; documents that are compared are another matter.
+    assert_eq!(dir.run(&["create", "idx", "--no-text"]).status, 0);
+    let service = Service::start(&dir, &[]);
+    let texts =
+        [("ann", words(1, 80)), ("bob", format!("{}<b>", words(1, 80))), ("cat", words(2, 80))];
+    let documents: Vec<Value> =
+        texts.iter().map(|(id, text)| json!({"id": id, "text": text})).collect();
+    let request = |more: Value| {
+        let mut pairwise = json!({"documents": documents, "limit": 5});
+        pairwise.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value::<PairwiseReportRequest>(json!({"pairwise": pairwise})).unwrap()
+    };
+    let html = service.client().pairwise_report(&request(json!({}))).unwrap();
+    for expected in
+        ["<bdi>ann</bdi>", "&lt;b&gt;", &words(1, 80), "pairwise", "<dt>limit</dt><dd><bdi>5"]
+    {
+        assert!(html.contains(expected), "{expected}");
+    }
+    assert!(!html.contains(">cat<"), "it is in no pair");
+    let anonymous = PairwiseReportRequest { anonymous: true, ..request(json!({})) };
+    let html = service.client().pairwise_report(&anonymous).unwrap();
+    assert!(html.contains("Document 1") && !html.contains(">ann<"));
+    // What all have been handed out is nobody's.
+    let html = service.client().pairwise_report(&request(json!({"boilerplate": [words(1, 80)]})));
+    assert!(html.unwrap().contains("No pair is similar enough."));
+    let refused = service.client().pairwise_report(&request(json!({"limit": 100_000})));
+    assert!(refused.unwrap_err().to_string().contains("`limit` must be at most"));
+    assert!(service.stop());
+}
+
+#[test]
+fn passages_have_their_pages_and_lines() {
+    let dir = Dir::new();
+    let source = format!("{}\n\n{}\u{c}{}", words(3, 30), words(4, 30), words(1, 60));
+    dir.write("source.txt", source);
+    dir.write("essay.txt", format!("{}\n\n{}", words(9, 40), words(1, 60)));
+    assert_eq!(dir.run(&["add", "idx", "source.txt"]).status, 0);
+    let args = ["search", "idx", "essay.txt", "--report", "r.html", "--report", "r.json"];
+    assert_eq!(run(&dir, &args).status, 0);
+    let passage = &read_json(&dir, "r.json")["documents"][0]["sources"][0]["passages"][0];
+    let places = ["page", "line", "source_page", "source_line"].map(|name| passage.get(name));
+    assert_eq!(places, [None, Some(&json!(3)), Some(&json!(2)), Some(&json!(3))], "{passage}");
+    let html = read(&dir, "r.html");
+    assert!(html.contains(", line 3, bytes") && html.contains(", page 2, line 3, bytes"), "{html}");
+    // Of pairs too.
+    let args = ["pairwise", "source.txt", "essay.txt", "--report", "p.html"];
+    assert_eq!(run(&dir, &args).status, 0);
+    let html = read(&dir, "p.html");
+    assert!(html.contains(", page 2, line 3, bytes"), "{html}");
 }
 
 #[test]

@@ -121,6 +121,7 @@ fn every_route_is_in_the_document_of_the_api() {
         "post /v1/compare",
         "post /v1/documents",
         "post /v1/pairwise",
+        "post /v1/pairwise/report",
         "post /v1/passages",
         "post /v1/remove",
         "post /v1/report",

@@ -28,7 +28,7 @@ pub use maintenance::{
     CommitResponse, CompactRequest, CompactResponse, Following, Health, Run, StatsResponse,
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
-pub use report::ReportRequest;
+pub use report::{PairwiseReportRequest, ReportRequest};
 pub use search::{CANDIDATES_MAX, HITS_MAX, SearchRequest, goal};
 pub use signature::Signature;
 

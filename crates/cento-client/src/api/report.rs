@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SearchRequest;
+use super::{PairwiseRequest, SearchRequest};
 
 /// A search whose answer is a report: one HTML file for people to read, print and hand on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,4 +21,16 @@ pub struct ReportRequest {
     /// The bibliography counts neither as reused nor as text.
     #[serde(default)]
     pub exclude_bibliography: bool,
+}
+
+/// A comparison of documents with each other whose answer is a report: one HTML file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PairwiseReportRequest {
+    /// The comparison. The passages of the pairs are always found.
+    pub pairwise: PairwiseRequest,
+    /// The documents have numbers in place of their ids. The texts are as they are.
+    #[serde(default)]
+    pub anonymous: bool,
 }

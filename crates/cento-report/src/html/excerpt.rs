@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 
-use super::text::{Shown, at_most, marked, page_of, with_context};
+use super::text::{Shown, at_most, marked, with_context};
 use super::{count, counted, percent};
 use crate::difference::{Comparer, Difference};
 use crate::reuse::Place;
@@ -89,9 +89,11 @@ impl Excerpts {
         html! {
             (heading)
             div.beside {
-                (side(document, &at, &one, &left, "ins"))
+                (side(document, (place.page, place.line), &at, &one, &left, "ins"))
                 @match &other {
-                    Some((source, shown, range)) => (side(*source, range, shown, &right, "del")),
+                    Some((source, shown, range)) => {
+                        (side(*source, (place.source_page, place.source_line), range, shown, &right, "del"))
+                    },
                     None => div.side { p.note { "The text of this source is not stored." } },
                 }
             }
@@ -102,10 +104,11 @@ impl Excerpts {
     }
 }
 
-/// One side: `range` of the text is the passage, `shown` what is shown of it, and `marks` are places
-/// from there in which it differs.
+/// One side: `range` of the text is the passage, which begins on this page and line, `shown` what is shown of
+/// it, and `marks` are places from there in which it differs.
 fn side(
     Side { text, name }: Side<'_>,
+    (page, line): (Option<u32>, Option<u32>),
     range: &Range<usize>,
     shown: &Range<usize>,
     marks: &[Range<usize>],
@@ -121,7 +124,8 @@ fn side(
         div.side {
             p.where {
                 bdi { (Shown(name)) } ", "
-                @if let Some(page) = page_of(text, range.start) { "page " (page) ", " }
+                @if let Some(page) = page { "page " (count(page.into())) ", " }
+                @if let Some(line) = line { "line " (count(line.into())) ", " }
                 "bytes " (count(range.start as u64)) " to " (count(range.end as u64))
             }
             div.excerpt dir="auto" {

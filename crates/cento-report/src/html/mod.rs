@@ -13,6 +13,7 @@ mod text;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::number::{count, counted};
 use crate::pairs::PairsReport;
 use crate::reuse::ReuseReport;
 use crate::run::{IndexState, Run};
@@ -22,7 +23,7 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of what may act; a test compares them with the files.
-const STYLE_SHA256: &str = "PyjIA9GctNHRM6yeHD64BozoPAVk2vAqdZmI89C4Nrk=";
+const STYLE_SHA256: &str = "uRJ3CeHKKPXDpcPtcoRUx1tQ0ZGmbWIZ9KgQYDP8RXM=";
 const SCRIPT_SHA256: &str = "DEsvxBTDMHGlzyTONDfMde7iVsSf/od92cIh2IWxBwM=";
 
 /// The number of colours in the style sheet.
@@ -95,27 +96,6 @@ fn foot(run: &Run) -> Markup {
 /// A share in per cent, as the script writes it too.
 fn percent(thousandths: u64) -> String {
     format!("{}.{}\u{a0}%", thousandths / 10, thousandths % 10)
-}
-
-/// A number with a comma between thousands.
-fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number of things; `one` is the singular.
-fn counted(number: u64, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        _ => format!("{} {one}s", count(number)),
-    }
 }
 
 /// The class of a source, or of a cluster, by its number from 1.

@@ -111,7 +111,7 @@ fn section(
     let (a, b) = (report.member(pair.a), report.member(pair.b));
     let sides = a.text.as_deref().zip(b.text.as_deref());
     html! {
-        section.card id={ "pair" (number) } {
+        section.card.pair id={ "pair" (number) } {
             h3 { (number) ". " (named(a)) " and " (named(b)) }
             p {
                 "Similarity " (percent(thousandths(pair.similarity))) "; "

@@ -154,6 +154,10 @@ fn place_in(text: &str, other: &str, (start, end): (usize, usize)) -> Place {
         source: Some((at(other, end), at(other, end + start))),
         tokens: 3,
         similarity: 0.5,
+        page: Some(7),
+        line: Some(1234),
+        source_page: None,
+        source_line: None,
     }
 }
 

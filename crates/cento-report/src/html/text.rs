@@ -141,11 +141,6 @@ pub fn at_most(text: &str, range: &Range<usize>, bytes_max: usize) -> Range<usiz
     range.start..end
 }
 
-/// Returns the page of a place, if the text has pages.
-pub fn page_of(text: &str, offset: usize) -> Option<usize> {
-    text.contains('\u{c}').then(|| 1 + text[..offset].matches('\u{c}').count())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,8 +176,6 @@ mod tests {
 
     #[test]
     fn pages_are_counted_by_form_feeds() {
-        assert_eq!(page_of("a\u{c}b\u{c}c", 4), Some(3));
-        assert_eq!(page_of("abc", 2), None);
         let mut out = String::new();
         Writer::new(&mut out, Some(1)).text("a\u{c}b");
         assert_eq!(out, "a<span class=\"page\">page 2</span>b");

@@ -73,3 +73,10 @@ export function shortened(name, max) {
   const tail = max - 3 - head;
   return `${characters.slice(0, head).join("")}...${characters.slice(-tail).join("")}`;
 }
+
+/** Hands a file that the service made to the reader, under this name. */
+export function saveFile(file, name) {
+  const address = URL.createObjectURL(file);
+  make("a", { href: address, download: name }).click();
+  URL.revokeObjectURL(address);
+}

@@ -1,7 +1,7 @@
 // Which of these files are most alike? The pairwise test of Finkel et al. (2002), section 2.6.
 
-import { post } from "./api.js";
-import { byId, count, make, share } from "./dom.js";
+import { post, postForFile } from "./api.js";
+import { byId, count, make, saveFile, share } from "./dom.js";
 import { Chooser, leftOut, readDocuments } from "./files.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
@@ -53,12 +53,31 @@ export function setUpPairwise() {
     event.preventDefault();
     run((task) => compareAll(files, boilerplate, view, task));
   });
+  const reportForm = byId("pairwise-report-form");
+  const saveReport = makeTask(reportForm, byId("pairwise-status"), byId("pairwise-report"));
+  reportForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    saveReport((task) => exportReport(task));
+  });
+}
+
+/** The request whose pairs are shown. */
+let shown = null;
+
+/** Saves the report of the pairs that are shown. */
+async function exportReport({ signal, say }) {
+  say("Making the report.");
+  const anonymous = byId("pairwise-anonymous").checked;
+  const file = await postForFile("/v1/pairwise/report", { pairwise: shown, anonymous }, signal);
+  saveFile(file, "report.html");
+  byId("pairwise-status").textContent = "The report has been saved as report.html.";
 }
 
 async function compareAll(files, boilerplate, view, { signal, say }) {
   const status = byId("pairwise-status");
   const results = byId("pairwise-results");
   results.hidden = true;
+  byId("pairwise-report-form").hidden = true;
   clearSides(byId("pairwise-side-by-side"));
   const { documents, skipped } = await readDocuments(files.chosen, { signal, say });
   const handedOut = await readDocuments(boilerplate.chosen, { signal, say });
@@ -68,11 +87,12 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
     return;
   }
   say(`Comparing ${count(documents.length)} files.`);
-  const answer = await post("/v1/pairwise", {
+  shown = {
     documents: documents.map(({ id, text }) => ({ id, text })),
     boilerplate: handedOut.documents.map(({ text }) => text),
     limit: Number(byId("pairwise-limit").value),
-  }, signal);
+  };
+  const answer = await post("/v1/pairwise", shown, signal);
   const vertices = new Map(documents.map(({ id, text }) => [id, { name: id, kind: "file", text }]));
   const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
   const found = pairs.length === 0
@@ -80,6 +100,7 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
     : `${count(documents.length)} files were compared.`;
   status.textContent = `${found}${left}`;
   results.hidden = pairs.length === 0;
+  byId("pairwise-report-form").hidden = pairs.length === 0;
   view.show(pairs);
 }
 

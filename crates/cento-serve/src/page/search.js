@@ -1,7 +1,7 @@
 // Which documents share text with this one?
 
 import { post, postForFile, storedText } from "./api.js";
-import { byId, count, counted, duration, make, share } from "./dom.js";
+import { byId, count, counted, duration, make, saveFile, share } from "./dom.js";
 import { Chooser, leftOut, readDocuments, wellFormed } from "./files.js";
 import { clearSides, showSides } from "./sides.js";
 import { fillTable, markChosen } from "./table.js";
@@ -143,10 +143,7 @@ async function exportReport({ signal, say }) {
     exclude_quotations: byId("search-exclude-quotations").checked,
     exclude_bibliography: byId("search-exclude-bibliography").checked,
   }, signal);
-  const address = URL.createObjectURL(file);
-  const link = make("a", { href: address, download: "report.html" });
-  link.click();
-  URL.revokeObjectURL(address);
+  saveFile(file, "report.html");
   byId("search-status").textContent = "The report has been saved as report.html.";
 }
 

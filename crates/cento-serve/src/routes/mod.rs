@@ -64,6 +64,7 @@ fn readers() -> Vec<Route> {
         post("/v1/compare", compare::compare),
         post("/v1/passages", compare::passages),
         post("/v1/pairwise", pairwise::pairwise),
+        post("/v1/pairwise/report", pairwise::report),
         post("/v1/report", report::report),
         post("/v1/texts", texts::texts),
         get("/v1/documents/{id}", documents::stored),

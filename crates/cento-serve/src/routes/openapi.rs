@@ -24,6 +24,7 @@ use cento_client::api::ErrorBody;
         compare::compare,
         compare::passages,
         pairwise::pairwise,
+        pairwise::report,
         report::report,
         texts::texts,
         documents::stored,

@@ -49,12 +49,35 @@ pub async fn report(
             made(&own, &searcher, request, stop)
         })
         .await?;
+    Ok(file(html))
+}
+
+/// Answers with a report.
+pub fn file(html: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         // It is a file to be kept, and not a page of this service.
         (header::CONTENT_DISPOSITION, "attachment; filename=\"report.html\""),
     ];
-    Ok((headers, html).into_response())
+    (headers, html).into_response()
+}
+
+/// Gives a report, unless it is larger than an answer may be.
+///
+/// # Errors
+/// [`Error::Query`] if it is.
+pub fn bounded(html: String) -> Result<String> {
+    match html.len() > ANSWER_BYTES_MAX / 2 {
+        true => Err(Error::Query {
+            what: "the report is too large; lower `limit`, or send shorter texts".into(),
+        }),
+        false => Ok(html),
+    }
+}
+
+/// The time, as a report says it.
+pub fn now() -> String {
+    Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 fn made(
@@ -99,20 +122,14 @@ fn made(
     };
     let analyzer = || Ok(searcher.snapshot().config().analyzer.clone());
     let searched = Searched::new(name, text, &answer, text_of, analyzer)?;
-    let html = ReuseReport::new(run, vec![searched], exclusions)?.html();
-    match html.len() > ANSWER_BYTES_MAX / 2 {
-        true => {
-            Err(refused("the report is too large; lower `limit`, or search for a shorter text"))
-        }
-        false => Ok(html),
-    }
+    bounded(ReuseReport::new(run, vec![searched], exclusions)?.html())
 }
 
 /// What the foot of the report says: all of the request that is not a default.
 fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions) -> Run {
     let snapshot = searcher.snapshot();
     let mut run = Run {
-        date: Some(Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()),
+        date: Some(now()),
         index: Some(IndexState {
             // Its path is nobody's business.
             place: "of the service".into(),
