@@ -18,7 +18,7 @@ pub use http::http;
 pub use index::{frequencies, index};
 pub use search::{filter, signature};
 pub use sig::{sig, sig_forged};
-pub use source::{archive, jsonl};
+pub use source::{archive, forms, jsonl};
 pub use spec::spec;
 pub use text::{charset, markup, tokens};
 
@@ -26,11 +26,12 @@ pub use text::{charset, markup, tokens};
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("archive", archive),
     ("charset", charset),
     ("code", code),
     ("filter", filter),
+    ("forms", forms),
     ("frequencies", frequencies),
     ("http", http),
     ("index", index),

@@ -1,5 +1,5 @@
 //! Files: what is in them comes out bounded, or they are refused; JSON lines come out the same
-//! whole and in chunks.
+//! whole and in chunks, and the content of a page is a part of all its text.
 
 use std::cell::RefCell;
 use std::fs;
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use cento::index::{Document, ID_BYTES_MAX};
-use cento_source::{Item, SourceOptions};
+use cento_source::{Html, Item, SourceOptions, read_bytes};
 
 use super::choice;
 
@@ -129,4 +129,69 @@ pub fn archive(data: &[u8]) {
         Item::Skipped { why, .. } => assert!(!why.is_empty()),
         Item::Failed(error) => assert!(!error.to_string().is_empty()),
     });
+}
+
+/// Files with texts in them, by the names that say what they are; most begin as anything may.
+const FORMS: [&str; 12] = [
+    "a.html",
+    "a.md",
+    "a.tex",
+    "a.ipynb",
+    "a.eml",
+    "a.mbox",
+    "a.warc",
+    "a.json",
+    "a.csv",
+    "a.tsv",
+    "a.warc.gz",
+    "a",
+];
+
+/// A file or record of a form may have so many bytes.
+const FORM_BYTES_MAX: usize = 64 << 10;
+
+/// The texts of a file, with the ids of its documents, and the reasons for what is none.
+fn texts(name: &str, bytes: &[u8], html: Html) -> Vec<Result<(String, String), String>> {
+    let options =
+        SourceOptions { record_bytes_max: FORM_BYTES_MAX, html, ..SourceOptions::default() };
+    let mut found = Vec::new();
+    read_bytes(name, bytes.to_vec(), &options, &mut |item| {
+        match item {
+            Item::Chunk(chunk) => chunk.documents(&options, |document| {
+                found.push(match document {
+                    Ok(document) => Ok((document.id, document.text)),
+                    Err(error) => Err(error.to_string()),
+                });
+            }),
+            Item::Skipped { place, why } => found.push(Err(format!("{place}: {why}"))),
+            Item::Failed(error) => found.push(Err(error.to_string())),
+        }
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+/// A document, list, mail or archive of pages, of a form that the first byte chooses.
+pub fn forms(data: &[u8]) {
+    let (form, bytes) = choice(data);
+    let name = FORMS[form % FORMS.len()];
+    let content = texts(name, bytes, Html::Content);
+    for found in &content {
+        match found {
+            Ok((id, text)) => {
+                assert!(!id.is_empty() && id.len() <= ID_BYTES_MAX, "{id}");
+                assert!(!id.contains(char::is_control), "{id:?}");
+                // A byte of another encoding becomes three at most.
+                assert!(text.len() <= 3 * FORM_BYTES_MAX, "{} bytes", text.len());
+            }
+            Err(why) => assert!(!why.is_empty()),
+        }
+    }
+    assert_eq!(content, texts(name, bytes, Html::Content));
+    let all = texts(name, bytes, Html::All);
+    if let ([Ok((one, content)), ..], [Ok((other, all)), ..]) = (&content[..], &all[..])
+        && one == other
+    {
+        assert!(all.contains(content.as_str()), "{content:?} is no part of {all:?}");
+    }
 }

@@ -51,7 +51,7 @@ macro_rules! replayed {
 }
 
 replayed! {
-    archive charset code filter frequencies http index jsonl markup sig sig_forged signature spec
+    archive charset code filter forms frequencies http index jsonl markup sig sig_forged signature spec
     tokens
 }
 
