@@ -4,7 +4,8 @@
 //! and Smyth (2001), as Seo and Croft (2008, section 3) use it to take pages out of their frames.
 //! They look for the longest part in which the curve of tags over tokens is flat, in windows. Here a
 //! word counts +1 and a tag -2, and the content is the part of the page with the greatest sum: one
-//! pass, and nothing to choose but that weight (docs/BENCHMARKS.md).
+//! pass, and nothing to choose but that weight (docs/BENCHMARKS.md). Tags in `pre` count nothing: they
+//! are the colours of a program, and the text around it would be torn apart.
 
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
@@ -74,21 +75,36 @@ fn declared(start: &[u8]) -> Option<String> {
 enum Piece {
     /// Text, of so many words.
     Text(String, i64),
-    /// A tag, and whether a line ends at it.
-    Tag(bool),
+    /// A tag.
+    Tag {
+        /// Whether a line ends at it.
+        ends_line: bool,
+        /// What it takes from the sum.
+        cost: i64,
+    },
+}
+
+impl Piece {
+    /// A tag within so many open elements `pre`.
+    fn tag(name: &[u8], preformatted: usize) -> Piece {
+        let ends_line = !WITHIN_LINES.contains(&name) && !HIDDEN.contains(&name);
+        Piece::Tag { ends_line, cost: if preformatted > 0 { 0 } else { TAG_COST } }
+    }
 }
 
 fn pieces(page: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     // The element whose contents are not shown, and how many of its name are open.
     let mut hidden: Option<(Vec<u8>, usize)> = None;
+    let mut preformatted = 0;
     let mut emitter = DefaultEmitter::default();
     // Scripts are not tags.
     emitter.naively_switch_states(true);
     for Ok(token) in Tokenizer::new_with_emitter(page, emitter) {
         match token {
             Token::StartTag(tag) => {
-                pieces.push(Piece::Tag(ends_line(&tag.name)));
+                pieces.push(Piece::tag(&tag.name, preformatted));
+                preformatted += usize::from(tag.name.as_slice() == b"pre");
                 match &mut hidden {
                     Some((name, open)) if *name == tag.name.0 => *open += 1,
                     None if HIDDEN.contains(&tag.name.as_slice()) && !tag.self_closing => {
@@ -98,7 +114,8 @@ fn pieces(page: &str) -> Vec<Piece> {
                 }
             }
             Token::EndTag(tag) => {
-                pieces.push(Piece::Tag(ends_line(&tag.name)));
+                preformatted -= usize::from(preformatted > 0 && tag.name.as_slice() == b"pre");
+                pieces.push(Piece::tag(&tag.name, preformatted));
                 if let Some((name, open)) = &mut hidden
                     && *name == tag.name.0
                 {
@@ -119,10 +136,6 @@ fn pieces(page: &str) -> Vec<Piece> {
     pieces
 }
 
-fn ends_line(name: &[u8]) -> bool {
-    !WITHIN_LINES.contains(&name) && !HIDDEN.contains(&name)
-}
-
 /// Words, or pairs of letters in scripts that set no spaces between words.
 fn words(text: &str) -> i64 {
     let is_dense = |c: &char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}');
@@ -140,7 +153,7 @@ fn content(pieces: &[Piece]) -> &[Piece] {
     for (at, piece) in pieces.iter().enumerate() {
         sum += match piece {
             Piece::Text(_, words) => *words,
-            Piece::Tag(_) => -TAG_COST,
+            Piece::Tag { cost, .. } => -cost,
         };
         if sum < 0 {
             (start, sum) = (at + 1, 0);
@@ -157,14 +170,14 @@ fn joined(pieces: &[Piece]) -> String {
     for piece in pieces {
         match piece {
             Piece::Text(words, _) => push_words(words, &mut text),
-            Piece::Tag(true) => {
+            Piece::Tag { ends_line: true, .. } => {
                 let len = text.trim_end_matches(' ').len();
                 text.truncate(len);
                 if !text.is_empty() && !text.ends_with('\n') {
                     text.push('\n');
                 }
             }
-            Piece::Tag(false) => {}
+            Piece::Tag { .. } => {}
         }
     }
     text.truncate(text.trim_end().len());
@@ -200,6 +213,28 @@ mod tests {
         let all = format!("A shop\nHome\nBuy\n{content}\nNext\nLast");
         assert_eq!(text_of(PAGE.as_bytes(), None, Html::All), all);
         assert_eq!(text_of(PAGE.as_bytes(), None, Html::Source), PAGE);
+    }
+
+    #[test]
+    fn the_colours_of_a_program_do_not_tear_the_content_apart() {
+        let program = "<i>let</i> <b>x</b> <u>=</u> <b>1</b>;";
+        let page = format!(
+            "<ul><li>Menu</ul><p>Some words before it.<pre><code>{program}</code></pre><p>And others after it, which are more.\
+             <ul><li>a<li>b</ul>"
+        );
+        let expected = "Some words before it.\nlet x = 1;\nAnd others after it, which are more.";
+        assert_eq!(text_of(page.as_bytes(), None, Html::Content), expected);
+        // What is not open does not end.
+        let page = "</pre><a>x</a><p>two words</p><a>y</a>";
+        assert_eq!(text_of(page.as_bytes(), None, Html::Content), "two words");
+    }
+
+    #[test]
+    fn a_page_without_a_body_has_its_title() {
+        let page = "<!DOCTYPE html><html><head><meta charset=utf-8><title>A title</title>\
+                    <link rel=x></head><body><div><img src=x></div></body></html>";
+        assert_eq!(text_of(page.as_bytes(), None, Html::Content), "A title");
+        assert_eq!(text_of(b"<title>One</title>", None, Html::Content), "One");
     }
 
     #[test]
