@@ -200,6 +200,7 @@ impl Writer {
             self.collect();
             let index = self.index().clone();
             let taken = take_all(&index, &shards, &resolved, options, joined);
+            index.directory().end_announcement();
             let taken = taken.inspect_err(|_| self.collect())?;
             joined.replaced = resolved.replaced;
             self.commit_adopted(taken, resolved)?;
@@ -403,6 +404,31 @@ fn in_shard(shard: &Index, error: Error) -> Error {
     }
 }
 
+/// Gives each new segment its id here, and has the names of its files noted before they come.
+fn announce(index: &Index, shards: &[Shard<'_>]) -> Result<Vec<SegmentId>> {
+    let (mut ids, mut names) = (Vec::new(), Vec::new());
+    for shard in shards {
+        let Some(snapshot) = &shard.snapshot else { continue };
+        let components = shard.index.directory().listed();
+        for &at in &shard.new {
+            let id = SegmentId::generate_random();
+            let (name, new) = (
+                snapshot.tantivy().segment_readers()[at].segment_id().uuid_string(),
+                id.uuid_string(),
+            );
+            let files =
+                components.range(name.clone()..).map_while(|(file, _)| file.strip_prefix(&name));
+            let files = files.filter(|rest| !rest.ends_with(".del"));
+            names.extend(files.map(|rest| format!("{new}{rest}")));
+            names.push(format!("{new}.{OPERATION}.del"));
+            ids.push(id);
+        }
+    }
+    let noted = index.directory().announce(names);
+    noted.map_err(|e| index.error("write to", e.into()))?;
+    Ok(ids)
+}
+
 /// Copies or links the files of all new segments.
 fn take_all(
     index: &Index,
@@ -413,11 +439,13 @@ fn take_all(
 ) -> Result<Taken> {
     let mut taken = Taken::default();
     let mut deleted = resolved.deleted.iter();
+    let mut ids = announce(index, shards)?.into_iter();
     for shard in shards {
         let Some(snapshot) = &shard.snapshot else { continue };
         let components = shard.index.directory().listed();
         for &at in &shard.new {
             let deleted = deleted.next().expect("there are as many as new segments");
+            let id = ids.next().expect("there are as many as new segments");
             let reader = &snapshot.tantivy().segment_readers()[at];
             let name = reader.segment_id().uuid_string();
             taken.from.insert(name.clone(), reader.num_deleted_docs());
@@ -425,8 +453,7 @@ fn take_all(
             if live == 0 {
                 continue;
             }
-            let meta =
-                index.tantivy().new_segment_meta(SegmentId::generate_random(), reader.max_doc());
+            let meta = index.tantivy().new_segment_meta(id, reader.max_doc());
             let meta = match reader.max_doc() - live {
                 0 => meta,
                 count => meta.with_delete_meta(count, OPERATION),

@@ -8,7 +8,7 @@
 //! their own checks: pages in `.sig`; in `.store` the index at opening, the digests of documents when they
 //! are read, all of it before it is merged.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
@@ -35,6 +35,9 @@ use crate::replace;
 /// Components that check themselves as they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
 
+/// The file in which tantivy keeps which files it may collect.
+pub const MANAGED: &str = ".managed.json";
+
 /// The two numbers at the end of a component: the length of tantivy's footer, and its magic.
 const FOOTER_END_BYTES: usize = 8;
 
@@ -58,6 +61,8 @@ struct State {
     adopted: Mutex<Adopted>,
     /// Those that the next commit adopts.
     adoption: Mutex<Option<Adoption>>,
+    /// What tantivy's list of files that may be collected contains on disk, while more is about to come.
+    announced: Mutex<BTreeSet<String>>,
     /// Files that are to be links to others instead of being written.
     links: Mutex<HashMap<PathBuf, PathBuf>>,
     /// Components whose checksum has been found right.
@@ -188,6 +193,49 @@ impl IndexDirectory {
     /// The directory of the file system, if it is one.
     pub fn root(&self) -> Option<&Path> {
         self.state.root.as_deref()
+    }
+
+    /// Puts the names of files that are about to come into the list of files that may be collected, durably
+    /// and all at once. tantivy adds each by itself, and a list that is synced takes longer than most of
+    /// these files: until [`end_announcement`](Self::end_announcement) it is not written for them.
+    ///
+    /// # Errors
+    /// When the list cannot be read or written.
+    pub fn announce(&self, names: impl IntoIterator<Item = String>) -> io::Result<()> {
+        // Held while the list is read and written, so that no name comes between.
+        let mut announced = locked(&self.state.announced);
+        let mut all: BTreeSet<String> = match self.inner.atomic_read(Path::new(MANAGED)) {
+            Ok(list) => serde_json::from_slice(&list)?,
+            Err(OpenReadError::FileDoesNotExist(_)) => BTreeSet::new(),
+            Err(error) => return Err(io::Error::other(error)),
+        };
+        all.extend(names);
+        self.replace(Path::new(MANAGED), &serde_json::to_vec(&all)?)?;
+        *announced = all;
+        Ok(())
+    }
+
+    /// Has tantivy's list be written as it is again.
+    pub fn end_announcement(&self) {
+        locked(&self.state.announced).clear();
+    }
+
+    /// Writes tantivy's list of files that may be collected, with the names that were announced. Such a list
+    /// may name files that are gone, or never came.
+    fn write_managed(&self, list: &[u8]) -> io::Result<()> {
+        let mut announced = locked(&self.state.announced);
+        if announced.is_empty() {
+            return self.replace(Path::new(MANAGED), list);
+        }
+        let names: BTreeSet<String> = serde_json::from_slice(list)?;
+        if names.is_subset(&announced) {
+            return Ok(());
+        }
+        let mut all = announced.clone();
+        all.extend(names);
+        self.replace(Path::new(MANAGED), &serde_json::to_vec(&all)?)?;
+        *announced = all;
+        Ok(())
     }
 
     /// Has the next [`open_write`](Directory::open_write) of `path` make a link to the file `source`,
@@ -422,6 +470,9 @@ impl Directory for IndexDirectory {
             *locked(&self.state.listed) = sealed.components;
             *locked(&self.state.adopted) = sealed.adopted;
             return Ok(());
+        }
+        if path == Path::new(MANAGED) {
+            return self.write_managed(data);
         }
         self.replace(path, data)
     }

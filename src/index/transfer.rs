@@ -18,14 +18,11 @@ use tantivy::directory::{DirectoryLock, FileSlice, INDEX_WRITER_LOCK};
 use tantivy::{Directory, HasLen, TantivyError};
 
 use super::config::FREQUENCIES_FILE;
-use super::directory::{IndexDirectory, verify_whole};
+use super::directory::{IndexDirectory, MANAGED, verify_whole};
 use super::seal::{self, COMPONENTS, Component, Components, META};
 use super::{Index, mmap_directory, plugin, retrain, store_error};
 use crate::error::{Corruption, Error, Result};
 use crate::replace;
-
-/// The file in which tantivy keeps which files it may collect.
-const MANAGED: &str = ".managed.json";
 
 /// A list of segments (`meta.json`), whose checksum and names have been checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
