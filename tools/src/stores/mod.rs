@@ -1,7 +1,12 @@
-//! Does an object store lose nothing, whoever races and whatever is killed?
+//! Does an object store lose nothing, whatever races, is killed or lies?
 //!
 //! The command itself is run, over any URL that it takes. Writers race to push; pushes, pulls and
-//! followers are killed at random moments, and what is left is compared with what was acknowledged.
+//! followers are killed at random moments, and what is left is compared with what was acknowledged;
+//! followers are searched while a writer commits. A relay before the server damages what it answers.
+
+mod damage;
+mod load;
+mod relay;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,12 +23,13 @@ use fastrand::Rng;
 use crate::Result;
 use crate::service::Running;
 
-/// Race and kill pushes, pulls and followers of an object store.
+/// Race, kill and deceive pushes, pulls and followers of an object store.
 #[derive(Debug, Args)]
 pub struct Stores {
     /// What is done.
     what: What,
-    /// The store, which must be empty; credentials come from the environment.
+    /// The store, which must be empty below NAME for each NAME that is done; credentials and endpoint come
+    /// from the environment.
     url: String,
     /// A directory for indexes, which is made anew.
     #[arg(long)]
@@ -37,6 +43,18 @@ pub struct Stores {
     /// Writers that race.
     #[arg(long, default_value = "8")]
     writers: u64,
+    /// Followers under load.
+    #[arg(long, default_value = "3")]
+    followers: u64,
+    /// For how long followers are under load.
+    #[arg(long, default_value = "600")]
+    seconds: u64,
+    /// The time between two commits meanwhile, in milliseconds.
+    #[arg(long, default_value = "3000")]
+    every_ms: u64,
+    /// The time between two looks of a follower under load, in milliseconds.
+    #[arg(long, default_value = "200")]
+    interval_ms: u64,
     /// The seed.
     #[arg(long, default_value = "1")]
     seed: u64,
@@ -48,18 +66,45 @@ enum What {
     Races,
     /// A push, a pull and a follower are killed.
     Kills,
+    /// Followers are searched while a writer commits and compacts.
+    Load,
+    /// Objects are missing, damaged, or break off. Needs a server at AWS_ENDPOINT, over http.
+    Damage,
+    /// The server knows no conditions. Needs a server at AWS_ENDPOINT, over http.
+    Conditions,
+    /// All of this.
+    All,
 }
 
 impl Stores {
-    pub(crate) fn run(self) -> Result {
-        if self.work.exists() {
-            std::fs::remove_dir_all(&self.work)?;
+    pub(crate) fn run(mut self) -> Result {
+        // Commands run in another directory.
+        self.cento = self.cento.canonicalize()?;
+        let url = self.url.trim_end_matches('/').to_owned();
+        let url =
+            if url.contains("://") { url } else { std::path::absolute(url)?.display().to_string() };
+        let work = std::path::absolute(&self.work)?;
+        type Do = fn(&Stores) -> Result;
+        let all: [(What, &str, Do); 5] = [
+            (What::Conditions, "conditions", Stores::conditions),
+            (What::Damage, "damage", Stores::damage),
+            (What::Races, "races", Stores::races),
+            (What::Kills, "kills", Stores::kills),
+            (What::Load, "load", Stores::load),
+        ];
+        for (what, name, run) in all {
+            if what != self.what && self.what != What::All {
+                continue;
+            }
+            self.work = work.join(name);
+            self.url = format!("{url}/{name}");
+            if self.work.exists() {
+                std::fs::remove_dir_all(&self.work)?;
+            }
+            std::fs::create_dir_all(&self.work)?;
+            run(&self).map_err(|error| format!("{name}: {error}"))?;
         }
-        std::fs::create_dir_all(&self.work)?;
-        match self.what {
-            What::Races => self.races(),
-            What::Kills => self.kills(),
-        }
+        Ok(())
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -170,17 +215,23 @@ impl Stores {
     fn kills(&self) -> Result {
         let mut rng = Rng::with_seed(self.seed);
         let mut all: Vec<String> = Vec::new();
-        self.push_next(0, &mut all)?;
+        self.add_next(0, &mut all)?;
+        // What is not killed takes about as long.
+        let begun = Instant::now();
+        self.must(&["push", "all", &self.url])?;
+        let pushing = begun.elapsed();
+        let begun = Instant::now();
+        self.must(&["pull", &self.url, "copy"])?;
+        let pulling = begun.elapsed();
         let mut killed = [0; 3];
         for round in 1..=self.times {
-            // What a push takes that is not killed says within which time to kill the next one.
             self.add_next(round, &mut all)?;
             let before = ids_of(&all, round - 1);
-            killed[0] += u64::from(self.kill(&["push", "all", &self.url], &mut rng)?);
+            killed[0] += u64::from(self.kill(&["push", "all", &self.url], pushing, &mut rng)?);
             self.check_pull("fresh", &[&before, &ids_of(&all, round)])?;
             std::fs::remove_dir_all(self.work.join("fresh"))?;
             self.must(&["push", "all", &self.url])?;
-            killed[1] += u64::from(self.kill(&["pull", &self.url, "copy"], &mut rng)?);
+            killed[1] += u64::from(self.kill(&["pull", &self.url, "copy"], pulling, &mut rng)?);
             let copy = self.work.join("copy");
             if Index::exists(&copy) {
                 check(
@@ -189,7 +240,8 @@ impl Stores {
                 )?;
             }
             self.check_pull("copy", &[&ids_of(&all, round)])?;
-            killed[2] += self.kill_follower(&mut rng, &before, &ids_of(&all, round))?;
+            killed[2] +=
+                self.kill_follower(pulling * 2, &mut rng, &before, &ids_of(&all, round))?;
         }
         println!(
             "killed before the end: {} of {} pushes, {} pulls, {} followers; every index was one of the two \
@@ -207,15 +259,11 @@ impl Stores {
         if round.is_multiple_of(3) { self.must(&["compact", "all"]) } else { Ok(()) }
     }
 
-    fn push_next(&self, round: u64, all: &mut Vec<String>) -> Result {
-        self.add_next(round, all)?;
-        self.must(&["push", "all", &self.url])
-    }
-
-    /// Starts a command and kills it at a random moment; returns whether it had not ended.
-    fn kill(&self, args: &[&str], rng: &mut Rng) -> Result<bool> {
+    /// Starts a command and kills it at a random moment within this time; returns whether it had not
+    /// ended.
+    fn kill(&self, args: &[&str], within: Duration, rng: &mut Rng) -> Result<bool> {
         let mut child = self.command(args).spawn()?;
-        std::thread::sleep(Duration::from_micros(rng.u64(..150_000)));
+        std::thread::sleep(within.mul_f64(rng.f64()));
         child.kill()?;
         Ok(child.wait()?.code().is_none())
     }
@@ -229,6 +277,7 @@ impl Stores {
     /// Starts a follower, kills it at a random moment, and starts it again.
     fn kill_follower(
         &self,
+        within: Duration,
         rng: &mut Rng,
         before: &BTreeSet<String>,
         now: &BTreeSet<String>,
@@ -245,7 +294,7 @@ impl Stores {
             "--follow-interval",
             "5ms",
         ];
-        let killed = u64::from(self.kill(&args, rng)?);
+        let killed = u64::from(self.kill(&args, within, rng)?);
         let service = Running::start(
             &self.cento,
             &cache,

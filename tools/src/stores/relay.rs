@@ -1,0 +1,200 @@
+//! What does the command see of a server that is not as it should be?
+//!
+//! A relay between the command and an S3 server over plain HTTP/1.1. It takes the conditions out of
+//! requests, or damages what one object's reading answers. One request a connection: what is slow here
+//! is never the relay.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::Result;
+
+/// No head of a request or an answer is longer.
+const HEAD_BYTES_MAX: u64 = 1 << 16;
+
+/// What the relay does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// It passes everything on.
+    Faithful,
+    /// It takes `If-Match` and `If-None-Match` out of requests.
+    Unconditional,
+    /// Reading the object with this path answers something else.
+    Damaged(String, Damage),
+}
+
+/// What becomes of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Damage {
+    /// There is none.
+    Missing,
+    /// One bit in its middle differs.
+    Flipped,
+    /// It ends after its first half.
+    Halved,
+    /// It has one byte more.
+    Longer,
+    /// The connection ends after its first half; the next one is whole.
+    CutOff,
+}
+
+/// All damages.
+pub const DAMAGES: [Damage; 5] =
+    [Damage::Missing, Damage::Flipped, Damage::Halved, Damage::Longer, Damage::CutOff];
+
+struct State {
+    upstream: String,
+    mode: Mutex<Mode>,
+    /// The paths of the objects that were read.
+    read: Mutex<Vec<String>>,
+}
+
+/// A relay that runs as long as the process.
+pub struct Relay {
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Relay {
+    /// Starts a relay to the server at `endpoint`, an `http://HOST:PORT`.
+    pub fn start(endpoint: &str) -> Result<Relay> {
+        let upstream = endpoint.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
+        let upstream = upstream.ok_or("AWS_ENDPOINT must be http://HOST:PORT")?.to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let (mode, read) = (Mutex::new(Mode::Faithful), Mutex::default());
+        let state = Arc::new(State { upstream, mode, read });
+        let relay = Relay { address: listener.local_addr()?, state: state.clone() };
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let state = state.clone();
+                // What goes wrong here the command sees as a broken connection, and says so.
+                std::thread::spawn(move || drop(pass(client, &state)));
+            }
+        });
+        Ok(relay)
+    }
+
+    /// The endpoint that it is.
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn set(&self, mode: Mode) {
+        *locked(&self.state.mode) = mode;
+    }
+
+    /// The paths of the objects that were read since this was last asked, each once.
+    pub fn take_read(&self) -> Vec<String> {
+        let mut read = std::mem::take(&mut *locked(&self.state.read));
+        read.sort();
+        read.dedup();
+        read
+    }
+}
+
+/// The first line and the headers of a message.
+struct Head {
+    first: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Head {
+    fn read(from: &mut impl BufRead) -> Result<Head> {
+        let mut lines = from.take(HEAD_BYTES_MAX);
+        let mut line = || -> Result<String> {
+            let mut line = String::new();
+            match lines.read_line(&mut line)? {
+                0 => Err("the head breaks off".into()),
+                _ => Ok(line.trim_end().to_owned()),
+            }
+        };
+        let (first, mut headers) = (line()?, Vec::new());
+        loop {
+            let line = line()?;
+            if line.is_empty() {
+                return Ok(Head { first, headers });
+            }
+            let (name, value) = line.split_once(':').ok_or("a header without a colon")?;
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+    }
+
+    fn length(&self) -> Option<u64> {
+        let length = self.headers.iter().find(|(name, _)| name == "content-length");
+        length.and_then(|(_, value)| value.parse().ok())
+    }
+
+    fn write(&self, to: &mut impl Write) -> Result {
+        let headers: String =
+            self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        to.write_all(format!("{}\r\n{headers}connection: close\r\n\r\n", self.first).as_bytes())?;
+        Ok(())
+    }
+}
+
+/// Passes one request and its answer on.
+fn pass(client: TcpStream, state: &State) -> Result {
+    client.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let mut from = BufReader::new(client.try_clone()?);
+    let mut request = Head::read(&mut from)?;
+    let mode = locked(&state.mode).clone();
+    request.headers.retain(|(name, _)| {
+        let is_condition = matches!(name.as_str(), "if-none-match" | "if-match");
+        name != "connection" && !(is_condition && mode == Mode::Unconditional)
+    });
+    let mut body = Vec::new();
+    from.take(request.length().unwrap_or(0)).read_to_end(&mut body)?;
+    let server = TcpStream::connect(&state.upstream)?;
+    let mut to = server.try_clone()?;
+    request.write(&mut to)?;
+    to.write_all(&body)?;
+    let mut from = BufReader::new(server);
+    let mut answer = Head::read(&mut from)?;
+    let mut words = request.first.split(' ');
+    let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let mut body = Vec::new();
+    if method != "HEAD" {
+        from.take(answer.length().unwrap_or(u64::MAX)).read_to_end(&mut body)?;
+    }
+    answer.headers.retain(|(name, _)| name != "connection");
+    let mut sent = body.len();
+    if method == "GET" && !path.contains('?') {
+        locked(&state.read).push(path.to_owned());
+        if let Mode::Damaged(_, damage) = mode.clone()
+            && mode == Mode::Damaged(path.to_owned(), damage)
+        {
+            sent = spoil(damage, &mut answer, &mut body);
+            if damage == Damage::CutOff {
+                *locked(&state.mode) = Mode::Faithful;
+            }
+        }
+    }
+    let mut client = client;
+    answer.write(&mut client)?;
+    client.write_all(&body[..sent])?;
+    Ok(())
+}
+
+/// Damages an answer; returns how much of its body is sent.
+fn spoil(damage: Damage, answer: &mut Head, body: &mut Vec<u8>) -> usize {
+    let half = body.len() / 2;
+    match damage {
+        Damage::Missing => {
+            answer.first = "HTTP/1.1 404 NOT FOUND".into();
+            *body = b"<Error><Code>NoSuchKey</Code></Error>".to_vec();
+        }
+        Damage::Flipped => body[half] ^= 1,
+        Damage::Halved => body.truncate(half),
+        Damage::Longer => body.push(b'x'),
+        Damage::CutOff => return half,
+    }
+    answer.headers.retain(|(name, _)| name != "content-length");
+    answer.headers.push(("content-length".into(), body.len().to_string()));
+    body.len()
+}
