@@ -24,7 +24,7 @@ use cento::scheme::frequency::FrequencyTable;
 use cento_remote::{Mirror, Watch};
 use cento_serve::{DEFAULT_PORT, Service, Settings, Tokens};
 #[cfg(feature = "remote")]
-use cento_serve::{Follow, Upstream};
+use cento_serve::{Follow, Newest, Upstream};
 
 /// Serve an index over HTTP.
 ///
@@ -233,8 +233,9 @@ struct Copies(Mirror);
 
 #[cfg(feature = "remote")]
 impl Upstream for Copies {
-    fn newest(&self) -> cento::Result<u64> {
-        self.0.remote().current()
+    fn newest(&self, served: Option<u64>) -> cento::Result<Newest> {
+        let (commit, is_restarted) = self.0.newest(served)?;
+        Ok(Newest { commit, is_restarted })
     }
 
     fn present(&self) -> Option<(u64, PathBuf)> {

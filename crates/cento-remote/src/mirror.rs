@@ -6,6 +6,7 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::origin::Origin;
 use crate::pull::PullOptions;
@@ -21,7 +22,17 @@ pub struct Mirror {
     remote: Remote,
     dir: PathBuf,
     bytes_max: u64,
+    known: Mutex<Known>,
     _lock: File,
+}
+
+/// What the last look at the store has found out about the copy that is served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Known {
+    /// The number of the manifest and when that was put, by the clock of the store.
+    manifest: Option<(u64, i64)>,
+    /// Whether the store has another manifest of this number, or has never had it.
+    is_foreign: bool,
 }
 
 impl Mirror {
@@ -56,7 +67,13 @@ impl Mirror {
         let failed = |e| Error::io("lock", &path, e);
         let lock = File::create(&path).map_err(failed)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Mirror { remote, dir: dir.to_owned(), bytes_max, _lock: lock }),
+            Ok(()) => Ok(Mirror {
+                remote,
+                dir: dir.to_owned(),
+                bytes_max,
+                known: Mutex::default(),
+                _lock: lock,
+            }),
             Err(TryLockError::WouldBlock) => Err(Error::Locked { path: dir.to_owned() }),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
@@ -72,6 +89,33 @@ impl Mirror {
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Returns the number of the store's current manifest, 0 if there is none, and whether the manifest
+    /// `served` belongs to another history: the store was emptied, or started again. That cannot be told of
+    /// a manifest that a retention has removed, and is then as it was before.
+    ///
+    /// # Errors
+    /// When the store or the copy cannot be read.
+    pub fn newest(&self, served: Option<u64>) -> Result<(u64, bool)> {
+        let store = &self.remote.store;
+        let manifests = store.block(store.dated_manifests())?;
+        let newest = manifests.last().map_or(0, |&(number, _)| number);
+        let Some(served) = served else { return Ok((newest, false)) };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let dated = manifests.into_iter().find(|&(number, _)| number == served);
+        if newest < served {
+            *known = Known { manifest: None, is_foreign: true };
+        } else if dated.is_some() && known.manifest != dated {
+            let (manifest, origin) =
+                (store.block(store.manifest_if_there(served))?, Origin::read(&self.path(served))?);
+            let is_foreign = match (&manifest, origin) {
+                (Some(manifest), Some(origin)) => !origin.is(store.url(), manifest),
+                _ => known.is_foreign,
+            };
+            *known = Known { manifest: dated, is_foreign };
+        }
+        Ok((newest, known.is_foreign))
     }
 
     /// The newest copy that is complete, with its manifest's number.

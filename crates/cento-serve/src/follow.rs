@@ -18,11 +18,11 @@ use cento::{Error, Result};
 
 /// Where commits come from.
 pub trait Upstream: Send {
-    /// The number of the newest commit; 0 if there is none.
+    /// Looks for the newest commit, and whether the `served` one belongs to it.
     ///
     /// # Errors
     /// When that cannot be found out.
-    fn newest(&self) -> Result<u64>;
+    fn newest(&self, served: Option<u64>) -> Result<Newest>;
 
     /// The newest commit that is on this machine, and the directory of its index.
     fn present(&self) -> Option<(u64, PathBuf)>;
@@ -36,6 +36,15 @@ pub trait Upstream: Send {
 
     /// Only this commit is needed any more.
     fn keep_only(&self, commit: u64);
+}
+
+/// What an upstream says is newest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Newest {
+    /// The number of the commit; 0 if there is none.
+    pub commit: u64,
+    /// Whether the upstream began anew: the commit that is served is none of its.
+    pub is_restarted: bool,
 }
 
 /// What a service follows, and how.
@@ -60,6 +69,7 @@ impl std::fmt::Debug for Follow {
 pub struct Following {
     served: AtomicU64,
     newest: AtomicU64,
+    restarted: AtomicBool,
     times: Mutex<Times>,
     lag_max: Option<Duration>,
 }
@@ -82,7 +92,13 @@ impl Following {
         self.newest.load(Ordering::Relaxed)
     }
 
-    /// For how long there has been a newer commit than the one that is served, as far as is known.
+    /// Whether the upstream began anew, so that there is nothing to follow.
+    pub fn is_restarted(&self) -> bool {
+        self.restarted.load(Ordering::Relaxed)
+    }
+
+    /// For how long there has been a newer commit than the one that is served, or another history, as far
+    /// as is known.
     pub fn lag(&self) -> Duration {
         self.times().behind.map_or(Duration::ZERO, |since| since.elapsed())
     }
@@ -101,13 +117,18 @@ impl Following {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn saw(&self, newest: u64) {
+    /// Takes note of what is newest; returns whether the upstream has begun anew since the last look.
+    fn saw(&self, newest: Newest) -> bool {
         let mut times = self.times();
         times.seen = Instant::now();
-        self.newest.store(newest, Ordering::Relaxed);
-        if newest > self.served() && times.behind.is_none() {
+        self.newest.store(newest.commit, Ordering::Relaxed);
+        let was_restarted = self.restarted.swap(newest.is_restarted, Ordering::Relaxed);
+        if newest.commit <= self.served() && !newest.is_restarted {
+            times.behind = None;
+        } else if times.behind.is_none() {
             times.behind = Some(Instant::now());
         }
+        newest.is_restarted && !was_restarted
     }
 
     fn serves(&self, commit: u64) {
@@ -138,7 +159,7 @@ impl Follower {
         let Follow { upstream, interval, lag_max, .. } = follow;
         let (commit, published) = open_present(upstream.as_ref(), metrics).map_or_else(
             || -> Result<(u64, Published)> {
-                let newest = upstream.newest()?;
+                let newest = upstream.newest(None)?.commit;
                 let dir = upstream.fetch(newest, None, &AtomicBool::new(false))?;
                 Ok((newest, Published::open(&dir, metrics)?))
             },
@@ -150,6 +171,7 @@ impl Follower {
         let following = Arc::new(Following {
             served: AtomicU64::new(commit),
             newest: AtomicU64::new(commit),
+            restarted: AtomicBool::new(false),
             times: Mutex::new(times),
             lag_max,
         });
@@ -217,10 +239,18 @@ impl Follows {
     }
 
     fn step(&self) -> Result<()> {
-        let newest = self.upstream.newest()?;
-        self.following.saw(newest);
         let served = self.following.served();
-        if newest <= served {
+        let newest = self.upstream.newest(Some(served))?;
+        if self.following.saw(newest) {
+            tracing::error!(
+                served,
+                newest = newest.commit,
+                "what is served is not in the store any more, which was emptied or started again; it is \
+                 served until the service is stopped and the directory of its copy removed"
+            );
+        }
+        let newest = newest.commit;
+        if newest <= served || self.following.is_restarted() {
             return Ok(());
         }
         let dir = self.upstream.fetch(newest, Some(served), &self.stop)?;

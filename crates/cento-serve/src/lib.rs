@@ -38,7 +38,7 @@ use crossbeam::channel::{Sender, bounded};
 use jiff::civil::Time;
 
 pub use cento_client::{DEFAULT_PORT, Whereabouts};
-pub use follow::{Follow, Upstream};
+pub use follow::{Follow, Newest, Upstream};
 pub use tokens::{Role, Tokens};
 
 use app::{App, Ways};

@@ -75,6 +75,7 @@ pub struct Metrics {
     manifest_newest: Gauge<u64, AtomicU64>,
     follow_lag: Gauge<f64, AtomicU64>,
     follow_unseen: Gauge<f64, AtomicU64>,
+    store_restarted: Gauge,
 }
 
 /// A computation that goes on.
@@ -121,6 +122,7 @@ impl Metrics {
             manifest_newest: Gauge::default(),
             follow_lag: Gauge::default(),
             follow_unseen: Gauge::default(),
+            store_restarted: Gauge::default(),
         };
         metrics.register();
         metrics
@@ -137,6 +139,8 @@ impl Metrics {
         of.register_with_unit("follow_lag", help, Unit::Seconds, metrics.follow_lag.clone());
         let help = "Time since the store last said which manifest is newest";
         of.register_with_unit("follow_unseen", help, Unit::Seconds, metrics.follow_unseen.clone());
+        let help = "1 if what is served is not in the store any more, else 0";
+        of.register("store_restarted", help, metrics.store_restarted.clone());
         let help = "Failures to look for a newer manifest, or to fetch it";
         of.register("follow_failures", help, metrics.follow_failures.clone());
         metrics
@@ -148,6 +152,7 @@ impl Metrics {
         self.manifest_newest.set(following.newest());
         self.follow_lag.set(following.lag().as_secs_f64());
         self.follow_unseen.set(following.unseen().as_secs_f64());
+        self.store_restarted.set(following.is_restarted().into());
     }
 
     fn register(&mut self) {

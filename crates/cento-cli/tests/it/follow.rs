@@ -150,6 +150,54 @@ fn a_follower_serves_its_copy_while_the_store_is_away() {
     assert!(run.err.contains("a directory of its own"), "{}", run.err);
 }
 
+#[test]
+fn a_store_that_was_emptied_and_started_again_is_noticed() {
+    let dir = Dir::new();
+    push(&dir, 1, false);
+    push(&dir, 2, false);
+    let service = follow(&dir, &["--max-lag", "1s"]);
+    assert_eq!(generation(&service), 2);
+    wait_until("a ready service", || service.ask("GET", "/readyz", "", "").status == 200);
+    let noticed = |restarted: bool| following(&service)["restarted"] == restarted;
+    fs::rename(dir.path("store"), dir.path("emptied")).unwrap();
+    wait_until("the empty store", || noticed(true));
+    assert_eq!(following(&service)["newest"], 0);
+    assert_eq!(service.metric("cento_store_restarted"), 1.0);
+    wait_until("a service that is not ready", || {
+        service.ask("GET", "/readyz", "", "").status == 503
+    });
+    // Another index, with fewer manifests, as many, and more: none of them is a later one.
+    for (generation, manifest) in [(7, 1), (8, 2), (9, 3)] {
+        if manifest == 1 {
+            fs::rename(dir.path("all"), dir.path("first")).unwrap();
+        }
+        push(&dir, generation, false);
+        wait_until("the other store", || following(&service)["newest"] == manifest);
+        assert!(noticed(true), "{}", following(&service));
+        assert_eq!(self::generation(&service), 2);
+    }
+    // What comes back is followed again.
+    fs::rename(dir.path("store"), dir.path("other")).unwrap();
+    fs::rename(dir.path("emptied"), dir.path("store")).unwrap();
+    wait_until("the first store", || noticed(false));
+    fs::remove_dir_all(dir.path("all")).unwrap();
+    fs::rename(dir.path("first"), dir.path("all")).unwrap();
+    push(&dir, 3, false);
+    wait_until("the new commit", || serves(&service, 3));
+    assert_eq!(generation(&service), 3);
+    assert!(service.stop());
+    // So it is from the beginning.
+    fs::rename(dir.path("store"), dir.path("emptied")).unwrap();
+    fs::rename(dir.path("other"), dir.path("store")).unwrap();
+    let service = follow(&dir, &[]);
+    wait_until("the other store", || following(&service)["restarted"] == true);
+    assert_eq!(generation(&service), 3);
+    assert!(service.stop());
+    fs::remove_dir_all(dir.path("idx")).unwrap();
+    let service = follow(&dir, &[]);
+    assert_eq!((generation(&service), &following(&service)["restarted"]), (9, &json!(false)));
+}
+
 /// The largest part of a file that a push has put.
 fn largest_part(dir: &Dir, since: u64) -> PathBuf {
     let entries = fs::read_dir(dir.path("store/data")).unwrap();

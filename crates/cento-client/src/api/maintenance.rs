@@ -117,8 +117,13 @@ pub struct Following {
     pub manifest: u64,
     /// The newest one that it knows of.
     pub newest: u64,
-    /// For how many milliseconds it has known of a newer one than it serves.
+    /// For how many milliseconds it has known of a newer one than it serves, or that the store was
+    /// started again.
     pub lag_ms: u64,
     /// How many milliseconds ago the store last said which one is newest.
     pub unseen_ms: u64,
+    /// Whether the store was emptied or started again: what is served is not in it any more, and stays
+    /// until the service is stopped and the directory of its copy removed.
+    #[serde(default)]
+    pub restarted: bool,
 }

@@ -21,6 +21,7 @@ fn ok(app: &App) -> Json<Health> {
         newest: following.newest(),
         lag_ms: ms(following.lag()),
         unseen_ms: ms(following.unseen()),
+        restarted: following.is_restarted(),
     });
     Json(Health { status: "ok".into(), started: app.status.started, following })
 }
