@@ -259,7 +259,7 @@ fn dropped(scheme: &str, least: f64, commit_at: usize) -> Vec<(String, String)> 
         let mut sink = |event: Event<'_>| {
             if let Event::Decided(decision) = event {
                 match decision.verdict {
-                    Verdict::Near { of, .. } | Verdict::Exact { of } => {
+                    Verdict::Near { of, .. } | Verdict::Exact { of, .. } => {
                         dropped.push((decision.document.id.clone(), of.clone()));
                     }
                     _ => {}

@@ -393,6 +393,8 @@ class Cut(_Shown):
     tokens: int
     of: str
     """A document that has it."""
+    index: str | None = None
+    """The path of the index that has that document, if several were compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,6 +407,8 @@ class Verdict(_Shown):
     others contain all passages of it."""
     of: str | None = None
     """The id of the other document."""
+    index: str | None = None
+    """The path of the index that has the other document, if several were compared with."""
     resemblance: float | None = None
     """How much it resembles the other document, of ``near``."""
     containment: float | None = None
@@ -430,7 +434,12 @@ class Verdict(_Shown):
 def verdict_of(line: str, shown: str, text: str | None) -> Verdict:
     found: dict[str, Any] = json.loads(shown)
     cut = tuple(
-        Cut(range=(each["bytes"][0], each["bytes"][1]), tokens=each["tokens"], of=each["of"])
+        Cut(
+            range=(each["bytes"][0], each["bytes"][1]),
+            tokens=each["tokens"],
+            of=each["of"],
+            index=each.get("index"),
+        )
         for each in found.pop("cut", ())
     )
     kind = found.pop("verdict")

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::AtomicBool;
 
 use super::recent::Recent;
-use super::verdict::Reason;
+use super::verdict::{Holder, Reason};
 use super::{DedupOptions, Record};
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Signed};
@@ -54,6 +54,15 @@ impl Committed<'_> {
         [self.own].into_iter().chain(self.against)
     }
 
+    /// The document with this id in the index of the searcher at this place; of several others the index is
+    /// named by its path.
+    fn holder(&self, searcher: usize, id: String) -> Holder {
+        let others = Some(self.against).filter(|others| others.len() > 1);
+        let other = searcher.checked_sub(1).and_then(|at| others?.get(at));
+        let path = other.map(|other| other.snapshot().index().path().display().to_string());
+        Holder { id, index: path }
+    }
+
     /// Searches for all signed documents of a batch.
     ///
     /// # Errors
@@ -84,13 +93,13 @@ impl Committed<'_> {
         for (at, searcher) in self.searchers().enumerate() {
             let snapshot = searcher.snapshot();
             if let Some(id) = snapshot.find_digest(signed.digest)? {
-                reason = Reason::better(reason, Some(Reason::exact(id)));
+                reason = Reason::better(reason, Some(Reason::exact(self.holder(at, id))));
                 continue;
             }
             let Some(least) = least.filter(|_| size > 0) else { continue };
             let mut estimates = None;
             for found in searcher.neighbours(&keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
-                let of = || snapshot.id(found.address);
+                let of = || Ok(self.holder(at, snapshot.id(found.address)?));
                 let mut estimate = || {
                     if estimates.is_none() {
                         // None would have been found to be wanting before the run began.
@@ -113,7 +122,7 @@ impl Committed<'_> {
         Ok(Prepared { keys, reason, sources })
     }
 
-    /// The ids and texts of the documents in which passages are looked for: of committed and recent
+    /// The documents, with their texts, in which passages are looked for: of committed and recent
     /// ones those that share most, and of equal ones the first ids.
     ///
     /// # Errors
@@ -122,7 +131,7 @@ impl Committed<'_> {
         &self,
         mut sources: Vec<(u32, Source)>,
         recent: Vec<(&Recent, u32)>,
-    ) -> Result<Vec<(String, String)>> {
+    ) -> Result<Vec<(Holder, String)>> {
         let mut overlaps: Vec<u32> = sources.iter().map(|source| source.0).collect();
         overlaps.extend(recent.iter().map(|recent| recent.1));
         overlaps.sort_unstable_by_key(|&overlap| Reverse(overlap));
@@ -147,7 +156,11 @@ impl Committed<'_> {
                     searchers[searcher].snapshot().document(address)?.text.unwrap_or_default()
                 }
             };
-            Ok((id, text))
+            let holder = match source {
+                None => Holder { id, index: None },
+                Some(Source { searcher, .. }) => self.holder(searcher, id),
+            };
+            Ok((holder, text))
         };
         chosen.into_iter().map(text).collect()
     }

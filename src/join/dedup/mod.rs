@@ -35,7 +35,7 @@ use crate::overlap::Overlap;
 use crate::search::Searcher;
 use committed::{Committed, Prepared};
 use recent::{Prefix, Recent, RecentDocuments};
-use verdict::Reason;
+use verdict::{Holder, Reason};
 
 /// How duplicates are found.
 #[derive(Debug, Clone)]
@@ -345,11 +345,11 @@ impl Run<'_> {
         let Prepared { keys, mut reason, sources } = prepared;
         let size = keys.len() as u32;
         if let Some(recent) = self.recent.find_digest(signed.digest) {
-            reason = Reason::better(reason, Some(Reason::exact(recent.id.clone())));
+            reason = Reason::better(reason, Some(Reason::exact(Holder::own(&recent.id))));
         } else if let Some(least) = self.options.overlap_min(size).filter(|_| size > 0) {
             let prefix = self.options.prefix(size, least);
             for (recent, overlap) in self.recent.neighbours(&keys, prefix, least) {
-                let of = || Ok(recent.id.clone());
+                let of = || Ok(Holder::own(&recent.id));
                 let overlap = Overlap::new(overlap, size, recent.keys.len() as u32);
                 let mut estimate = || {
                     let own = ((signed.token_count, &signed.signature[..]), &keys[..]);

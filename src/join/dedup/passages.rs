@@ -3,21 +3,20 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::verdict::{Cut, Verdict};
+use super::verdict::{Cut, Holder, Verdict};
 use crate::compare::measure::overlap::stretches;
 use crate::error::Result;
 use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
-/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others, which have ids,
-/// has too.
+/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others has too.
 ///
 /// # Errors
 /// When a text is too large to be analysed.
 pub fn cut(
     analyzer: &Analyzer,
     text: &str,
-    others: &[(String, String)],
+    others: &[(Holder, String)],
     len_min: usize,
 ) -> Result<Verdict> {
     let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
@@ -38,7 +37,8 @@ pub fn cut(
         cut.push(Cut {
             bytes: (start, tokens.spans[range.end - 1].end.max(start)),
             tokens: range.len() as u32,
-            of: others[at].0.clone(),
+            of: others[at].0.id.clone(),
+            index: others[at].0.index.clone(),
         });
     }
     let is_nothing_left = cut_tokens > 0 && cut_tokens == tokens.hashes.len();
@@ -70,8 +70,9 @@ mod tests {
 
     /// What becomes of a text, and what is left of it.
     fn decide(text: &str, others: &[&str], len_min: usize) -> (Verdict, String) {
-        let others: Vec<(String, String)> =
-            (0..).zip(others).map(|(i, text)| (format!("{i}"), (*text).to_owned())).collect();
+        let holder = |i: usize| Holder::own(&i.to_string());
+        let others: Vec<(Holder, String)> =
+            (0..).zip(others).map(|(i, text)| (holder(i), (*text).to_owned())).collect();
         let verdict = cut(&Analyzer::default(), text, &others, len_min).unwrap();
         let document = Document::new("a", text);
         let kept = Decision { document: &document, verdict: &verdict }.kept_text();

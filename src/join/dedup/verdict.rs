@@ -25,11 +25,17 @@ pub enum Verdict {
     Exact {
         /// The id of that document.
         of: String,
+        /// Which index has it, if there are several to compare with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        index: Option<String>,
     },
     /// It resembles another document.
     Near {
         /// The id of that document.
         of: String,
+        /// Which index has it, if there are several to compare with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        index: Option<String>,
         /// How much.
         resemblance: f64,
     },
@@ -37,6 +43,9 @@ pub enum Verdict {
     Contained {
         /// The id of that document.
         of: String,
+        /// Which index has it, if there are several to compare with.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        index: Option<String>,
         /// How much of it.
         containment: f64,
     },
@@ -57,6 +66,9 @@ pub struct Cut {
     pub tokens: u32,
     /// A document that has it.
     pub of: String,
+    /// Which index has that document, if there are several to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<String>,
 }
 
 /// A document and what becomes of it.
@@ -87,13 +99,29 @@ impl Decision<'_> {
     }
 }
 
+/// A document that has what another one repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its id.
+    pub id: String,
+    /// Its index, if there are several to compare with.
+    pub index: Option<String>,
+}
+
+impl Holder {
+    /// One that this run has kept.
+    pub fn own(id: &str) -> Holder {
+        Holder { id: id.to_owned(), index: None }
+    }
+}
+
 /// Why a document is dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
     /// 2 for the same text, 1 for resemblance, 0 for containment; more is better.
     rank: u8,
     similarity: f64,
-    of: String,
+    of: Holder,
 }
 
 /// The number of additional fingerprints by which a document is found, if it must share `least` with
@@ -140,7 +168,7 @@ impl DedupOptions {
 
 impl Reason {
     /// The same text as the document `of`.
-    pub fn exact(of: String) -> Reason {
+    pub fn exact(of: Holder) -> Reason {
         Reason { rank: 2, similarity: 1.0, of }
     }
 
@@ -150,7 +178,7 @@ impl Reason {
         options: &DedupOptions,
         overlap: Overlap,
         estimate: &mut dyn FnMut() -> Result<f64>,
-        of: &dyn Fn() -> Result<String>,
+        of: &dyn Fn() -> Result<Holder>,
     ) -> Result<Option<Reason>> {
         let (resemblance, containment) = (overlap.resemblance(), overlap.containment());
         let mut is_near = options.near.is_some_and(|near| resemblance >= near);
@@ -172,16 +200,16 @@ impl Reason {
         let (Some(first), Some(second)) = (&a, &b) else { return a.or(b) };
         let order = first.rank.cmp(&second.rank);
         let order = order.then(first.similarity.total_cmp(&second.similarity));
-        if order.then_with(|| second.of.cmp(&first.of)).is_ge() { a } else { b }
+        if order.then_with(|| second.of.id.cmp(&first.of.id)).is_ge() { a } else { b }
     }
 
     /// What becomes of the document.
     pub fn verdict(self) -> Verdict {
-        let Reason { rank, similarity, of } = self;
+        let Reason { rank, similarity, of: Holder { id: of, index } } = self;
         match rank {
-            2 => Verdict::Exact { of },
-            1 => Verdict::Near { of, resemblance: similarity },
-            _ => Verdict::Contained { of, containment: similarity },
+            2 => Verdict::Exact { of, index },
+            1 => Verdict::Near { of, index, resemblance: similarity },
+            _ => Verdict::Contained { of, index, containment: similarity },
         }
     }
 }
