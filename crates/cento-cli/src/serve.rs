@@ -38,6 +38,10 @@ use cento_serve::{Follow, Newest, Upstream};
 pub struct Serve {
     /// Directory of the index; with --follow of the copy, which takes a directory of its own.
     index: PathBuf,
+    /// Directories of more indexes: all are searched as if they were one. Such a service writes to none of
+    /// them, and sees what others commit.
+    #[arg(value_name = "INDEX")]
+    others: Vec<PathBuf>,
     #[cfg(feature = "remote")]
     #[command(flatten)]
     follow: FollowArgs,
@@ -55,8 +59,12 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     commit_interval: Duration,
     /// Compact the index every day at this local time, such as 03:00.
-    #[arg(long, value_name = "HH:MM", value_parser = parse_time)]
+    #[arg(long, value_name = "HH:MM", value_parser = parse_time, conflicts_with = "others")]
     compact_at: Option<Time>,
+    /// Let clients that may write join finished indexes in this directory (`cento join --url`). Whoever can
+    /// write to it decides what is joined. Default: they cannot.
+    #[arg(long, value_name = "DIR", conflicts_with = "others")]
+    join_dir: Option<PathBuf>,
     /// Maximum size of a request body, and of the texts of its files together.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_bytes)]
     max_body: usize,
@@ -100,7 +108,7 @@ pub struct Serve {
 struct FollowArgs {
     /// Serve what was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so on, as for
     /// `cento pull`.
-    #[arg(long = "follow", value_name = "URL", conflicts_with = "compact_at")]
+    #[arg(long = "follow", value_name = "URL", conflicts_with_all = ["compact_at", "others", "join_dir"])]
     url: Option<String>,
     /// With --follow, the time between two looks for a new push.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration, requires = "url")]
@@ -147,6 +155,12 @@ impl Serve {
         if self.follow.url.is_some() {
             return self.serve_copy();
         }
+        if !self.others.is_empty() {
+            let stop = self.stop_flag("stopping");
+            let paths: Vec<PathBuf> =
+                [&self.index].into_iter().chain(&self.others).cloned().collect();
+            return self.run_until(Service::over(&paths, self.settings()?)?, stop);
+        }
         let message = "stopping; acknowledged documents are being committed";
         let stop = self.stop_flag(message);
         let settings = self.settings()?;
@@ -181,10 +195,16 @@ impl Serve {
 
     fn run_until(&self, service: Service, stop: Arc<AtomicBool>) -> Result {
         let address = service.address();
-        tracing::info!(url = %format!("http://{address}"), index = %printable(&self.index.to_string_lossy()), "serving");
+        tracing::info!(url = %format!("http://{address}"), index = %printable(&self.names()), "serving");
         service.run(stop)?;
         tracing::info!("stopped");
         Ok(Outcome::Found)
+    }
+
+    /// The indexes, as they were named.
+    fn names(&self) -> String {
+        let paths = [&self.index].into_iter().chain(&self.others);
+        paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     }
 
     fn settings(&self) -> cento::Result<Settings> {

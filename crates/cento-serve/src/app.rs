@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam::channel::{Sender, TrySendError};
+use crossbeam::channel::{Sender, TrySendError, bounded};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use super::Settings;
@@ -49,6 +49,16 @@ pub struct App {
     commands: Sender<Command>,
 }
 
+/// Where the commits of a service come from.
+pub enum Source {
+    /// From requests.
+    Own,
+    /// From an index that is written elsewhere.
+    Followed(Arc<Following>),
+    /// From other processes that write to one of several indexes.
+    Others,
+}
+
 /// The queues of the threads that write.
 pub struct Ways {
     pub unsigned: Sender<Unsigned>,
@@ -70,7 +80,7 @@ impl App {
         settings: Settings,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-        (published, following): (Arc<Published>, Option<Arc<Following>>),
+        (published, source): (Arc<Published>, Source),
         ways: Ways,
         memory: Arc<ByteBudget>,
     ) -> App {
@@ -89,9 +99,30 @@ impl App {
             metrics,
             status,
             published,
-            following,
+            source,
             unsigned: ways.unsigned,
             commands: ways.commands,
+        }
+    }
+
+    /// The state of a service that nobody can write through.
+    pub fn read_only(
+        settings: Settings,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
+        current: (Arc<Published>, Source),
+    ) -> App {
+        // Requests that write are refused before they could use these.
+        let ways = Ways { unsigned: bounded(0).0, commands: bounded(0).0 };
+        let memory = ByteBudget::new(settings.memory_bytes);
+        App::new(settings, metrics, status, current, ways, (None, memory))
+    }
+
+    /// What is known of the index that is followed, if one is.
+    pub fn following(&self) -> Option<&Following> {
+        match &self.source {
+            Source::Followed(following) => Some(following),
+            Source::Own | Source::Others => None,
         }
     }
 

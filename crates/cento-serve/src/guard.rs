@@ -13,12 +13,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::answer;
-use super::app::App;
+use super::app::{App, Source};
 use super::failure::Failure;
 use super::tokens::Role;
 
 /// Routes that answer when they are done, however long it takes.
-const PATIENT: [&str; 1] = ["/v1/compact"];
+const PATIENT: [&str; 2] = ["/v1/compact", "/v1/join"];
 
 /// Answers within the time limit, counts, and logs.
 pub async fn guard(
@@ -162,9 +162,18 @@ pub async fn readers(state: State<Arc<App>>, request: Request, next: Next) -> Re
 
 /// Admits clients that may write, if the service can.
 pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Response {
-    if state.following.is_some() {
-        let message = "this service follows an index that is written elsewhere; send changes to its \
-                       writer, whose next push brings them here";
+    let message = match state.source {
+        Source::Own => None,
+        Source::Followed(_) => Some(
+            "this service follows an index that is written elsewhere; send changes to its writer, \
+             whose next push brings them here",
+        ),
+        Source::Others => Some(
+            "this service searches several indexes as one, and writes to none of them; change them with \
+             commands, or through a service of one of them",
+        ),
+    };
+    if let Some(message) = message {
         return Failure::new(StatusCode::FORBIDDEN, "read_only", message).into_response();
     }
     only(Role::Write, state, request, next).await

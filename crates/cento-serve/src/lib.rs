@@ -25,6 +25,7 @@ mod published;
 mod routes;
 mod schedule;
 mod tokens;
+mod watch;
 mod whereabouts;
 mod writer;
 
@@ -34,14 +35,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use crossbeam::channel::{Sender, bounded};
+use crossbeam::channel::Sender;
 use jiff::civil::Time;
 
 pub use cento_client::{DEFAULT_PORT, Whereabouts};
 pub use follow::{Follow, Newest, Upstream};
 pub use tokens::{Role, Tokens};
 
-use app::{App, Ways};
+use app::{App, Source, Ways};
 use cento::budget::ByteBudget;
 use cento::fault::Faults;
 use cento::index::Index;
@@ -54,6 +55,8 @@ use ingest::Signers;
 use metrics::Metrics;
 use published::Published;
 use schedule::Daily;
+use shards::Shards;
+use watch::Watcher;
 use writer::{Outgoing, Status, WriterSettings, WriterThread};
 
 /// A measure that would take more steps, about ten seconds, is not begun: on a busy machine it would
@@ -100,6 +103,8 @@ pub struct Settings {
     pub commit_interval: Duration,
     /// The time of the day at which the index is compacted.
     pub compact_at: Option<Time>,
+    /// The directory with the finished indexes that clients may have joined; none may be without.
+    pub join_dir: Option<PathBuf>,
     /// What weighs the words of measures that know a collection.
     pub collection: Option<Arc<FrequencyTable>>,
     /// Log every request.
@@ -132,6 +137,7 @@ impl Default for Settings {
             memory_bytes: 512 << 20,
             commit_interval: Duration::from_secs(5),
             compact_at: None,
+            join_dir: None,
             collection: None,
             log_requests: false,
             source: SourceOptions::default(),
@@ -142,8 +148,8 @@ impl Default for Settings {
 
 /// A service that is ready to run.
 pub struct Service {
-    /// Where it says where it listens.
-    dir: PathBuf,
+    /// Where it says where it listens; nowhere if the index is another process's.
+    dir: Option<PathBuf>,
     listener: TcpListener,
     app: Arc<App>,
     changes: Changes,
@@ -155,6 +161,8 @@ enum Changes {
     Written { index: Index, commands: Sender<Command>, signers: Signers, writer: WriterThread },
     /// From elsewhere.
     Followed(Follower),
+    /// From other processes on this machine.
+    Watched(Watcher),
 }
 
 impl std::fmt::Debug for Service {
@@ -193,8 +201,9 @@ impl Service {
         let memory = ByteBudget::new(settings.memory_bytes / 2);
         let (signers, unsigned) = Signers::start(settings.threads, &index, &documents, &memory);
         let ways = Ways { unsigned, commands: commands.clone() };
-        let app = App::new(settings, metrics, status, (published, None), ways, memory);
-        let dir = index.path().to_owned();
+        let source = Source::Own;
+        let app = App::new(settings, metrics, status, (published, source), ways, (shards, memory));
+        let dir = Some(index.path().to_owned());
         let changes = Changes::Written { index, commands, signers, writer };
         Ok(Service { dir, listener, app: Arc::new(app), changes })
     }
@@ -207,14 +216,31 @@ impl Service {
     pub fn follow(follow: Follow, mut settings: Settings) -> Result<Service> {
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::of_follower());
-        let dir = follow.dir.clone();
+        let dir = Some(follow.dir.clone());
         let (follower, published, following) = Follower::start(follow, &metrics)?;
-        // Requests that write are refused before they could use these.
-        let ways = Ways { unsigned: bounded(0).0, commands: bounded(0).0 };
-        let memory = ByteBudget::new(settings.memory_bytes);
-        let current = (published, Some(following));
-        let app = App::new(settings, metrics, Arc::new(Status::new()), current, ways, memory);
+        let current = (published, Source::Followed(following));
+        let app = App::read_only(settings, metrics, Arc::new(Status::new()), current);
         Ok(Service { dir, listener, app: Arc::new(app), changes: Changes::Followed(follower) })
+    }
+
+    /// Serves the indexes at `paths` as if they were one: each answer is that of an index with all their
+    /// documents, and names the index of each. What other processes commit is seen within about a second.
+    /// Nobody can write through this service.
+    ///
+    /// # Errors
+    /// When an index cannot be opened, they do not fit each other ([`Snapshot::union`]), or the address is
+    /// taken.
+    ///
+    /// [`Snapshot::union`]: cento::index::Snapshot::union
+    pub fn over(paths: &[PathBuf], mut settings: Settings) -> Result<Service> {
+        let listener = listen(&mut settings)?;
+        let metrics = Arc::new(Metrics::new());
+        let published = Arc::new(Published::open_all(paths, &metrics)?);
+        let status = Arc::new(Status::new());
+        let watcher = Watcher::start(published.clone(), metrics.clone(), status.clone())?;
+        let app = App::read_only(settings, metrics, status, (published, Source::Others));
+        let changes = Changes::Watched(watcher);
+        Ok(Service { dir: None, listener, app: Arc::new(app), changes })
     }
 
     /// Where it listens.
@@ -243,7 +269,8 @@ impl Service {
             .enable_all()
             .build()
             .map_err(failed)?;
-        let here = whereabouts::announce(&dir, app.settings.listen, app.status.started);
+        let here =
+            dir.map(|dir| whereabouts::announce(&dir, app.settings.listen, app.status.started));
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
             let router = routes::router(app.clone());
@@ -271,6 +298,10 @@ impl Service {
             Changes::Followed(follower) => {
                 drop(here);
                 follower.join();
+                Ok(())
+            }
+            Changes::Watched(watcher) => {
+                watcher.join();
                 Ok(())
             }
         }

@@ -1,17 +1,17 @@
 //! Which searcher answers queries now?
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::metrics::Metrics;
 use cento::Result;
-use cento::index::Index;
+use cento::index::{Index, Snapshot};
 use cento::search::Searcher;
 
 /// The searcher over the last commit. A request takes it once, so it sees one commit only.
 pub struct Published {
-    /// Opened for searching; the writer has another one.
-    index: RwLock<Index>,
+    /// Opened for searching; the writer has another one. Several are searched as one.
+    indexes: RwLock<Vec<Index>>,
     current: RwLock<Arc<Searcher>>,
 }
 
@@ -21,10 +21,18 @@ impl Published {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(path: &Path, metrics: &Metrics) -> Result<Published> {
-        let index = Index::open_for_search(path)?;
-        let searcher = Arc::new(Searcher::new(index.snapshot()?));
+        Published::open_all(&[path.to_owned()], metrics)
+    }
+
+    /// Opens the indexes at `paths`, to be searched as one.
+    ///
+    /// # Errors
+    /// When one cannot be opened, or they do not fit each other.
+    pub fn open_all(paths: &[PathBuf], metrics: &Metrics) -> Result<Published> {
+        let indexes = paths.iter().map(Index::open_for_search).collect::<Result<Vec<_>>>()?;
+        let searcher = searcher(&indexes)?;
         tell(&searcher, metrics);
-        Ok(Published { index: RwLock::new(index), current: RwLock::new(searcher) })
+        Ok(Published { indexes: RwLock::new(indexes), current: RwLock::new(searcher) })
     }
 
     /// The searcher.
@@ -40,8 +48,8 @@ impl Published {
         if self.current().snapshot().is_current()? {
             return Ok(());
         }
-        let index = self.index.read().unwrap_or_else(PoisonError::into_inner).clone();
-        self.replace(index, metrics)
+        let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner).clone();
+        self.replace_all(indexes, metrics)
     }
 
     /// Answers from another index from now on.
@@ -49,12 +57,25 @@ impl Published {
     /// # Errors
     /// When it cannot be read; the searcher then stays the one before.
     pub fn replace(&self, index: Index, metrics: &Metrics) -> Result<()> {
-        let searcher = Arc::new(Searcher::new(index.snapshot()?));
+        self.replace_all(vec![index], metrics)
+    }
+
+    fn replace_all(&self, indexes: Vec<Index>, metrics: &Metrics) -> Result<()> {
+        let searcher = searcher(&indexes)?;
         tell(&searcher, metrics);
-        *self.index.write().unwrap_or_else(PoisonError::into_inner) = index;
+        *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = indexes;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = searcher;
         Ok(())
     }
+}
+
+/// A searcher over the last commits of these indexes, as if they were one; each has the name of its path.
+fn searcher(indexes: &[Index]) -> Result<Arc<Searcher>> {
+    let named = indexes
+        .iter()
+        .map(|index| Ok((index.path().display().to_string(), index.snapshot()?)))
+        .collect::<Result<_>>()?;
+    Ok(Arc::new(Searcher::new(Snapshot::union(named)?)))
 }
 
 fn tell(searcher: &Searcher, metrics: &Metrics) {

@@ -37,6 +37,7 @@ mod service_files;
 mod service_hardened;
 mod service_log;
 mod service_stops;
+mod several;
 mod tables;
 mod unreadable;
 mod web;

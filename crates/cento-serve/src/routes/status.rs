@@ -16,7 +16,7 @@ use cento_client::api::{Following, Health, StatsResponse};
 
 fn ok(app: &App) -> Json<Health> {
     let ms = |time: Duration| time.as_millis() as u64;
-    let following = app.following.as_ref().map(|following| Following {
+    let following = app.following().map(|following| Following {
         manifest: following.served(),
         newest: following.newest(),
         lag_ms: ms(following.lag()),
@@ -52,7 +52,7 @@ pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Health>, Failure
         let message = "the last commit cannot be opened; searches see the one before";
         return Err(Failure::unavailable(message));
     }
-    if app.following.as_ref().is_some_and(|following| following.is_late()) {
+    if app.following().is_some_and(|following| following.is_late()) {
         let message = "the index that is served is older than allowed; searches continue";
         return Err(Failure::unavailable(message));
     }
@@ -83,7 +83,7 @@ pub async fn openapi() -> Response {
     ), super::errors::Errors)
 ))]
 pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    if let Some(following) = &app.following {
+    if let Some(following) = app.following() {
         app.metrics.follows(following);
     }
     let format = Format::accepted(&headers);

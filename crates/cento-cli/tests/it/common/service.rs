@@ -1,7 +1,7 @@
 //! A running service.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -51,6 +51,24 @@ impl Service {
         let mut command = dir.command(&arguments);
         command.env("CENTO_LOG", "debug").stderr(log);
         Service::wait_for(command, &dir.path("idx"))
+    }
+
+    /// Serves these indexes of `dir` as one. They are other processes' to write, and none of them says where
+    /// the service is; its log does.
+    pub fn over(dir: &Dir, indexes: &[&str]) -> Service {
+        let arguments =
+            [&["serve"], indexes, &["--listen", "127.0.0.1:0", "--log", "json"]].concat();
+        let mut command = dir.command(&arguments);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        let url = said["url"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned();
+        // A pipe that is full would stop it.
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Service { child, url }
     }
 
     fn wait_for(mut command: Command, index: &Path) -> Service {

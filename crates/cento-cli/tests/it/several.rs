@@ -1,0 +1,169 @@
+//! The real binary: several indexes that are searched and served as one.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::common::run::{Dir, line};
+use crate::common::service::Service;
+use crate::common::words;
+
+const DOCUMENTS: u64 = 30;
+
+fn text(number: u64) -> String {
+    format!("{} {} {}", words(number % 5, 40), words(1000 + number, 30), words(77, 30))
+}
+
+/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that joins them.
+fn parts() -> Dir {
+    let dir = Dir::new();
+    for (part, name) in (0..).zip(["a", "b", "c"]) {
+        let lines = (0..DOCUMENTS).filter(|number| number % 3 == part);
+        let lines = lines.map(|number| line(&format!("d{number:02}"), &text(number), json!({})));
+        dir.write("part.jsonl", lines.collect::<String>());
+        dir.json(&["add", name, "part.jsonl"]);
+    }
+    dir.json(&["join", "all", "a", "b", "c"]);
+    dir
+}
+
+/// Takes out what differs from run to run, and the names of indexes, which are returned.
+fn without_names(answer: &mut Value) -> Vec<String> {
+    answer.as_object_mut().unwrap().remove("took_us");
+    let hits = answer["hits"].as_array_mut().unwrap();
+    let names = hits.iter_mut().map(|hit| hit.as_object_mut().unwrap().remove("index"));
+    names.flatten().map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_service_over_several_indexes_answers_as_the_command_and_as_the_joined_one() {
+    let dir = parts();
+    let service = Service::over(&dir, &["a", "b", "c"]);
+    let ask = |number: u64| -> Value {
+        let request = json!({"text": text(number), "limit": 20, "passages": true, "max_df": "12"});
+        let reply = service.post("/v1/search", &request.to_string());
+        assert_eq!(reply.status, 200, "{reply:?}");
+        serde_json::from_str(&reply.body).unwrap()
+    };
+    for number in 0..DOCUMENTS {
+        let text = text(number);
+        let options = ["--text", &text, "-n", "20", "--passages", "--max-df", "12"];
+        let mut found = ask(number);
+        let mut told = dir.json(&[&["search", "a", "b", "c"], &options[..]].concat());
+        let mut whole = dir.json(&[&["search", "all"], &options[..]].concat());
+        let names = without_names(&mut found);
+        assert_eq!(names, without_names(&mut told));
+        assert!(names.len() > 4 && without_names(&mut whole).is_empty(), "{found}");
+        assert_eq!(found, told);
+        assert_eq!(found, whole);
+        for (hit, name) in found["hits"].as_array().unwrap().iter().zip(&names) {
+            let number: usize = hit["id"].as_str().unwrap()[1..].parse().unwrap();
+            assert_eq!(*name, ["a", "b", "c"][number % 3]);
+        }
+        assert!(found["query"]["stopped"].as_u64().unwrap() > 0, "{found}");
+    }
+    let stats: Value = serde_json::from_str(&service.ask("GET", "/v1/stats", "", "").body).unwrap();
+    assert_eq!(stats["documents"], DOCUMENTS);
+    let document = service.ask("GET", "/v1/documents/d07", "", "");
+    assert!(document.status == 200 && document.body.contains(&text(7)), "{document:?}");
+}
+
+#[test]
+fn a_service_over_several_indexes_only_reads_and_sees_what_others_commit() {
+    let dir = parts();
+    let service = Service::over(&dir, &["a", "b"]);
+    for (path, body) in [
+        ("/v1/documents", r#"{"id": "x", "text": "y"}"#),
+        ("/v1/remove", r#"{"ids": ["d00"]}"#),
+        ("/v1/commit", "{}"),
+        ("/v1/compact", "{}"),
+    ] {
+        let reply = service.post(path, body);
+        assert_eq!((reply.status, reply.code()), (403, "read_only".into()), "{path}");
+        assert!(reply.body.contains("several indexes as one"), "{}", reply.body);
+    }
+    let request = json!({"text": words(500, 60)}).to_string();
+    let hits = || -> Vec<Value> {
+        let reply = service.post("/v1/search", &request);
+        let answer: Value = serde_json::from_str(&reply.body).unwrap();
+        answer["hits"].as_array().unwrap().clone()
+    };
+    assert!(hits().is_empty());
+    // Nobody is locked out of the indexes, and an id that comes twice is told apart.
+    dir.write("new.jsonl", line("d00", &words(500, 60), json!({})));
+    dir.json(&["add", "b", "new.jsonl"]);
+    let until = Instant::now() + Duration::from_secs(60);
+    while hits().is_empty() {
+        assert!(Instant::now() < until, "the new commit is not seen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!((&hits()[0]["id"], &hits()[0]["index"]), (&json!("d00"), &json!("b")));
+    let reply = service.post("/v1/search", r#"{"id": "d00"}"#);
+    assert!(reply.status == 400 && reply.body.contains("is in a and in b"), "{reply:?}");
+    assert!(service.stop());
+    for name in ["a", "b"] {
+        assert!(!dir.path(name).join(".service.json").exists());
+    }
+}
+
+#[test]
+fn indexes_that_do_not_fit_are_not_served() {
+    let dir = parts();
+    dir.write("other.jsonl", line("x", &words(1, 50), json!({})));
+    dir.json(&["add", "other", "other.jsonl", "--scheme", "kgram(k=3)"]);
+    let refused = |args: &[&str], expected: &str| {
+        let run = dir.run(&[&["serve", "--listen", "127.0.0.1:0"], args].concat());
+        assert!(run.status == 2 && run.err.contains(expected), "{args:?}: {}", run.err);
+    };
+    refused(&["a", "other"], "kgram(k=3)");
+    refused(&["a", "a"], "named twice");
+    refused(&["a", "missing"], "missing");
+    refused(&["a", "b", "--compact-at", "03:00"], "--compact-at");
+}
+
+#[test]
+fn documents_are_compared_with_several_indexes_as_with_the_joined_one() {
+    let dir = parts();
+    let mut lines = String::new();
+    for number in 0..DOCUMENTS {
+        let near = format!("{} {}", text(number), words(2000 + number, 3));
+        let part = format!("{} {}", words(number % 5, 40), words(3000 + number, 40));
+        lines += &line(&format!("exact{number}"), &text(number), json!({}));
+        lines += &line(&format!("near{number}"), &near, json!({}));
+        lines += &line(&format!("part{number}"), &part, json!({}));
+    }
+    dir.write("next.jsonl", lines);
+    let report = |against: &[&str], options: &[&str]| -> Vec<Value> {
+        for name in ["out", "report"] {
+            let _ = std::fs::remove_file(dir.path(name));
+        }
+        let mut args = vec!["dedup", "next.jsonl", "--out", "out", "--report", "report"];
+        against.iter().for_each(|index| args.extend(["--against", index]));
+        args.extend(options);
+        let run = dir.run(&args);
+        assert!(run.status < 2, "{}", run.err);
+        let lines = std::fs::read_to_string(dir.path("report")).unwrap();
+        let kept = std::fs::read_to_string(dir.path("out")).unwrap();
+        let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.chain([json!({ "kept": kept })]).collect()
+    };
+    for options in [&[][..], &["--min-containment", "0.3"], &["--cut-passages", "20"]] {
+        let expected = report(&["all"], options);
+        let mut found = report(&["a", "b", "c"], options);
+        let mut named = 0;
+        for line in &mut found {
+            let holders: Vec<&mut Value> = match line.get("cut").is_some() {
+                true => line["cut"].as_array_mut().unwrap().iter_mut().collect(),
+                false => vec![line],
+            };
+            for holder in holders {
+                let Some(name) = holder.as_object_mut().unwrap().remove("index") else { continue };
+                let number: usize = holder["of"].as_str().unwrap()[1..].parse().unwrap();
+                assert_eq!(name, ["a", "b", "c"][number % 3]);
+                named += 1;
+            }
+        }
+        assert!(named >= DOCUMENTS, "{named} of {options:?}");
+        assert_eq!(found, expected, "{options:?}");
+    }
+}

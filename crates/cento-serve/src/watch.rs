@@ -1,0 +1,62 @@
+//! How does a service that only reads see what others commit?
+//!
+//! A thread looks at the lists of segments every second, and publishes a new searcher when one of them
+//! has changed. What cannot be opened is tried again; searches go on over what there was.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::metrics::Metrics;
+use super::priority;
+use super::published::Published;
+use super::writer::Status;
+use cento::{Error, Result};
+
+/// The time between two looks.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The thread that looks.
+pub struct Watcher {
+    thread: JoinHandle<()>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Watcher {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(
+        published: Arc<Published>,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
+    ) -> Result<Watcher> {
+        let stop: Arc<AtomicBool> = Arc::default();
+        let is_over = stop.clone();
+        let look = move || {
+            priority::give_way();
+            while !is_over.load(Ordering::Relaxed) {
+                let seen = Error::catch("looking for commits", || published.refresh(&metrics));
+                let was_stale = status.stale.swap(seen.is_err(), Ordering::Relaxed);
+                if let (Err(error), false) = (seen, was_stale) {
+                    tracing::warn!(%error, "cannot open the last commit; searches see the one before, and it is tried again");
+                }
+                std::thread::park_timeout(INTERVAL);
+            }
+        };
+        let thread = std::thread::Builder::new().name("watch".into()).spawn(look);
+        let thread =
+            thread.map_err(|e| Error::io("start", "the thread that looks for commits", e))?;
+        Ok(Watcher { thread, stop })
+    }
+
+    /// Ends the thread.
+    pub fn join(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.thread().unpark();
+        // A panic has been reported where it happened.
+        let _ = self.thread.join();
+    }
+}
