@@ -27,6 +27,7 @@ use crate::error::{Corruption, Error, Result};
 
 /// What happens if two of the indexes have a document with the same id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OnConflict {
     /// Nothing is joined.
@@ -48,6 +49,7 @@ pub struct JoinOptions {
 
 /// The result of joining.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Joined {
     /// Documents that have come from the shards.

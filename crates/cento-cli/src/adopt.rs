@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::output::{self, Format, bytes, count, counted};
+use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::{Outcome, Result};
 use cento::index::Index;
 use cento::{Error, JoinOptions, Joined, OnConflict};
+use cento_client::api::JoinRequest;
 
 /// Make one index of finished indexes, without building it again.
 ///
@@ -17,14 +19,16 @@ use cento::{Error, JoinOptions, Joined, OnConflict};
 /// before are left out. The answers are those of one index that was built of all documents.
 ///
 /// Shards must have the scheme, the analyzer and the frequency table of the index, and nobody may be
-/// writing to them.
+/// writing to them. An index that does not exist is created like the first shard.
+///
+/// With --url the index is that of a service, which goes on meanwhile, and shards are named as they lie in
+/// the directory that it was started with for them (`serve --join-dir`).
 #[derive(Debug, Args)]
 pub struct Join {
-    /// Directory of the index that takes the others; created like the first shard if it does not
-    /// exist.
-    index: PathBuf,
+    #[command(flatten)]
+    target: TargetArgs,
     /// Directories of the indexes to take, the shards.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "url")]
     shards: Vec<PathBuf>,
     /// What to do if two of the indexes have a document with the same id.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "error")]
@@ -48,13 +52,29 @@ enum Conflict {
 }
 
 impl Join {
-    pub(super) fn run(self) -> Result {
+    pub(super) fn run(mut self) -> Result {
         let on_conflict = match self.on_conflict {
             Conflict::Error => OnConflict::Error,
             Conflict::Later => OnConflict::Later,
         };
         let options = JoinOptions { on_conflict, remove: self.remove };
-        let joined = Index::join(&self.index, &self.shards, options).map_err(without_service)?;
+        let joined = match self.target.target(&mut self.shards)? {
+            Target::Index(index) => {
+                Index::join(index, &self.shards, options).map_err(with_service)?
+            }
+            Target::Service(_) if self.remove => {
+                let what = "--move cannot be used with --url: a service removes no shards";
+                return Err(Error::Query { what: what.into() }.into());
+            }
+            Target::Service(_) if self.shards.is_empty() => {
+                let what = "name the shards, as they lie in the directory of the service for them";
+                return Err(Error::Query { what: what.into() }.into());
+            }
+            Target::Service(client) => {
+                let shards = self.shards.iter().map(|shard| shard.display().to_string()).collect();
+                client.join(&JoinRequest { shards, on_conflict })?
+            }
+        };
         match self.format {
             Format::Json => output::print_json(&joined)?,
             Format::Human => tell!("{}", sentence(&joined)),
@@ -73,11 +93,11 @@ impl Join {
     }
 }
 
-/// A locked index needs other advice than from verbs that a service can do.
-fn without_service(error: Error) -> Error {
+/// A locked index needs other advice than from verbs that a service can always do.
+fn with_service(error: Error) -> Error {
     let Error::Locked { path } = error else { return error };
-    let what = "another process is writing to this index; wait until it has finished, or stop it: \
-                joining does not go through a service";
+    let what = "another process is writing to this index; wait until it has finished, or stop it; a \
+                service that was started with --join-dir joins shards there with --url";
     Error::Index { path, what: what.into() }
 }
 

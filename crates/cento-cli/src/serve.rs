@@ -239,6 +239,7 @@ impl Serve {
             memory_bytes: self.memory,
             commit_interval: self.commit_interval,
             compact_at: self.compact_at,
+            join_dir: self.join_dir.clone(),
             collection: table.map(Arc::new),
             log_requests: self.log_requests,
             source: source_options(),

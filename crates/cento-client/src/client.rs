@@ -27,14 +27,14 @@ use ureq::{Agent, Body};
 
 use crate::api::{
     AddResponse, Commit, CommitResponse, CompactRequest, CompactResponse, CompareRequest,
-    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health,
+    CompareResponse, DocumentBody, DocumentResponse, ErrorBody, FileBody, Health, JoinRequest,
     PairwiseReportRequest, PairwiseRequest, PairwiseResponse, PassagesRequest, PassagesResponse,
     RemoveRequest, RemoveResponse, ReportRequest, SearchFilesResponse, SearchRequest,
     StatsResponse, TextsResponse,
 };
 use crate::multipart::Multipart;
 use cento::search::Answer;
-use cento::{Error, Result};
+use cento::{Error, Joined, Result};
 
 /// The maximum size of an answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
@@ -48,9 +48,10 @@ const ASKED_FIRST_BYTES: usize = 256 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const COMPACT: &str = "/v1/compact";
+const JOIN: &str = "/v1/join";
 
 /// A healthy service answers within this time, which exceeds its own time limit. Waiting for a
-/// compaction has no limit.
+/// compaction or a join has no limit.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A running service accepts a connection within this time.
@@ -305,6 +306,14 @@ impl Client {
         self.post(COMPACT, json(request)?)
     }
 
+    /// Takes finished indexes in the service's directory for them into its index, all or none.
+    ///
+    /// # Errors
+    /// As [`search`](Self::search).
+    pub fn join(&self, request: &JoinRequest) -> Result<Joined> {
+        self.post(JOIN, json(request)?)
+    }
+
     /// Returns the size of the index.
     ///
     /// # Errors
@@ -383,7 +392,7 @@ impl Client {
             }
             request.call()
         } else {
-            let agent = if path == COMPACT { &self.patient } else { &self.agent };
+            let agent = if [COMPACT, JOIN].contains(&path) { &self.patient } else { &self.agent };
             let mut request = agent.post(url);
             if let Some(authorization) = &self.authorization {
                 request = request.header(header::AUTHORIZATION, authorization);

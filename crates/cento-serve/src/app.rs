@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::follow::Following;
 use super::metrics::Metrics;
 use super::published::Published;
+use super::shards::Shards;
 use super::writer::Status;
 use cento::budget::ByteBudget;
 use cento::search::Searcher;
@@ -28,8 +29,10 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     pub status: Arc<Status>,
     pub published: Arc<Published>,
-    /// What is known of the index that is followed; a service of an index of its own follows none.
-    pub following: Option<Arc<Following>>,
+    /// Where its commits come from.
+    pub source: Source,
+    /// Where the indexes are that clients may have joined, if they may.
+    pub shards: Option<Arc<Shards>>,
     /// Whether the service listens on a loopback address only.
     pub is_loopback: bool,
     pub is_stopping: AtomicBool,
@@ -82,8 +85,9 @@ impl App {
         status: Arc<Status>,
         (published, source): (Arc<Published>, Source),
         ways: Ways,
-        memory: Arc<ByteBudget>,
+        (shards, memory): (Option<Shards>, Arc<ByteBudget>),
     ) -> App {
+        let shards = shards.map(Arc::new);
         // Bodies become texts.
         let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
@@ -95,6 +99,7 @@ impl App {
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
             is_loopback: settings.listen.ip().is_loopback(),
             is_stopping: AtomicBool::new(false),
+            shards,
             settings,
             metrics,
             status,

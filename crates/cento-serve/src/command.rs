@@ -4,6 +4,7 @@
 //! there to the [`writer`](crate::writer) as a [`Command`]; all others go to the writer directly. The
 //! answer comes back by a [`Reply`]. Senders and receivers know this module, and not each other.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,9 +13,9 @@ use tokio::sync::oneshot;
 
 use crate::failure::Failure;
 use crate::metrics::Metrics;
-use cento::Result;
 use cento::budget::Permit;
 use cento::index::{Compaction, Signed};
+use cento::{JoinOptions, Joined, Result};
 use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
 /// An answer names at most this number of records that were not added.
@@ -101,6 +102,15 @@ pub enum Command {
         reply: Reply<CompactResponse>,
         /// Whether it is the end.
         wait: bool,
+    },
+    /// To take finished indexes into this one.
+    Join {
+        /// Their directories.
+        shards: Vec<PathBuf>,
+        /// What is done about ids that occur twice.
+        options: JoinOptions,
+        /// Where to send the answer; why it was not done is said in terms of their paths.
+        reply: Reply<Result<Joined>>,
     },
     /// A compaction has come to its end.
     Compacted(Result<Compaction>),

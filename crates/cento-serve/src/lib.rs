@@ -24,6 +24,7 @@ mod priority;
 mod published;
 mod routes;
 mod schedule;
+mod shards;
 mod tokens;
 mod watch;
 mod whereabouts;
@@ -177,6 +178,7 @@ impl Service {
     /// # Errors
     /// When there is no index, another process writes to it, or the address is taken.
     pub fn bind(path: &Path, mut settings: Settings) -> Result<Service> {
+        let shards = settings.join_dir.as_deref().map(Shards::below).transpose()?;
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::new());
         let published = Arc::new(Published::open(path, &metrics)?);

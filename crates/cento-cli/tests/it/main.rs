@@ -35,6 +35,7 @@ mod service;
 mod service_defects;
 mod service_files;
 mod service_hardened;
+mod service_join;
 mod service_log;
 mod service_stops;
 mod several;

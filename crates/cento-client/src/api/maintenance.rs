@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::whole;
+use cento::OnConflict;
 use cento::index::{Compaction, Stats};
 
 /// What committing came to.
@@ -72,6 +73,21 @@ pub struct CompactResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub compaction: Option<Compaction>,
+}
+
+/// Which finished indexes become part of that of the service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct JoinRequest {
+    /// Their names in the directory that the service was started with for them (`serve --join-dir`). No name
+    /// leads out of it.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 1000))]
+    pub shards: Vec<String>,
+    /// What happens if two of the indexes have a document with the same id: `error`, the default, joins
+    /// nothing; with `later` the index that is named later wins.
+    #[serde(default)]
+    pub on_conflict: OnConflict,
 }
 
 /// The index, and what the service is doing to it.

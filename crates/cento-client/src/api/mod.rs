@@ -25,7 +25,8 @@ pub use files::{
     SearchFilesResponse, TextsResponse,
 };
 pub use maintenance::{
-    CommitResponse, CompactRequest, CompactResponse, Following, Health, Run, StatsResponse,
+    CommitResponse, CompactRequest, CompactResponse, Following, Health, JoinRequest, Run,
+    StatsResponse,
 };
 pub use pairwise::{PairwiseRequest, PairwiseResponse};
 pub use report::{PairwiseReportRequest, ReportRequest};

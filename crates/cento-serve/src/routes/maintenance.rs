@@ -1,4 +1,4 @@
-//! `POST /v1/commit` and `POST /v1/compact`
+//! `POST /v1/commit`, `POST /v1/compact` and `POST /v1/join`
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use crate::app::App;
 use crate::body::Body;
 use crate::command::Command;
 use crate::failure::Failure;
-use cento_client::api::{CommitResponse, CompactRequest, CompactResponse};
+use cento::{JoinOptions, Joined};
+use cento_client::api::{CommitResponse, CompactRequest, CompactResponse, JoinRequest};
 
 /// Commit what has been added and removed.
 #[cfg_attr(feature = "openapi", utoipa::path(
@@ -62,4 +63,36 @@ pub async fn compact(
     let response = app.command(|reply| Command::Compact { segments, reply, wait }).await?;
     let status = if response.done { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok((status, Json(response)))
+}
+
+/// Take finished indexes into this one, all in one commit.
+///
+/// They lie in the directory that the service was started with for them. Searches go on meanwhile; other
+/// changes wait. A repetition takes nothing.
+#[cfg_attr(feature = "openapi", utoipa::path(
+    post,
+    path = "/v1/join",
+    tag = "maintenance",
+    security(("token" = [])),
+    request_body = JoinRequest,
+    responses(
+        (status = 200, description = "Joined: durable and searchable", body = Joined),
+        (status = 409, description = "The indexes do not fit, are being written, or have an id twice", body = cento_client::api::ErrorBody),
+        super::errors::Errors,
+    )
+))]
+pub async fn join(State(app): State<Arc<App>>, request: Request) -> Result<Json<Joined>, Failure> {
+    let Some(shards) = app.shards.clone() else {
+        let message = "this service joins no indexes: it was started without a directory for them";
+        return Err(Failure::new(StatusCode::FORBIDDEN, "not_allowed", message));
+    };
+    let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
+    let body = tokio::time::timeout(app.settings.timeout, body).await;
+    let JoinRequest { shards: names, on_conflict } =
+        body.map_err(|_| Failure::timed_out())??.json()?;
+    let options = JoinOptions { on_conflict, remove: false };
+    let paths = shards.find(&names)?;
+    let joined = app.command(|reply| Command::Join { shards: paths, options, reply }).await?;
+    let index = app.searcher().snapshot().index().path().to_owned();
+    joined.map(Json).map_err(|error| shards.failure(&index, &error))
 }

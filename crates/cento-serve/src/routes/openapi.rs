@@ -33,6 +33,7 @@ use cento_client::api::ErrorBody;
         documents::remove,
         maintenance::commit,
         maintenance::compact,
+        maintenance::join,
         status::stats,
         status::metrics,
         status::healthz,

@@ -11,6 +11,7 @@
 mod recovery;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
@@ -28,7 +29,7 @@ use crate::published::Published;
 use crate::schedule::{self, Daily};
 use cento::fault::Point;
 use cento::index::{Compaction, Index, Outcome, Writer, WriterOptions};
-use cento::{Error, Result};
+use cento::{Error, JoinOptions, Joined, Result};
 use cento_client::api::AddReport;
 use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
@@ -244,6 +245,11 @@ impl Work {
                 self.running = Some(Running { segments, tries: 0, reply });
                 self.begin_compaction();
             }
+            Command::Join { shards, options, reply } => {
+                // What was taken before comes before.
+                self.commit();
+                reply.send(Ok(self.join(&shards, options)));
+            }
             Command::Compacted(result) => self.end_compaction(result),
             Command::Stop => self.is_stopped = true,
         }
@@ -432,6 +438,28 @@ impl Work {
             _ => {}
         }
         published.is_ok()
+    }
+
+    /// Takes finished indexes into this one, and lets searches see them.
+    fn join(&mut self, shards: &[PathBuf], options: JoinOptions) -> Result<Joined> {
+        let started = Instant::now();
+        let joined = Error::catch("a join", || {
+            let shards = shards.iter().map(Index::open).collect::<Result<Vec<_>>>()?;
+            self.writer()?.adopt(&shards, options)
+        });
+        let is_usable = self.writer.as_ref().is_some_and(Writer::is_usable);
+        match &joined {
+            Ok(Joined { documents, segments, .. }) => {
+                let took_ms = started.elapsed().as_millis() as u64;
+                tracing::info!(documents, segments, took_ms, "joined");
+                self.publish();
+            }
+            // Nothing has been taken since the last commit: nothing is lost.
+            Err(_) if is_usable => {}
+            Err(Error::Internal { .. }) => drop(self.recover()),
+            Err(error) => drop(self.give_up(error)),
+        }
+        joined
     }
 
     fn begin_compaction(&mut self) {
