@@ -175,6 +175,8 @@ impl Reader {
             }
             "rename" => self.rename(call, [None, None], [0, 1], 2),
             "renameat" | "renameat2" => self.rename(call, [Some(0), Some(2)], [1, 3], 4),
+            "link" => self.link(call, [None, None], [0, 1]),
+            "linkat" => self.link(call, [Some(0), Some(2)], [1, 3]),
             "unlink" | "rmdir" => self.name(call, None, 0, None),
             "unlinkat" => self.name(call, Some(0), 1, None),
             "mkdir" => self.name(call, None, 0, Some(true)),
@@ -347,6 +349,21 @@ impl Reader {
         Ok(())
     }
 
+    /// A file has one name more.
+    fn link(&mut self, call: &Call, dirs: [Option<usize>; 2], paths: [usize; 2]) -> Result {
+        let from = self.place(call, dirs[0], &call.bytes(paths[0])?)?;
+        let to = self.place(call, dirs[1], &call.bytes(paths[1])?)?;
+        let (from, to) = match (from, to) {
+            (None, None) => return Ok(()),
+            (Some(from), Some(to)) => (from, to),
+            _ => return self.unknown(call),
+        };
+        let told = format!("{} {} to {}", call.name, from.path, to.path);
+        let Some(file) = self.at(&from) else { return self.unknown(call) };
+        self.change(Change::Names(vec![(to.dir, to.name, Some(file))]), told);
+        Ok(())
+    }
+
     /// A name goes, or comes to stand for a new directory.
     fn name(
         &mut self,
@@ -460,6 +477,18 @@ mod tests {
              1 unlinkat(4, \"c\", AT_REMOVEDIR) = 0\n",
         );
         assert_eq!(tree, Tree::from([("a".into(), None), ("b".into(), None)]));
+    }
+
+    #[test]
+    fn a_link_is_the_same_file_by_another_name() {
+        let (_, tree) = after(
+            "1 mkdir(\"a\", 0777) = 0\n\
+             1 openat(AT_FDCWD, \"b\", O_WRONLY|O_CREAT, 0666) = 3\n\
+             1 linkat(AT_FDCWD, \"b\", AT_FDCWD, \"a/c\", 0) = 0\n\
+             1 write(3, \"x\", 1) = 1\n\
+             1 unlink(\"b\") = 0\n",
+        );
+        assert_eq!(tree, Tree::from([("a".into(), None), ("a/c".into(), file("x"))]));
     }
 
     #[test]

@@ -19,6 +19,9 @@ const BASE: &str = "base.jsonl";
 const TABLE: &str = "table.cento";
 const ONE: &str = "one.jsonl";
 const CHECKPOINT: &str = "out.jsonl.checkpoint";
+/// Indexes that are joined, and what is in them.
+const SHARDS: [(&str, &str); 2] =
+    [("shard0.cento", "shard0.jsonl"), ("shard1.cento", "shard1.jsonl")];
 
 /// A run of a verb.
 pub struct Scenario {
@@ -78,6 +81,18 @@ impl Scenario {
                 let is_done = std::fs::metadata(dir.join(OUT)).is_ok_and(|found| found.len() > 0);
                 if is_done { Vec::new() } else { vec![self.run.clone()] }
             }
+            // Shards that were removed have been joined.
+            "join-move" => {
+                let is_gone = |shard: &str| !dir.join(shard).join("meta.json").exists();
+                let gone =
+                    SHARDS.map(|(shard, _)| shard).into_iter().filter(|shard| is_gone(shard));
+                let gone: Vec<&str> = gone.collect();
+                if gone.len() == SHARDS.len() {
+                    return Vec::new();
+                }
+                let left = self.run.iter().copied().filter(|word| !gone.contains(word));
+                vec![left.collect()]
+            }
             _ => vec![self.run.clone()],
         }
     }
@@ -107,8 +122,8 @@ impl Scenario {
     }
 
     /// Files that a message may name.
-    pub fn names(&self) -> [&'static str; 6] {
-        [INDEX, OUT, REPORT, INPUT, BASE, TABLE]
+    pub fn names(&self) -> [&'static str; 8] {
+        [INDEX, OUT, REPORT, INPUT, BASE, TABLE, SHARDS[0].0, SHARDS[1].0]
     }
 }
 
@@ -204,7 +219,31 @@ pub fn all() -> Vec<Scenario> {
         retrain,
         dedup(),
         pairs(),
+        join("join", &[]),
+        join("join-move", &["--move"]),
     ]
+}
+
+/// Two indexes that become part of a third; some documents take the place of others, and one was removed.
+fn join(name: &'static str, options: &[&'static str]) -> Scenario {
+    let base = documents("base", 100, 12);
+    let mut shards = [documents("one", 1000, 5), documents("two", 1100, 5)];
+    shards[0].push(("base3".into(), text(1200, 40)));
+    shards[1].push(("one2".into(), text(1201, 40)));
+    let mut joined = contents(&base);
+    shards.iter().flatten().for_each(|(id, text)| drop(joined.insert(id.clone(), text.clone())));
+    joined.remove("two1");
+    let mut files = vec![(BASE, lines(&base))];
+    let mut setup = vec![ADD_BASE.to_vec()];
+    for ((index, input), documents) in SHARDS.into_iter().zip(&shards) {
+        files.push((input, lines(documents)));
+        setup.push(vec!["add", index, input, "--threads", "1"]);
+    }
+    setup.push(vec!["remove", SHARDS[1].0, "two1"]);
+    let mut run = vec!["join", INDEX, SHARDS[0].0, SHARDS[1].0, "--on-conflict", "later"];
+    run.extend(options);
+    let story = vec![contents(&base), joined];
+    Scenario { files, setup, ..Scenario::new(name, &run, story) }
 }
 
 /// A new index in eleven commits, with documents that take the place of others, and merges.
