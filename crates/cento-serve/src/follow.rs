@@ -255,9 +255,9 @@ impl Follows {
         }
         let dir = self.upstream.fetch(newest, Some(served), &self.stop)?;
         self.published.replace(Index::open_for_search(dir)?, &self.metrics)?;
+        let lag_ms = self.following.lag().as_millis() as u64;
         self.following.serves(newest);
         self.upstream.keep_only(newest);
-        let lag_ms = self.following.lag().as_millis() as u64;
         tracing::info!(manifest = newest, lag_ms, "serving a newer commit");
         Ok(())
     }
