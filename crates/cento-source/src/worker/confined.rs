@@ -37,6 +37,13 @@ mod filter {
         SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter_all_threads,
     };
 
+    #[cfg(target_arch = "x86_64")]
+    const ARCH: TargetArch = TargetArch::x86_64;
+    #[cfg(target_arch = "aarch64")]
+    const ARCH: TargetArch = TargetArch::aarch64;
+    #[cfg(target_arch = "riscv64")]
+    const ARCH: TargetArch = TargetArch::riscv64;
+
     /// Calls that are allowed whatever their arguments.
     const ALLOWED: [c_long; 33] = [
         // Streams that are open.
@@ -91,7 +98,6 @@ mod filter {
     /// # Errors
     /// Never, with the lists of this file.
     pub(super) fn program() -> io::Result<BpfProgram> {
-        let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
         let own = u64::from(std::process::id());
         let rule = |argument, len, is, value| {
             let condition = SeccompCondition::new(argument, len, is, value)?;
@@ -120,7 +126,7 @@ mod filter {
             rules.insert(call, vec![rule.map_err(io::Error::other)?]);
         }
         let forbidden = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
-        let filter = SeccompFilter::new(rules, forbidden, SeccompAction::Allow, arch);
+        let filter = SeccompFilter::new(rules, forbidden, SeccompAction::Allow, ARCH);
         filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
     }
 
