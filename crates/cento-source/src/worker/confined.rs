@@ -178,7 +178,7 @@ mod tests {
             let sum = std::thread::spawn(|| vec![1u8; 8 << 20].iter().map(|&x| x as usize).sum());
             let mut read = String::new();
             open.try_clone().unwrap().read_to_string(&mut read).unwrap();
-            let _ = open.read(&mut [0]).unwrap();
+            assert_eq!(open.read(&mut [0]).unwrap(), 0, "it shares its place with its copy");
             (tried.map(|tried| tried.map_err(|e| e.raw_os_error())), sum.join().unwrap(), read)
         });
         let (tried, sum, read): (_, usize, _) = confined.join().unwrap();
