@@ -11,7 +11,7 @@ import importlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -147,6 +147,27 @@ def duplicates(index: _Path, *, prefer: str = "oldest", **thresholds: Any) -> li
         for cluster in clusters
         for member in cluster.members
         if member.id != cluster.representative
+    ]
+
+
+def dropped(
+    build: Callable[[list[str]], object], index: _Path, *, prefer: str, min_resemblance: float
+) -> list[str]:
+    """Builds an index, and finds the documents that deduplication drops.
+
+    Args:
+        build: Builds it, given the columns that are to be in the meta objects.
+        index: The directory of the index.
+        prefer: Which document of a cluster stays: see :meth:`Index.clusters`.
+        min_resemblance: The least resemblance to the document that stays, 0 to 1.
+
+    Returns:
+        The ids.
+    """
+    column = prefer.removeprefix("-")
+    build([] if column in ("oldest", "longest") else [column])
+    return [
+        each["id"] for each in duplicates(index, prefer=prefer, min_resemblance=min_resemblance)
     ]
 
 

@@ -111,9 +111,21 @@ def dedup(
         parts: As for :func:`build`.
         settings: Other arguments of :class:`cento.Index`.
     """
-    column = prefer.removeprefix("-")
-    meta = [] if column in ("oldest", "longest") else [column]
-    build(ds, index, id=id, text=text, meta=meta, parts=parts, **settings)
-    found = _parts.duplicates(index, prefer=prefer, min_resemblance=min_resemblance)
-    dropped = frozenset(each["id"] for each in found)
-    return ds.filter(lambda row: str(row[id]) not in dropped)
+
+    def build_with(meta: list[str]) -> object:
+        return build(ds, index, id=id, text=text, meta=meta, parts=parts, **settings)
+
+    found = _parts.dropped(build_with, index, prefer=prefer, min_resemblance=min_resemblance)
+    if not found:
+        return ds
+    # One copy for all tasks of a machine.
+    ray: Any = importlib.import_module("ray")
+    shared = ray.put(frozenset(found))
+
+    def keep(block: Any) -> Any:
+        pa: Any = importlib.import_module("pyarrow")
+        gone = ray.get(shared)
+        ids = block[id].cast(pa.string()).to_pylist()
+        return block.filter(pa.array([each not in gone for each in ids], pa.bool_()))
+
+    return ds.map_batches(keep, batch_format="pyarrow", zero_copy_batch=True)

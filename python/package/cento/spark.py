@@ -110,13 +110,15 @@ def dedup(
         parts: As for :func:`build`.
         settings: Other arguments of :class:`cento.Index`.
     """
-    column = prefer.removeprefix("-")
-    meta = [] if column in ("oldest", "longest") else [column]
-    build(df, index, id=id, text=text, meta=meta, parts=parts, **settings)
-    found = _parts.duplicates(index, prefer=prefer, min_resemblance=min_resemblance)
+
+    def build_with(meta: list[str]) -> object:
+        return build(df, index, id=id, text=text, meta=meta, parts=parts, **settings)
+
+    found = _parts.dropped(build_with, index, prefer=prefer, min_resemblance=min_resemblance)
     if not found:
         return df
-    dropped = df.sparkSession.createDataFrame([(each["id"],) for each in found], "dropped string")
+    pa: Any = importlib.import_module("pyarrow")
+    dropped = df.sparkSession.createDataFrame(pa.table({"dropped": found}))
     return df.join(dropped, df[id].cast("string") == dropped["dropped"], "left_anti")
 
 

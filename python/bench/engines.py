@@ -1,0 +1,301 @@
+"""Do Spark and Ray find what one machine finds, in what time, also if a worker is killed?
+
+    python engines.py CORPUS.jsonl WORK ENGINE [--workers N] [--documents N] [--kill]
+
+ENGINE is `one`, `spark` (`local-cluster[N,1,2048]`) or `ray` (N processors). Builds an index of
+the first documents of the corpus (`id`, `text`), finds its pairs of resemblance 0.8 and more, and
+deduplicates; prints the seconds of each, the seconds of a job that only reads the data, and
+digests of the pairs and of the ids that stay. With `--kill` a worker of the engine is killed with
+SIGKILL while it builds, and again while it builds and deduplicates. Parquet files of the corpus
+stay in WORK for other runs. Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cento
+import cento.parts
+import cento.ray
+import cento.spark
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.parquet as pq
+
+LEAST = 0.8
+FILE_ROWS = 20_000
+COLUMNS: dict[str, Any] = {"id": "id", "text": "text"}
+
+
+def parquet_of(corpus: Path, work: Path, documents: int | None) -> Path:
+    """The first documents as Parquet files, with their numbers."""
+    directory = work / f"{corpus.stem}-{documents or 'all'}.parquet"
+    if directory.exists():
+        return directory
+    made = Path(f"{directory}.tmp")
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    rows: list[dict[str, Any]] = []
+
+    def flush(number: int) -> None:
+        if rows:
+            table = pa.Table.from_pylist(rows)
+            # Spark takes Snappy from a library that not every machine can load.
+            pq.write_table(table, made / f"{number:08}.parquet", compression="none")
+            rows.clear()
+
+    number = 0
+    with corpus.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            if number == documents:
+                break
+            row = json.loads(line)
+            rows.append({"id": str(row["id"]), "text": row["text"], "n": number})
+            if len(rows) == FILE_ROWS:
+                flush(number)
+    flush(number + 1)
+    made.rename(directory)
+    return directory
+
+
+def digest(rows: Iterable[str]) -> str:
+    sorted_rows = sorted(rows)
+    sha = hashlib.sha256("\n".join(sorted_rows).encode()).hexdigest()[:16]
+    return f"{len(sorted_rows)} {sha}"
+
+
+def digest_of_pairs(table: Any) -> str:
+    columns = [table[name].to_pylist() for name in ("a", "b", "overlap", "resemblance")]
+    # Which of two comes first is a matter of the order in which documents are stored.
+    return digest(f"{sorted((a, b))} {o} {r}" for a, b, o, r in zip(*columns, strict=True))
+
+
+def pairs_of(index: Any) -> Any:
+    """The pairs, which the driver finds."""
+    opened = cento.Index(index)
+    return pa.table(opened.pairs(min_resemblance=LEAST, to_arrow=True))
+
+
+def descendants(root: int) -> list[tuple[int, str]]:
+    """The processes below one, and their command lines."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text("utf-8", errors="replace")
+            except OSError:
+                continue
+            parent = int(stat.rpartition(")")[2].split()[1])
+            parents.setdefault(parent, []).append(int(entry.name))
+    found: list[tuple[int, str]] = []
+    waiting = [root]
+    while waiting:
+        for child in parents.get(waiting.pop(), []):
+            waiting.append(child)
+            try:
+                line = Path(f"/proc/{child}/cmdline").read_text("utf-8", errors="replace")
+            except OSError:
+                continue
+            found.append((child, line.replace("\0", " ")))
+    return found
+
+
+class Killer:
+    """Kills a worker that works, once for each phase."""
+
+    def __init__(self, is_worker: Callable[[str], bool]) -> None:
+        self._is_worker = is_worker
+        self.killed = 0
+
+    def during(self, work: Callable[[], Any], after: float) -> Any:
+        over = threading.Event()
+
+        def kill() -> None:
+            if over.wait(after):
+                return
+            workers = [pid for pid, line in descendants(os.getpid()) if self._is_worker(line)]
+            if workers:
+                os.kill(workers[-1], signal.SIGKILL)
+                self.killed += 1
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        try:
+            return work()
+        finally:
+            over.set()
+            thread.join()
+
+
+class Run:
+    """Times of phases, in which workers may be killed."""
+
+    def __init__(self, killer: Killer | None) -> None:
+        self._killer = killer
+        self.seconds: dict[str, float] = {}
+
+    def phase(self, name: str, work: Callable[[], Any], after: float = 0.0) -> Any:
+        started = time.perf_counter()
+        try:
+            if self._killer is None or after == 0.0:
+                return work()
+            return self._killer.during(work, after)
+        finally:
+            self.seconds[name] = time.perf_counter() - started
+
+
+def by_one(source: Path, work: Path, run: Run) -> tuple[str, str]:
+    index = cento.Index(work / "one.idx", create=True)
+
+    def build() -> None:
+        reader = pads.dataset(source).scanner(batch_readahead=2).to_reader()
+        with index.writer() as w:
+            w.add_arrow(reader, meta=["n"], **COLUMNS)
+
+    run.phase("build", build)
+    pairs = run.phase("pairs", lambda: pairs_of(index))
+
+    def dedup() -> list[str]:
+        gone = cento.parts.duplicates(index, prefer="n", min_resemblance=LEAST)
+        dropped = {each["id"] for each in gone}
+        return [id for id in index.ids() if id not in dropped]
+
+    kept = run.phase("dedup", dedup)
+    return digest_of_pairs(pairs), digest(kept)
+
+
+def by_spark(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "1g",
+        "spark.sql.shuffle.partitions": "16",
+        "spark.local.dir": str(work / "spark"),
+        "spark.task.maxFailures": "8",
+        "spark.sql.parquet.compression.codec": "uncompressed",
+    }
+
+    def start() -> Any:
+        builder = SparkSession.builder.master(f"local-cluster[{workers},1,2048]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()
+
+    session = run.phase("start", start)
+    try:
+        df = session.read.parquet(str(source))
+
+        def count(batches: Iterable[Any]) -> Iterator[Any]:
+            size = sum(batch["text"].nbytes for batch in batches)
+            yield pa.RecordBatch.from_pydict({"size": [size]})
+
+        run.phase("read only", lambda: df.mapInArrow(count, "size long").collect())
+        index = work / "spark.idx"
+        run.phase("build", lambda: cento.spark.build(df, index, meta=["n"], parts=16, **COLUMNS), 6)
+        pairs = run.phase("pairs", lambda: pairs_of(index))
+        kept = run.phase(
+            "build and dedup",
+            lambda: (
+                cento.spark.dedup(
+                    df,
+                    work / "dedup.idx",
+                    min_resemblance=LEAST,
+                    prefer="n",
+                    parts=16,
+                    **COLUMNS,
+                )
+                .select("id")
+                .write.parquet(str(work / "kept.parquet"))
+            ),
+            6,
+        )
+        del kept
+    finally:
+        session.stop()
+    ids = pq.read_table(work / "kept.parquet")["id"].to_pylist()
+    return digest_of_pairs(pairs), digest(ids)
+
+
+def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
+    import ray
+    import ray.data
+
+    def start() -> Any:
+        ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=1 << 30)
+        return ray.data.read_parquet(str(source))
+
+    ds = run.phase("start", start)
+    try:
+
+        def count(block: Any) -> dict[str, list[int]]:
+            return {"size": [block["text"].nbytes]}
+
+        run.phase("read only", lambda: ds.map_batches(count, batch_format="pyarrow").sum("size"))
+        index = work / "ray.idx"
+        run.phase("build", lambda: cento.ray.build(ds, index, meta=["n"], parts=16, **COLUMNS), 6)
+        pairs = run.phase("pairs", lambda: pairs_of(index))
+
+        def dedup() -> None:
+            kept = cento.ray.dedup(
+                ds, work / "dedup.idx", min_resemblance=LEAST, prefer="n", parts=16, **COLUMNS
+            )
+            kept.select_columns(["id"]).write_parquet(str(work / "kept.parquet"))
+
+        run.phase("build and dedup", dedup, 6)
+    finally:
+        ray.shutdown()
+    ids = pq.read_table(work / "kept.parquet")["id"].to_pylist()
+    return digest_of_pairs(pairs), digest(ids)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("engine", choices=["one", "spark", "ray"])
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--documents", type=int)
+    parser.add_argument("--kill", action="store_true")
+    asked = parser.parse_args()
+    source = parquet_of(asked.corpus, asked.work.absolute(), asked.documents)
+    work = asked.work.absolute() / f"{asked.engine}-{os.getpid()}"
+    work.mkdir(parents=True)
+    workers = {
+        "spark": lambda line: "CoarseGrainedExecutorBackend" in line,
+        # What runs tasks is called so.
+        "ray": lambda line: line.startswith("ray::") and "IDLE" not in line,
+        "one": lambda line: False,
+    }
+    killer = Killer(workers[asked.engine]) if asked.kill else None
+    run = Run(killer)
+    try:
+        if asked.engine == "one":
+            found = by_one(source, work, run)
+        elif asked.engine == "spark":
+            found = by_spark(source, work, run, asked.workers)
+        else:
+            found = by_ray(source, work, run, asked.workers)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
+    print(f"{asked.engine}, {asked.workers} workers: {times}")
+    print(f"pairs {found[0]}, kept {found[1]}, {killer.killed if killer else 0} workers killed")
+
+
+if __name__ == "__main__":
+    main()
