@@ -1,5 +1,8 @@
 //! How large is the index, and what is in it?
 
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Index, Snapshot};
@@ -78,22 +81,37 @@ impl Snapshot {
 
 impl Index {
     fn bytes(&self) -> Result<Bytes> {
-        let failed = |e| Error::io("read", self.path(), e);
         let mut bytes = Bytes::default();
-        for entry in std::fs::read_dir(self.path()).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            // A file may be collected by a writer between the two calls.
-            let Ok(metadata) = entry.metadata() else {
-                continue;
-            };
-            let path = entry.path();
+        for (path, len) in self.files()? {
             let kind = match path.extension().and_then(|extension| extension.to_str()) {
                 Some(EXTENSION) => &mut bytes.signatures,
                 Some("store") if self.config().store_text => &mut bytes.text,
                 _ => &mut bytes.other,
             };
-            *kind += metadata.len();
+            *kind += len;
         }
         Ok(bytes)
+    }
+
+    /// The files of the directory, and how long they are.
+    fn files(&self) -> Result<Vec<(PathBuf, u64)>> {
+        let failed = |e| Error::io("read", self.path(), e);
+        let entries = match std::fs::read_dir(self.path()) {
+            // That of a copy which has been replaced and is still searched: its files are open.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let listed = self.directory().listed().into_iter();
+                return Ok(listed.map(|(name, file)| (PathBuf::from(name), file.len)).collect());
+            }
+            entries => entries.map_err(failed)?,
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            // A file may be collected by a writer between the two calls.
+            if let Ok(metadata) = entry.metadata() {
+                files.push((entry.path(), metadata.len()));
+            }
+        }
+        Ok(files)
     }
 }

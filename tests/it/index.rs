@@ -331,3 +331,22 @@ fn texts_whose_digests_share_a_half_are_not_the_same() {
         index.compact(1).unwrap();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_copy_that_was_removed_while_it_is_searched_has_statistics() {
+    // A follower removes the copy that it has replaced, while requests still read it.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("copy");
+    let index = Index::create(&path, config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    writer.add(document("a", &words(1, 50))).unwrap();
+    writer.finish().unwrap();
+    let snapshot = index.snapshot().unwrap();
+    let before = snapshot.stats().unwrap();
+    std::fs::remove_dir_all(&path).unwrap();
+    let after = snapshot.stats().unwrap();
+    assert_eq!(after.bytes.signatures, before.bytes.signatures);
+    assert_eq!(after.bytes.text, before.bytes.text);
+    assert_eq!((after.documents, after.postings), (before.documents, before.postings));
+}
