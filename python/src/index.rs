@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cento::index::Config;
 use cento::scheme::frequency::FrequencyTable;
-use cento::{Error, MaxDf, Searcher};
+use cento::{Error, MaxDf, Searcher, Snapshot};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -31,8 +31,17 @@ struct Open {
     /// The process that opened it.
     process: u32,
     index: cento::Index,
-    /// Over the last commit that was looked at; none if there may be a later one.
+    /// Over the commit that it shows; none while that cannot be read.
     searcher: Option<Searcher>,
+}
+
+impl Open {
+    /// Shows the last commit. An index with a damaged file opens, so that `check` can name the file; whatever needs
+    /// the commit tries again, and says why it cannot be read.
+    fn new(index: cento::Index) -> Open {
+        let searcher = index.snapshot().ok().map(Searcher::new);
+        Open { process: std::process::id(), index, searcher }
+    }
 }
 
 /// The settings of a new index.
@@ -69,12 +78,12 @@ impl Index {
                 return Ok((open.index.clone(), open.searcher.clone()));
             }
         }
-        let index = cento::Index::open(&self.path)?;
+        let new = Open::new(cento::Index::open(&self.path)?);
+        let opened = (new.index.clone(), new.searcher.clone());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = Open { process, index: index.clone(), searcher: None };
         // Its locks may be held by threads that are in the other process only.
         std::mem::forget(std::mem::replace(&mut *open, new));
-        Ok((index, None))
+        Ok(opened)
     }
 
     /// A searcher over the commit that the index shows.
@@ -88,9 +97,10 @@ impl Index {
         Ok(open.searcher.get_or_insert(searcher).clone())
     }
 
-    /// Shows the last commit from now on.
-    pub fn renew(&self) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).searcher = None;
+    /// Shows this commit from now on.
+    pub fn show(&self, snapshot: Snapshot) {
+        let searcher = Some(Searcher::new(snapshot));
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).searcher = searcher;
     }
 }
 
@@ -122,8 +132,7 @@ impl Index {
                 check_settings(&index, scheme, analyzer, store_text)?;
                 index
             };
-            let open = Open { process: std::process::id(), index, searcher: None };
-            Ok(Index { path, open: Mutex::new(open) })
+            Ok(Index { path, open: Mutex::new(Open::new(index)) })
         })
     }
 
@@ -139,8 +148,10 @@ impl Index {
     }
 
     fn reload(&self, py: Python<'_>) -> PyResult<()> {
-        self.renew();
-        run::long(py, |_| self.searcher().map(|_| ()))
+        run::long(py, |_| {
+            self.show(self.index()?.snapshot()?);
+            Ok(())
+        })
     }
 
     fn documents(&self, py: Python<'_>) -> PyResult<u64> {
@@ -193,8 +204,11 @@ impl Index {
 
     /// The segments before and after, and the deleted documents of which nothing is left.
     fn compact(&self, py: Python<'_>, segments: usize) -> PyResult<(usize, usize, u64)> {
-        let done = apart(py, self.index().map_err(Failure)?, move |index| index.compact(segments))?;
-        self.renew();
+        let (done, snapshot) = apart(py, self.index().map_err(Failure)?, move |index| {
+            let done = index.compact(segments)?;
+            Ok((done, index.snapshot()?))
+        })?;
+        self.show(snapshot);
         Ok((done.segments_before, done.segments_after, done.purged))
     }
 

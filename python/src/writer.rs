@@ -272,8 +272,13 @@ impl Writer {
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;
         let open = self.open.clone();
-        run::long(py, |_| with(&open, cento::Writer::commit))?;
-        self.index.get().renew();
+        let committed = |writer: &mut cento::Writer| {
+            writer.commit()?;
+            Ok(writer.committed()?.clone())
+        };
+        // The commit itself, and not the last one: another process may write when this one has finished.
+        let snapshot = run::long(py, |_| with(&open, committed))?;
+        self.index.get().show(snapshot);
         Ok(())
     }
 

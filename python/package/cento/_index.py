@@ -42,9 +42,10 @@ Rank = Literal["overlap", "weight", "passages"]
 class Index:
     """A directory of documents and their signatures.
 
-    It shows one commit: searches see what was committed when the index was opened, and what this
-    object's writer has committed since. Commits of other processes are seen after :meth:`reload`.
-    Any number of threads may share it. It can be sent to other processes, which open it again.
+    It shows one commit: the last one when it was opened, or when this object's writer committed or
+    :meth:`compact` ended since. Later commits of others are seen after :meth:`reload`.
+    Any number of threads may share it. It can be sent to other processes, which open it again and
+    show the last commit of that time.
 
     Args:
         path: The directory.
