@@ -6,8 +6,8 @@ ENGINE is `one`, `spark` (`local-cluster[N,1,2048]`) or `ray` (N processors). Bu
 the first documents of the corpus (`id`, `text`), finds its pairs of resemblance 0.8 and more, and
 deduplicates; prints the seconds of each, the seconds of a job that only reads the data, and
 digests of the pairs and of the ids that stay. With `--kill` a worker of the engine is killed with
-SIGKILL while it builds, and again while it builds and deduplicates. Parquet files of the corpus
-stay in WORK for other runs. Linux.
+SIGKILL while each of the three runs. Parquet files of the corpus stay in WORK for other runs.
+Linux.
 """
 
 from __future__ import annotations
@@ -79,12 +79,6 @@ def digest_of_pairs(table: Any) -> str:
     columns = [table[name].to_pylist() for name in ("a", "b", "overlap", "resemblance")]
     # Which of two comes first is a matter of the order in which documents are stored.
     return digest(f"{sorted((a, b))} {o} {r}" for a, b, o, r in zip(*columns, strict=True))
-
-
-def pairs_of(index: Any) -> Any:
-    """The pairs, which the driver finds."""
-    opened = cento.Index(index)
-    return pa.table(opened.pairs(min_resemblance=LEAST, to_arrow=True))
 
 
 def descendants(root: int) -> list[tuple[int, str]]:
@@ -164,7 +158,7 @@ def by_one(source: Path, work: Path, run: Run) -> tuple[str, str]:
             w.add_arrow(reader, meta=["n"], **COLUMNS)
 
     run.phase("build", build)
-    pairs = run.phase("pairs", lambda: pairs_of(index))
+    pairs = run.phase("pairs", lambda: pa.table(index.pairs(min_resemblance=LEAST, to_arrow=True)))
 
     def dedup() -> list[str]:
         gone = cento.parts.duplicates(index, prefer="n", min_resemblance=LEAST)
@@ -207,7 +201,9 @@ def by_spark(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str
         run.phase("read only", lambda: df.mapInArrow(count, "size long").collect())
         index = work / "spark.idx"
         run.phase("build", lambda: cento.spark.build(df, index, meta=["n"], parts=16, **COLUMNS), 6)
-        pairs = run.phase("pairs", lambda: pairs_of(index))
+        out = work / "pairs.parquet"
+        pairs = cento.spark.pairs(session, index, min_resemblance=LEAST)
+        run.phase("pairs", lambda: pairs.write.parquet(str(out)), 6)
         kept = run.phase(
             "build and dedup",
             lambda: (
@@ -227,8 +223,9 @@ def by_spark(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str
         del kept
     finally:
         session.stop()
+    found = pq.read_table(out)
     ids = pq.read_table(work / "kept.parquet")["id"].to_pylist()
-    return digest_of_pairs(pairs), digest(ids)
+    return digest_of_pairs(found), digest(ids)
 
 
 def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
@@ -248,7 +245,9 @@ def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
         run.phase("read only", lambda: ds.map_batches(count, batch_format="pyarrow").sum("size"))
         index = work / "ray.idx"
         run.phase("build", lambda: cento.ray.build(ds, index, meta=["n"], parts=16, **COLUMNS), 6)
-        pairs = run.phase("pairs", lambda: pairs_of(index))
+        out = work / "pairs.parquet"
+        pairs = cento.ray.pairs(index, min_resemblance=LEAST)
+        run.phase("pairs", lambda: pairs.write_parquet(str(out)), 6)
 
         def dedup() -> None:
             kept = cento.ray.dedup(
@@ -259,8 +258,9 @@ def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
         run.phase("build and dedup", dedup, 6)
     finally:
         ray.shutdown()
+    found = pq.read_table(out)
     ids = pq.read_table(work / "kept.parquet")["id"].to_pylist()
-    return digest_of_pairs(pairs), digest(ids)
+    return digest_of_pairs(found), digest(ids)
 
 
 def main() -> None:

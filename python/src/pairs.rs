@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::pairs::{Pair, PairOptions, PairReport, best_pairs, pairs};
+use cento::join::pairs::{Pair, PairOptions, PairReport, best_pairs, document_count, pairs};
 use cento::join::series::Scope;
 use cento::{Error, Passage, Searcher};
 use crossbeam::channel::{Receiver, bounded};
@@ -47,6 +47,22 @@ pub fn start(
     if rank.is_none() && limit.is_some() {
         return Err(refused("the best pairs are by a rank; give `rank` with `limit`").into());
     }
+    let part: Option<(u64, u64)> = options.value("part")?;
+    if let Some((number, of)) = part {
+        if number >= of {
+            let what = format!(
+                "`part` is ({number}, {of}); give the number of the part, from 0, and how many there are"
+            );
+            return Err(refused(what).into());
+        }
+        if rank.is_some() {
+            return Err(refused(
+                "the best pairs of a part are not those of all; give `part` or \
+                                `rank`",
+            )
+            .into());
+        }
+    }
     let options = PairOptions {
         thresholds: options.thresholds(0.1, 0.0)?,
         scope: match (within, across) {
@@ -88,7 +104,20 @@ pub fn start(
                 Ok(())
             };
             let Some(rank) = rank else {
-                return pairs(&a, b.as_ref(), &options, 0, &flag, &mut |_, pairs| give(pairs));
+                let (number, of) = part.unwrap_or((0, 1));
+                let all = u128::from(document_count(&a));
+                let place = |number: u64| (all * u128::from(number) / u128::from(of)) as u64;
+                let (first, end) = (place(number), place(number + 1));
+                if first == end {
+                    return Ok(());
+                }
+                let mut is_over = false;
+                let found = pairs(&a, b.as_ref(), &options, first, &flag, &mut |next, pairs| {
+                    give(pairs)?;
+                    is_over = next == end;
+                    if is_over { Err(Error::Cancelled) } else { Ok(()) }
+                });
+                return if is_over { Ok(()) } else { found };
             };
             let best = (rank, limit.unwrap_or(usize::MAX));
             give(best_pairs(&a, b.as_ref(), &options, best, &flag, &mut |_| {})?)

@@ -33,9 +33,14 @@ def pairs_of(index: cento.Index) -> set[frozenset[str]]:
     return {frozenset((a, b)) for a, b, _ in index.pairs(min_resemblance=0.5)}
 
 
+def all_columns(spark: str) -> list[str]:
+    return [column.split()[0] for column in spark.split(", ")]
+
+
 def test_parts_become_one_index_and_leave_nothing(
     table: Any, index: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
 ) -> None:
+    pa = pytest.importorskip("pyarrow")
     path = tmp_path / "all.idx"
     where = cento.parts.directory_of(path)
     batches = table.to_batches(max_chunksize=15)
@@ -55,6 +60,12 @@ def test_parts_become_one_index_and_leave_nothing(
     dropped = cento.parts.duplicates(path, min_resemblance=0.5, prefer="n")
     assert {id for id, _ in texts} - {each["id"] for each in dropped} == kept_by_one(texts)
 
+    found = [cento.parts.pairs_of_part(path, (at, 3), min_resemblance=0.5) for at in range(3)]
+    rows = [row for part in found for row in part.to_pylist()]
+    whole = pa.table(all.pairs(min_resemblance=0.5, to_arrow=True)).to_pylist()
+    assert rows == whole
+    assert all_columns(cento.parts.PAIRS) == found[0].schema.names
+
     queries = table.slice(0, 5)
     (found,) = cento.parts.search_batches(queries.to_batches(), path, id="url", text="content")
     expected = [
@@ -65,6 +76,7 @@ def test_parts_become_one_index_and_leave_nothing(
     rows = found.to_pylist()
     assert [(row["query"], row["rank"], row["id"]) for row in rows] == expected
     nothing = table.slice(0, 0).to_batches() or [table.to_batches()[0].slice(0, 0)]
+    assert all_columns(cento.parts.HITS) == found.schema.names
     (none,) = cento.parts.search_batches(nothing, path, id="url", text="content")
     assert none.schema == found.schema
 
@@ -104,8 +116,9 @@ def test_spark_gives_what_one_machine_gives(
         for hit in index.search(text, min_resemblance=0.3)
     }
     assert {(row.query, row.id, row.resemblance) for row in found} == expected
-    pairs = cento.spark.pairs(session, path, min_resemblance=0.5).collect()
+    pairs = cento.spark.pairs(session, path, parts=3, min_resemblance=0.5).collect()
     assert {frozenset((row.a, row.b)) for row in pairs} == pairs_of(index)
+    assert len(pairs) == len(pairs_of(index))
     kept = cento.spark.dedup(df, tmp_path / "dedup.idx", min_resemblance=0.5, prefer="n", **columns)
     assert {row.url for row in kept.collect()} == kept_by_one(texts)
     # The same ids again are not joined, and nothing is left of the attempt.
@@ -135,6 +148,9 @@ def test_ray_gives_what_one_machine_gives(
             for hit in index.search(text, min_resemblance=0.3)
         }
         assert {(row["query"], row["id"], row["resemblance"]) for row in found} == expected
+        pairs = cento.ray.pairs(path, parts=3, min_resemblance=0.5).take_all()
+        assert {frozenset((row["a"], row["b"])) for row in pairs} == pairs_of(index)
+        assert len(pairs) == len(pairs_of(index))
         kept = cento.ray.dedup(
             ds, tmp_path / "dedup.idx", min_resemblance=0.5, prefer="n", **columns
         )

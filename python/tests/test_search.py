@@ -167,6 +167,19 @@ def test_pairs_and_clusters(index: cento.Index) -> None:
         index.pairs(within="a", across="b")
 
 
+def test_parts_of_pairs_are_all_pairs(index: cento.Index) -> None:
+    whole = [pair.to_json() for pair in index.pairs(min_overlap=1)]
+    assert len(whole) >= 10
+    for of in (1, 2, 7, 40, 100):
+        parts = [list(index.pairs(min_overlap=1, part=(at, of), threads=2)) for at in range(of)]
+        assert [pair.to_json() for part in parts for pair in part] == whole
+    for wrong in [(1, 1), (0, 0), (-1, 2)]:
+        with pytest.raises(cento.QueryError, match="`part`"):
+            index.pairs(part=wrong)
+    with pytest.raises(cento.QueryError, match="not those of all"):
+        index.pairs(part=(0, 2), rank="overlap")
+
+
 def test_pairs_that_nobody_reads_on_end(index: cento.Index) -> None:
     for _ in range(20):
         first = next(index.pairs(min_overlap=1))

@@ -321,6 +321,7 @@ class Index:
         passages: bool = ...,
         min_passage: int | None = ...,
         max_df: float | str | None = ...,
+        part: tuple[int, int] | None = ...,
         threads: int | None = ...,
         to_arrow: Literal[False] = ...,
         bytes: bool = ...,
@@ -347,6 +348,7 @@ class Index:
         passages: bool = ...,
         min_passage: int | None = ...,
         max_df: float | str | None = ...,
+        part: tuple[int, int] | None = ...,
         threads: int | None = ...,
         to_arrow: Literal[True],
         bytes: bool = ...,
@@ -372,6 +374,7 @@ class Index:
         passages: bool = False,
         min_passage: int | None = None,
         max_df: float | str | None = None,
+        part: tuple[int, int] | None = None,
         threads: int | None = None,
         to_arrow: bool = False,
         bytes: bool = False,
@@ -404,6 +407,9 @@ class Index:
             passages: Give the passages in common.
             min_passage: Only pairs with a passage of so many tokens.
             max_df: As for the index, for this call.
+            part: ``(3, 64)`` for the fourth of 64 parts of the work: the pairs that its share of
+                the documents brings up. All parts together are all pairs, in order, so processes
+                and machines can share them out, as long as nobody writes to the index.
             threads: The number of threads; as many as there are processors if not given.
             to_arrow: Return a table of all pairs, without passages, when they have been found.
             bytes: Give the places of passages in bytes of UTF-8 instead of code points.

@@ -27,6 +27,13 @@ HITS = (
 )
 """The columns that :func:`search_batches` gives, in the words of Spark."""
 
+PAIRS = (
+    "a string, b string, overlap long, containment_a_in_b double, containment_b_in_a double, "
+    "resemblance double, fingerprints_a long, fingerprints_b long, tokens_a long, tokens_b long, "
+    "margin double, category string"
+)
+"""The columns that :func:`pairs_of_part` gives, in the words of Spark."""
+
 
 def directory_of(index: _Path) -> Path:
     """Where the parts of an index are while it is being built: beside it."""
@@ -115,16 +122,33 @@ def search_batches(
     for batch in batches:
         found = pa.table(opened.search_many(batch[text].to_pylist(), to_arrow=True, **options))
         queries = batch[id].cast(pa.string()).take(found["query"])
-        columns: dict[str, Any] = {"query": queries}
-        for name in found.column_names:
-            if name not in ("query", "passages"):
-                column = found[name]
-                is_count = pa.types.is_unsigned_integer(column.type)
-                columns[name] = column.cast(pa.int64()) if is_count else column
-        table = pa.table(columns).combine_chunks()
-        # A batch even where there are no hits, so that there is a schema.
-        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
-        yield table.to_batches()[0] if len(table) > 0 else empty
+        yield _plain(found.drop_columns(["passages"]).set_column(0, "query", queries))
+
+
+def pairs_of_part(index: _Path, part: tuple[int, int], **options: Any) -> Any:
+    """The pairs that a part of the documents brings up: all parts together are all pairs.
+
+    Args:
+        index: The directory of the index, to which nobody writes meanwhile.
+        part: The number of the part, from 0, and how many there are.
+        options: Other arguments of :meth:`Index.pairs`, such as ``min_resemblance``.
+
+    Returns:
+        A record batch of pyarrow with the columns :data:`PAIRS`.
+    """
+    pa: Any = importlib.import_module("pyarrow")
+    return _plain(pa.table(Index(index).pairs(part=part, to_arrow=True, **options)))
+
+
+def _plain(table: Any) -> Any:
+    """A table as one batch, also if it is empty, without unsigned numbers, which engines lack."""
+    pa: Any = importlib.import_module("pyarrow")
+    for at, field in enumerate(table.schema):
+        if pa.types.is_unsigned_integer(field.type):
+            table = table.set_column(at, field.name, table[at].cast(pa.int64()))
+    table = table.combine_chunks()
+    empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+    return table.to_batches()[0] if len(table) > 0 else empty
 
 
 def duplicates(index: _Path, *, prefer: str = "oldest", **thresholds: Any) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
-"""Ray Data builds, searches and deduplicates: data sets in, data sets out.
+"""Ray Data builds, searches, pairs and deduplicates: data sets in, data sets out.
 
-Needs ray[data] and pyarrow, and paths that the driver and all workers see. Workers build and
-search; joining and clusters are the driver's work, with all of its processors.
+Needs ray[data] and pyarrow, and paths that the driver and all workers see. Workers build, search
+and find pairs; joining and clusters are the driver's work, with all of its processors.
 """
 
 from __future__ import annotations
@@ -129,3 +129,31 @@ def dedup(
         return block.filter(pa.array([each not in gone for each in ids], pa.bool_()))
 
     return ds.map_batches(keep, batch_format="pyarrow", zero_copy_batch=True)
+
+
+def pairs(index: _Path, *, parts: int | None = None, **options: Any) -> Any:
+    """The pairs of an index as a data set, which the workers find.
+
+    Args:
+        index: The directory of the index, to which nobody writes meanwhile.
+        parts: The number of parts of the work; four for each processor of the cluster if not given.
+        options: Arguments of :meth:`cento.Index.pairs`, but for ``rank`` and ``limit``.
+
+    Returns:
+        A data set with a row for each pair: :data:`cento.parts.PAIRS`.
+    """
+    ray: Any = importlib.import_module("ray")
+    data: Any = importlib.import_module("ray.data")
+    path = os.fspath(index)
+    count = parts or 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def find(block: Any) -> Any:
+        pa: Any = importlib.import_module("pyarrow")
+        numbers = block["id"].to_pylist()
+        found = [
+            _parts.pairs_of_part(path, (at, count), **{"threads": 1, **options}) for at in numbers
+        ]
+        return pa.Table.from_batches(found)
+
+    numbers = data.range(count, override_num_blocks=count)
+    return numbers.map_batches(find, batch_format="pyarrow", zero_copy_batch=True)

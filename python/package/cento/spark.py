@@ -1,7 +1,8 @@
-"""Spark builds, searches and deduplicates: data frames in, data frames out.
+"""Spark builds, searches, pairs and deduplicates: data frames in, data frames out.
 
 Needs pyspark 4 or later and pyarrow, and paths that the driver and all executors see. Executors
-build and search; joining, clusters and pairs are the driver's work, with all of its processors.
+build, search and find pairs; joining and clusters are the driver's work, with all of its
+processors.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from . import parts as _parts
-from ._index import Index
 from ._types import Joined
 
 _Path = str | os.PathLike[str]
@@ -122,15 +122,24 @@ def dedup(
     return df.join(dropped, df[id].cast("string") == dropped["dropped"], "left_anti")
 
 
-def pairs(session: Any, index: _Path, **options: Any) -> Any:
-    """The pairs of an index as a data frame: the arguments of :meth:`cento.Index.pairs`.
+def pairs(session: Any, index: _Path, *, parts: int | None = None, **options: Any) -> Any:
+    """The pairs of an index as a data frame, which the executors find.
 
-    The driver finds them; ``session`` is the Spark session.
+    Args:
+        session: The Spark session.
+        index: The directory of the index, to which nobody writes meanwhile.
+        parts: The number of tasks; four for each processor of the cluster if not given.
+        options: Arguments of :meth:`cento.Index.pairs`, but for ``rank`` and ``limit``.
+
+    Returns:
+        A data frame with a row for each pair: :data:`cento.parts.PAIRS`.
     """
-    pa: Any = importlib.import_module("pyarrow")
-    found = pa.table(Index(index).pairs(to_arrow=True, **options))
-    fields = [
-        pa.field(f.name, pa.int64()) if pa.types.is_unsigned_integer(f.type) else f
-        for f in found.schema
-    ]
-    return session.createDataFrame(found.cast(pa.schema(fields)))
+    path = os.fspath(index)
+    count = parts or 4 * session.sparkContext.defaultParallelism
+
+    def find(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for at in batch["id"].to_pylist():
+                yield _parts.pairs_of_part(path, (at, count), **{"threads": 1, **options})
+
+    return session.range(0, count, 1, count).mapInArrow(find, _parts.PAIRS)
