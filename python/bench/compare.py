@@ -114,6 +114,18 @@ def by_cento(source: Path, target: Path) -> None:
     import cento
 
     file = pq.ParquetFile(source)
+    batches = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(ROW_GROUP))
+    kept = cento.dedup_arrow(batches, min_estimated_resemblance=THRESHOLD)
+    with pq.ParquetWriter(target, file.schema_arrow, compression="zstd") as out:
+        for batch in pa.RecordBatchReader.from_stream(kept):
+            out.write_batch(batch)
+
+
+def by_cento_rows(source: Path, target: Path) -> None:
+    """The same with an object of Python for each text, as in programs that do more with it."""
+    import cento
+
+    file = pq.ParquetFile(source)
     batches = file.iter_batches(batch_size=1000, columns=["id", "text"])
     rows = (row for b in batches for row in zip(*(c.to_pylist() for c in b.columns), strict=True))
     verdicts = cento.dedup(rows, min_estimated_resemblance=THRESHOLD)
@@ -186,6 +198,7 @@ def by_command(source: Path, target: Path) -> None:
 
 PROGRAMS: dict[str, Callable[[Path, Path], None]] = {
     "cento": by_cento,
+    "cento-rows": by_cento_rows,
     "command": by_command,
     "rensa": by_rensa,
     "datasketch": by_datasketch,
@@ -209,7 +222,8 @@ def run(directory: Path, program: str) -> None:
 
 
 def version(program: str) -> str:
-    name = {"cento": "cento-search", "command": "cento-search"}.get(program, program)
+    own = {"cento", "cento-rows", "command"}
+    name = "cento-search" if program in own else program
     return f"{program} {importlib.metadata.version(name)}"
 
 

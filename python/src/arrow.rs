@@ -14,7 +14,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use cento::join::pairs::PairReport;
 use cento::{Answer, Document, Error, Passage, Result, Unit};
 use pyo3::prelude::*;
@@ -33,6 +33,8 @@ pub struct Columns {
     pub id: Option<String>,
     /// What is written before the number of a row to make its id, in place of a column.
     pub id_prefix: Option<String>,
+    /// The same for rows of a table without a column `id`, if none is named.
+    pub numbered: &'static str,
     /// The column of the texts.
     pub text: String,
     /// The columns that make the meta object, or the one struct column that is it.
@@ -43,6 +45,8 @@ pub struct Columns {
 pub enum Meta {
     /// In one struct column.
     Object(String),
+    /// In one column, if there is one of that name and it is of structs.
+    Perhaps(String),
     /// In these columns, under their names.
     Columns(Vec<String>),
 }
@@ -55,87 +59,115 @@ pub struct Made {
     pub are_numbered: bool,
 }
 
-/// What stands before the number of a row that nobody has named.
-const NUMBERED: &str = "row/";
-
 /// Some rows of a table.
 pub struct Rows {
     batch: RecordBatch,
+    /// All rows of the batch that came in, of which these are the first.
+    whole: Option<RecordBatch>,
     /// The number of the first row.
     first: u64,
     columns: Arc<Columns>,
 }
 
 /// The tables that a value of Python gives.
-pub struct Tables<'py> {
+pub struct Tables {
     /// What else there is.
-    rest: Option<Bound<'py, PyIterator>>,
+    rest: Option<Py<PyIterator>>,
     reader: Option<Box<dyn RecordBatchReader + Send>>,
-    /// Rows that are still to be given.
-    current: Option<RecordBatch>,
+    /// Rows that are still to be given, and whether others of their batch have been.
+    current: Option<(RecordBatch, bool)>,
     columns: Arc<Columns>,
     /// Of the next row.
     number: u64,
 }
 
-impl<'py> Tables<'py> {
+impl Tables {
     /// Of anything with `__arrow_c_stream__` or `__arrow_c_array__`, or an iterable of such.
-    pub fn new(value: &Bound<'py, PyAny>, columns: Columns) -> PyResult<Tables<'py>> {
+    pub fn new(value: &Bound<'_, PyAny>, columns: Columns) -> PyResult<Tables> {
         let columns = Arc::new(columns);
         let mut tables = Tables { rest: None, reader: None, current: None, columns, number: 0 };
         if !tables.open(value)? {
             let rest = value.try_iter().map_err(|_| not_arrow(value))?;
-            tables.rest = Some(rest);
+            tables.rest = Some(rest.unbind());
         }
         Ok(tables)
     }
 
+    /// The name of the column of the texts.
+    pub fn text(&self) -> &str {
+        &self.columns.text
+    }
+
+    /// The columns of the tables; waits for the first of them. None if there is none.
+    pub fn schema(&mut self, py: Python<'_>) -> PyResult<Option<SchemaRef>> {
+        Ok(match (self.current.is_some() || self.advance(py)?, &self.current, &self.reader) {
+            (_, Some((batch, _)), _) => Some(batch.schema()),
+            (_, None, Some(reader)) => Some(reader.schema()),
+            (_, None, None) => None,
+        })
+    }
+
     /// Goes on with this value, if it is of Arrow.
-    fn open(&mut self, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+    fn open(&mut self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         if value.hasattr("__arrow_c_stream__")? {
             let reader: PyRecordBatchReader = value.extract()?;
             self.reader = Some(reader.into_reader()?);
         } else if value.hasattr("__arrow_c_array__")? {
             let batch: PyRecordBatch = value.extract()?;
-            self.current = Some(batch.into_inner());
+            self.current = Some((batch.into_inner(), false));
         } else {
             return Ok(false);
         }
         Ok(true)
     }
 
+    /// Opens the next table that is not open yet; `false` at the end.
+    fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
+        if self.reader.is_some() {
+            return Ok(true);
+        }
+        let next = self.rest.as_ref().and_then(|rest| rest.bind(py).clone().next());
+        let Some(value) = next else { return Ok(false) };
+        let value = value?;
+        match self.open(&value)? {
+            true => Ok(true),
+            false => Err(not_arrow(&value)),
+        }
+    }
+
     /// The next rows; none at the end.
-    pub fn next(&mut self, py: Python<'py>) -> PyResult<Option<Rows>> {
+    pub fn next(&mut self, py: Python<'_>) -> PyResult<Option<Rows>> {
         loop {
-            if let Some(batch) = self.current.take().filter(|batch| batch.num_rows() > 0) {
-                return Ok(Some(self.cut(&batch)?));
+            if let Some((batch, is_begun)) = self.current.take()
+                && batch.num_rows() > 0
+            {
+                return Ok(Some(self.cut(&batch, is_begun)?));
             }
             if let Some(reader) = &mut self.reader {
                 // The reader takes the GIL itself if it needs it.
                 match py.detach(|| reader.next()) {
-                    Some(batch) => self.current = Some(batch.map_err(failed)?),
+                    Some(batch) => self.current = Some((batch.map_err(failed)?, false)),
                     None => self.reader = None,
                 }
                 continue;
             }
-            let Some(value) = self.rest.as_mut().and_then(Iterator::next) else { return Ok(None) };
-            let value = value?;
-            if !self.open(&value)? {
-                return Err(not_arrow(&value));
+            if !self.advance(py)? {
+                return Ok(None);
             }
         }
     }
 
     /// The first rows of a batch; the others are left for later.
-    fn cut(&mut self, batch: &RecordBatch) -> PyResult<Rows> {
+    fn cut(&mut self, batch: &RecordBatch, is_begun: bool) -> PyResult<Rows> {
         let text = column(batch, &self.columns.text).map_err(Failure)?;
         let all = batch.num_rows();
         let bytes = text.to_data().get_slice_memory_size().unwrap_or(BATCH_BYTES).max(1);
         let count = (BATCH_BYTES.saturating_mul(all) / bytes).clamp(1, all);
-        self.current = (count < all).then(|| batch.slice(count, all - count));
+        self.current = (count < all).then(|| (batch.slice(count, all - count), true));
         let first = self.number;
         self.number += count as u64;
-        Ok(Rows { batch: batch.slice(0, count), first, columns: self.columns.clone() })
+        let whole = (!is_begun).then(|| batch.clone());
+        Ok(Rows { batch: batch.slice(0, count), whole, first, columns: self.columns.clone() })
     }
 }
 
@@ -189,9 +221,14 @@ impl Strings {
 }
 
 impl Rows {
+    /// All rows of the batch that came in, if these are the first of it.
+    pub fn take_whole(&mut self) -> Option<RecordBatch> {
+        self.whole.take()
+    }
+
     /// The documents of the rows.
     pub fn documents(&self) -> Result<Made> {
-        let Columns { id, id_prefix, text, meta } = &*self.columns;
+        let Columns { id, id_prefix, numbered, text, meta } = &*self.columns;
         let texts = Strings::new(column(&self.batch, text)?, text)?;
         let are_numbered =
             id_prefix.is_none() && id.is_none() && self.batch.column_by_name("id").is_none();
@@ -216,7 +253,7 @@ impl Rows {
             let missing = |name: &str| Error::input(place(), format!("there is no `{name}`"));
             let own = match (&ids, id_prefix) {
                 (Some(ids), _) => ids.at(row).ok_or_else(|| missing(id))?.to_owned(),
-                (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(NUMBERED)),
+                (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(numbered)),
             };
             let mut document = Document::new(own, texts.at(row).ok_or_else(|| missing(text))?);
             document.meta = self.meta(meta, row, &place)?;
@@ -235,6 +272,15 @@ impl Rows {
         place: &dyn Fn() -> String,
     ) -> Result<Map<String, Value>> {
         match meta {
+            Meta::Perhaps(name) => match self.batch.column_by_name(name) {
+                Some(column) if matches!(column.data_type(), DataType::Struct(_)) => {
+                    match json_of(column, row, place)? {
+                        Value::Object(map) => Ok(map),
+                        _ => Ok(Map::new()),
+                    }
+                }
+                _ => Ok(Map::new()),
+            },
             Meta::Object(name) => match json_of(column(&self.batch, name)?, row, place)? {
                 Value::Object(map) => Ok(map),
                 Value::Null => Ok(Map::new()),
@@ -364,6 +410,11 @@ fn shares(values: impl Iterator<Item = f64>) -> ArrayRef {
 }
 
 impl Table {
+    /// These rows.
+    pub fn new(batch: RecordBatch) -> Table {
+        Table { batch }
+    }
+
     /// The hits of answers, in their order.
     pub fn of_answers<'a>(
         answers: impl Iterator<Item = &'a Answer>,

@@ -1,12 +1,15 @@
 //! Which documents of an iterator say what one before them has said?
 //!
 //! One thread owns the run, which decides a batch at a time; the thread of Python feeds it from the iterator and gives
-//! each item back with its verdict, in order, once that is there.
+//! each item back with its verdict, in order, once that is there. Rows of Arrow data come back as batches of those
+//! that stay ([`stream`](crate::stream)).
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use cento::index::Config;
 use cento::join::dedup::{DedupOptions, Event, Progress, Record, Verdict};
 use cento::{Error, Index, Searcher};
@@ -15,16 +18,67 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 use serde::Serialize;
 
-use crate::convert::{Fields, document_of};
-use crate::error::Failure;
+use crate::arrow::{Columns, Meta, Tables};
+use crate::convert::{Fields, document_of, to_json};
+use crate::error::{Failure, refused};
 use crate::offsets::CodePoints;
 use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Made, Pipeline};
 use crate::query::Options;
 use crate::run;
 use crate::writer::ends_at_once;
 
+/// What has been decided of a document.
+pub struct Decided {
+    id: String,
+    /// With offsets in bytes.
+    pub verdict: Verdict,
+    /// The same with offsets in the unit that was asked for, where there are any.
+    shown: Option<Verdict>,
+    /// The text that is kept, if passages were cut out.
+    pub text: Option<String>,
+}
+
 /// A verdict, the same with offsets in the unit that was asked for, and the text that is kept if passages were cut out.
-type Decided = (String, String, Option<String>);
+type Said = (String, String, Option<String>);
+
+impl Decided {
+    fn new(id: &str, text: &str, verdict: &Verdict, as_bytes: bool) -> Decided {
+        let mut decided =
+            Decided { id: id.into(), verdict: verdict.clone(), shown: None, text: None };
+        let (Verdict::Kept { cut, .. } | Verdict::Passages { cut }) = verdict else {
+            return decided;
+        };
+        if cut.is_empty() {
+            return decided;
+        }
+        let (mut kept, mut at) = (String::new(), 0);
+        for cut in cut {
+            kept += &text[at..cut.bytes.0 as usize];
+            at = cut.bytes.1 as usize;
+        }
+        kept += &text[at..];
+        decided.text = Some(kept);
+        if !as_bytes {
+            let mut shown = verdict.clone();
+            let mut code_points = CodePoints::new(text);
+            if let Verdict::Kept { cut, .. } | Verdict::Passages { cut } = &mut shown {
+                cut.iter_mut().for_each(|cut| cut.bytes = code_points.range(cut.bytes));
+            }
+            decided.shown = Some(shown);
+        }
+        decided
+    }
+
+    fn said(self) -> PyResult<Said> {
+        let id = &self.id;
+        let line = to_json(&Line { id, verdict: &self.verdict })?;
+        let shown = match &self.shown {
+            Some(verdict) => to_json(&Line { id, verdict })?,
+            None => line.clone(),
+        };
+        Ok((line, shown, self.text))
+    }
+}
 
 /// A run over an iterator.
 #[pyclass(frozen, module = "cento._native")]
@@ -32,16 +86,35 @@ pub struct Dedup {
     run: Mutex<Run>,
 }
 
+/// What is deduplicated.
+enum Input {
+    /// Of the next item its number.
+    Items { items: Py<PyIterator>, fields: Fields, number: u64 },
+    /// Rows of Arrow data.
+    Tables(Tables),
+}
+
+/// A batch of Arrow data, on which verdicts are awaited.
+struct Waiting {
+    batch: RecordBatch,
+    decided: Vec<Decided>,
+}
+
+impl Waiting {
+    fn is_complete(&self) -> bool {
+        self.decided.len() == self.batch.num_rows()
+    }
+}
+
 struct Run {
-    items: Py<PyIterator>,
-    fields: Fields,
-    /// Of the next item.
-    number: u64,
+    input: Input,
     /// None once the run has ended.
     pipeline: Option<Pipeline>,
-    verdicts: Receiver<cento::Result<Decided>>,
-    /// Items without a verdict, in order.
+    verdicts: Receiver<Decided>,
+    /// Items of Python without a verdict, in order.
     waiting: VecDeque<Py<PyAny>>,
+    /// Batches without all of their verdicts, in order.
+    batches: VecDeque<Waiting>,
     /// What the iterator raised, which comes after the verdicts of the items before.
     raised: Option<PyErr>,
     is_fed: bool,
@@ -55,47 +128,35 @@ struct Line<'a> {
     verdict: &'a Verdict,
 }
 
-fn decided(id: &str, text: &str, verdict: &Verdict, as_bytes: bool) -> cento::Result<Decided> {
-    let json = |verdict| {
-        let line = serde_json::to_string(&Line { id, verdict });
-        line.map_err(|e| Error::internal("a verdict", e.to_string()))
-    };
-    let line = json(verdict)?;
-    let mut shown = verdict.clone();
-    let (Verdict::Kept { cut, .. } | Verdict::Passages { cut }) = &mut shown else {
-        return Ok((line.clone(), line, None));
-    };
-    if cut.is_empty() {
-        return Ok((line.clone(), line, None));
-    }
-    let (mut kept, mut at) = (String::new(), 0);
-    let mut code_points = CodePoints::new(text);
-    for cut in cut {
-        kept += &text[at..cut.bytes.0 as usize];
-        at = cut.bytes.1 as usize;
-        if !as_bytes {
-            cut.bytes = code_points.range(cut.bytes);
-        }
-    }
-    kept += &text[at..];
-    Ok((line, json(&shown)?, Some(kept)))
-}
-
 /// The memory for documents that are not committed yet, if not said otherwise.
 const MEMORY_BYTES: usize = 512 << 20;
 
 #[pymethods]
 impl Dedup {
     #[new]
+    #[pyo3(signature = (items, fields, index, against, as_bytes, gives_batches, options))]
+    #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
     fn new(
         py: Python<'_>,
         items: &Bound<'_, PyAny>,
-        fields: (String, String, String),
+        fields: (Option<String>, String, String),
         index: Option<PathBuf>,
         against: Vec<PathBuf>,
         as_bytes: bool,
+        gives_batches: bool,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Dedup> {
+        let (id, text, meta) = fields;
+        let input = if gives_batches {
+            let meta = Meta::Perhaps(meta);
+            Input::Tables(Tables::new(
+                items,
+                Columns { id, id_prefix: None, numbered: "", text, meta },
+            )?)
+        } else {
+            let fields = Fields { id: id.unwrap_or_else(|| "id".into()), text, meta };
+            Input::Items { items: items.try_iter()?.unbind(), fields, number: 0 }
+        };
         let options = Options(options);
         let (scheme, analyzer): (Option<String>, Option<String>) =
             (options.value("scheme")?, options.value("analyzer")?);
@@ -154,8 +215,8 @@ impl Dedup {
             let mut sink = |event: Event<'_>| {
                 if let Event::Decided(decision) = event {
                     let document = decision.document;
-                    let verdict = decided(&document.id, &document.text, decision.verdict, as_bytes);
-                    let _ = sender.send(verdict);
+                    let (id, text) = (&document.id, &document.text);
+                    let _ = sender.send(Decided::new(id, text, decision.verdict, as_bytes));
                 }
                 Ok(())
             };
@@ -168,22 +229,22 @@ impl Dedup {
             )?;
             for made in results {
                 match made? {
-                    Made::Signed(signed) => run.push(Record::Document(signed))?,
-                    Made::Known(_) | Made::Numbered(_) => {
+                    Made::Signed(signed) | Made::Numbered(signed) => {
+                        run.push(Record::Document(signed))?;
+                    }
+                    Made::Known(_) => {
                         return Err(Error::internal("dedup", "a document was not signed"));
                     }
                 }
             }
             run.finish()
         });
-        let (id, text, meta) = fields;
         let run = Run {
-            items: items.try_iter()?.unbind(),
-            fields: Fields { id, text, meta },
-            number: 0,
+            input,
             pipeline: Some(pipeline),
             verdicts,
             waiting: VecDeque::new(),
+            batches: VecDeque::new(),
             raised: None,
             is_fed: false,
         };
@@ -191,16 +252,17 @@ impl Dedup {
     }
 
     /// The next item with its verdict; none at the end.
-    fn read(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Decided)>> {
-        let Ok(mut run) = self.run.try_lock() else {
-            return Err(crate::error::refused("another thread is reading verdicts").into());
-        };
-        run.next(py)
+    fn read(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Said)>> {
+        let mut run = self.alone()?;
+        let Some(decided) = run.next(py)? else { return Ok(None) };
+        let missing = || Failure(Error::internal("dedup", "a verdict of no item came"));
+        let item = run.waiting.pop_front().ok_or_else(missing)?;
+        Ok(Some((item, decided.said()?)))
     }
 
     /// Ends the run; what has not been committed is dropped. It does not wait long for that if `is_patient` is
     /// not set.
-    fn close(&self, py: Python<'_>, is_patient: bool) {
+    pub fn close(&self, py: Python<'_>, is_patient: bool) {
         // Another thread that reads has the run, and ends it with its own.
         let pipeline = self.run.try_lock().ok().and_then(|mut run| run.pipeline.take());
         if let Some(pipeline) = pipeline {
@@ -209,11 +271,63 @@ impl Dedup {
     }
 }
 
-impl Run {
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, Decided)>> {
+impl Dedup {
+    fn alone(&self) -> PyResult<MutexGuard<'_, Run>> {
+        match self.run.try_lock() {
+            Ok(run) => Ok(run),
+            Err(TryLockError::Poisoned(run)) => Ok(run.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(refused("another thread is reading verdicts").into())
+            }
+        }
+    }
+
+    /// The columns of the Arrow data that comes in; none if there is no batch of it.
+    pub fn schema(&self, py: Python<'_>) -> PyResult<Option<SchemaRef>> {
+        match &mut self.alone()?.input {
+            Input::Tables(tables) => tables.schema(py),
+            Input::Items { .. } => Ok(None),
+        }
+    }
+
+    /// The name of the column of the texts.
+    pub fn text(&self) -> PyResult<String> {
+        Ok(match &self.alone()?.input {
+            Input::Tables(tables) => tables.text().into(),
+            Input::Items { fields, .. } => fields.text.clone(),
+        })
+    }
+
+    /// The next batch that came in, with a verdict on each row; none at the end.
+    pub fn batch(&self, py: Python<'_>) -> PyResult<Option<(RecordBatch, Vec<Decided>)>> {
+        let mut run = self.alone()?;
         loop {
-            if let Ok(verdict) = self.verdicts.try_recv() {
-                return self.decided(verdict).map(Some);
+            if run.batches.front().is_some_and(Waiting::is_complete) {
+                return Ok(run.batches.pop_front().map(|front| (front.batch, front.decided)));
+            }
+            let Some(decided) = run.next(py)? else { return Ok(None) };
+            let missing = || Failure(Error::internal("dedup", "a verdict of no row came"));
+            run.batches.front_mut().ok_or_else(missing)?.decided.push(decided);
+        }
+    }
+}
+
+impl Drop for Dedup {
+    /// Waits a moment for the end of a run that was left, so that its index has no writer afterwards.
+    fn drop(&mut self) {
+        let run = self.run.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = run.pipeline.take() {
+            Python::attach(|py| pipeline.abort(py, false));
+        }
+    }
+}
+
+impl Run {
+    /// The next verdict; none at the end.
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<Decided>> {
+        loop {
+            if let Ok(decided) = self.verdicts.try_recv() {
+                return Ok(Some(decided));
             }
             if self.pipeline.is_none() {
                 return self.raised.take().map_or(Ok(None), Err);
@@ -230,40 +344,51 @@ impl Run {
         }
     }
 
-    fn decided(&mut self, verdict: cento::Result<Decided>) -> PyResult<(Py<PyAny>, Decided)> {
-        let verdict = verdict.map_err(Failure)?;
-        let missing = || Failure(Error::internal("dedup", "a verdict of no item came"));
-        Ok((self.waiting.pop_front().ok_or_else(missing)?, verdict))
-    }
-
     /// Hands the next batch over.
     fn feed(&mut self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
-        let (mut documents, mut bytes) = (Vec::new(), 0);
-        let mut items = self.items.bind(py).clone();
-        let mut raised = None;
-        while bytes < BATCH_BYTES && documents.len() < BATCH_DOCUMENTS {
-            let Some(item) = items.next() else {
-                self.is_fed = true;
-                break;
-            };
-            let number = self.number;
-            self.number += 1;
-            match item.and_then(|item| Ok((document_of(&item, &self.fields, number, true)?, item)))
-            {
-                Ok((document, item)) => {
-                    bytes += document.text.len();
-                    documents.push(document);
-                    self.waiting.push_back(item.unbind());
+        let (batch, raised) = match &mut self.input {
+            Input::Items { items, fields, number } => {
+                let (mut documents, mut bytes, mut raised) = (Vec::new(), 0, None);
+                let mut items = items.bind(py).clone();
+                while bytes < BATCH_BYTES && documents.len() < BATCH_DOCUMENTS {
+                    let Some(item) = items.next() else {
+                        self.is_fed = true;
+                        break;
+                    };
+                    let document = |item: Bound<'_, PyAny>| {
+                        Ok((document_of(&item, fields, *number, true)?, item.unbind()))
+                    };
+                    match item.and_then(document) {
+                        Ok((document, item)) => {
+                            *number += 1;
+                            bytes += document.text.len();
+                            documents.push(document);
+                            self.waiting.push_back(item);
+                        }
+                        Err(error) => {
+                            raised = Some(error);
+                            break;
+                        }
+                    }
                 }
-                Err(error) => {
-                    raised = Some(error);
-                    break;
-                }
+                ((!documents.is_empty()).then_some(Batch::Documents(documents)), raised)
             }
-        }
-        if let (false, Some(pipeline)) = (documents.is_empty(), &self.pipeline)
-            && !pipeline.give(py, Batch::Documents(documents))?
+            Input::Tables(tables) => match tables.next(py)? {
+                None => {
+                    self.is_fed = true;
+                    (None, None)
+                }
+                Some(mut rows) => {
+                    let whole = rows.take_whole();
+                    let waiting = whole.map(|batch| Waiting { batch, decided: Vec::new() });
+                    self.batches.extend(waiting);
+                    (Some(Batch::Rows(rows)), None)
+                }
+            },
+        };
+        if let (Some(batch), Some(pipeline)) = (batch, &self.pipeline)
+            && !pipeline.give(py, batch)?
         {
             // The run has ended, and says why.
             self.is_fed = true;

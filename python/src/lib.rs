@@ -17,6 +17,7 @@ mod pipeline;
 mod query;
 mod run;
 mod search;
+mod stream;
 mod writer;
 
 use pyo3::prelude::*;
@@ -30,6 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<search::Answer>()?;
     module.add_class::<pairs::Pairs>()?;
     module.add_class::<dedup::Dedup>()?;
+    module.add_class::<stream::Stream>()?;
     module.add_class::<arrow::Table>()?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
     module.add_function(wrap_pyfunction!(join::join, module)?)?;

@@ -254,7 +254,8 @@ impl Writer {
     ) -> PyResult<Counts> {
         let (id, id_prefix, text) = columns;
         let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);
-        let mut tables = arrow::Tables::new(table, Columns { id, id_prefix, text, meta })?;
+        let columns = Columns { id, id_prefix, numbered: "row/", text, meta };
+        let mut tables = arrow::Tables::new(table, columns)?;
         self.add_batches(py, threads, || Ok(tables.next(py)?.map(Batch::Rows)))
     }
 

@@ -161,12 +161,140 @@ def test_data_sets_of_hugging_face_give_and_are_filtered(
     empty: cento.Index, tmp_path: Path, texts: list[tuple[str, str]]
 ) -> None:
     datasets = pytest.importorskip("datasets")
-    ds = datasets.Dataset.from_dict({"text": [text for _, text in texts], "n": list(range(40))})
+    ds: Any = datasets.Dataset.from_dict(
+        {"text": [text for _, text in texts], "n": list(range(40))}
+    )
     with empty.writer() as w:
         assert w.add_arrow(ds, id_prefix="ds/", meta=["n"]).added == 40
     found = empty.get("ds/7")
     assert found is not None
     assert (found.text, found.meta) == (texts[7][1], {"n": 7})
     kept = [row["n"] for row, verdict in cento.dedup(ds, min_resemblance=0.5) if verdict.kept]
+    stream = cento.dedup_arrow(ds, min_resemblance=0.5)
+    assert pa.table(stream)["n"].to_pylist() == kept
     deduper = cento.Deduper(tmp_path / "kept.idx", min_resemblance=0.5)
     assert ds.filter(deduper.keep, batched=True, batch_size=7)["n"][:] == kept
+
+
+def duplicates(texts: list[tuple[str, str]]) -> Any:
+    """A table with columns of several types; every fourth row is like the one before it."""
+    return pa.table(
+        {
+            "n": pa.array(range(len(texts)), pa.uint8()),
+            "content": pa.array([text for _, text in texts], pa.large_string()),
+            "url": pa.array([id for id, _ in texts]).dictionary_encode(),
+            "meta": [{"deep": [at, None]} for at in range(len(texts))],
+        },
+        metadata={"of": "rows"},
+    )
+
+
+def test_what_stays_of_a_stream_is_a_stream(tmp_path: Path, texts: list[tuple[str, str]]) -> None:
+    table = duplicates(texts)
+    columns: dict[str, Any] = {"id": "url", "text": "content", "min_resemblance": 0.5}
+    verdicts = [verdict for _, verdict in cento.dedup(texts, min_resemblance=0.5)]
+    expected = table.filter(pa.array([verdict.kept for verdict in verdicts]))
+    forms: list[Any] = [
+        table,
+        table.to_reader(max_chunksize=7),
+        iter(table.to_batches(max_chunksize=3)),
+        [table.slice(0, 13), table.slice(13)],
+    ]
+    for form in forms:
+        kept = cento.dedup_arrow(form, **columns)
+        assert kept.column_names == table.column_names
+        found = pa.table(kept)
+        assert found.schema.equals(table.schema, check_metadata=True)
+        assert found.equals(expected)
+    # A batch for each that came in, of which something stays.
+    again = cento.dedup_arrow(table.to_reader(max_chunksize=10), **columns)
+    sizes = [batch.num_rows for batch in again]
+    assert sizes == [8, 7, 8, 7]
+    # Without a column `id`, the number of the row is the id.
+    numbered = table.drop_columns(["url"])
+    path = tmp_path / "numbered.idx"
+    again = cento.dedup_arrow(numbered, text="content", min_resemblance=0.5, index=path)
+    assert pa.table(again)["n"].to_pylist() == expected["n"].to_pylist()
+    assert cento.Index(path).ids() == [str(n) for n in expected["n"].to_pylist()]
+    nothing = pa.table(cento.dedup_arrow(table.slice(0, 0), **columns))
+    assert nothing.schema == table.schema
+    assert len(nothing) == 0
+    path = tmp_path / "kept.idx"
+    assert pa.table(cento.dedup_arrow(table, index=path, **columns)).equals(expected)
+    assert len(pa.table(cento.dedup_arrow(table, index=path, **columns))) == 0
+    found_document = cento.Index(path).get("doc-0")
+    assert found_document is not None
+    assert found_document.meta == {"deep": [0, None]}
+
+
+def test_verdicts_become_a_column(texts: list[tuple[str, str]]) -> None:
+    items = [*texts, ("again", texts[0][1]), ("part", texts[4][1][:600])]
+    options: dict[str, Any] = {"min_resemblance": 0.5, "min_containment": 0.9}
+    verdicts = [verdict for _, verdict in cento.dedup(items, **options)]
+    table = duplicates(items)
+    found = pa.table(cento.dedup_arrow(table, annotate=True, id="url", text="content", **options))
+    assert found.drop_columns(["dedup"]).equals(table)
+    rows = found["dedup"].to_pylist()
+    for row, verdict in zip(rows, verdicts, strict=True):
+        assert row["verdict"] == verdict.kind
+        for name in ("of", "resemblance", "containment", "kept_as"):
+            assert row[name] == getattr(verdict, name)
+    with pytest.raises(cento.QueryError, match="a column `dedup` already"):
+        cento.dedup_arrow(found, annotate=True, id="url", text="content")
+    with pytest.raises(cento.QueryError, match="dedup_arrow` takes that"):
+        cento.dedup(table)
+
+
+def test_passages_are_cut_out_of_a_column(made: Any) -> None:
+    shared = " ".join(made(50, 1))
+    bodies = [
+        " ".join(made(80, 2)) + " " + shared,
+        "größer 🦉 " + " ".join(made(80, 3)) + " " + shared + " end",
+        " ".join(made(80, 4)),
+    ]
+    expected = [
+        verdict.text or text
+        for text, (_, verdict) in zip(bodies, cento.dedup(bodies, cut_passages=20), strict=True)
+    ]
+    assert expected[1] != bodies[1]
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        table = pa.table({"text": pa.array(bodies, kind)})
+        found = pa.table(cento.dedup_arrow(table, cut_passages=20))
+        assert found.schema == table.schema
+        assert found["text"].to_pylist() == expected
+
+
+def test_a_stream_that_fails_or_is_left_adds_nothing(
+    tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    path = tmp_path / "kept.idx"
+    table = duplicates(texts)
+    columns: dict[str, Any] = {"id": "url", "text": "content", "index": path}
+
+    def batches() -> Any:
+        yield table.to_batches()[0]
+        raise ZeroDivisionError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(table.schema, batches())
+    with pytest.raises(cento.InputError, match="the disk is gone"):
+        list(cento.dedup_arrow(reader, **columns))
+    with pytest.raises(ZeroDivisionError):
+        list(cento.dedup_arrow(batches(), **columns))
+    left = cento.dedup_arrow((table for _ in range(10**6)), **columns)
+    assert next(left).num_rows > 0
+    left.close()
+    assert len(cento.Index(path)) == 0
+    left = cento.dedup_arrow((table for _ in range(10**6)), **columns)
+    assert next(left).num_rows > 0
+    del left
+    with cento.Index(path).writer() as w:
+        w.add("a", "the lock is free")
+    with pytest.raises(cento.InputError, match="there is no column `link`; it has `n`"):
+        list(cento.dedup_arrow(table, id="link", text="content"))
+    with pytest.raises(cento.QueryError, match="there is no batch"):
+        cento.dedup_arrow([])
+    with pytest.raises(cento.QueryError, match="a int is no Arrow table"):
+        cento.dedup_arrow(5)
+    other = pa.table({"url": ["a"], "content": ["text"]})
+    with pytest.raises(cento.InputError, match="Arrow stream"):
+        list(cento.dedup_arrow([table, other], id="url", text="content"))

@@ -26,8 +26,18 @@ from ._errors import (
     StorageError,
 )
 from ._index import Id, Index, Item, Meta, Rank, Writer
-from ._native import Table, __version__
-from ._texts import Deduper, analyzers, compare, dedup, join, measures, schemes, sign
+from ._native import Stream, Table, __version__
+from ._texts import (
+    Deduper,
+    analyzers,
+    compare,
+    dedup,
+    dedup_arrow,
+    join,
+    measures,
+    schemes,
+    sign,
+)
 from ._types import (
     AddReport,
     Answer,
@@ -91,6 +101,7 @@ __all__ = [
     "SpecError",
     "Stats",
     "StorageError",
+    "Stream",
     "Table",
     "Verdict",
     "Weighted",
@@ -99,6 +110,7 @@ __all__ = [
     "analyzers",
     "compare",
     "dedup",
+    "dedup_arrow",
     "join",
     "measures",
     "schemes",

@@ -610,8 +610,7 @@ class Writer:
             QueryError: ``table`` gives no Arrow data.
         """
         if hasattr(table, "with_format") and not hasattr(table, "__arrow_c_stream__"):
-            # A data set of Hugging Face, which by itself gives a table for each row.
-            table = cast(Any, table).with_format("arrow").iter(batch_size=1000)
+            table = batches_of(table)
         columns = (id, id_prefix, text)
         struct, names = (meta, []) if isinstance(meta, str) else (None, list(meta))
         return AddReport(*self._native.add_arrow(table, columns, struct, names, threads))
@@ -631,6 +630,11 @@ class Writer:
 
     def __repr__(self) -> str:
         return f"<Writer: {'open' if self._native.is_open() else 'closed'}>"
+
+
+def batches_of(data_set: object) -> object:
+    """The tables of a data set of Hugging Face, which by itself gives one for each row."""
+    return cast(Any, data_set).with_format("arrow").iter(batch_size=1000)
 
 
 _OTHERS = {"self", "text", "texts", "id", "signature", "bytes", "to_arrow", "against"}

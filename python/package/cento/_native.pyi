@@ -89,14 +89,33 @@ class Dedup:
     def __init__(
         self,
         items: object,
-        fields: tuple[str, str, str],
+        fields: tuple[str | None, str, str],
         index: _Path | None,
         against: list[_Path],
         as_bytes: bool,
+        gives_batches: bool,
         options: dict[str, Any],
     ) -> None: ...
     def read(self) -> tuple[Any, tuple[str, str, str | None]] | None: ...
     def close(self, is_patient: bool) -> None: ...
+
+class Stream:
+    """The rows that stay of Arrow data, while they are read.
+
+    It is an iterator of :class:`Table`, one for each batch that came in and of which anything
+    stays, and a stream for anything that takes ``__arrow_c_stream__``:
+    ``pyarrow.RecordBatchReader.from_stream(s)``. It can be read once.
+    """
+
+    def __init__(self, run: Dedup, annotates: bool) -> None: ...
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+    def __iter__(self) -> Stream: ...
+    def __next__(self) -> Table: ...
+    def close(self) -> None:
+        """Ends the run before its end; what has not been committed is dropped."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 class Table:
     """Results as a table of Arrow.

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from . import _native
+from ._errors import QueryError
+from ._index import batches_of
 from ._types import (
     Comparison,
     Family,
@@ -142,8 +144,84 @@ def dedup(
         "memory": memory,
         "threads": threads,
     }
-    run = _native.Dedup(items, (id, text, meta), index, list(against), bytes, options)
+    if any(hasattr(items, name) for name in ("__arrow_c_stream__", "__arrow_c_array__")):
+        raise QueryError("`items` is Arrow data; `cento.dedup_arrow` takes that")
+    run = _native.Dedup(items, (id, text, meta), index, list(against), bytes, False, options)
     return _verdicts(run)
+
+
+def dedup_arrow(
+    data: object,
+    *,
+    annotate: bool = False,
+    min_resemblance: float = 0.8,
+    min_containment: float | None = None,
+    min_estimated_resemblance: float | None = None,
+    exact: bool = False,
+    cut_passages: int | None = None,
+    index: _Path | None = None,
+    against: Sequence[_Path] = (),
+    scheme: str | None = None,
+    analyzer: str | None = None,
+    store_text: bool | None = None,
+    id: str | None = None,
+    text: str = "text",
+    meta: str = "meta",
+    memory: int | None = None,
+    threads: int | None = None,
+) -> _native.Stream:
+    """The rows of Arrow data whose text no row before them has, more or less: :func:`dedup`.
+
+    Rows come out as they went in, with all of their columns, in batches like those that came in. No
+    more of the data is in memory than a few batches, so it may be larger than memory by far.
+
+    Args:
+        data: Anything with ``__arrow_c_stream__`` (a table, a reader, a data frame), an iterable of
+            batches, or a data set of Hugging Face.
+        annotate: Give all rows, and a column ``dedup`` of structs: ``verdict`` (as
+            :attr:`Verdict.kind`), ``of``, ``resemblance``, ``containment``, ``kept_as``.
+        min_resemblance: This and the following as for :func:`dedup`.
+        min_containment: Also drop a document if one before contains so much of it, 0 to 1.
+        min_estimated_resemblance: In place of ``min_resemblance``.
+        exact: Drop only documents with the same text.
+        cut_passages: Cut out of the texts runs of so many tokens that a document before has.
+        index: The directory of an index to compare with and to add to; made if there is none.
+        against: Directories of indexes to compare with, which are not changed.
+        scheme: That of a new index.
+        analyzer: That of a new index.
+        store_text: Whether a new index stores texts.
+        id: The column of the ids: strings or whole numbers. If it is not named, that is ``id``;
+            rows of a table without one have their numbers, from 0, for ids.
+        text: The column of the texts: strings.
+        meta: The column of the meta objects, if it is one of structs.
+        memory: The memory for what is not committed yet, in bytes; 512 MiB if not given.
+        threads: The number of threads; as many as there are processors if not given.
+
+    Returns:
+        An iterator of tables, and a stream for anything that takes ``__arrow_c_stream__``.
+
+    Raises:
+        InputError: A column is missing or of another type, or a row is no document. It comes when
+            that is read, by what reads the stream in its own way.
+        QueryError: ``data`` gives no Arrow data.
+        LockedError: The index has another writer.
+    """
+    options: dict[str, Any] = {
+        "min_resemblance": min_resemblance,
+        "min_containment": min_containment,
+        "min_estimated_resemblance": min_estimated_resemblance,
+        "exact": exact,
+        "cut_passages": cut_passages,
+        "scheme": scheme,
+        "analyzer": analyzer,
+        "store_text": store_text,
+        "memory": memory,
+        "threads": threads,
+    }
+    if hasattr(data, "with_format") and not hasattr(data, "__arrow_c_stream__"):
+        data = batches_of(data)
+    run = _native.Dedup(data, (id, text, meta), index, list(against), True, True, options)
+    return _native.Stream(run, annotate)
 
 
 def _verdicts(run: _native.Dedup) -> Iterator[tuple[Any, Verdict]]:

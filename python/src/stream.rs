@@ -1,0 +1,184 @@
+//! Which rows of Arrow data stay, as Arrow data?
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, StructArray,
+};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use arrow_select::filter::filter_record_batch;
+use cento::Error;
+use cento::join::dedup::Verdict;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
+
+use crate::arrow::Table;
+use crate::dedup::{Decided, Dedup};
+use crate::error::{Failure, refused};
+
+/// The column of verdicts, as `cento dedup --annotate` writes it to Parquet.
+const ANNOTATION: &str = "dedup";
+
+/// The rows that stay, while they are read: batches like those that came in, or a stream of them.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Stream {
+    run: Py<Dedup>,
+    schema: SchemaRef,
+    /// The column of the texts.
+    text: String,
+    annotates: bool,
+}
+
+#[pymethods]
+impl Stream {
+    #[new]
+    fn new(py: Python<'_>, run: Py<Dedup>, annotates: bool) -> PyResult<Stream> {
+        let Some(schema) = run.get().schema(py)? else {
+            let what = "there is no batch, so nothing says which columns there are; give a table or a \
+                        reader, which know theirs";
+            return Err(refused(what).into());
+        };
+        let text = run.get().text()?;
+        let mut fields = schema.fields().to_vec();
+        if annotates {
+            if schema.column_with_name(ANNOTATION).is_some() {
+                let what = format!("there is a column `{ANNOTATION}` already; rename that column");
+                return Err(refused(what).into());
+            }
+            fields.push(Arc::new(Field::new_struct(ANNOTATION, members(), false)));
+        }
+        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+        Ok(Stream { run, schema, text, annotates })
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __iter__(slf: Py<Stream>) -> Py<Stream> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        Ok(self.next(py)?.map(Table::new))
+    }
+
+    /// Ends the run; what has not been committed is dropped.
+    fn close(&self, py: Python<'_>) {
+        self.run.get().close(py, true);
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        slf: Bound<'py, Stream>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let py = slf.py();
+        let field = Field::new_struct("", slf.get().schema.fields().clone(), false);
+        let field = field.with_metadata(slf.get().schema.metadata().clone());
+        let stream = slf.unbind();
+        // The reader of the stream has released the GIL, and may be any thread.
+        let arrays = std::iter::from_fn(move || {
+            Python::attach(|py| match stream.get().next(py) {
+                Ok(batch) => batch.map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef)),
+                Err(error) => Some(Err(ArrowError::ExternalError(error.to_string().into()))),
+            })
+        });
+        let arrays = ArrayIterator::new(arrays, field.into());
+        Ok(to_stream_pycapsule(py, Box::new(arrays), requested_schema)?)
+    }
+}
+
+impl Stream {
+    /// The next batch of which anything stays; none at the end.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        while let Some((batch, decided)) = self.run.get().batch(py)? {
+            let batch = py
+                .detach(|| self.staying(&batch, &decided))
+                .map_err(|error| Failure(Error::input("the Arrow stream", error.to_string())))?;
+            if batch.num_rows() > 0 {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+
+    fn staying(&self, batch: &RecordBatch, decided: &[Decided]) -> Result<RecordBatch, ArrowError> {
+        let mut columns = batch.columns().to_vec();
+        if decided.iter().any(|decided| decided.text.is_some()) {
+            let at = batch.schema_ref().index_of(&self.text)?;
+            columns[at] = replaced(&columns[at], decided)?;
+        }
+        if self.annotates {
+            columns.push(annotation(decided));
+        }
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)?;
+        if self.annotates {
+            return Ok(batch);
+        }
+        let kept = decided.iter().map(|decided| matches!(decided.verdict, Verdict::Kept { .. }));
+        filter_record_batch(&batch, &BooleanArray::from_iter(kept.map(Some)))
+    }
+}
+
+/// The column of texts without the passages that were cut out.
+fn replaced(texts: &ArrayRef, decided: &[Decided]) -> Result<ArrayRef, ArrowError> {
+    let plain = cast(texts, &DataType::LargeUtf8)?;
+    let own = plain.as_string::<i64>();
+    let text = |(row, decided): (usize, &Decided)| match &decided.text {
+        Some(text) => Some(text.clone()),
+        None => own.is_valid(row).then(|| own.value(row).to_owned()),
+    };
+    let made = arrow_array::LargeStringArray::from_iter(decided.iter().enumerate().map(text));
+    cast(&made, texts.data_type())
+}
+
+fn members() -> Fields {
+    let text = |name: &str, is_first: bool| Field::new(name, DataType::Utf8, !is_first);
+    let share = |name: &str| Field::new(name, DataType::Float64, true);
+    let (resemblance, containment) = (share("resemblance"), share("containment"));
+    vec![text("verdict", true), text("of", false), resemblance, containment, text("kept_as", false)]
+        .into()
+}
+
+/// The column of verdicts.
+fn annotation(decided: &[Decided]) -> ArrayRef {
+    let each = || decided.iter().map(|decided| &decided.verdict);
+    let kind = |verdict: &Verdict| match verdict {
+        Verdict::Kept { .. } => "kept",
+        Verdict::Exact { .. } => "exact",
+        Verdict::Near { .. } => "near",
+        Verdict::Contained { .. } => "contained",
+        Verdict::Passages { .. } => "passages",
+    };
+    let of = |verdict: &Verdict| match verdict {
+        Verdict::Exact { of, .. } | Verdict::Near { of, .. } | Verdict::Contained { of, .. } => {
+            Some(of.clone())
+        }
+        _ => None,
+    };
+    let resemblance = |verdict: &Verdict| match verdict {
+        Verdict::Near { resemblance, .. } => Some(*resemblance),
+        _ => None,
+    };
+    let containment = |verdict: &Verdict| match verdict {
+        Verdict::Contained { containment, .. } => Some(*containment),
+        _ => None,
+    };
+    let kept_as = |verdict: &Verdict| match verdict {
+        Verdict::Kept { kept_as, .. } => kept_as.clone(),
+        _ => None,
+    };
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(StringArray::from_iter_values(each().map(kind))),
+        Arc::new(StringArray::from_iter(each().map(of))),
+        Arc::new(Float64Array::from_iter(each().map(resemblance))),
+        Arc::new(Float64Array::from_iter(each().map(containment))),
+        Arc::new(StringArray::from_iter(each().map(kept_as))),
+    ];
+    Arc::new(StructArray::new(members(), columns, None))
+}
