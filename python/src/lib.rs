@@ -9,6 +9,7 @@ mod compare;
 mod convert;
 mod dedup;
 mod error;
+mod html;
 mod index;
 mod join;
 mod offsets;
@@ -34,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stream::Stream>()?;
     module.add_class::<arrow::Table>()?;
     module.add_function(wrap_pyfunction!(compare::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(html::comparison_page, module)?)?;
     module.add_function(wrap_pyfunction!(join::join, module)?)?;
     module.add_function(wrap_pyfunction!(compare::sign, module)?)?;
     module.add_function(wrap_pyfunction!(compare::families, module)?)?;

@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyString};
 use crate::arrow::Table;
 use crate::convert::{id_of, text_of, to_json};
 use crate::error::{Failure, refused};
+use crate::html;
 use crate::index::Index;
 use crate::offsets;
 use crate::query::Options;
@@ -27,6 +28,9 @@ pub struct Answer {
     answer: cento::Answer,
     /// The same with passages in code points, if it has any and they are asked for.
     shown: Option<cento::Answer>,
+    /// What was searched, and for what, if passages were asked for: a notebook shows them in their
+    /// texts.
+    asked: Option<(Searcher, Subject)>,
 }
 
 impl Answer {
@@ -46,6 +50,11 @@ impl Answer {
     /// The answer as the command line and the service write it, with offsets in bytes.
     fn json(&self) -> PyResult<String> {
         to_json(&self.answer)
+    }
+
+    /// The answer as a page of HTML; none if it has no passages.
+    fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        html::page(py, self.asked.as_ref(), &self.answer)
     }
 
     /// The hits of each answer as a table, with the number of the answer.
@@ -90,18 +99,24 @@ pub fn one(
     let mut work = |stop: Option<&Flag>| {
         let searcher = index.searcher()?;
         query.stop = stop.cloned();
-        answer(&searcher, &query, as_bytes)
+        answer(&searcher, &mut query, as_bytes)
     };
     if is_short { run::short(py, || work(None)) } else { run::long(py, |stop| work(Some(stop))) }
 }
 
-fn answer(searcher: &Searcher, query: &Query, as_bytes: bool) -> cento::Result<Answer> {
+/// Searches, and takes what was searched for out of the query.
+fn answer(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result<Answer> {
     let answer = searcher.search(query)?;
     let shown = match as_bytes {
         true => None,
         false => offsets::of_answer(searcher, &query.subject, &answer)?,
     };
-    Ok(Answer { answer, shown })
+    let has_passages = answer.hits.iter().any(|hit| hit.passages.iter().flatten().next().is_some());
+    let asked = has_passages.then(|| {
+        let subject = std::mem::replace(&mut query.subject, Subject::Text(String::new()));
+        (searcher.clone(), subject)
+    });
+    Ok(Answer { answer, shown, asked })
 }
 
 /// Refuses what is no text, of which nothing could be found.
@@ -149,7 +164,7 @@ pub fn many(
                 let text =
                     std::mem::take(&mut *text.lock().unwrap_or_else(PoisonError::into_inner));
                 query.subject = Subject::Text(text);
-                found.push((number, answer(&searcher, &query, as_bytes)?));
+                found.push((number, answer(&searcher, &mut query, as_bytes)?));
             }
         };
         let parts: Vec<cento::Result<Vec<(usize, Answer)>>> = std::thread::scope(|scope| {

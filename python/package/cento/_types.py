@@ -29,6 +29,24 @@ def _table(heads: list[str], rows: list[list[object]], caption: str = "") -> str
     return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+PAGE_CHARACTERS_MAX = 8 << 20
+"""A longer page is not shown: a notebook keeps all of it."""
+
+
+def _framed(page: str | None) -> str:
+    """A page in a frame of its own.
+
+    Its styles change nothing around it, and it is of another origin than the notebook.
+    """
+    if page is None or len(page) > PAGE_CHARACTERS_MAX:
+        return ""
+    style = "width:100%;height:36rem;border:1px solid #c9c9c9;resize:vertical"
+    return (
+        f'<iframe sandbox="allow-scripts" loading="lazy" title="The passages in common" '
+        f'style="{style}" srcdoc="{html.escape(page)}"></iframe>'
+    )
+
+
 class _Shown:
     """What shows itself in a notebook by its fields."""
 
@@ -262,7 +280,7 @@ class Answer:
             for hit in self.hits
         ]
         caption = f"{self.tokens} tokens, {self.fingerprints} fingerprints; {len(self)} hits"
-        return _table(heads, rows, caption)
+        return _table(heads, rows, caption) + _framed(self._native.page())
 
 
 def _ends(passage: Passage) -> tuple[int, int, int, int]:
@@ -471,18 +489,16 @@ class Comparison:
         return self._json
 
     def _repr_html_(self) -> str:
-        def cut(text: str, ends: tuple[int, int], unit: Unit) -> str:
-            if unit == "bytes":
-                return text.encode()[ends[0] : ends[1]].decode()
-            return text[ends[0] : ends[1]]
-
-        a, b = self._texts
-        rows: list[list[object]] = [
-            [cut(a, each.query, each.unit), cut(b, each.hit, each.unit), each.similarity]
-            for each in self.passages
-        ]
-        caption = f"resemblance {self.resemblance:.3f}, {self.overlap} fingerprints in common"
-        return _table(["a", "b", "similarity"], rows, caption)
+        measures = {
+            "resemblance": self.resemblance,
+            "a in b": self.containment_a_in_b,
+            "b in a": self.containment_b_in_a,
+            **self.measures,
+        }
+        rows: list[list[object]] = [[name, value] for name, value in measures.items()]
+        caption = f"{self.overlap} fingerprints and {len(self.passages)} passages in common"
+        page = _native.comparison_page(*self._texts, self._json) if self.passages else None
+        return _table(["measure", ""], rows, caption) + _framed(page)
 
 
 def comparison_of(shown: str, line: str, a: str, b: str, is_bytes: bool) -> Comparison:

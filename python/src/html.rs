@@ -1,0 +1,71 @@
+//! How do answers and comparisons show themselves? As the reports of `cento search` and `cento compare`.
+
+use cento::{Answer, Error, Passage, Searcher, Subject, Tokens};
+use cento_report::{Exclusions, Found, Place, ReuseReport, Run, Searched};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::Map;
+
+use crate::error::Failure;
+use crate::offsets::stored;
+use crate::run;
+
+/// The page of an answer with passages; none if the text that was searched for is not known.
+pub fn of_answer(
+    searcher: &Searcher,
+    subject: &Subject,
+    answer: &Answer,
+) -> cento::Result<Option<String>> {
+    let snapshot = searcher.snapshot();
+    let (name, text) = match subject {
+        Subject::Text(text) => ("the text".to_owned(), text.clone()),
+        Subject::Id(id) => (id.clone(), stored(searcher, id)?),
+        Subject::Signature { .. } => return Ok(None),
+    };
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let text_of = |id: &str| match snapshot.find(id)? {
+        Some(address) => Ok(snapshot.document(address)?.text),
+        None => Ok(None),
+    };
+    let analyzer = || Ok(snapshot.config().analyzer.clone());
+    let searched = Searched::new(name, text, answer, text_of, analyzer)?;
+    let config = snapshot.config();
+    let run = Run::new("search").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
+    Ok(Some(ReuseReport::new(run, vec![searched], Exclusions::default())?.html()))
+}
+
+/// What a comparison of two texts as JSON says of their passages.
+#[derive(Deserialize)]
+struct Common {
+    passages: Vec<Passage>,
+    complete: bool,
+}
+
+/// The page of a comparison of two texts, which is given as JSON with offsets in bytes.
+#[pyfunction]
+pub fn comparison_page(py: Python<'_>, a: &str, b: &str, line: &str) -> PyResult<String> {
+    run::short(py, || {
+        let Common { passages, complete } = serde_json::from_str(line)
+            .map_err(|e| Error::internal("a comparison", e.to_string()))?;
+        let passages = passages.iter().map(|each| Place::new(each, &Tokens::default())).collect();
+        let (id, text) = ("b".into(), Some(b.to_owned()));
+        let source = Found { id, text, meta: Map::new(), passages, complete };
+        let (name, text) = ("a".into(), a.to_owned());
+        let searched = Searched { name, text, sources: vec![source], complete: true };
+        let report = ReuseReport::new(Run::new("compare"), vec![searched], Exclusions::default())?;
+        Ok(report.html())
+    })
+}
+
+/// The page of an answer, if it was kept what was asked.
+pub fn page(
+    py: Python<'_>,
+    asked: Option<&(Searcher, Subject)>,
+    answer: &Answer,
+) -> PyResult<Option<String>> {
+    let Some((searcher, subject)) = asked else { return Ok(None) };
+    let made = py.detach(|| Error::catch("a report", || of_answer(searcher, subject, answer)));
+    Ok(made.map_err(Failure)?)
+}
