@@ -95,7 +95,10 @@ pub fn parse(log: &str) -> Result<Vec<Event>> {
         let (thread, rest) = line.split_once(' ').ok_or_else(failed)?;
         let thread: u32 = thread.parse().map_err(|_| failed())?;
         let rest = rest.trim_start();
-        if rest.starts_with("---") || rest.starts_with("+++") {
+        // strace detaches from a thread in the middle of a call when the traced process is being killed:
+        // the call has no outcome, like one that is never resumed.
+        let is_detached = rest.ends_with("<detached ...>");
+        if rest.starts_with("---") || rest.starts_with("+++") || is_detached {
             continue;
         }
         let (call, end) = if let Some(rest) = rest.strip_prefix("<... ") {
@@ -188,6 +191,15 @@ mod tests {
             Event::End(1, 0),
         ];
         assert_eq!(parse(log).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_call_that_strace_let_go_of_has_no_outcome() {
+        let log = "1 close(3) = 0\n\
+                   1 fsync(4 <unfinished ...>\n\
+                   2 futex(0x7f, FUTEX_WAIT, 2, NULL <detached ...>\n\
+                   1 <... fsync resumed> <detached ...>\n";
+        assert_eq!(parse(log).unwrap(), [call(1, "close", &["3"]), Event::End(1, 0)]);
     }
 
     #[test]
