@@ -48,13 +48,7 @@ pub async fn compact(
     let is_empty = !request.headers().contains_key(header::CONTENT_TYPE);
     let CompactRequest { segments, wait } = match is_empty {
         true => CompactRequest::default(),
-        // A body that does not come must not be waited for without limit, as the end is.
-        false => {
-            let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
-            let body = tokio::time::timeout(app.settings.timeout, body).await;
-            let given: Option<CompactRequest> = body.map_err(|_| Failure::timed_out())??.json()?;
-            given.unwrap_or_default()
-        }
+        false => body(&app, request).await?.json::<Option<CompactRequest>>()?.unwrap_or_default(),
     };
     if segments == 0 {
         return Err(Failure::bad_request("`segments` must be at least 1"));
@@ -86,13 +80,16 @@ pub async fn join(State(app): State<Arc<App>>, request: Request) -> Result<Json<
         let message = "this service joins no indexes: it was started without a directory for them";
         return Err(Failure::new(StatusCode::FORBIDDEN, "not_allowed", message));
     };
-    let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
-    let body = tokio::time::timeout(app.settings.timeout, body).await;
-    let JoinRequest { shards: names, on_conflict } =
-        body.map_err(|_| Failure::timed_out())??.json()?;
+    let JoinRequest { shards: names, on_conflict } = body(&app, request).await?.json()?;
     let options = JoinOptions { on_conflict, remove: false };
     let paths = shards.find(&names)?;
     let joined = app.command(|reply| Command::Join { shards: paths, options, reply }).await?;
     let index = app.searcher().snapshot().index().path().to_owned();
     joined.map(Json).map_err(|error| shards.failure(&index, &error))
+}
+
+/// The body of a request whose end is waited for without limit: the body itself is not.
+async fn body(app: &App, request: Request) -> Result<Body, Failure> {
+    let body = Body::read(request, &app.writes, app.settings.body_bytes_max);
+    tokio::time::timeout(app.settings.timeout, body).await.map_err(|_| Failure::timed_out())?
 }
