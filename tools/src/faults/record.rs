@@ -197,6 +197,22 @@ impl Reader {
         }
     }
 
+    /// The two places of a call that moves or links; `None` if both are outside.
+    fn places(
+        &self,
+        call: &Call,
+        dirs: [Option<usize>; 2],
+        paths: [usize; 2],
+    ) -> Result<Option<(Place, Place)>> {
+        let from = self.place(call, dirs[0], &call.bytes(paths[0])?)?;
+        let to = self.place(call, dirs[1], &call.bytes(paths[1])?)?;
+        match (from, to) {
+            (None, None) => Ok(None),
+            (Some(from), Some(to)) => Ok(Some((from, to))),
+            _ => self.unknown(call).map(|()| None),
+        }
+    }
+
     fn unknown(&self, call: &Call) -> Result {
         Err(format!("the model does not know {}({})", call.name, call.args.join(", ")).into())
     }
@@ -333,13 +349,7 @@ impl Reader {
         paths: [usize; 2],
         flags: usize,
     ) -> Result {
-        let from = self.place(call, dirs[0], &call.bytes(paths[0])?)?;
-        let to = self.place(call, dirs[1], &call.bytes(paths[1])?)?;
-        let (from, to) = match (from, to) {
-            (None, None) => return Ok(()),
-            (Some(from), Some(to)) => (from, to),
-            _ => return self.unknown(call),
-        };
+        let Some((from, to)) = self.places(call, dirs, paths)? else { return Ok(()) };
         let (moved, replaced) = (self.at(&from), self.at(&to));
         let is_exchange = call.has(flags, "RENAME_EXCHANGE");
         let left = if is_exchange { replaced } else { None };
@@ -351,13 +361,7 @@ impl Reader {
 
     /// A file has one name more.
     fn link(&mut self, call: &Call, dirs: [Option<usize>; 2], paths: [usize; 2]) -> Result {
-        let from = self.place(call, dirs[0], &call.bytes(paths[0])?)?;
-        let to = self.place(call, dirs[1], &call.bytes(paths[1])?)?;
-        let (from, to) = match (from, to) {
-            (None, None) => return Ok(()),
-            (Some(from), Some(to)) => (from, to),
-            _ => return self.unknown(call),
-        };
+        let Some((from, to)) = self.places(call, dirs, paths)? else { return Ok(()) };
         let told = format!("{} {} to {}", call.name, from.path, to.path);
         let Some(file) = self.at(&from) else { return self.unknown(call) };
         self.change(Change::Names(vec![(to.dir, to.name, Some(file))]), told);
