@@ -14,7 +14,21 @@ use std::path::Path;
 /// When they cannot be written; the file is then as it was. When its directory cannot be synced: then
 /// a power cut decides what it holds.
 pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    file_with(path, |file| file.write_all(bytes))
+    file_again(path, |file| file.write_all(bytes))
+}
+
+/// Does what [`file_with`] does, and does it again if the new file vanishes meanwhile. Whoever opens the
+/// writer of an index removes what others seem to have left unfinished in its directory. That happens once
+/// an opening: a few tries are enough.
+fn file_again(path: &Path, mut write: impl FnMut(&mut File) -> io::Result<()>) -> io::Result<()> {
+    const TRIES: usize = 10;
+    for _ in 1..TRIES {
+        match file_with(path, &mut write) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            done => return done,
+        }
+    }
+    file_with(path, write)
 }
 
 /// Puts what `write` writes into the file at `path`, as [`file`].
@@ -73,6 +87,29 @@ mod tests {
         assert!(refused.is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"other");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_replaced_though_a_writer_removes_what_is_unfinished() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        file(&path, b"one").unwrap();
+        let mut tries = 0;
+        file_again(&path, |file| {
+            tries += 1;
+            if tries < 3 {
+                for entry in std::fs::read_dir(dir.path())?.flatten() {
+                    if entry.path() != path {
+                        std::fs::remove_file(entry.path())?;
+                    }
+                }
+            }
+            file.write_all(b"other")
+        })
+        .unwrap();
+        assert_eq!((tries, std::fs::read(&path).unwrap()), (3, b"other".to_vec()));
+        // Without its directory it is not replaced, however often that is tried.
+        assert!(file(&dir.path().join("none").join("a"), b"one").is_err());
     }
 
     #[cfg(unix)]

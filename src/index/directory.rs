@@ -138,7 +138,9 @@ impl IndexDirectory {
             let is_unlisted = is_deletes && !self.is_listed(Path::new(&name));
             if is_file && (is_temporary(&name.to_string_lossy()) || is_unlisted) {
                 let path = entry.path();
-                if let Err(error) = std::fs::remove_file(&path) {
+                if let Err(error) = std::fs::remove_file(&path)
+                    && error.kind() != io::ErrorKind::NotFound
+                {
                     log::warn!("cannot remove {}: {error}", path.display());
                 }
             }
