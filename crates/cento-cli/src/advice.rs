@@ -21,6 +21,10 @@ impl fmt::Display for Explained<'_> {
     }
 }
 
+/// Words of the error of a record, or a whole file, that is too long.
+const RECORD_LIMIT: &str = "limit for a record";
+const RECORD_ADVICE: &str = "--max-record-bytes sets the limit";
+
 /// Returns what to do about an error with an option or a verb, as a clause.
 ///
 /// Errors of one kind are distinguished by words of their messages; the tests provoke each of them.
@@ -50,8 +54,9 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Input { what, .. } if what.contains("not a frequency table") => {
             Some("`cento train` makes one")
         }
-        Error::Input { what, .. } if what.contains("limit for a record") => {
-            Some("--max-record-bytes sets the limit")
+        Error::Input { what, .. } if what.contains(RECORD_LIMIT) => Some(RECORD_ADVICE),
+        Error::Io { source, .. } if source.to_string().contains(RECORD_LIMIT) => {
+            Some(RECORD_ADVICE)
         }
         Error::Input { what, .. } if what.contains("times the memory") => Some("--memory sets it"),
         Error::Io { source, .. } if source.to_string().contains("rules for ignored files") => {
@@ -125,6 +130,9 @@ mod tests {
         let file = dir.path().join("a.txt");
         fs::write(&file, ".".repeat(3 << 20)).unwrap();
         check(failure(&file, 100), "--max-record-bytes");
+        let lines = dir.path().join("a.jsonl");
+        fs::write(&lines, "{\"text\": \"a line of some length\"}").unwrap();
+        check(failure(&lines, 10), "--max-record-bytes");
         let index =
             Index::create(dir.path().join("idx"), Config::new("kgram", "words", true).unwrap());
         let options = AddOptions { memory_bytes: 1 << 20, ..AddOptions::default() };

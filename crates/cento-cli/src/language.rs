@@ -10,7 +10,7 @@ use cento_source::{SourceOptions, for_each_name};
 /// names of all documents of `inputs`.
 ///
 /// # Errors
-/// When the names do not agree on a language, and when an input cannot be read.
+/// When the names do not agree on a language.
 pub fn of_documents(
     analyzer: &str,
     inputs: &[PathBuf],
@@ -24,21 +24,15 @@ pub fn of_documents(
 /// # Errors
 /// When the names do not agree on a language.
 pub fn of_files(analyzer: &str, files: &[&Path]) -> cento::Result<String> {
-    completed(analyzer, |names| {
-        files.iter().for_each(|file| names.add(&file.to_string_lossy()));
-        Ok(())
-    })
+    completed(analyzer, |names| files.iter().for_each(|file| names.add(&file.to_string_lossy())))
 }
 
-fn completed(
-    analyzer: &str,
-    read: impl FnOnce(&mut ByName) -> cento::Result<()>,
-) -> cento::Result<String> {
+fn completed(analyzer: &str, read: impl FnOnce(&mut ByName)) -> cento::Result<String> {
     if !lacks_language(analyzer) {
         return Ok(analyzer.to_owned());
     }
     let mut names = ByName::default();
-    read(&mut names)?;
+    read(&mut names);
     names.language().map(|language| with_language(analyzer, language)).map_err(|why| {
         let example = with_language(analyzer, "java");
         let what = format!(

@@ -196,9 +196,9 @@ impl Chunk {
         match self.text(options) {
             Ok(Extracted { text, missing }) => {
                 let document = Document::new(self.path.to_string(), text);
-                each(checked(document).map_err(|what| Error::input(&*self.path, what)));
+                each(checked(document).map_err(|what| unread(&self.path, what)));
                 if let Some(missing) = missing {
-                    each(Err(self.unread(missing)));
+                    each(Err(unread(&self.path, missing)));
                 }
             }
             Err(error) => each(Err(error)),
@@ -214,13 +214,13 @@ impl Chunk {
                 let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
                 let extracted = extraction.text_of_until(&self.bytes, stop);
                 stop.check()?;
-                return extracted.map_err(|why| self.unread(why));
+                return extracted.map_err(|why| unread(&self.path, why));
             }
             (ChunkKind::Document, None) => {
-                return Err(Error::input(&*self.path, sniff::unread(&self.bytes)));
+                return Err(unread(&self.path, sniff::unread(&self.bytes)));
             }
             (ChunkKind::Notebook, _) => {
-                notebook::text_of(&self.bytes, options).map_err(|why| self.unread(why))?
+                notebook::text_of(&self.bytes, options).map_err(|why| unread(&self.path, why))?
             }
             (ChunkKind::Markdown, _) => {
                 markdown_text(charset::decode(&self.bytes, encoding).text.into_owned(), options)
@@ -232,10 +232,6 @@ impl Chunk {
             }
         };
         Ok(Extracted { text, missing: None })
-    }
-
-    fn unread(&self, why: String) -> Error {
-        Error::io("read", &*self.path, io::Error::other(why))
     }
 }
 
@@ -267,7 +263,7 @@ pub fn read_text(
         found = Some(match item {
             Item::Chunk(chunk) => chunk.text(options).map(|Extracted { text, missing: gap }| {
                 if let Some(gap) = gap {
-                    missing(&chunk.unread(gap));
+                    missing(&unread(&chunk.path, gap));
                 }
                 text
             }),
@@ -357,17 +353,9 @@ pub fn for_each_text(
 }
 
 /// Gives `each` the name of every document of `inputs`: the path of a file, the id of a JSON line, `-` for
-/// standard input, which is not read. What is no document is left out: the reader of the documents
-/// reports it.
-///
-/// # Errors
-/// When a source cannot be read.
-pub fn for_each_name(
-    inputs: &[PathBuf],
-    options: &SourceOptions,
-    each: &mut dyn FnMut(&str),
-) -> Result<()> {
-    let mut failure = None;
+/// standard input, which is not read. What is no document or cannot be read is left out: the reader of the
+/// documents reports it.
+pub fn for_each_name(inputs: &[PathBuf], options: &SourceOptions, each: &mut dyn FnMut(&str)) {
     for input in inputs {
         if input == Path::new("-") {
             each("-");
@@ -381,19 +369,11 @@ pub fn for_each_name(
                         each(&document.id);
                     }
                 }),
-                Item::Failed(error) if !matches!(error, Error::Input { .. }) => {
-                    failure = Some(error);
-                    return ControlFlow::Break(());
-                }
                 Item::Skipped { .. } | Item::Failed(_) => {}
             }
             ControlFlow::Continue(())
         });
-        if let Some(error) = failure {
-            return Err(error);
-        }
     }
-    Ok(())
 }
 
 /// Gives a document back if an index can hold it; else says why not, as a clause.
@@ -406,6 +386,11 @@ fn checked(document: Document) -> std::result::Result<Document, String> {
 
 /// Bytes looked at to tell what a stream is.
 const PEEK_BYTES: usize = 8 << 10;
+
+/// The error that a whole file is not read: other than of a record, it is not known what is missing.
+fn unread(place: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::io("read", place, io::Error::other(why))
+}
 
 fn too_long(options: &SourceOptions) -> String {
     let max = options.record_bytes_max;

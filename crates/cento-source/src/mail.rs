@@ -21,6 +21,9 @@ const BOUNDARY_STEPS_MAX: usize = 4 << 30;
 /// The parameter that names one.
 const BOUNDARY: &[u8] = b"boundary";
 
+/// Why a part is not read that the parser could not decode: it then takes the encoded bytes for a text.
+const UNDECODED: &str = "its base64 is cut short or invalid";
+
 /// Types of parts that hold mails of their own, as they are written in headers.
 const MAILS: [&[u8]; 3] = [b"rfc822", b"global", b"digest"];
 
@@ -42,19 +45,22 @@ pub struct Mail {
 pub struct Attachment {
     /// The name that the mail gives it, without directories.
     pub name: String,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
+    /// Its bytes; or why they cannot be had, as a clause.
+    pub bytes: Result<Vec<u8>, &'static str>,
 }
 
 /// The mail in these bytes.
 ///
 /// # Errors
-/// When it is none, or made to be read slowly, with the reason as a clause.
+/// When it is none, made to be read slowly, or its text cannot be decoded, with the reason as a clause.
 pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
     prepare(&mut bytes)?;
     let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
     let none = || "it is damaged or no mail: it has no headers".to_owned();
     let message = parser.parse(&bytes).ok_or_else(none)?;
+    if message.text_bodies().chain(message.html_bodies()).any(is_undecoded) {
+        return Err(UNDECODED.to_owned());
+    }
     let (mut names, mut numbers) = (HashSet::new(), HashMap::new());
     let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
         // Pictures shown within the text are part of it.
@@ -73,10 +79,18 @@ pub fn parse(mut bytes: Vec<u8>) -> Result<Mail, String> {
             *number += 1;
             name = format!("{wanted} ({number})");
         }
-        Some(Attachment { name, bytes: bytes.to_vec() })
+        let bytes = if is_undecoded(part) { Err(UNDECODED) } else { Ok(bytes.to_vec()) };
+        Some(Attachment { name, bytes })
     });
     let attachments = attachments.collect();
     Ok(Mail { text: text_of(&message), attachments })
+}
+
+/// Whether a part is in base64 that could not be decoded. Other encodings leave most letters as they are.
+fn is_undecoded(part: &MessagePart<'_>) -> bool {
+    let encoding = part.content_transfer_encoding();
+    part.is_encoding_problem
+        && encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("base64"))
 }
 
 /// Keeps from the parser what it would take long for, and what it would nest without bound.
@@ -288,12 +302,36 @@ mod tests {
         ];
         let Mail { text, attachments } = mail(&all.concat());
         assert_eq!(text.trim(), "s\n\nbody");
-        let found: Vec<(&str, &[u8])> =
-            attachments.iter().map(|found| (&*found.name, &*found.bytes)).collect();
+        let found: Vec<(&str, &[u8])> = attachments
+            .iter()
+            .map(|found| (&*found.name, found.bytes.as_deref().unwrap()))
+            .collect();
         let inner = b"Subject: inner\n\nwords";
         let expected: [(&str, &[u8]); 3] =
             [("a b.bin", b"\0\x01\xff"), ("a b.bin (2)", b"other"), ("part 3.eml", inner)];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_is_no_text() {
+        // The letters of the encoding were the text of the file.
+        let encoded = base64(b"words of a file that is attached");
+        let head = "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbody\n--x\n\
+                    Content-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: BASE64\n\n";
+        let files = |rest: &str| {
+            let Mail { text, attachments } = mail(&format!("{head}{rest}"));
+            assert_eq!(text.trim(), "s\n\nbody");
+            attachments.into_iter().map(|file| (file.name, file.bytes)).collect::<Vec<_>>()
+        };
+        let read = Ok(b"words of a file that is attached".to_vec());
+        assert_eq!(files(&format!("{encoded}\n--x--\n")), [("a.txt".to_owned(), read)]);
+        let unread = [("a.txt".to_owned(), Err(UNDECODED))];
+        assert_eq!(files(&format!("{}\n", &encoded[..20])), unread);
+        assert_eq!(files(&format!("{}*{}\n--x--\n", &encoded[..20], &encoded[20..])), unread);
+        let alone = "Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n";
+        let alone = |body: &str| parse(format!("Subject: s\n{alone}{body}\n").into_bytes());
+        assert_eq!(alone(&base64(b"words")).unwrap().text, "s\n\nwords");
+        assert_eq!(alone("d29y*ZHM="), Err(UNDECODED.to_owned()));
     }
 
     #[test]
@@ -302,7 +340,8 @@ mod tests {
         let deep = "Content-Type: message/rfc822\n\n".repeat(300_000);
         let Mail { attachments, .. } = mail(&deep);
         assert_eq!(attachments.len(), 1);
-        assert!(attachments[0].bytes.starts_with(b"Content-Type: message/"));
+        let bytes = attachments[0].bytes.as_deref().unwrap();
+        assert!(bytes.starts_with(b"Content-Type: message/"));
         let wide = format!("Content-Type: text/plain{}\n\nx", "; a*1=b".repeat(1_000_000));
         assert!(parse(wide.into_bytes()).unwrap_err().contains("a header of more than"));
         let parts = "--y\nContent-Type: multipart/mixed; boundary=x\n\n".repeat(100_000);

@@ -24,7 +24,7 @@ use super::jsonl::{Lines, read_lines};
 use super::mail::{self, Attachment, InMailbox, Mail};
 use super::sniff::{self, Form, has_ending};
 use super::table::{Fault, read_table};
-use super::{Chunk, ChunkKind, Item, PEEK_BYTES, SourceOptions, ignored, too_long};
+use super::{Chunk, ChunkKind, Item, PEEK_BYTES, SourceOptions, ignored, too_long, unread};
 use cento::Error;
 
 /// The name of standard input, as a path and in places.
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.fail(Error::input(path.display().to_string(), error.to_string()))?;
+                    self.fail(unread(&path.display().to_string(), error))?;
                     continue;
                 }
             };
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
         let options = self.options;
         let Some(tables) = &options.tables else {
             let why = format!("it is {name}, and this build has no feature `parquet` to read it");
-            return self.fail(Error::io("read", &**place, io::Error::other(why)));
+            return self.fail(unread(place, why));
         };
         self.records(place, |_, each| match source {
             Source::File(file) => tables.read(io::empty(), Some(file), kind, options, each),
@@ -295,7 +295,7 @@ impl<'a> Reader<'a> {
         let max = self.options.record_bytes_max;
         let mut file = match source.seekable(max) {
             Ok(Some(file)) => file,
-            Ok(None) => return self.fail(Error::input(&**place, too_long(self.options))),
+            Ok(None) => return self.fail(unread(place, too_long(self.options))),
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
         let form = archive::form_of_zip(&mut file);
@@ -361,7 +361,7 @@ impl<'a> Reader<'a> {
     #[cfg(not(feature = "archives"))]
     fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
         let why = "it is an archive, and this build has no feature `archives` to read it";
-        self.fail(Error::io("read", place, io::Error::other(why)))
+        self.fail(unread(place, why))
     }
 
     /// An archive, whose files are documents.
@@ -406,8 +406,8 @@ impl<'a> Reader<'a> {
             Entry::Page(stream, name) => self.named(&place, name, Source::Stream(Box::new(stream))),
             Entry::LeftOut(why) => self.skip(&place, why),
             Entry::Other => self.skip(&place, "it is a link, or not a regular file"),
-            Entry::Bad(why) => self.fail(Error::io("read", &*place, io::Error::other(why))),
-            Entry::Lost(what) => self.fail(Error::io("read", archive, io::Error::other(what))),
+            Entry::Bad(why) => self.fail(unread(&place, why)),
+            Entry::Lost(what) => self.fail(unread(archive, what)),
         }
     }
 
@@ -437,7 +437,7 @@ impl<'a> Reader<'a> {
         });
         match flow {
             Ok(flow) => flow,
-            Err(Fault::Input(what)) => self.fail(Error::input(&**place, what)),
+            Err(Fault::Input(what)) => self.fail(unread(place, what)),
             Err(Fault::Read(error)) => self.fail(Error::io("read", &**place, error)),
         }
     }
@@ -462,7 +462,7 @@ impl<'a> Reader<'a> {
                 self.parsed(&format!("{place}/{number}").into(), bytes)
             }
             InMailbox::TooLong(number) => {
-                self.fail(Error::input(format!("{place}/{number}"), too_long(self.options)))
+                self.fail(unread(&format!("{place}/{number}"), too_long(self.options)))
             }
         });
         read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
@@ -473,7 +473,7 @@ impl<'a> Reader<'a> {
         let len = bytes.len() as u64;
         let Mail { text, attachments } = match mail::parse(bytes) {
             Ok(mail) => mail,
-            Err(why) => return self.fail(Error::io("read", &**place, io::Error::other(why))),
+            Err(why) => return self.fail(unread(place, why)),
         };
         if self.is_one && !attachments.is_empty() {
             return self.skip(place, "it is a mail with attachments, each of which is a text");
@@ -488,9 +488,12 @@ impl<'a> Reader<'a> {
         self.within.push(Unpacking::of(len));
         let flow = attachments.into_iter().try_for_each(|Attachment { name, bytes }| {
             let place: Arc<str> = format!("{place}/{name}").into();
-            match is_too_deep {
-                true => self.skip(&place, "it is attached to a mail in an archive in an archive"),
-                false => self.stream(&place, Source::Bytes(io::Cursor::new(bytes))),
+            match bytes {
+                _ if is_too_deep => {
+                    self.skip(&place, "it is attached to a mail in an archive in an archive")
+                }
+                Ok(bytes) => self.stream(&place, Source::Bytes(io::Cursor::new(bytes))),
+                Err(why) => self.fail(unread(&place, why)),
             }
         });
         self.within.pop();
@@ -525,7 +528,7 @@ impl<'a> Reader<'a> {
         let read = source.take((max as u64).saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Error::io("read", place, error))?;
         match bytes.len() > max {
-            true => Err(Error::input(place, too_long(self.options))),
+            true => Err(unread(place, too_long(self.options))),
             false => Ok(bytes),
         }
     }

@@ -136,6 +136,30 @@ fn a_line_beyond_the_limit_is_refused_and_its_neighbours_land() {
 }
 
 #[test]
+fn a_whole_file_beyond_the_limit_is_an_unread_file() {
+    // It was a failed record, which no list names and which changes no exit status.
+    let dir = Dir::new();
+    dir.write("in/long.txt", words(9, 40_000));
+    dir.write("in/table.csv", "id,body\n1,words\n");
+    dir.write("in/short.txt", words(1, 60));
+    let limit = ["--max-record-bytes", "100kB", "--format", "json"];
+    for verb in [&["add", "idx", "in"][..], &["dedup", "in", "--out", "out.jsonl"]] {
+        let run = dir.run(&[verb, &limit].concat());
+        let report = run.json();
+        assert_eq!((run.status, &report["failed"], &report["unread"]), (2, &json!(2), &json!(2)));
+        let unread = &report["unread_files"];
+        assert_eq!(unread[0]["path"], "in/long.txt", "{unread}");
+        assert_eq!(unread[0]["reason"], "longer than 100000 bytes, the limit for a record");
+        assert_eq!(unread[1]["path"], "in/table.csv", "{unread}");
+    }
+    for verb in [&["add", "strict", "in"][..], &["dedup", "in", "--out", "strict.jsonl"]] {
+        let run = dir.run(&[verb, &limit, &["--strict"]].concat());
+        assert_eq!(run.status, 2);
+        assert!(run.err.contains("in/long.txt: longer than 100000 bytes"), "{}", run.err);
+    }
+}
+
+#[test]
 fn a_limit_of_records_that_the_memory_cannot_hold_is_refused() {
     let dir = Dir::new();
     dir.write("long.jsonl", line("long", &words(9, 4_000_000), json!({})));

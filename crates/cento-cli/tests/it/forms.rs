@@ -294,6 +294,21 @@ fn mails_are_documents_and_so_is_what_is_attached() {
     }
 }
 
+#[cfg(feature = "mail")]
+#[test]
+fn a_file_of_a_mail_that_cannot_be_decoded_is_named() {
+    let dir = Dir::new();
+    let head = "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n";
+    let part = "--x\nContent-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: base64\n\n";
+    dir.write("a.eml", format!("{head}--x\n\n{}\n{part}dGhlIGZpcnN0\nIHdvcmRz", words(1, 60)));
+    let run = dir.run(&["add", "idx", "a.eml", "--format", "json"]);
+    let report = run.json();
+    assert_eq!((run.status, &report["added"], &report["unread"]), (2, &json!(1), &json!(1)));
+    let expected = json!([{"path": "a.eml/a.txt", "reason": "its base64 is cut short or invalid"}]);
+    assert_eq!(report["unread_files"], expected, "{}", run.err);
+    assert!(run.err.contains("a.eml/a.txt: its base64 is cut short"), "{}", run.err);
+}
+
 /// "text " fifty times, by `xz`.
 const XZ: &[u8] = &[
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00, 0x21, 0x01,
