@@ -7,7 +7,7 @@ if [[ $# -gt 0 ]]; then
     cento=$(realpath "$1")
 else
     cargo build --release --locked --manifest-path "$root/Cargo.toml"
-    cento=$root/target/release/cento
+    cento=$(realpath "${CARGO_TARGET_DIR:-$root/target}")/release/cento
 fi
 work=$(mktemp -d)
 service=
