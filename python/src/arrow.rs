@@ -24,7 +24,7 @@ use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Failure, refused};
-use crate::pipeline::BATCH_BYTES;
+use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS};
 
 /// What the columns of a table are.
 pub struct Columns {
@@ -159,10 +159,16 @@ impl Tables {
 
     /// The first rows of a batch; the others are left for later.
     fn cut(&mut self, batch: &RecordBatch, is_begun: bool) -> PyResult<Rows> {
-        let text = column(batch, &self.columns.text).map_err(Failure)?;
         let all = batch.num_rows();
-        let bytes = text.to_data().get_slice_memory_size().unwrap_or(BATCH_BYTES).max(1);
-        let count = (BATCH_BYTES.saturating_mul(all) / bytes).clamp(1, all);
+        let text = column(batch, &self.columns.text).map_err(Failure)?;
+        let text = text.slice(0, all.min(BATCH_DOCUMENTS));
+        let text = Strings::new(&text, &self.columns.text).map_err(Failure)?;
+        // By the rows themselves: views and dictionaries do not say what their rows take.
+        let (mut count, mut bytes) = (0, 0);
+        while count < text.0.len() && bytes < BATCH_BYTES {
+            bytes += text.at(count).map_or(0, str::len);
+            count += 1;
+        }
         self.current = (count < all).then(|| (batch.slice(count, all - count), true));
         let first = self.number;
         self.number += count as u64;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +300,40 @@ def test_a_stream_that_fails_or_is_left_adds_nothing(
     other = pa.table({"url": ["a"], "content": ["text"]})
     with pytest.raises(cento.InputError, match="Arrow stream"):
         list(cento.dedup_arrow([table, other], id="url", text="content"))
+
+
+LONG_TEXTS = """
+import sys
+from pathlib import Path
+
+import cento
+import pyarrow as pa
+
+texts = [f"{at} " + "word " * 8000 for at in range(2000)]
+plain = pa.array(texts)
+kinds = {
+    "string": lambda: plain,
+    "string_view": lambda: plain.cast(pa.string_view()),
+    "dictionary": lambda: plain.dictionary_encode(),
+}
+table = pa.table({"text": kinds[sys.argv[1]]()})
+del texts, plain
+with cento.Index("long.idx", create=True, store_text=False).writer() as w:
+    # From here on, what the rows take on their way.
+    Path("/proc/self/clear_refs").write_text("5")
+    status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    before = int(status["VmHWM"].split()[0])
+    assert w.add_arrow(table).added == 2000
+    status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+print((int(status["VmHWM"].split()[0]) - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs /proc")
+@pytest.mark.parametrize("kind", ["string", "string_view", "dictionary"])
+def test_a_large_batch_is_signed_a_part_at_a_time(tmp_path: Path, kind: str) -> None:
+    # 80 MB of texts in one batch, which is not copied as a whole, whatever the column is of.
+    call = [sys.executable, "-c", LONG_TEXTS, kind]
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 60
