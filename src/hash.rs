@@ -129,7 +129,8 @@ impl HashStream {
     }
 }
 
-/// The hasher of maps whose keys are hashes already: it leaves them as they are.
+/// The hasher of maps whose keys are hashes already. It spreads them over all bits: a map takes the place of a key
+/// from the low bits and compares the highest seven before the key itself, and a fingerprint has only 40 bits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KeyHasher(u64);
 
@@ -142,7 +143,8 @@ impl Hasher for KeyHasher {
     }
 
     fn write_u64(&mut self, key: u64) {
-        self.0 = key;
+        // The golden ratio, as in Fibonacci hashing (Knuth, TAOCP 3, section 6.4).
+        self.0 = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
     fn finish(&self) -> u64 {
@@ -153,6 +155,15 @@ impl Hasher for KeyHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::hash::BuildHasher;
+
+    #[test]
+    fn keys_of_40_bits_differ_in_the_bits_that_a_map_compares() {
+        let hashes = || (0..1000u64).map(|i| BuildKeyHasher::default().hash_one(mix64(i) >> 24));
+        let places: std::collections::BTreeSet<u64> = hashes().map(|hash| hash & 0x7f).collect();
+        let tags: std::collections::BTreeSet<u64> = hashes().map(|hash| hash >> 57).collect();
+        assert_eq!((places.len(), tags.len()), (128, 128));
+    }
 
     #[test]
     fn a_stream_hashes_as_the_whole() {
