@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::arrow::{Columns, Meta, Tables};
 use crate::convert::{Fields, document_of, to_json};
 use crate::error::{Failure, refused};
+use crate::index::check_settings;
 use crate::offsets::CodePoints;
 use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Made, Pipeline};
 use crate::query::Options;
@@ -131,6 +132,41 @@ struct Line<'a> {
 /// The memory for documents that are not committed yet, if not said otherwise.
 const MEMORY_BYTES: usize = 512 << 20;
 
+/// Shorter runs of tokens are common to texts that have nothing to do with each other.
+const PASSAGE_MIN: u32 = 5;
+
+/// What is a duplicate, by the arguments of a call; refuses those that contradict each other.
+fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResult<DedupOptions> {
+    let near = options.share("min_resemblance")?;
+    let near_estimated = options.share("min_estimated_resemblance")?;
+    let contained = options.share("min_containment")?;
+    let is_exact = options.value("exact")?.unwrap_or(false);
+    let passage: Option<u32> = options.value("cut_passages")?;
+    let what = if near.is_some() && near_estimated.is_some() {
+        "give `min_resemblance` or `min_estimated_resemblance`, not both"
+    } else if is_exact && (near.or(near_estimated).or(contained)).is_some() {
+        "`exact` drops only documents with the same text; give it without `min_resemblance`, \
+         `min_estimated_resemblance` and `min_containment`"
+    } else if passage.is_some_and(|tokens| tokens < PASSAGE_MIN) {
+        "`cut_passages` is a number of tokens, 5 or more"
+    } else if passage.is_some() && store_text == Some(false) {
+        "`cut_passages` looks for passages in stored texts; give it without `store_text=False`"
+    } else {
+        return Ok(DedupOptions {
+            near: (!is_exact && near_estimated.is_none()).then_some(near.unwrap_or(0.8)),
+            near_estimated,
+            contained,
+            passage: passage.map(|tokens| tokens as usize),
+            boilerplate: Vec::new(),
+            threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
+            memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
+            resumable: false,
+            strict: true,
+        });
+    };
+    Err(refused(what).into())
+}
+
 #[pymethods]
 impl Dedup {
     #[new]
@@ -160,22 +196,8 @@ impl Dedup {
         let options = Options(options);
         let (scheme, analyzer): (Option<String>, Option<String>) =
             (options.value("scheme")?, options.value("analyzer")?);
-        let cut: Option<u32> = options.value("cut_passages")?;
         let store_text: Option<bool> = options.value("store_text")?;
-        let is_exact = options.value("exact")?.unwrap_or(false);
-        let near_estimated = options.share("min_estimated_resemblance")?;
-        let near = options.share("min_resemblance")?.unwrap_or(0.8);
-        let dedup = DedupOptions {
-            near: (!is_exact && near_estimated.is_none()).then_some(near),
-            near_estimated,
-            contained: options.share("min_containment")?,
-            passage: cut.map(|tokens| tokens as usize),
-            boilerplate: Vec::new(),
-            threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
-            memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
-            resumable: false,
-            strict: true,
-        };
+        let dedup = dedup_options(&options, store_text)?;
         let (index, against, temporary) = run::short(py, || {
             let open = |path| Ok(Searcher::new(Index::open(path)?.snapshot()?));
             let against = against.into_iter().map(open).collect::<cento::Result<Vec<_>>>()?;
@@ -192,9 +214,11 @@ impl Dedup {
                 (None, None) => return Err(Error::internal("dedup", "it has no index")),
             };
             if Index::exists(&path) {
-                return Ok((Index::open(&path)?, against, temporary));
+                let index = Index::open(&path)?;
+                check_settings(&index, scheme, analyzer, store_text)?;
+                return Ok((index, against, temporary));
             }
-            let store_text = store_text.unwrap_or(index.is_some()) || cut.is_some();
+            let store_text = store_text.unwrap_or(index.is_some() || dedup.passage.is_some());
             let config = match against.first().map(|first| first.snapshot().config()) {
                 Some(config) if scheme.is_none() && analyzer.is_none() => {
                     config.with_text(store_text)?

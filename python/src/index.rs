@@ -273,7 +273,7 @@ fn apart<T: Send + 'static>(
 }
 
 /// Refuses an index with other settings than those that are asked for.
-fn check_settings(
+pub fn check_settings(
     index: &cento::Index,
     scheme: Option<String>,
     analyzer: Option<String>,

@@ -1,6 +1,7 @@
 //! Which rows of Arrow data stay, as Arrow data?
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
@@ -30,6 +31,8 @@ pub struct Stream {
     /// The column of the texts.
     text: String,
     annotates: bool,
+    /// No more rows come.
+    is_over: AtomicBool,
 }
 
 #[pymethods]
@@ -51,7 +54,7 @@ impl Stream {
             fields.push(Arc::new(Field::new_struct(ANNOTATION, members(), false)));
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        Ok(Stream { run, schema, text, annotates })
+        Ok(Stream { run, schema, text, annotates, is_over: AtomicBool::new(false) })
     }
 
     #[getter]
@@ -69,6 +72,7 @@ impl Stream {
 
     /// Ends the run; what has not been committed is dropped.
     fn close(&self, py: Python<'_>) {
+        self.is_over.store(true, Ordering::Relaxed);
         self.run.get().close(py, true);
     }
 
@@ -78,6 +82,13 @@ impl Stream {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let py = slf.py();
+        // Without this a second reader would find a table without rows. A reader that only asks for the
+        // columns has read none.
+        if slf.get().is_over.load(Ordering::Relaxed) {
+            let what = "the rows have been read, and come once; keep them as a table, or call \
+                        `dedup_arrow` again";
+            return Err(refused(what).into());
+        }
         let field = Field::new_struct("", slf.get().schema.fields().clone(), false);
         let field = field.with_metadata(slf.get().schema.metadata().clone());
         let stream = slf.unbind();
@@ -96,6 +107,14 @@ impl Stream {
 impl Stream {
     /// The next batch of which anything stays; none at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+        let next = self.read(py);
+        if !matches!(next, Ok(Some(_))) {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        next
+    }
+
+    fn read(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
         while let Some((batch, decided)) = self.run.get().batch(py)? {
             let batch = py
                 .detach(|| self.staying(&batch, &decided))

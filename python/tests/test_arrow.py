@@ -212,6 +212,12 @@ def test_what_stays_of_a_stream_is_a_stream(tmp_path: Path, texts: list[tuple[st
     again = cento.dedup_arrow(table.to_reader(max_chunksize=10), **columns)
     sizes = [batch.num_rows for batch in again]
     assert sizes == [8, 7, 8, 7]
+    # What has been read comes once; the columns may be asked for before.
+    kept = cento.dedup_arrow(table, **columns)
+    assert pa.RecordBatchReader.from_stream(kept).schema == table.schema
+    assert pa.table(kept).equals(expected)
+    with pytest.raises(cento.QueryError, match="the rows have been read, and come once"):
+        pa.table(kept)
     # Without a column `id`, the number of the row is the id.
     numbered = table.drop_columns(["url"])
     path = tmp_path / "numbered.idx"

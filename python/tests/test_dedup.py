@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import cento
 import pytest
 
 
-def kinds(texts: list[tuple[str, str]], **options: Any) -> list[str]:
+def kinds(texts: list[Any], **options: Any) -> list[str]:
     return [verdict.kind for _, verdict in cento.dedup(texts, **options)]
 
 
@@ -115,6 +116,55 @@ def test_passages_are_cut_out(made: Any) -> None:
     assert verdict.text == second[: cut.range[0]] + second[cut.range[1] :]
     in_bytes = list(cento.dedup([("a", first), ("b", second)], cut_passages=20, bytes=True))
     assert second.encode()[slice(*in_bytes[1][1].cut[0].range)].decode() == shared
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"min_resemblance": 0.5, "min_estimated_resemblance": 0.5}, "not both"),
+        ({"exact": True, "min_resemblance": 0.5}, "`exact` drops only"),
+        ({"exact": True, "min_estimated_resemblance": 0.5}, "`exact` drops only"),
+        ({"exact": True, "min_containment": 0.5}, "`exact` drops only"),
+        ({"cut_passages": 4}, "5 or more"),
+        ({"cut_passages": 20, "store_text": False}, "without `store_text=False`"),
+        ({"min_resemblance": 1.5}, "it must be from 0 to 1"),
+        ({"threads": -1}, "`threads` cannot be -1"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    tmp_path: Path, options: Any, what: str
+) -> None:
+    path = tmp_path / "kept.idx"
+    with pytest.raises(cento.QueryError, match=what):
+        cento.dedup(["text"], index=path, **options)
+    with pytest.raises(cento.QueryError, match=what):
+        cento.Deduper(path, **options).keep({"text": ["text"]})
+    assert not path.exists()
+
+
+def test_options_that_do_not_exist_are_refused(tmp_path: Path) -> None:
+    wrong: Any = {"min_similarity": 0.5}
+    with pytest.raises(TypeError, match=r"dedup\(\) got an unexpected .* 'min_similarity'"):
+        cento.dedup(["text"], **wrong)
+    with pytest.raises(TypeError, match=r"dedup_arrow\(\) got an unexpected"):
+        cento.dedup_arrow([], **wrong)
+    with pytest.raises(TypeError, match=r"Deduper\(\) got an unexpected"):
+        cento.Deduper(tmp_path / "kept.idx", **wrong)
+    for call in (cento.dedup, cento.dedup_arrow, cento.Deduper):
+        named = inspect.signature(call).parameters
+        assert set(cento.DedupOptions.__optional_keys__) < set(named)
+
+
+def test_an_index_has_the_settings_that_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "kept.idx"
+    settings: Any = {"scheme": "kgram(k=3)", "store_text": False}
+    assert kinds(["a b c d e"], index=path, **settings) == ["kept"]
+    assert kinds(["a b c d e"], index=path, **settings) == ["exact"]
+    assert kinds(["a b c d e"], index=path) == ["exact"]
+    for other in ({"scheme": "winnow(k=5,w=10)"}, {"analyzer": "chars"}, {"store_text": True}):
+        asked: Any = other
+        with pytest.raises(cento.OpenError, match="leave the setting out"):
+            cento.dedup(["a b c d e"], index=path, **asked)
 
 
 def test_batches_of_a_data_set_are_filtered(tmp_path: Path, texts: list[tuple[str, str]]) -> None:

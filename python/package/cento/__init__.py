@@ -29,6 +29,7 @@ from ._index import Id, Index, Item, Meta, Rank, Writer
 from ._native import Stream, Table, __version__
 from ._texts import (
     Deduper,
+    DedupOptions,
     analyzers,
     compare,
     dedup,
@@ -73,6 +74,7 @@ __all__ = [
     "ConflictError",
     "CorruptError",
     "Cut",
+    "DedupOptions",
     "Deduper",
     "Document",
     "Error",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from . import _native
 from ._errors import QueryError
@@ -21,6 +22,10 @@ from ._types import (
     signature_of,
     verdict_of,
 )
+
+if TYPE_CHECKING:
+    # Of `typing` from Python 3.11 on; at run time nobody needs it.
+    from typing_extensions import Unpack
 
 _Item = TypeVar("_Item")
 _Path = str | os.PathLike[str]
@@ -75,25 +80,74 @@ def sign(
     return signature_of(_native.sign(text, scheme, analyzer, frequencies))
 
 
+class DedupOptions(TypedDict, total=False):
+    """What a duplicate is, and how an index remembers what is kept.
+
+    The keyword arguments that :func:`dedup`, :func:`dedup_arrow`, :class:`Deduper` and
+    ``cento.datatrove.Dedup`` have in common. What is not given, or ``None``, has its default.
+    """
+
+    min_resemblance: float | None
+    """The least resemblance to a document before, 0 to 1, of a duplicate; 0.8 if not given."""
+    min_containment: float | None
+    """Also drop a document if one before contains so much of it, 0 to 1."""
+    min_estimated_resemblance: float | None
+    """The least estimated resemblance of the texts themselves, 0 to 1, in place of
+    ``min_resemblance``."""
+    exact: bool | None
+    """Drop only documents with the same text; without any of the three before."""
+    cut_passages: int | None
+    """Cut out runs of at least so many tokens, 5 or more, that a document before has."""
+    against: Sequence[str | os.PathLike[str]] | None
+    """Directories of indexes to compare with, which are not changed."""
+    scheme: str | None
+    """That of a new index (:func:`schemes`): as in ``against``, or ``winnow(k=5,w=10)``, if not
+    given. An index that exists must have it."""
+    analyzer: str | None
+    """The same for the analyzer (:func:`analyzers`): ``words`` if not given."""
+    store_text: bool | None
+    """Whether a new index stores texts; ``True`` if not given. ``cut_passages`` needs them."""
+    memory: int | None
+    """The memory for what is not committed yet, in bytes; 512 MiB if not given."""
+    threads: int | None
+    """The number of threads; as many as there are processors if not given."""
+
+
+def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:
+    """The indexes to compare with, and the other options; refuses what is none."""
+    unknown = sorted(options.keys() - DedupOptions.__optional_keys__)
+    if unknown:
+        raise TypeError(f"{call}() got an unexpected keyword argument {unknown[0]!r}")
+    named: dict[str, Any] = {**options}
+    return list(named.pop("against", None) or ()), named
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _names_options(function: _Function) -> _Function:
+    """Shows the options by their names where a signature is shown: ``help``, notebooks."""
+    plain = inspect.signature(function)
+    named = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in DedupOptions.__annotations__.items()
+    ]
+    own = [each for each in plain.parameters.values() if each.kind != each.VAR_KEYWORD]
+    signature = plain.replace(parameters=[*own, *named])
+    setattr(function, "__signature__", signature)  # noqa: B010
+    return function
+
+
+@_names_options
 def dedup(
     items: Iterable[_Item],
     *,
-    min_resemblance: float = 0.8,
-    min_containment: float | None = None,
-    min_estimated_resemblance: float | None = None,
-    exact: bool = False,
-    cut_passages: int | None = None,
     index: _Path | None = None,
-    against: Sequence[_Path] = (),
-    scheme: str | None = None,
-    analyzer: str | None = None,
-    store_text: bool | None = None,
     id: str = "id",
     text: str = "text",
     meta: str = "meta",
-    memory: int | None = None,
-    threads: int | None = None,
     bytes: bool = False,
+    **options: Unpack[DedupOptions],
 ) -> Iterator[tuple[_Item, Verdict]]:
     """Says of each document, in order, whether one before it says the same.
 
@@ -109,66 +163,37 @@ def dedup(
     Args:
         items: ``str``, ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
             ``text`` and ``meta``. Without an id, the number of the item from 0 is the id.
-        min_resemblance: The least resemblance to a document before, 0 to 1, of a duplicate.
-        min_containment: Also drop a document if one before contains so much of it, 0 to 1.
-        min_estimated_resemblance: The least estimated resemblance of the texts themselves, in place
-            of ``min_resemblance``.
-        exact: Drop only documents with the same text.
-        cut_passages: Cut out runs of at least so many tokens that a document before has:
-            ``Verdict.cut`` and ``Verdict.text``.
         index: The directory of an index to compare with and to add to; made if there is none.
-        against: Directories of indexes to compare with, which are not changed.
-        scheme: That of a new index; as in ``against``, or ``winnow(k=5,w=10)``.
-        analyzer: That of a new index.
-        store_text: Whether a new index stores texts; ``True`` if not given.
         id: The name of the field with the id.
         text: The name of the field with the text.
         meta: The name of the field with the meta object.
-        memory: The memory for what is not committed yet, in bytes; 512 MiB if not given.
-        threads: The number of threads; as many as there are processors if not given.
         bytes: Give the places that were cut out in bytes of UTF-8 instead of code points.
+        options: What a duplicate is: :class:`DedupOptions`, such as ``min_resemblance``, 0.8 if not
+            given.
 
     Raises:
         InputError: An item is no document.
+        QueryError: The options contradict each other, or one has no such value.
+        OpenError: The index has another scheme or analyzer than what is asked for.
         LockedError: The index has another writer.
     """
-    options: dict[str, Any] = {
-        "min_resemblance": min_resemblance,
-        "min_containment": min_containment,
-        "min_estimated_resemblance": min_estimated_resemblance,
-        "exact": exact,
-        "cut_passages": cut_passages,
-        "scheme": scheme,
-        "analyzer": analyzer,
-        "store_text": store_text,
-        "memory": memory,
-        "threads": threads,
-    }
+    against, named = _options("dedup", options)
     if any(hasattr(items, name) for name in ("__arrow_c_stream__", "__arrow_c_array__")):
         raise QueryError("`items` is Arrow data; `cento.dedup_arrow` takes that")
-    run = _native.Dedup(items, (id, text, meta), index, list(against), bytes, False, options)
+    run = _native.Dedup(items, (id, text, meta), index, against, bytes, False, named)
     return _verdicts(run)
 
 
+@_names_options
 def dedup_arrow(
     data: object,
     *,
     annotate: bool = False,
-    min_resemblance: float = 0.8,
-    min_containment: float | None = None,
-    min_estimated_resemblance: float | None = None,
-    exact: bool = False,
-    cut_passages: int | None = None,
     index: _Path | None = None,
-    against: Sequence[_Path] = (),
-    scheme: str | None = None,
-    analyzer: str | None = None,
-    store_text: bool | None = None,
     id: str | None = None,
     text: str = "text",
     meta: str = "meta",
-    memory: int | None = None,
-    threads: int | None = None,
+    **options: Unpack[DedupOptions],
 ) -> _native.Stream:
     """The rows of Arrow data whose text no row before them has, more or less: :func:`dedup`.
 
@@ -180,22 +205,13 @@ def dedup_arrow(
             batches, or a data set of Hugging Face.
         annotate: Give all rows, and a column ``dedup`` of structs: ``verdict`` (as
             :attr:`Verdict.kind`), ``of``, ``resemblance``, ``containment``, ``kept_as``.
-        min_resemblance: This and the following as for :func:`dedup`.
-        min_containment: Also drop a document if one before contains so much of it, 0 to 1.
-        min_estimated_resemblance: In place of ``min_resemblance``.
-        exact: Drop only documents with the same text.
-        cut_passages: Cut out of the texts runs of so many tokens that a document before has.
         index: The directory of an index to compare with and to add to; made if there is none.
-        against: Directories of indexes to compare with, which are not changed.
-        scheme: That of a new index.
-        analyzer: That of a new index.
-        store_text: Whether a new index stores texts.
         id: The column of the ids: strings or whole numbers. If it is not named, that is ``id``;
             rows of a table without one have their numbers, from 0, for ids.
         text: The column of the texts: strings.
         meta: The column of the meta objects, if it is one of structs.
-        memory: The memory for what is not committed yet, in bytes; 512 MiB if not given.
-        threads: The number of threads; as many as there are processors if not given.
+        options: What a duplicate is: :class:`DedupOptions`, such as ``min_resemblance``, 0.8 if not
+            given.
 
     Returns:
         An iterator of tables, and a stream for anything that takes ``__arrow_c_stream__``.
@@ -203,24 +219,15 @@ def dedup_arrow(
     Raises:
         InputError: A column is missing or of another type, or a row is no document. It comes when
             that is read, by what reads the stream in its own way.
-        QueryError: ``data`` gives no Arrow data.
+        QueryError: ``data`` gives no Arrow data, the options contradict each other, or one has no
+            such value.
+        OpenError: The index has another scheme or analyzer than what is asked for.
         LockedError: The index has another writer.
     """
-    options: dict[str, Any] = {
-        "min_resemblance": min_resemblance,
-        "min_containment": min_containment,
-        "min_estimated_resemblance": min_estimated_resemblance,
-        "exact": exact,
-        "cut_passages": cut_passages,
-        "scheme": scheme,
-        "analyzer": analyzer,
-        "store_text": store_text,
-        "memory": memory,
-        "threads": threads,
-    }
+    against, named = _options("dedup_arrow", options)
     if hasattr(data, "with_format") and not hasattr(data, "__arrow_c_stream__"):
         data = batches_of(data)
-    run = _native.Dedup(data, (id, text, meta), index, list(against), True, True, options)
+    run = _native.Dedup(data, (id, text, meta), index, against, True, True, named)
     return _native.Stream(run, annotate)
 
 
@@ -249,22 +256,24 @@ class Deduper:
         index: The directory of the index; created if it does not exist.
         id: The name of the field with the id; ``None`` to number the documents.
         text: The name of the field with the text.
-        options: Other arguments of :func:`dedup`.
+        options: What a duplicate is: :class:`DedupOptions`, such as ``min_resemblance``, 0.8 if not
+            given.
     """
 
+    @_names_options
     def __init__(
         self,
         index: _Path,
         *,
-        min_resemblance: float = 0.8,
         id: str | None = None,
         text: str = "text",
-        **options: Any,
+        **options: Unpack[DedupOptions],
     ) -> None:
+        _options("Deduper", options)
         self._index = index
         self._id = id
         self._text = text
-        self._options: dict[str, Any] = {"min_resemblance": min_resemblance, **options}
+        self._options = options
 
     def verdicts(self, batch: Mapping[str, Sequence[Any]]) -> list[Verdict]:
         """The verdicts on a batch: a mapping of columns."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._errors import QueryError
 from ._index import Index
-from ._texts import dedup
+from ._texts import DedupOptions, dedup
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _Path = str | os.PathLike[str]
 
@@ -22,10 +25,10 @@ class Dedup:
 
     Args:
         index: The directory of the index; created if it does not exist.
-        options: Other arguments of :func:`cento.dedup`.
+        options: What a duplicate is: :class:`cento.DedupOptions`.
     """
 
-    def __init__(self, index: _Path, **options: Any) -> None:
+    def __init__(self, index: _Path, **options: Unpack[DedupOptions]) -> None:
         self._index = os.fspath(index)
         self._options = options
 
