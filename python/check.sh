@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Builds the wheel, installs it into a fresh virtual environment, and tests it there: formatting, lints, types,
-# tests. Needs Rust and Python 3.10 or later; tools of Python come from PyPI.
+# pages, tests. Needs Rust and Python 3.10 or later; tools of Python come from PyPI.
 #
 #   python/check.sh                 builds the wheel
 #   python/check.sh WHEEL           tests this one
 #
 # PYTHON is the interpreter (default: python3); CENTO_CLI the command to compare answers with; CENTO_CORPORA JSON lines,
 # separated by colons, with which to compare them too; CARGO_TARGET_DIR where to build. CENTO_TUTORIAL_MB and
-# CENTO_QUERIES make the tests of the tutorial and of threads as large as you like.
+# CENTO_QUERIES make the tests of the tutorial and of threads as large as you like. With CENTO_OTHERS=1 it also installs
+# Spark, Ray and the programs that cento is compared with (2 GB; Spark needs Java); without, their tests are skipped.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -17,8 +18,13 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 step "${PYTHON:-python3}" -m venv "$work/venv"
 bin=$work/venv/bin
 [[ -d $bin ]] || bin=$work/venv/Scripts
-step "$bin/pip" install -q --disable-pip-version-check mypy pyright pytest ruff \
+step "$bin/pip" install -q --disable-pip-version-check mypy myst-parser pyright pytest ruff sphinx \
     datasets matplotlib numpy pandas polars pyarrow
+if [[ ${CENTO_OTHERS:-} == 1 ]]; then
+    # datatrove needs tokenizers without saying so.
+    step "$bin/pip" install -q --disable-pip-version-check datasketch rensa text-dedup datatrove tokenizers \
+        'ray[data]' pyspark
+fi
 wheel=${1:-}
 if [[ -z $wheel ]]; then
     step "$bin/pip" install -q --disable-pip-version-check 'maturin>=1.9.4,<2'
@@ -40,4 +46,5 @@ step "$bin/mypy" --python-executable "$bin/python" --package cento
 export PATH=$bin:$PATH
 step "$bin/pyright" tests
 (cd / && step "$bin/pyright" --ignoreexternal --verifytypes cento)
+step "$bin/python" -m sphinx -nW -q docs site
 step "$bin/python" -m pytest -q tests

@@ -60,7 +60,7 @@ def write_part(
         id: The column of the ids.
         text: The column of the texts.
         meta: The columns that make the meta object, or the one struct column that is it.
-        settings: Other arguments of :class:`Index`, the same for all parts.
+        settings: Other arguments of :class:`cento.Index`, the same for all parts.
 
     Returns:
         The path of the part; ``None`` if there are no documents.
@@ -111,7 +111,7 @@ def search_batches(
         index: The directory of the index.
         text: The column of the texts to look for.
         id: The column that names them; it becomes the column ``query``.
-        options: Arguments of :meth:`Index.search_many`.
+        options: Arguments of :meth:`cento.Index.search_many`.
 
     Yields:
         A record batch of hits for each batch: ``query``, ``rank`` (from 1), ``id``, ``overlap``,
@@ -131,7 +131,7 @@ def pairs_of_part(index: _Path, part: tuple[int, int], **options: Any) -> Any:
     Args:
         index: The directory of the index, to which nobody writes meanwhile.
         part: The number of the part, from 0, and how many there are.
-        options: Other arguments of :meth:`Index.pairs`, such as ``min_resemblance``.
+        options: Other arguments of :meth:`cento.Index.pairs`, such as ``min_resemblance``.
 
     Returns:
         A record batch of pyarrow with the columns :data:`PAIRS`.
@@ -159,8 +159,8 @@ def duplicates(index: _Path, *, prefer: str = "oldest", **thresholds: Any) -> li
 
     Args:
         index: The directory of the index.
-        prefer: Which document stays: see :meth:`Index.clusters`.
-        thresholds: Other arguments of :meth:`Index.clusters`, such as ``min_resemblance``.
+        prefer: Which document stays: see :meth:`cento.Index.clusters`.
+        thresholds: Other arguments of :meth:`cento.Index.clusters`, such as ``min_resemblance``.
 
     Returns:
         ``id``, ``of`` (the document that stays) and ``resemblance`` to it.
@@ -182,7 +182,7 @@ def dropped(
     Args:
         build: Builds it, given the columns that are to be in the meta objects.
         index: The directory of the index.
-        prefer: Which document of a cluster stays: see :meth:`Index.clusters`.
+        prefer: Which document of a cluster stays: see :meth:`cento.Index.clusters`.
         min_resemblance: The least resemblance to the document that stays, 0 to 1.
 
     Returns:

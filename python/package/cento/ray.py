@@ -72,7 +72,7 @@ def search(ds: Any, index: _Path, *, text: str = "text", id: str = "id", **optio
         options: Arguments of :meth:`cento.Index.search_many`, such as ``limit``.
 
     Returns:
-        A data set with a row for each hit: :data:`cento.parts.HITS`.
+        A data set with a row for each hit, of the columns :data:`cento.parts.HITS`.
     """
     path = os.fspath(index)
 
@@ -140,7 +140,7 @@ def pairs(index: _Path, *, parts: int | None = None, **options: Any) -> Any:
         options: Arguments of :meth:`cento.Index.pairs`, but for ``rank`` and ``limit``.
 
     Returns:
-        A data set with a row for each pair: :data:`cento.parts.PAIRS`.
+        A data set with a row for each pair, of the columns :data:`cento.parts.PAIRS`.
     """
     ray: Any = importlib.import_module("ray")
     data: Any = importlib.import_module("ray.data")

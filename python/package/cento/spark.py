@@ -73,7 +73,7 @@ def search(df: Any, index: _Path, *, text: str = "text", id: str = "id", **optio
         options: Arguments of :meth:`cento.Index.search_many`, such as ``limit``.
 
     Returns:
-        A data frame with a row for each hit: :data:`cento.parts.HITS`.
+        A data frame with a row for each hit, of the columns :data:`cento.parts.HITS`.
     """
     path = os.fspath(index)
 
@@ -132,7 +132,7 @@ def pairs(session: Any, index: _Path, *, parts: int | None = None, **options: An
         options: Arguments of :meth:`cento.Index.pairs`, but for ``rank`` and ``limit``.
 
     Returns:
-        A data frame with a row for each pair: :data:`cento.parts.PAIRS`.
+        A data frame with a row for each pair, of the columns :data:`cento.parts.PAIRS`.
     """
     path = os.fspath(index)
     count = parts or 4 * session.sparkContext.defaultParallelism
