@@ -21,7 +21,7 @@ use crate::scheme::{Fingerprint, Scheme, distinct_keys};
 use crate::stop::Stop;
 use crate::text::{Analyzer, Side, Tokens};
 use measure::Measure;
-pub use passages::{Passage, Passages, Unit};
+pub use passages::{Origin, Passage, Passages, Unit};
 
 /// What two texts have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

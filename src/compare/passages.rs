@@ -48,6 +48,24 @@ pub struct Passage {
     /// The line of the document on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// Where it stands in the file that the query was extracted from, if that is known: in a web page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_origin: Option<Origin>,
+    /// Where it stands in the file that the document was extracted from, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// A place in a file from which a text was extracted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Origin {
+    /// Its first byte, in the file as it was decoded: in UTF-8, without a byte order mark.
+    pub start: u32,
+    /// The byte after its last one.
+    pub end: u32,
+    /// The line of the file on which it begins, counted from 1.
+    pub line: u32,
 }
 
 /// The passages of a query and a document.
@@ -84,8 +102,19 @@ impl Passage {
         tokens: u32,
         similarity: f64,
     ) -> Passage {
-        let (query_page, query_line, page, line) = (None, None, None, None);
-        Passage { query, hit, unit, tokens, similarity, query_page, query_line, page, line }
+        Passage {
+            query,
+            hit,
+            unit,
+            tokens,
+            similarity,
+            query_page: None,
+            query_line: None,
+            page: None,
+            line: None,
+            query_origin: None,
+            origin: None,
+        }
     }
 
     /// The same passage of tokens, in bytes of both texts.

@@ -24,7 +24,7 @@ use cento::stop::Stop;
 use cento::{Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Found, Place, ReuseReport, Run, Searched};
-use cento_source::{SourceOptions, read_text};
+use cento_source::{Origins, SourceOptions, read_text_with_origins};
 
 /// Show the passages that two files have in common, side by side.
 ///
@@ -78,7 +78,7 @@ struct Report<'a> {
 
 impl Compare {
     pub(super) fn run(self) -> Result {
-        let (a, b) = (self.text(&self.a)?, self.text(&self.b)?);
+        let ((a, a_origins), (b, b_origins)) = (self.text(&self.a)?, self.text(&self.b)?);
         let comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
             Some(client) => {
@@ -88,7 +88,13 @@ impl Compare {
                 client.compare(&CompareRequest { a, b, measures, min_passage })?.comparison
             }
         };
-        let comparison = comparison.with_passages_of_at_least(self.min_passage.unwrap_or(0));
+        let mut comparison = comparison.with_passages_of_at_least(self.min_passage.unwrap_or(0));
+        if let Some(origins) = a_origins {
+            origins.place_queries(&mut comparison.passages);
+        }
+        if let Some(origins) = b_origins {
+            origins.place_documents(&mut comparison.passages);
+        }
         let names = [&self.a, &self.b].map(|path| path.display().to_string());
         if self.format == Format::Json {
             let [a, b] = names;
@@ -135,15 +141,16 @@ impl Compare {
         self.handout.write_reuse(&report)
     }
 
-    /// Reads the text of a file. An empty one would seem to have nothing in common with the other.
-    fn text(&self, path: &Path) -> cento::Result<String> {
+    /// Reads the text of a file, and where it stands in it. An empty one would seem to have nothing in common
+    /// with the other.
+    fn text(&self, path: &Path) -> cento::Result<(String, Option<Origins>)> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
         let options = SourceOptions { encoding, html, ..source_options() };
-        let text =
-            read_text(path, &options, &mut |missing| tell!("cento: {}", Explained(missing)))?;
-        match text.trim().is_empty() {
+        let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
+        let read = read_text_with_origins(path, &options, &mut missing)?;
+        match read.0.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
-            false => Ok(text),
+            false => Ok(read),
         }
     }
 
@@ -206,6 +213,10 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
                 ),
             ],
         )?;
+        if passage.query_origin.is_some() || passage.origin.is_some() {
+            columns
+                .headings(&mut out, [passage.query_origin, passage.origin].map(output::in_page))?;
+        }
         let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].into();
         let pieces: [String; 2] = [cut(texts[0], passage.query), cut(texts[1], passage.hit)];
         columns.texts(&mut out, &pieces[0], &pieces[1])?;

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::terminal;
+use cento::Origin;
 
 pub use cento_report::{count, counted};
 
@@ -40,6 +41,14 @@ pub fn place(page: Option<u32>, line: Option<u32>) -> String {
         (None, Some(line)) => format!(", line {line}"),
         (None, None) => String::new(),
     }
+}
+
+/// Formats where something stands in the web page that it was taken from, in brackets; nothing if it was
+/// taken from none.
+pub fn in_page(origin: Option<Origin>) -> String {
+    origin.map_or(String::new(), |Origin { start, end, line }| {
+        format!(" (in the page {start}..{end}, line {line})")
+    })
 }
 
 /// An id, and the index that has it, if several were searched.

@@ -19,7 +19,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{line, tell};
 use super::values::parse_share;
 use super::{Failure, Outcome, Result};
-use cento::index::Index;
+use cento::index::{Document, Index};
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Answer, MaxDf, Query, Rank, Searcher, Subject};
 use cento::text::kind::no_text_in;
@@ -27,7 +27,7 @@ use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
 use cento_report::{IndexState, ReuseReport, Run};
-use cento_source::Item;
+use cento_source::{Item, Origins};
 
 /// Find the documents that share text with a query.
 ///
@@ -156,7 +156,8 @@ impl From<RankArg> for Rank {
 
 /// A query of the user.
 enum Asked {
-    Text(String),
+    /// A text, and where it stands in its file.
+    Text(String, Option<Origins>),
     Id(String),
     Signature(Signature),
 }
@@ -174,7 +175,7 @@ impl Engine {
             Engine::Index { searcher, collection } => {
                 let config = searcher.snapshot().config();
                 let subject = match asked {
-                    Asked::Text(text) => match no_text_in(&text) {
+                    Asked::Text(text, _) => match no_text_in(&text) {
                         Some(why) => return Err(Error::input("the text", why)),
                         None => Subject::Text(text),
                     },
@@ -192,7 +193,7 @@ impl Engine {
                 let mut request = SearchRequest::of(query);
                 request.boilerplate.clone_from(boilerplate);
                 match asked {
-                    Asked::Text(text) => request.text = Some(text),
+                    Asked::Text(text, _) => request.text = Some(text),
                     Asked::Id(id) => request.id = Some(id),
                     Asked::Signature(signature) => request.signature = Some(signature),
                 }
@@ -276,14 +277,22 @@ impl Search {
         let mut found = false;
         let query = self.query();
         let mut collected = Collected::default();
-        self.for_each_query(|name, id, asked| {
+        self.for_each_query(|name, id, mut asked| {
+            let origins = match &mut asked {
+                Asked::Text(_, origins) => origins.take(),
+                Asked::Id(_) | Asked::Signature(_) => None,
+            };
             let reported = match (&asked, self.handout.is_asked()) {
                 (_, false) | (Asked::Signature(_), _) => None,
-                (Asked::Text(text), true) => Some(text.clone()),
+                (Asked::Text(text, _), true) => Some(text.clone()),
                 (Asked::Id(id), true) => Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?),
             };
             let mut answer = engine.search(asked, &query)?;
             answer.query.id = answer.query.id.or(id);
+            if let Some(origins) = origins {
+                let hits = answer.hits.iter_mut();
+                origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
+            }
             if let Some(text) = reported {
                 let subject = Reported { name, text };
                 let text_of = |id: &str| engine.text_of(id);
@@ -397,7 +406,7 @@ impl Search {
         mut each: impl FnMut(String, Option<String>, Asked) -> Result<()>,
     ) -> Result<()> {
         if let Some(text) = &self.text {
-            return each("--text".into(), None, Asked::Text(text.clone()));
+            return each("--text".into(), None, Asked::Text(text.clone(), None));
         }
         if let Some(id) = &self.id {
             return each(id.clone(), None, Asked::Id(id.clone()));
@@ -410,8 +419,10 @@ impl Search {
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
                 let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
-                let text = cento_source::read_text(path, &self.source.options(), &mut missing)?;
-                each("standard input".into(), None, Asked::Text(text))?;
+                let options = self.source.options();
+                let (text, origins) =
+                    cento_source::read_text_with_origins(path, &options, &mut missing)?;
+                each("standard input".into(), None, Asked::Text(text, origins))?;
             } else {
                 self.for_each_document(path, &mut each)?;
             }
@@ -441,7 +452,7 @@ impl Search {
             };
             let has_ids = !chunk.kind.is_whole_file();
             let mut asked = 0;
-            chunk.documents(&options, |document| {
+            chunk.documents_with_origins(&options, |document| {
                 asked += 1;
                 match document {
                     _ if failure.is_some() => {}
@@ -450,9 +461,9 @@ impl Search {
                         tell!("cento: {}", Explained(&missing));
                     }
                     Err(error) => failure = Some(error.into()),
-                    Ok(d) => {
-                        let id = has_ids.then(|| d.id.clone());
-                        failure = each(d.id, id, Asked::Text(d.text)).err();
+                    Ok((Document { id: name, text, .. }, origins)) => {
+                        let id = has_ids.then(|| name.clone());
+                        failure = each(name, id, Asked::Text(text, origins)).err();
                     }
                 }
             });
@@ -527,9 +538,10 @@ fn print_human(answer: &Answer) -> io::Result<()> {
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
             line!(
                 out,
-                "{:>13} {a}..{b} of the query{} are {c}..{d} of the hit{}: {}, similarity {:.3}",
+                "{:>13} {a}..{b} of the query{}{} are {c}..{d} of the hit{}: {}, similarity {:.3}",
                 unit,
                 output::place(passage.query_page, passage.query_line),
+                output::in_page(passage.query_origin),
                 output::place(passage.page, passage.line),
                 output::counted(passage.tokens.into(), "token"),
                 passage.similarity

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cento::{Error, Passage, Result, Tokens, Unit};
+use cento::{Error, Origin, Passage, Result, Tokens, Unit};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -73,6 +73,12 @@ pub struct Place {
     /// The line of the source on which it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_line: Option<u32>,
+    /// Where it stands in the file that the document was extracted from, if that is known: in a web page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Where it stands in the file that the source was extracted from, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_origin: Option<Origin>,
 }
 
 impl Place {
@@ -94,6 +100,8 @@ impl Place {
             line: query_line,
             source_page: passage.page,
             source_line: passage.line,
+            origin: passage.query_origin,
+            source_origin: passage.origin,
         }
     }
 }
@@ -340,6 +348,8 @@ pub(crate) mod tests {
             line: None,
             source_page: None,
             source_line: Some(12),
+            origin: None,
+            source_origin: None,
         };
         Found {
             id: id.into(),

@@ -19,7 +19,7 @@ use cento::index::Document;
 use cento::stop::Stop;
 use cento::{Error, Result};
 use cento_client::api::{FileReason, NotRead};
-use cento_source::{Item, SourceOptions, read_bytes};
+use cento_source::{Item, Origins, SourceOptions, read_bytes};
 
 /// The part with the JSON of the request.
 const REQUEST: &str = "request";
@@ -30,11 +30,21 @@ const DOCUMENT_BYTES: usize = 64;
 /// An answer names at most this number of files that were not read.
 const NOT_READ_MAX: usize = 1000;
 
+/// A document of a file.
+pub struct FileDocument {
+    /// The part of the request that has the file.
+    pub part: String,
+    /// The document.
+    pub document: Document,
+    /// Where its text stands in the file, if that is a web page.
+    pub origins: Option<Origins>,
+}
+
 /// The files of a request, and what it says of them.
 pub struct Files {
     request: Map<String, Value>,
-    /// The documents in them, with the names of the parts.
-    pub documents: Vec<(String, Document)>,
+    /// The documents in them.
+    pub documents: Vec<FileDocument>,
     /// What was not read.
     pub not_read: NotRead,
     /// Keeps room for the texts.
@@ -102,15 +112,14 @@ impl Files {
             .map_err(|error| Failure::bad_request(format!("`{REQUEST}`: {error}")))
     }
 
-    /// The texts of the parts with this name, which are taken out.
-    pub fn take(&mut self, name: &str) -> Vec<Document> {
-        let is_one = |(part, _): &mut (String, Document)| part == name;
-        self.documents.extract_if(.., is_one).map(|(_, document)| document).collect()
+    /// The documents of the parts with this name, which are taken out.
+    pub fn take(&mut self, name: &str) -> Vec<FileDocument> {
+        self.documents.extract_if(.., |document| document.part == name).collect()
     }
 }
 
 struct Reading {
-    documents: Vec<(String, Document)>,
+    documents: Vec<FileDocument>,
     not_read: NotRead,
     bytes: usize,
     room: Permit,
@@ -131,7 +140,7 @@ impl Reading {
             let taken = match item {
                 Item::Chunk(chunk) => {
                     let mut taken = Ok(());
-                    chunk.documents(options, |document| {
+                    chunk.documents_with_origins(options, |document| {
                         if taken.is_ok() {
                             taken = self.take(&name, document, bytes_max);
                         }
@@ -153,9 +162,14 @@ impl Reading {
         failure.map_or(Ok(()), Err)
     }
 
-    fn take(&mut self, part: &str, document: Result<Document>, bytes_max: usize) -> Result<()> {
-        let document = match document {
-            Ok(document) => document,
+    fn take(
+        &mut self,
+        part: &str,
+        document: Result<(Document, Option<Origins>)>,
+        bytes_max: usize,
+    ) -> Result<()> {
+        let (document, origins) = match document {
+            Ok(read) => read,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => {
                 if self.not_read.unread_files.len() < NOT_READ_MAX {
@@ -166,16 +180,17 @@ impl Reading {
         };
         let bytes = document.text.len() + document.id.len() + part.len() + DOCUMENT_BYTES;
         self.bytes += bytes;
+        let held = bytes + origins.as_ref().map_or(0, Origins::bytes);
         if self.bytes > bytes_max {
             let what =
                 format!("the texts of the files exceed {bytes_max} bytes; send less at a time");
             return Err(Error::Memory { what, is_for_now: false });
         }
-        if !self.room.try_grow(bytes) {
+        if !self.room.try_grow(held) {
             let what = "too many bytes of requests and answers are in flight; try again later";
             return Err(Error::Memory { what: what.into(), is_for_now: true });
         }
-        self.documents.push((part.to_owned(), document));
+        self.documents.push(FileDocument { part: part.to_owned(), document, origins });
         Ok(())
     }
 }

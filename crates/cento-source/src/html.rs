@@ -6,11 +6,18 @@
 //! word counts +1 and a tag -2, and the content is the part of the page with the greatest sum: one
 //! pass, and nothing to choose but that weight (docs/BENCHMARKS.md). Tags in `pre` count nothing: they
 //! are the colours of a program, and the text around it would be torn apart.
+//!
+//! The tokenizer says which bytes of the page a text is from, and [`parts`] which of its characters are
+//! which bytes: those that stand in the page as they are, and those that a reference stands for.
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 use html5gum::emitters::default::DefaultEmitter;
-use html5gum::{Token, Tokenizer};
+use html5gum::{Span, Token, Tokenizer};
 
 use crate::charset;
+use crate::origin::Origins;
 
 /// What is read of web pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,18 +47,19 @@ const WITHIN_LINES: [&[u8]; 25] = [
     b"tt", b"u", b"wbr",
 ];
 
-/// The text of a page in these bytes.
+/// The text of a page in these bytes, and where it stands in the page as it was decoded; not if it is the
+/// page itself.
 #[must_use]
-pub fn text_of(bytes: &[u8], encoding: Option<&str>, html: Html) -> String {
+pub fn text_of(bytes: &[u8], encoding: Option<&str>, html: Html) -> (String, Option<Origins>) {
     let start = &bytes[..bytes.len().min(DECLARATION_BYTES)];
     let declared = encoding.map(str::to_owned).or_else(|| declared(start));
     let page = charset::decode(bytes, declared.as_deref()).text;
     match html {
-        Html::Source => page.into_owned(),
-        Html::All => joined(&pieces(&page)),
+        Html::Source => (page.into_owned(), None),
+        Html::All => joined(&page, &pieces(&page)),
         Html::Content => {
             let pieces = pieces(&page);
-            joined(content(&pieces))
+            joined(&page, content(&pieces))
         }
     }
 }
@@ -73,8 +81,15 @@ fn declared(start: &[u8]) -> Option<String> {
 
 /// A part of a page.
 enum Piece {
-    /// Text, of so many words.
-    Text(String, i64),
+    /// Text.
+    Text {
+        /// What the page says, with references decoded.
+        text: String,
+        /// The bytes of the page that say so.
+        span: Range<usize>,
+        /// Its words.
+        words: i64,
+    },
     /// A tag.
     Tag {
         /// Whether a line ends at it.
@@ -97,7 +112,7 @@ fn pieces(page: &str) -> Vec<Piece> {
     // The element whose contents are not shown, and how many of its name are open.
     let mut hidden: Option<(Vec<u8>, usize)> = None;
     let mut preformatted = 0;
-    let mut emitter = DefaultEmitter::default();
+    let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // Scripts are not tags.
     emitter.naively_switch_states(true);
     for Ok(token) in Tokenizer::new_with_emitter(page, emitter) {
@@ -125,10 +140,11 @@ fn pieces(page: &str) -> Vec<Piece> {
                     }
                 }
             }
-            Token::String(text) if hidden.is_none() => {
-                let text = String::from_utf8_lossy(&text.value).into_owned();
+            Token::String(found) if hidden.is_none() => {
+                let text = String::from_utf8_lossy(&found.value).into_owned();
+                let Span { start, end } = found.span;
                 let words = words(&text);
-                pieces.push(Piece::Text(text, words));
+                pieces.push(Piece::Text { text, span: start..end, words });
             }
             _ => {}
         }
@@ -152,7 +168,7 @@ fn content(pieces: &[Piece]) -> &[Piece] {
     let (mut start, mut sum) = (0, 0);
     for (at, piece) in pieces.iter().enumerate() {
         sum += match piece {
-            Piece::Text(_, words) => *words,
+            Piece::Text { words, .. } => *words,
             Piece::Tag { cost, .. } => -cost,
         };
         if sum < 0 {
@@ -164,33 +180,177 @@ fn content(pieces: &[Piece]) -> &[Piece] {
     &pieces[best]
 }
 
-/// The text of some pieces, its lines as they are shown.
-fn joined(pieces: &[Piece]) -> String {
-    let mut text = String::new();
+/// The text of some pieces, its lines as they are shown, and where it stands in the page.
+fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
+    let origins = Origins::of_file(page);
+    let mut writer = Writer { text: String::new(), origins, gap: None };
     for piece in pieces {
         match piece {
-            Piece::Text(words, _) => push_words(words, &mut text),
-            Piece::Tag { ends_line: true, .. } => {
-                let len = text.trim_end_matches(' ').len();
-                text.truncate(len);
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
+            Piece::Text { text, span, .. } => {
+                let source = page.get(span.clone()).unwrap_or_default();
+                for part in parts(text, source) {
+                    writer.push(&part, span.start);
                 }
             }
+            Piece::Tag { ends_line: true, .. } => writer.gap = Some(Gap::Line),
             Piece::Tag { .. } => {}
         }
     }
-    text.truncate(text.trim_end().len());
-    text
+    (writer.text, writer.origins)
 }
 
-/// Adds text with one space for each white space, none at the start of a line.
-fn push_words(words: &str, text: &mut String) {
-    for c in words.chars() {
-        if !c.is_whitespace() {
-            text.push(c);
-        } else if !text.is_empty() && !text.ends_with([' ', '\n']) {
-            text.push(' ');
+/// A part of a text, and the bytes of its source that say so.
+#[derive(Debug, PartialEq, Eq)]
+struct Part<'a> {
+    text: Cow<'a, str>,
+    source: Range<usize>,
+    /// Whether these are the same bytes.
+    is_same: bool,
+}
+
+/// The parts of a text that a tokenizer made of its source. If they cannot be told apart, it is one.
+fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
+    if text == source {
+        return vec![Part { text: text.into(), source: 0..source.len(), is_same: true }];
+    }
+    let found = aligned(text, source, false).or_else(|| aligned(text, source, true));
+    found.unwrap_or_else(|| {
+        vec![Part { text: text.into(), source: 0..source.len(), is_same: false }]
+    })
+}
+
+/// The parts of a text that its source says in other words here and there: references, ends of lines, and
+/// what the standard drops or replaces; but for ends of lines and NULs nothing of raw text, as in `xmp`.
+fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>>> {
+    /// What is no character of its own, and is dropped.
+    const EMPTY_END_TAG: &str = "</>";
+    let (mut parts, mut in_text, mut at) = (Vec::new(), 0, 0);
+    while at < source.len() {
+        let (rest, left) = (&source[at..], &text[in_text..]);
+        let (len, source_len, is_same) = match rest.as_bytes() {
+            [b'&', ..] if !is_raw => {
+                let reference = &rest[..reference_len(rest)];
+                let decoded = decoded(reference);
+                // Letters after a reference that needs no semicolon.
+                let after = match reference.as_bytes() {
+                    [_, b'#', ..] => 0,
+                    _ => common_end(&decoded, reference),
+                };
+                let (len, source_len) = (decoded.len() - after, reference.len() - after);
+                if !left.starts_with(&decoded[..len]) {
+                    return None;
+                }
+                (len, source_len, decoded[..len] == reference[..source_len])
+            }
+            [b'\r', b'\n', ..] if left.starts_with('\n') => (1, 2, false),
+            [b'\r', ..] if left.starts_with('\n') => (1, 1, false),
+            [b'\0', ..] if left.starts_with('\u{fffd}') => ('\u{fffd}'.len_utf8(), 1, false),
+            // In a title it is text.
+            _ if rest.starts_with(EMPTY_END_TAG) && !left.starts_with(EMPTY_END_TAG) => {
+                (0, EMPTY_END_TAG.len(), false)
+            }
+            _ => {
+                let is_other = |at: &usize| match rest.as_bytes()[*at] {
+                    b'<' => rest[*at..].starts_with(EMPTY_END_TAG),
+                    _ => true,
+                };
+                let places = rest.bytes().enumerate().skip(1);
+                let places = places.filter(|(_, byte)| b"&\r\0<".contains(byte));
+                let len = places.map(|(at, _)| at).find(is_other).unwrap_or(rest.len());
+                if !left.starts_with(&rest[..len]) {
+                    return None;
+                }
+                (len, len, true)
+            }
+        };
+        if len > 0 {
+            let text = Cow::Borrowed(&text[in_text..in_text + len]);
+            parts.push(Part { text, source: at..at + source_len, is_same });
+        }
+        (in_text, at) = (in_text + len, at + source_len);
+    }
+    (in_text == text.len()).then_some(parts)
+}
+
+/// The bytes from a `&` on that may be a character reference.
+fn reference_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_numeric = bytes.get(1) == Some(&b'#');
+    let name = 1 + usize::from(is_numeric);
+    let len = bytes[name..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    name + len + usize::from(bytes.get(name + len) == Some(&b';'))
+}
+
+/// What a tokenizer makes of a reference.
+fn decoded(reference: &str) -> String {
+    let mut decoded = String::new();
+    for Ok(token) in Tokenizer::new(reference) {
+        if let Token::String(text) = token {
+            decoded.push_str(&String::from_utf8_lossy(&text.value));
+        }
+    }
+    decoded
+}
+
+/// The bytes at the end of both that are equal, without the first character.
+fn common_end(decoded: &str, reference: &str) -> usize {
+    let first = decoded.chars().next().map_or(0, char::len_utf8);
+    let ends = decoded.bytes().skip(first).rev().zip(reference.bytes().rev());
+    ends.take_while(|(one, other)| one == other && one.is_ascii()).count()
+}
+
+/// Writes text with one space for each white space, none at the start or end of a line.
+struct Writer {
+    text: String,
+    origins: Option<Origins>,
+    /// What is written before the next character.
+    gap: Option<Gap>,
+}
+
+/// What separates words.
+#[derive(Clone, Copy)]
+enum Gap {
+    /// A space; where it stands in the page, if it is one there.
+    Space(Option<usize>),
+    /// The end of a line.
+    Line,
+}
+
+impl Writer {
+    /// Adds a part of a text, the source of which begins at `base` of the page.
+    fn push(&mut self, part: &Part<'_>, base: usize) {
+        let source = base + part.source.start..base + part.source.end;
+        let mut begun = None;
+        for (at, c) in part.text.char_indices() {
+            if c.is_whitespace() {
+                let place = (part.is_same && c == ' ').then_some(source.start + at);
+                self.gap = self.gap.or(Some(Gap::Space(place)));
+                continue;
+            }
+            self.close_gap();
+            let start = self.text.len();
+            begun = begun.or(Some(start));
+            self.text.push(c);
+            if let (Some(origins), true) = (&mut self.origins, part.is_same) {
+                origins.push_same(start, source.start + at, c.len_utf8());
+            }
+        }
+        if let (Some(origins), Some(begun), false) = (&mut self.origins, begun, part.is_same) {
+            origins.push_replaced(begun..self.text.len(), source);
+        }
+    }
+
+    fn close_gap(&mut self) {
+        let Some(gap) = self.gap.take().filter(|_| !self.text.is_empty()) else { return };
+        let at = self.text.len();
+        match gap {
+            Gap::Line => self.text.push('\n'),
+            Gap::Space(place) => {
+                self.text.push(' ');
+                if let (Some(origins), Some(place)) = (&mut self.origins, place) {
+                    origins.push_same(at, place, 1);
+                }
+            }
         }
     }
 }
@@ -198,6 +358,139 @@ fn push_words(words: &str, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn shown(page: &[u8], encoding: Option<&str>, html: Html) -> String {
+        text_of(page, encoding, html).0
+    }
+
+    /// One space for each white space, none at the ends.
+    fn collapsed(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Pieces of pages, among them what tokenizers stumble over.
+    const PIECES: &[&str] = &[
+        "<p>",
+        "</p>",
+        "<b>",
+        "</b>",
+        "<pre>",
+        "</pre>",
+        "<title>",
+        "</title>",
+        "<xmp>",
+        "</xmp>",
+        "<textarea>",
+        "</textarea>",
+        "<script>",
+        "</script>",
+        "<svg>",
+        "</svg>",
+        "<br/>",
+        "</>",
+        "<!-- c -->",
+        "<!doctype html>",
+        "<a href='&amp;x'>",
+        "<",
+        "</",
+        "<3",
+        "words of",
+        "\u{416}\u{1f600}",
+        " ",
+        "  ",
+        "\n",
+        "\r\n",
+        "\r",
+        "\0",
+        "&amp;",
+        "&amp",
+        "&notit;",
+        "&nbsp;",
+        "&nGt;",
+        "&semi;",
+        "&#x35",
+        "&#233;",
+        "&#0;",
+        "&",
+        "&x;",
+        "]]>",
+    ];
+
+    fn check_origins(page: &str) -> Result<(), TestCaseError> {
+        for html in [Html::Content, Html::All] {
+            let (text, origins) = text_of(page.as_bytes(), Some("utf-8"), html);
+            let page = &*charset::decode(page.as_bytes(), Some("utf-8")).text;
+            let (mut in_text, mut in_page) = (0, 0);
+            for (at, from, is_same) in origins.unwrap().runs() {
+                prop_assert!(in_text <= at.start && in_page <= from.start, "{at:?} {from:?}");
+                // What is in no run was made.
+                prop_assert_eq!(text[in_text..at.start].trim(), "", "{:?}", &text);
+                (in_text, in_page) = (at.end, from.end);
+                let (text, source) = (&text[at], &page[from]);
+                match is_same {
+                    true => prop_assert_eq!(text, source),
+                    false => {
+                        let decoded = source.replace('\0', "\u{fffd}");
+                        prop_assert_eq!(text, collapsed(&decoded_text(&decoded)));
+                    }
+                }
+            }
+            prop_assert_eq!(text[in_text..].trim(), "", "{:?}", &text);
+        }
+        Ok(())
+    }
+
+    /// What a tokenizer makes of a text without tags.
+    fn decoded_text(text: &str) -> String {
+        let parts = text.split_inclusive("</>").map(|part| part.trim_end_matches("</>"));
+        parts.map(decoded).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_run_of_the_text_is_what_the_page_says_there(
+            pieces in proptest::collection::vec(0..PIECES.len(), 0..24)
+        ) {
+            check_origins(&pieces.iter().map(|&at| PIECES[at]).collect::<String>())?;
+        }
+
+        #[test]
+        fn runs_are_right_whatever_the_page_is(page in "[a-c<>/&;#x \r\n\u{e9}-]{0,40}") {
+            check_origins(&page)?;
+        }
+    }
+
+    #[test]
+    fn raw_text_has_no_references_and_no_tags() {
+        // It was taken for text in which they are decoded and dropped.
+        check_origins("<xmp></>&amp;\r").unwrap();
+        check_origins("<title></>&amp;").unwrap();
+        assert_eq!(shown(b"<xmp></>&amp;\r", None, Html::All), "</>&amp;");
+    }
+
+    #[test]
+    fn references_are_runs_of_their_own() {
+        let page = "<p>caf&eacute;\tau   lait &amp\r\n&ampc</p>";
+        let (text, origins) = text_of(page.as_bytes(), None, Html::All);
+        assert_eq!(text, "caf\u{e9} au lait & &c");
+        let found: Vec<(&str, &str)> = origins
+            .unwrap()
+            .runs()
+            .into_iter()
+            .map(|(at, from, _)| (&text[at], &page[from]))
+            .collect();
+        let expected = [
+            ("caf", "caf"),
+            ("\u{e9}", "&eacute;"),
+            ("au ", "au "),
+            ("lait ", "lait "),
+            ("&", "&amp"),
+            ("&", "&amp"),
+            ("c", "c"),
+        ];
+        assert_eq!(found, expected);
+    }
 
     const PAGE: &str = "<!DOCTYPE html><html><head><title>A shop</title><style>p {}</style></head>\
         <body><ul><li><a href='/'>Home</a></li><li><a href='/b'>Buy</a></li></ul>\
@@ -209,10 +502,10 @@ mod tests {
     fn the_content_is_the_part_with_many_words_and_few_tags() {
         let content = "The long and winding headline of it all\nSix words & a bold one here.\n\
                        Another paragraph that has enough words to count.";
-        assert_eq!(text_of(PAGE.as_bytes(), None, Html::Content), content);
+        assert_eq!(shown(PAGE.as_bytes(), None, Html::Content), content);
         let all = format!("A shop\nHome\nBuy\n{content}\nNext\nLast");
-        assert_eq!(text_of(PAGE.as_bytes(), None, Html::All), all);
-        assert_eq!(text_of(PAGE.as_bytes(), None, Html::Source), PAGE);
+        assert_eq!(shown(PAGE.as_bytes(), None, Html::All), all);
+        assert_eq!(shown(PAGE.as_bytes(), None, Html::Source), PAGE);
     }
 
     #[test]
@@ -223,24 +516,24 @@ mod tests {
              <ul><li>a<li>b</ul>"
         );
         let expected = "Some words before it.\nlet x = 1;\nAnd others after it, which are more.";
-        assert_eq!(text_of(page.as_bytes(), None, Html::Content), expected);
+        assert_eq!(shown(page.as_bytes(), None, Html::Content), expected);
         // What is not open does not end.
         let page = "</pre><a>x</a><p>two words</p><a>y</a>";
-        assert_eq!(text_of(page.as_bytes(), None, Html::Content), "two words");
+        assert_eq!(shown(page.as_bytes(), None, Html::Content), "two words");
     }
 
     #[test]
     fn a_page_without_a_body_has_its_title() {
         let page = "<!DOCTYPE html><html><head><meta charset=utf-8><title>A title</title>\
                     <link rel=x></head><body><div><img src=x></div></body></html>";
-        assert_eq!(text_of(page.as_bytes(), None, Html::Content), "A title");
-        assert_eq!(text_of(b"<title>One</title>", None, Html::Content), "One");
+        assert_eq!(shown(page.as_bytes(), None, Html::Content), "A title");
+        assert_eq!(shown(b"<title>One</title>", None, Html::Content), "One");
     }
 
     #[test]
     fn hidden_elements_end_where_they_end() {
         let check = |page: &str, expected: &str| {
-            assert_eq!(text_of(page.as_bytes(), None, Html::All), expected, "{page}");
+            assert_eq!(shown(page.as_bytes(), None, Html::All), expected, "{page}");
         };
         check("<p>a<svg><svg>x</svg>y</svg>b", "ab");
         check("<template>x<p>y</template>z", "z");
@@ -255,13 +548,13 @@ mod tests {
             b"<html><meta http-equiv=Content-Type content='text/html; charset=windows-1251'>\
                      <p>\xcf\xf0\xe8\xe2\xe5\xf2";
         let greeting = "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}";
-        assert_eq!(text_of(page, None, Html::All), greeting);
+        assert_eq!(shown(page, None, Html::All), greeting);
         assert_eq!(
-            text_of(page, Some("windows-1252"), Html::All),
+            shown(page, Some("windows-1252"), Html::All),
             "\u{cf}\u{f0}\u{e8}\u{e2}\u{e5}\u{f2}"
         );
         let dense = "\u{543e}\u{8f29}\u{306f}\u{732b}\u{3067}\u{3042}\u{308b}";
         let page = format!("<a>x</a><a>y</a><p>{dense}</p><a>z</a>");
-        assert_eq!(text_of(page.as_bytes(), None, Html::Content), dense);
+        assert_eq!(shown(page.as_bytes(), None, Html::Content), dense);
     }
 }

@@ -28,6 +28,7 @@ mod mail;
 #[cfg(feature = "markdown")]
 mod markdown;
 mod notebook;
+mod origin;
 pub mod pipeline;
 mod sniff;
 mod table;
@@ -60,6 +61,7 @@ pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};
 pub use html::Html;
 pub use jsonl::text_place;
+pub use origin::Origins;
 pub use train::train;
 pub use walk::{read, read_bytes};
 
@@ -181,6 +183,17 @@ impl Chunk {
     /// The documents of the chunk, in order; an error for each record that is none, and for a document
     /// of which a part cannot be read.
     pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
+        self.documents_with_origins(options, |document| {
+            each(document.map(|(document, _)| document))
+        });
+    }
+
+    /// The same, each with the places of its text in its file, if that is a web page.
+    pub fn documents_with_origins(
+        &self,
+        options: &SourceOptions,
+        mut each: impl FnMut(Result<(Document, Option<Origins>)>),
+    ) {
         if let ChunkKind::Lines { first_line } = self.kind {
             let place = |number| format!("{}:{number}", self.path);
             return for_each_record(
@@ -189,14 +202,17 @@ impl Chunk {
                 options,
                 &place,
                 &mut |_, document| {
-                    each(document);
+                    each(document.map(|document| (document, None)));
                 },
             );
         }
         match self.text(options) {
-            Ok(Extracted { text, missing }) => {
-                let document = Document::new(self.path.to_string(), text);
-                each(checked(document).map_err(|what| unread(&self.path, what)));
+            Ok((Extracted { text, missing }, origins)) => {
+                let document = checked(Document::new(self.path.to_string(), text));
+                each(match document {
+                    Ok(document) => Ok((document, origins)),
+                    Err(what) => Err(unread(&self.path, what)),
+                });
                 if let Some(missing) = missing {
                     each(Err(unread(&self.path, missing)));
                 }
@@ -205,16 +221,22 @@ impl Chunk {
         }
     }
 
-    /// The text of a whole file.
-    fn text(&self, options: &SourceOptions) -> Result<Extracted> {
+    /// The text of a whole file, and where it stands in it.
+    fn text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
         let encoding = options.encoding.as_deref();
         let text = match (self.kind, &options.extraction) {
-            (ChunkKind::Html, _) => html::text_of(&self.bytes, encoding, options.html),
+            (ChunkKind::Html, _) => {
+                let (text, origins) = html::text_of(&self.bytes, encoding, options.html);
+                return Ok((Extracted { text, missing: None }, origins));
+            }
             (ChunkKind::Document, Some(extraction)) => {
                 let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
                 let extracted = extraction.text_of_until(&self.bytes, stop);
                 stop.check()?;
-                return extracted.map_err(|why| unread(&self.path, why));
+                return match extracted {
+                    Ok(extracted) => Ok((extracted, None)),
+                    Err(why) => Err(unread(&self.path, why)),
+                };
             }
             (ChunkKind::Document, None) => {
                 return Err(unread(&self.path, sniff::unread(&self.bytes)));
@@ -231,7 +253,7 @@ impl Chunk {
                 charset::decode(&self.bytes, encoding).text.into_owned()
             }
         };
-        Ok(Extracted { text, missing: None })
+        Ok((Extracted { text, missing: None }, None))
     }
 }
 
@@ -257,16 +279,30 @@ pub fn read_text(
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
 ) -> Result<String> {
+    Ok(read_text_with_origins(path, options, missing)?.0)
+}
+
+/// The same, with the places of the text in the file, if that is a web page.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_text_with_origins(
+    path: &Path,
+    options: &SourceOptions,
+    missing: &mut dyn FnMut(&Error),
+) -> Result<(String, Option<Origins>)> {
     let options = &SourceOptions { record_bytes_max: usize::MAX, ..options.clone() };
     let mut found = None;
     walk::read_one(path, options, &mut |item| {
         found = Some(match item {
-            Item::Chunk(chunk) => chunk.text(options).map(|Extracted { text, missing: gap }| {
-                if let Some(gap) = gap {
-                    missing(&unread(&chunk.path, gap));
-                }
-                text
-            }),
+            Item::Chunk(chunk) => {
+                chunk.text(options).map(|(Extracted { text, missing: gap }, origins)| {
+                    if let Some(gap) = gap {
+                        missing(&unread(&chunk.path, gap));
+                    }
+                    (text, origins)
+                })
+            }
             Item::Skipped { place, why } => Err(Error::input(place, why)),
             Item::Failed(error) => Err(error),
         });

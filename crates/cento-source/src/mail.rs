@@ -147,7 +147,7 @@ fn text_of(message: &Message<'_>) -> String {
     let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| -> Vec<String> {
         let text = |part: &MessagePart<'_>| match &part.body {
             PartType::Text(text) => text.replace("\r\n", "\n"),
-            PartType::Html(page) => html::text_of(page.as_bytes(), Some("utf-8"), Html::All),
+            PartType::Html(page) => html::text_of(page.as_bytes(), Some("utf-8"), Html::All).0,
             _ => String::new(),
         };
         all.map(text).filter(|text| !text.trim().is_empty()).collect()

@@ -99,6 +99,50 @@ fn of_a_page_the_content_is_read_unless_all_is_asked_for() {
 }
 
 #[test]
+fn a_passage_tells_where_it_stands_in_a_web_page() {
+    let dir = Dir::new();
+    let (before, passage) = (words(2, 50), words(1, 40));
+    // With references, tags and lines in the passage.
+    let marked =
+        passage.replacen(' ', "&nbsp;", 1).replacen(' ', " <b>", 1).replacen(' ', "</b>\r\n", 1);
+    let page =
+        format!("<html><ul><li>Menu</ul>\n<p>{before}</p>\n<p>{marked} {}</p>", words(3, 50));
+    dir.write("page.html", &page);
+    dir.write("plain.txt", format!("{} {passage}", words(4, 50)));
+    let start = page.find(&marked).unwrap();
+    let expected = json!({"start": start, "end": start + marked.len(), "line": 3});
+    let compared = &dir.json(&["compare", "page.html", "plain.txt"])["passages"][0];
+    assert_eq!(
+        (&compared["query_origin"], compared.get("origin")),
+        (&expected, None),
+        "{compared}"
+    );
+    let compared = &dir.json(&["compare", "plain.txt", "page.html"])["passages"][0];
+    assert_eq!(
+        (&compared["origin"], compared.get("query_origin")),
+        (&expected, None),
+        "{compared}"
+    );
+    let shown = format!("in the page {start}..{}, line 3", start + marked.len());
+    let run = dir.run(&["compare", "page.html", "plain.txt", "--report", "r.html"]);
+    assert!(run.out.contains(&shown), "{}", run.out);
+    let report = std::fs::read_to_string(dir.path("r.html")).unwrap();
+    assert!(report.contains("; in the web page line 3, bytes "), "{report}");
+    dir.run(&["add", "idx", "plain.txt", "page.html"]);
+    let search = ["search", "idx", "page.html", "--passages"];
+    let hits = dir.json(&search)["hits"].clone();
+    let hit = hits.as_array().unwrap().iter().find(|hit| hit["id"] == "plain.txt").unwrap();
+    assert_eq!(hit["passages"][0]["query_origin"], expected, "{hit}");
+    assert!(dir.run(&search).out.contains(&format!(" ({shown}) are ")), "{}", dir.run(&search).out);
+    // Of a stored page there is the text.
+    let found = dir.json(&["search", "idx", "--id", "page.html", "--passages"]);
+    assert!(!found.to_string().contains("origin"), "{found}");
+    // A page that is read as it is has its places by itself.
+    let source = dir.json(&["compare", "page.html", "plain.txt", "--html", "source"]);
+    assert!(!source.to_string().contains("origin"), "{source}");
+}
+
+#[test]
 fn a_passage_tells_its_page_where_texts_have_pages() {
     let dir = Dir::new();
     let passage = words(1, 40);

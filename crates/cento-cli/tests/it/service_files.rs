@@ -5,6 +5,7 @@ use crate::common::run::Dir;
 use crate::common::run::indexed;
 use crate::common::service::{Reply, Service};
 use crate::common::{words, zip};
+use cento::Origin;
 use cento_client::api::{
     Commit, CompareRequest, FileBody, FileReason, PairwiseRequest, SearchRequest, TextOrId,
 };
@@ -83,6 +84,14 @@ fn files_are_added_searched_for_and_compared() {
     let compared = client.compare_files(&sides, &request).unwrap().comparison;
     assert!(compared.containment_a_in_b > 0.9, "{compared:?}");
     assert_eq!(compared.passages[0].line, Some(2));
+    let end = page.len() as u32;
+    let origin = Some(Origin { start: end - words(1, 80).len() as u32, end, line: 1 });
+    let passage = &compared.passages[0];
+    assert_eq!((passage.query_origin, passage.origin), (origin, None));
+    let searched = SearchRequest { passages: true, ..SearchRequest::default() };
+    let found = client.search_files(&[file("a.html", page.as_bytes())], &searched).unwrap();
+    let passages = found.answers[0].answer.hits[0].passages.as_ref().unwrap();
+    assert_eq!(passages[0].query_origin, origin, "{passages:?}");
     request.b = TextOrId::Id("b".into());
     let compared = client.compare_files(&sides[..1], &request).unwrap();
     assert_eq!((compared.a, compared.b), (None, Some("b".into())));

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use cento::Origin;
 use maud::{Markup, html};
 
 use super::text::{Shown, at_most, marked, with_context};
@@ -89,10 +90,10 @@ impl Excerpts {
         html! {
             (heading)
             div.beside {
-                (side(document, (place.page, place.line), &at, &one, &left, "ins"))
+                (side(document, (place.page, place.line, place.origin), &at, &one, &left, "ins"))
                 @match &other {
                     Some((source, shown, range)) => {
-                        (side(*source, (place.source_page, place.source_line), range, shown, &right, "del"))
+                        (side(*source, (place.source_page, place.source_line, place.source_origin), range, shown, &right, "del"))
                     },
                     None => div.side { p.note { "The text of this source is not stored." } },
                 }
@@ -108,7 +109,7 @@ impl Excerpts {
 /// it, and `marks` are places from there in which it differs.
 fn side(
     Side { text, name }: Side<'_>,
-    (page, line): (Option<u32>, Option<u32>),
+    (page, line, origin): (Option<u32>, Option<u32>, Option<Origin>),
     range: &Range<usize>,
     shown: &Range<usize>,
     marks: &[Range<usize>],
@@ -127,6 +128,10 @@ fn side(
                 @if let Some(page) = page { "page " (count(page.into())) ", " }
                 @if let Some(line) = line { "line " (count(line.into())) ", " }
                 "bytes " (count(range.start as u64)) " to " (count(range.end as u64))
+                @if let Some(Origin { start, end, line }) = origin {
+                    "; in the web page line " (count(line.into()))
+                    ", bytes " (count(start.into())) " to " (count(end.into()))
+                }
             }
             div.excerpt dir="auto" {
                 span.context { @if around.start > 0 { "\u{2026} " } (marked(text, before, &[], tag)) }

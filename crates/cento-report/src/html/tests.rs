@@ -158,6 +158,8 @@ fn place_in(text: &str, other: &str, (start, end): (usize, usize)) -> Place {
         line: Some(1234),
         source_page: None,
         source_line: None,
+        origin: None,
+        source_origin: None,
     }
 }
 

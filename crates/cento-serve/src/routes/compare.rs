@@ -22,6 +22,7 @@ use cento::{Config, Error, Measure, Result, compare_by};
 use cento_client::api::{
     CompareRequest, CompareResponse, FileReason, PassagesRequest, PassagesResponse, TextOrId,
 };
+use cento_source::Origins;
 
 /// Compare two documents, stored or not.
 ///
@@ -42,9 +43,9 @@ pub async fn compare(
     request: Request,
 ) -> std::result::Result<Json<CompareResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let (request, room) = match body.is_files() {
+    let (request, origins, room) = match body.is_files() {
         true => files(&app, body).await?,
-        false => (body.json()?, body.into_parts().1),
+        false => (body.json()?, [None, None], body.into_parts().1),
     };
     let min_passage = request.min_passage()?;
     let CompareRequest { a, b, measures, .. } = request;
@@ -71,17 +72,24 @@ pub async fn compare(
         let Config { scheme, analyzer, .. } = config;
         let stop = Stop::on(&*stop);
         let comparison = compare_by(scheme, analyzer, &a_text, &b_text, &by, stop)?;
-        let comparison = comparison.with_passages_of_at_least(min_passage.unwrap_or(0));
+        let mut comparison = comparison.with_passages_of_at_least(min_passage.unwrap_or(0));
+        let [a_origins, b_origins] = origins;
+        if let Some(origins) = a_origins {
+            origins.place_queries(&mut comparison.passages);
+        }
+        if let Some(origins) = b_origins {
+            origins.place_documents(&mut comparison.passages);
+        }
         Ok(CompareResponse { a, b, comparison })
     });
     Ok(Json(response.await?))
 }
 
-/// The request that files make, each of which is one text.
+/// The request that files make, each of which is one text, and where these texts stand in the files.
 async fn files(
     app: &Arc<App>,
     body: Body,
-) -> std::result::Result<(CompareRequest, Permit), Failure> {
+) -> std::result::Result<(CompareRequest, [Option<Origins>; 2], Permit), Failure> {
     const PARTS: [&str; 2] = ["a", "b"];
     let mut files = Files::read(app, body, &PARTS).await?;
     let none = json!({"text": ""});
@@ -92,10 +100,15 @@ async fn files(
         // A part of a text would seem to have less in common with the other.
         return Err(Failure::bad_request(format!("{path}: {reason}")));
     }
-    for (part, side) in PARTS.into_iter().zip([&mut request.a, &mut request.b]) {
+    let mut origins = [None, None];
+    let sides = [&mut request.a, &mut request.b].into_iter().zip(&mut origins);
+    for (part, (side, origins)) in PARTS.into_iter().zip(sides) {
         let mut documents = files.take(part);
         match (documents.pop(), documents.is_empty()) {
-            (Some(document), true) => *side = TextOrId::Text(document.text),
+            (Some(found), true) => {
+                *side = TextOrId::Text(found.document.text);
+                *origins = found.origins;
+            }
             (Some(_), false) => {
                 let message = format!("the file `{part}` holds several texts; send one of them");
                 return Err(Failure::bad_request(message));
@@ -103,7 +116,7 @@ async fn files(
             (None, _) => {}
         }
     }
-    Ok((request, files.room))
+    Ok((request, origins, files.room))
 }
 
 /// The id, if it is a stored document, and the text.

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::command::{Command, Room};
 use crate::failure::Failure;
-use crate::files::Files;
+use crate::files::{FileDocument, Files};
 use cento::Error;
 use cento::index::Document;
 use cento_client::api::{
@@ -64,7 +64,7 @@ pub async fn add(
 async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
     let Files { documents, not_read, mut room, .. } = Files::read(app, body, &["file"]).await?;
     let mut lines = Vec::new();
-    for (_, Document { id, text, meta, .. }) in documents {
+    for FileDocument { document: Document { id, text, meta, .. }, .. } in documents {
         let before = lines.len();
         serde_json::to_writer(&mut lines, &DocumentBody { id, text, meta })
             .expect("memory takes every byte");

@@ -213,8 +213,8 @@ async fn files(app: &Arc<App>, body: Body) -> Result<(PairwiseRequest, Permit, N
     let mut files = Files::read(app, body, &["file", "boilerplate"]).await?;
     let mut request: PairwiseRequest = files.request([("documents", json!([]))])?;
     let boilerplate = files.take("boilerplate").into_iter();
-    request.boilerplate.extend(boilerplate.map(|document| document.text));
-    let documents = files.take("file").into_iter();
+    request.boilerplate.extend(boilerplate.map(|found| found.document.text));
+    let documents = files.take("file").into_iter().map(|found| found.document);
     request.documents.extend(documents.map(|Document { id, text, meta, .. }| DocumentBody {
         id,
         text,

@@ -13,7 +13,7 @@ use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::batch;
 use crate::body::{self, Body};
 use crate::failure::Failure;
-use crate::files::Files;
+use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::index::{Config, Document, MaxDf};
 use cento::search::{Answer, Query, Rank, Searcher, Subject};
@@ -104,10 +104,14 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     let (own, searcher) = (app.clone(), app.searcher());
     let answers = app.run(move |stop| {
         let (_room, collection) = (room, own.settings.collection.as_ref());
-        let answer = |(_, Document { id, text, .. })| {
+        let answer = |FileDocument { document: Document { id, text, .. }, origins, .. }| {
             let request = SearchRequest { text: Some(text), ..request.clone() };
-            let answer = one(&own, &searcher, collection, request, Some(stop.clone()))?;
+            let mut answer = one(&own, &searcher, collection, request, Some(stop.clone()))?;
             own.metrics.searched(&answer);
+            if let Some(origins) = origins {
+                let hits = answer.hits.iter_mut();
+                origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
+            }
             Ok(FileAnswer { id, answer })
         };
         documents.into_iter().map(answer).collect::<Result<Vec<_>>>()

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
-use crate::files::Files;
+use crate::files::{FileDocument, Files};
 use cento_client::api::{FileText, TextsResponse};
 
 /// Extract the texts of files.
@@ -32,7 +32,10 @@ pub async fn texts(
     }
     let Files { documents, not_read, .. } = Files::read(&app, body, &["file"]).await?;
     let documents = documents.into_iter();
-    let documents =
-        documents.map(|(part, document)| FileText { part, id: document.id, text: document.text });
+    let documents = documents.map(|FileDocument { part, document, .. }| FileText {
+        part,
+        id: document.id,
+        text: document.text,
+    });
     Ok(Json(TextsResponse { documents: documents.collect(), not_read }))
 }

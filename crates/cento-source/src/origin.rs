@@ -1,0 +1,166 @@
+//! Where in its file does an extracted text stand?
+//!
+//! Runs of bytes lead from the text to the file: most are the same bytes in both, some are a character
+//! reference and what it stands for. What is in no run, such as the ends of lines, was made in extracting.
+
+use std::num::NonZeroU32;
+
+use cento::{Origin, Passage, Unit};
+
+/// The most bytes of a file of which the places fit their numbers: no byte becomes more than three.
+const FILE_BYTES_MAX: usize = u32::MAX as usize / 3;
+
+/// Leads from places in a text to places in the file that it was extracted from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origins {
+    /// In the order of the text, and of the file.
+    runs: Vec<Run>,
+    /// Where the lines of the file begin, but for the first.
+    lines: Vec<u32>,
+}
+
+/// Bytes that stand together, in the text and in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    text: u32,
+    file: u32,
+    /// The bytes in the text.
+    len: u32,
+    /// The bytes in the file, if others stand there for them.
+    replaced: Option<NonZeroU32>,
+}
+
+impl Run {
+    fn text_end(&self) -> u32 {
+        self.text + self.len
+    }
+
+    fn file_end(&self) -> u32 {
+        self.file + self.replaced.map_or(self.len, NonZeroU32::get)
+    }
+
+    /// Where a passage begins that begins at this place of the text, or before.
+    fn start_of(&self, at: u32) -> u32 {
+        self.file + if self.replaced.is_none() { at.saturating_sub(self.text) } else { 0 }
+    }
+
+    /// Where a passage ends that ends at this place of the text, or after.
+    fn end_of(&self, at: u32) -> u32 {
+        match self.replaced {
+            None => self.file + (at - self.text).min(self.len),
+            Some(_) => self.file_end(),
+        }
+    }
+}
+
+impl Origins {
+    /// Of a text of this file that has nothing yet; none of a file too large.
+    pub(crate) fn of_file(file: &str) -> Option<Origins> {
+        if file.len() > FILE_BYTES_MAX {
+            return None;
+        }
+        let ends = memchr::memchr_iter(b'\n', file.as_bytes());
+        Some(Origins { runs: Vec::new(), lines: ends.map(|end| end as u32 + 1).collect() })
+    }
+
+    /// Notes that so many bytes at `text` are those at `file`.
+    pub(crate) fn push_same(&mut self, text: usize, file: usize, len: usize) {
+        let (text, file, len) = (text as u32, file as u32, len as u32);
+        match self.runs.last_mut() {
+            Some(last)
+                if last.replaced.is_none()
+                    && (last.text_end(), last.file_end()) == (text, file) =>
+            {
+                last.len += len;
+            }
+            _ => self.runs.push(Run { text, file, len, replaced: None }),
+        }
+    }
+
+    /// Notes that the bytes at `text` stand for those at `file`.
+    pub(crate) fn push_replaced(
+        &mut self,
+        text: std::ops::Range<usize>,
+        file: std::ops::Range<usize>,
+    ) {
+        let run = Run {
+            text: text.start as u32,
+            file: file.start as u32,
+            len: text.len() as u32,
+            replaced: NonZeroU32::new(file.len() as u32),
+        };
+        self.runs.push(run);
+    }
+
+    /// Where a range of bytes of the text stands in the file; nowhere if it was made in extracting.
+    #[must_use]
+    pub fn of(&self, (start, end): (u32, u32)) -> Option<Origin> {
+        let first = self.runs.partition_point(|run| run.text_end() <= start);
+        let last = self.runs.partition_point(|run| run.text < end);
+        let runs = self.runs.get(first..last)?;
+        let (start, end) = (runs.first()?.start_of(start), runs.last()?.end_of(end));
+        let line = 1 + self.lines.partition_point(|&line| line <= start) as u32;
+        Some(Origin { start, end, line })
+    }
+
+    /// Adds to passages of bytes where they stand in the file of the query.
+    pub fn place_queries<'a>(&self, passages: impl IntoIterator<Item = &'a mut Passage>) {
+        for passage in passages.into_iter().filter(|passage| passage.unit == Unit::Bytes) {
+            passage.query_origin = self.of(passage.query);
+        }
+    }
+
+    /// Adds to passages of bytes where they stand in the file of the document.
+    pub fn place_documents<'a>(&self, passages: impl IntoIterator<Item = &'a mut Passage>) {
+        for passage in passages.into_iter().filter(|passage| passage.unit == Unit::Bytes) {
+            passage.origin = self.of(passage.hit);
+        }
+    }
+
+    /// The memory that it takes, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.runs[..]) + size_of_val(&self.lines[..])
+    }
+
+    /// The runs: where they are in the text and in the file, and whether both have the same bytes.
+    #[cfg(test)]
+    pub(crate) fn runs(&self) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
+        let range = |start: u32, end: u32| start as usize..end as usize;
+        let run = |run: &Run| {
+            let (text, file) = (range(run.text, run.text_end()), range(run.file, run.file_end()));
+            (text, file, run.replaced.is_none())
+        };
+        self.runs.iter().map(run).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_where_its_runs_are() {
+        // The text "ab\n<c d" of this file.
+        let file = "\n<p>ab<p>\n&lt;c\td";
+        let mut origins = Origins::of_file(file).unwrap();
+        origins.push_same(0, 4, 1);
+        origins.push_same(1, 5, 1);
+        origins.push_replaced(3..4, 10..14);
+        origins.push_same(4, 14, 1);
+        origins.push_same(6, 16, 1);
+        assert_eq!(origins.runs().len(), 4);
+        let check = |range, expected: Option<(u32, u32, u32)>| {
+            let found = origins.of(range).map(|Origin { start, end, line }| (start, end, line));
+            assert_eq!(found, expected, "{range:?}");
+        };
+        check((0, 7), Some((4, 17, 2)));
+        check((1, 2), Some((5, 6, 2)));
+        check((1, 4), Some((5, 14, 2)));
+        check((2, 5), Some((10, 15, 3)));
+        check((4, 6), Some((14, 15, 3)));
+        check((2, 3), None);
+        check((7, 9), None);
+        check((3, 3), None);
+    }
+}
