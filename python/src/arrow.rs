@@ -293,16 +293,32 @@ impl Rows {
                 _ => Err(Error::input(place(), format!("`{name}` is not a struct"))),
             },
             Meta::Columns(names) => {
-                let value = |name: &String| {
-                    Ok((name.clone(), json_of(column(&self.batch, name)?, row, place)?))
-                };
-                names.iter().map(value).collect()
+                let named = names.iter().map(|name| Ok((name, column(&self.batch, name)?)));
+                object_of(named, row, place)
             }
         }
     }
 }
 
-/// A value of a column as JSON; what JSON has no type for, such as a time, as text.
+/// What columns have in a row as an object, without those that have nothing there.
+fn object_of<'a>(
+    columns: impl Iterator<Item = Result<(&'a String, &'a ArrayRef)>>,
+    row: usize,
+    place: &dyn Fn() -> String,
+) -> Result<Map<String, Value>> {
+    let mut map = Map::new();
+    for named in columns {
+        let (name, column) = named?;
+        let value = json_of(column, row, place)?;
+        if !value.is_null() {
+            map.insert(name.clone(), value);
+        }
+    }
+    Ok(map)
+}
+
+/// A value of a column as JSON, as the command line reads it from a file; what JSON has no type for, such as a
+/// time, as text.
 fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<Value> {
     macro_rules! number {
         ($kind:ty) => {
@@ -315,6 +331,13 @@ fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<V
     let float = |float: f64| {
         let number = Number::from_f64(float).map(Value::Number);
         number.ok_or_else(|| Error::input(place(), format!("{float} is no number of JSON")))
+    };
+    // The shortest number that is this one with 32 bits.
+    let short = |value: f32| float(value.to_string().parse().unwrap_or(value.into()));
+    let shown = || {
+        ArrayFormatter::try_new(array, &FormatOptions::default())
+            .and_then(|formatter| formatter.value(row).try_to_string())
+            .map_err(|e| Error::input(place(), e.to_string()))
     };
     let list = |values: ArrayRef| {
         let values = (0..values.len()).map(|row| json_of(&values, row, place));
@@ -331,16 +354,40 @@ fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<V
         DataType::UInt16 => number!(UInt16Type),
         DataType::UInt32 => number!(UInt32Type),
         DataType::UInt64 => number!(UInt64Type),
-        DataType::Float16 => float(array.as_primitive::<Float16Type>().value(row).to_f64())?,
-        DataType::Float32 => float(array.as_primitive::<Float32Type>().value(row).into())?,
+        DataType::Float16 => short(array.as_primitive::<Float16Type>().value(row).to_f32())?,
+        DataType::Float32 => short(array.as_primitive::<Float32Type>().value(row))?,
         DataType::Float64 => float(array.as_primitive::<Float64Type>().value(row))?,
+        DataType::Decimal32(..)
+        | DataType::Decimal64(..)
+        | DataType::Decimal128(..)
+        | DataType::Decimal256(..) => {
+            let shown = shown()?;
+            let number = serde_json::from_str(&shown).map(Value::Number);
+            number.map_err(|_| Error::input(place(), format!("{shown} is no number of JSON")))?
+        }
         DataType::Struct(fields) => {
             let columns = array.as_struct().columns().iter();
-            let value = |(field, column): (&Arc<Field>, &ArrayRef)| {
-                Ok((field.name().clone(), json_of(column, row, place)?))
-            };
-            let map: Result<Map<String, Value>> = fields.iter().zip(columns).map(value).collect();
-            map?.into()
+            let named =
+                fields.iter().zip(columns).map(|(field, column)| Ok((field.name(), column)));
+            object_of(named, row, place)?.into()
+        }
+        DataType::Map(_, _) => {
+            let entries = array.as_map().value(row);
+            let keys = Strings::new(entries.column(0), "key")?;
+            let key = |at| keys.at(at).unwrap_or_default().to_owned();
+            let mut map = Map::new();
+            for at in 0..entries.len() {
+                let value = json_of(entries.column(1), at, place)?;
+                if !value.is_null() {
+                    map.insert(key(at), value);
+                }
+            }
+            map.into()
+        }
+        DataType::Dictionary(_, values) => {
+            let plain = cast(&array.slice(row, 1), values)
+                .map_err(|e| Error::input(place(), e.to_string()))?;
+            json_of(&plain, 0, place)?
         }
         DataType::List(_) => list(array.as_list::<i32>().value(row))?,
         DataType::LargeList(_) => list(array.as_list::<i64>().value(row))?,
@@ -348,12 +395,7 @@ fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<V
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             return Err(Error::input(place(), "a meta object has no bytes; leave the column out"));
         }
-        _ => {
-            let options = FormatOptions::default();
-            let shown = ArrayFormatter::try_new(array, &options)
-                .and_then(|formatter| formatter.value(row).try_to_string());
-            shown.map_err(|e| Error::input(place(), e.to_string()))?.into()
-        }
+        _ => shown()?.into(),
     })
 }
 

@@ -59,7 +59,13 @@ def test_ids_may_be_numbers_and_meta_nested(empty: cento.Index) -> None:
         assert w.add_arrow(table, id_prefix="rows/").added == 2
     found = empty.get(-2)
     assert found is not None
+    # A column in which a row has nothing is not in its meta object.
     assert found.meta == {}
+    with empty.writer() as w:
+        w.add_arrow(table, meta=["lang", "n"])
+    found = empty.get(-2)
+    assert found is not None
+    assert found.meta == {"n": 1}
     assert sorted(empty.ids()) == ["-2", "1", "rows/0", "rows/1"]
 
 

@@ -599,7 +599,8 @@ class Writer:
                 if another document is called so.
             text: The column of the texts: strings.
             meta: The columns that make the meta object; or the name of one struct column that is
-                it. What JSON has no type for, such as a time, becomes a string.
+                it. A column in which a row has nothing is not in its meta object. What JSON has no
+                type for, such as a time, becomes a string.
             id_prefix: Take this and the number of the row, from 0, for the id, in place of a
                 column. Rows of another table with the same prefix replace these.
             threads: The number of threads; as many as there are processors if not given.
