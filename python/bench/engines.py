@@ -1,18 +1,19 @@
 """Do Spark and Ray find what one machine finds, in what time, also if a worker is killed?
 
-    python engines.py CORPUS.jsonl WORK ENGINE [--workers N] [--documents N] [--kill]
+    python engines.py CORPUS.jsonl WORK ENGINE [--workers N] [--documents N] [--no-pairs] [--kill]
 
 ENGINE is `one`, `spark` (`local-cluster[N,1,2048]`) or `ray` (N processors). Builds an index of
 the first documents of the corpus (`id`, `text`), finds its pairs of resemblance 0.8 and more, and
-deduplicates; prints the seconds of each, the seconds of a job that only reads the data, and
-digests of the pairs and of the ids that stay. With `--kill` a worker of the engine is killed with
-SIGKILL while each of the three runs. Parquet files of the corpus stay in WORK for other runs.
-Linux.
+deduplicates; prints the seconds of each by the clock and of the processors, those of a job that
+only reads the data, and digests of the pairs and of the ids that stay. `--no-pairs` leaves the
+pairs out. With `--kill` a worker of the engine is killed with SIGKILL while each of the three
+runs. Parquet files of the corpus stay in WORK for other runs. Linux.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import json
 import os
@@ -76,33 +77,72 @@ def digest(rows: Iterable[str]) -> str:
 
 
 def digest_of_pairs(table: Any) -> str:
+    if table is None:
+        return "not looked for"
     columns = [table[name].to_pylist() for name in ("a", "b", "overlap", "resemblance")]
     # Which of two comes first is a matter of the order in which documents are stored.
     return digest(f"{sorted((a, b))} {o} {r}" for a, b, o, r in zip(*columns, strict=True))
 
 
-def descendants(root: int) -> list[tuple[int, str]]:
-    """The processes below one, and their command lines."""
-    parents: dict[int, list[int]] = {}
+def descendants(root: int) -> list[tuple[int, list[str]]]:
+    """The processes below one, and what `/proc/N/stat` says of each after its name."""
+    parents: dict[int, list[tuple[int, list[str]]]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 stat = (entry / "stat").read_text("utf-8", errors="replace")
             except OSError:
                 continue
-            parent = int(stat.rpartition(")")[2].split()[1])
-            parents.setdefault(parent, []).append(int(entry.name))
-    found: list[tuple[int, str]] = []
+            fields = stat.rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append((int(entry.name), fields))
+    found: list[tuple[int, list[str]]] = []
     waiting = [root]
     while waiting:
-        for child in parents.get(waiting.pop(), []):
-            waiting.append(child)
-            try:
-                line = Path(f"/proc/{child}/cmdline").read_text("utf-8", errors="replace")
-            except OSError:
-                continue
-            found.append((child, line.replace("\0", " ")))
+        below = parents.get(waiting.pop(), [])
+        found += below
+        waiting += [pid for pid, _ in below]
     return found
+
+
+def command_of(process: int) -> str:
+    try:
+        line = Path(f"/proc/{process}/cmdline").read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+    return line.replace("\0", " ")
+
+
+def adopt_orphans() -> None:
+    """From now on, processes below this one whose parents end become its children."""
+    set_child_subreaper = 36
+    if ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+class Usage:
+    """What this process and all that were below it have used of the processors.
+
+    Engines end processes whose time no parent gets, so every process is looked at while it runs.
+    """
+
+    def __init__(self) -> None:
+        self._ticks: dict[tuple[int, str], int] = {}
+        self._lock = threading.Lock()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            self.seconds()
+            time.sleep(0.2)
+
+    def seconds(self) -> float:
+        with self._lock:
+            for pid, fields in descendants(os.getpid()):
+                # By the time of its start too: numbers are used again.
+                self._ticks[(pid, fields[19])] = int(fields[11]) + int(fields[12])
+            below = sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
+        own = os.times()
+        return own.user + own.system + below
 
 
 class Killer:
@@ -116,13 +156,17 @@ class Killer:
         over = threading.Event()
 
         def kill() -> None:
-            if over.wait(after):
-                return
-            workers = [pid for pid, line in descendants(os.getpid()) if self._is_worker(line)]
-            if workers:
-                os.kill(workers[-1], signal.SIGKILL)
-                self.killed += 1
+            # It may take a while until there is one.
+            patience = after
+            while not over.wait(patience if self.killed == before else None):
+                patience = 0.1
+                below = [pid for pid, _ in descendants(os.getpid())]
+                workers = [pid for pid in below if self._is_worker(command_of(pid))]
+                if workers:
+                    os.kill(workers[-1], signal.SIGKILL)
+                    self.killed += 1
 
+        before = self.killed
         thread = threading.Thread(target=kill)
         thread.start()
         try:
@@ -135,18 +179,20 @@ class Killer:
 class Run:
     """Times of phases, in which workers may be killed."""
 
-    def __init__(self, killer: Killer | None) -> None:
+    def __init__(self, killer: Killer | None, finds_pairs: bool) -> None:
         self._killer = killer
-        self.seconds: dict[str, float] = {}
+        self._usage = Usage()
+        self.finds_pairs = finds_pairs
+        self.seconds: dict[str, tuple[float, float]] = {}
 
     def phase(self, name: str, work: Callable[[], Any], after: float = 0.0) -> Any:
-        started = time.perf_counter()
+        started, used = time.perf_counter(), self._usage.seconds()
         try:
             if self._killer is None or after == 0.0:
                 return work()
             return self._killer.during(work, after)
         finally:
-            self.seconds[name] = time.perf_counter() - started
+            self.seconds[name] = (time.perf_counter() - started, self._usage.seconds() - used)
 
 
 def by_one(source: Path, work: Path, run: Run) -> tuple[str, str]:
@@ -158,7 +204,11 @@ def by_one(source: Path, work: Path, run: Run) -> tuple[str, str]:
             w.add_arrow(reader, meta=["n"], **COLUMNS)
 
     run.phase("build", build)
-    pairs = run.phase("pairs", lambda: pa.table(index.pairs(min_resemblance=LEAST, to_arrow=True)))
+    pairs = None
+    if run.finds_pairs:
+        pairs = run.phase(
+            "pairs", lambda: pa.table(index.pairs(min_resemblance=LEAST, to_arrow=True))
+        )
 
     def dedup() -> list[str]:
         gone = cento.parts.duplicates(index, prefer="n", min_resemblance=LEAST)
@@ -202,8 +252,9 @@ def by_spark(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str
         index = work / "spark.idx"
         run.phase("build", lambda: cento.spark.build(df, index, meta=["n"], parts=16, **COLUMNS), 6)
         out = work / "pairs.parquet"
-        pairs = cento.spark.pairs(session, index, min_resemblance=LEAST)
-        run.phase("pairs", lambda: pairs.write.parquet(str(out)), 6)
+        if run.finds_pairs:
+            pairs = cento.spark.pairs(session, index, min_resemblance=LEAST)
+            run.phase("pairs", lambda: pairs.write.parquet(str(out)), 6)
         kept = run.phase(
             "build and dedup",
             lambda: (
@@ -223,7 +274,7 @@ def by_spark(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str
         del kept
     finally:
         session.stop()
-    found = pq.read_table(out)
+    found = pq.read_table(out) if run.finds_pairs else None
     ids = pq.read_table(work / "kept.parquet")["id"].to_pylist()
     return digest_of_pairs(found), digest(ids)
 
@@ -244,10 +295,11 @@ def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
 
         run.phase("read only", lambda: ds.map_batches(count, batch_format="pyarrow").sum("size"))
         index = work / "ray.idx"
-        run.phase("build", lambda: cento.ray.build(ds, index, meta=["n"], parts=16, **COLUMNS), 6)
+        run.phase("build", lambda: cento.ray.build(ds, index, meta=["n"], parts=16, **COLUMNS), 2)
         out = work / "pairs.parquet"
-        pairs = cento.ray.pairs(index, min_resemblance=LEAST)
-        run.phase("pairs", lambda: pairs.write_parquet(str(out)), 6)
+        if run.finds_pairs:
+            pairs = cento.ray.pairs(index, min_resemblance=LEAST)
+            run.phase("pairs", lambda: pairs.write_parquet(str(out)), 2)
 
         def dedup() -> None:
             kept = cento.ray.dedup(
@@ -255,10 +307,10 @@ def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
             )
             kept.select_columns(["id"]).write_parquet(str(work / "kept.parquet"))
 
-        run.phase("build and dedup", dedup, 6)
+        run.phase("build and dedup", dedup, 2)
     finally:
         ray.shutdown()
-    found = pq.read_table(out)
+    found = pq.read_table(out) if run.finds_pairs else None
     ids = pq.read_table(work / "kept.parquet")["id"].to_pylist()
     return digest_of_pairs(found), digest(ids)
 
@@ -270,6 +322,7 @@ def main() -> None:
     parser.add_argument("engine", choices=["one", "spark", "ray"])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--documents", type=int)
+    parser.add_argument("--no-pairs", action="store_true")
     parser.add_argument("--kill", action="store_true")
     asked = parser.parse_args()
     source = parquet_of(asked.corpus, asked.work.absolute(), asked.documents)
@@ -277,12 +330,13 @@ def main() -> None:
     work.mkdir(parents=True)
     workers = {
         "spark": lambda line: "CoarseGrainedExecutorBackend" in line,
-        # What runs tasks is called so.
-        "ray": lambda line: line.startswith("ray::") and "IDLE" not in line,
+        # Those that run tasks are called so; others are Ray's own actors.
+        "ray": lambda line: line.startswith("ray::") and "MapBatches" in line,
         "one": lambda line: False,
     }
     killer = Killer(workers[asked.engine]) if asked.kill else None
-    run = Run(killer)
+    run = Run(killer, not asked.no_pairs)
+    adopt_orphans()
     try:
         if asked.engine == "one":
             found = by_one(source, work, run)
@@ -292,8 +346,10 @@ def main() -> None:
             found = by_ray(source, work, run, asked.workers)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in run.seconds.items())
-    print(f"{asked.engine}, {asked.workers} workers: {times}")
+    times = ", ".join(
+        f"{name} {wall:.1f} s ({cpu:.1f})" for name, (wall, cpu) in run.seconds.items()
+    )
+    print(f"{asked.engine}, {asked.workers} workers, seconds (of processors): {times}")
     print(f"pairs {found[0]}, kept {found[1]}, {killer.killed if killer else 0} workers killed")
 
 
