@@ -8,12 +8,12 @@
 
 use std::collections::HashMap;
 
-use cento::hash::{BuildKeyHasher, mix64};
+use cento::hash::{BuildKeyHasher, Digest, mix64};
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
 use cento::scheme::Fingerprint;
 use cento::search::{Query, Searcher};
-use cento::segment::{Header, SegmentBuilder, SegmentReader};
+use cento::segment::{Header, Identity, SegmentBuilder, SegmentReader};
 use cento::tantivy::directory::RamDirectory;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ownedbytes::OwnedBytes;
@@ -31,9 +31,10 @@ fn lookup(c: &mut Criterion) {
     let mut builder = SegmentBuilder::new();
     for doc in 0..TERMS / 200 {
         let fingerprint = |i| Fingerprint { key: key(doc * 200 + i), position: i as u32 };
-        builder.push(1000, &(0..200).map(fingerprint).collect::<Vec<_>>());
+        let identity = Identity { id: &doc.to_string(), digest: Digest::default() };
+        builder.push(identity, 1000, &(0..200).map(fingerprint).collect::<Vec<_>>());
     }
-    let header = Header { key_bits: 40, documents: (TERMS / 200) as u32, config: 0, owner: 0 };
+    let header = Header { key_bits: 40, documents: (TERMS / 200) as u32, config: 0 };
     let bytes = builder.write(Vec::new(), header, None).unwrap().1;
     let reader = SegmentReader::open("bench", OwnedBytes::new(bytes)).unwrap();
     let table: HashMap<u64, u32, BuildKeyHasher> =

@@ -5,9 +5,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
-use cento::hash::mix64;
+use cento::hash::{Digest, mix64};
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{
+    Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use ownedbytes::OwnedBytes;
 
@@ -32,13 +34,14 @@ fn signature(segment: u64, doc: u64) -> Vec<Fingerprint> {
 fn builder(segment: u64) -> SegmentBuilder {
     let mut builder = SegmentBuilder::new();
     for doc in 0..DOCUMENTS {
-        builder.push(2000, &signature(segment, doc));
+        let identity = Identity { id: &doc.to_string(), digest: Digest::default() };
+        builder.push(identity, 2000, &signature(segment, doc));
     }
     builder
 }
 
 fn header(documents: u64) -> Header {
-    Header { key_bits: 40, documents: documents as u32, config: 0, owner: 0 }
+    Header { key_bits: 40, documents: documents as u32, config: 0 }
 }
 
 fn write(segment: u64) -> Vec<u8> {

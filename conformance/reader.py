@@ -12,8 +12,9 @@ import json
 import sys
 import zlib
 
-SECTIONS = ["terms", "term index", "filter", "postings", "forward", "documents", "checksums"]
-PAGE, HEADER, FOOTER, BLOCK, GROUP, LINE = 4096, 40, 176, 256, 64, 64
+SECTIONS = ["terms", "term index", "filter", "postings", "forward", "ids"]
+SECTIONS += ["documents", "checksums"]
+PAGE, HEADER, FOOTER, BLOCK, GROUP, LINE, IDS = 4096, 40, 192, 256, 64, 64, 16
 # The inputs that a node of a transducer names by a number, the first of them by 1.
 COMMON_INPUTS = b"te/oasripcnw.hlm-du012g=:bf3y5&_4v9678k%?xCDASFIBEjPTzRNM+LOqHG"
 
@@ -205,7 +206,7 @@ class Segment:
         header.need(self.version == 1, "version", f"version {self.version}, not 1")
         self.key_bits, zero, self.documents = header.uint(1), header.uint(1), header.uint(4)
         header.need(1 <= self.key_bits <= 64, "parameter", f"keys of {self.key_bits} bits")
-        self.config, self.owner, zeros = header.uint(8), header.uint(8), header.uint(8)
+        self.config, zeros = header.uint(8), header.uint(16)
         header.need(zero == 0 and zeros == 0, "reserved", "reserved bytes that are not zero")
         self.key_bytes = (self.key_bits + 7) // 8
         self.doc_bits = max(self.documents - 1, 0).bit_length()
@@ -218,12 +219,12 @@ class Segment:
         terms, postings, occurrences, tokens = (footer.uint(8) for _ in range(4))
         self.counts = {"terms": terms, "postings": postings, "occurrences": occurrences}
         self.counts["tokens"] = tokens
-        self.widths = [footer.uint(1) for _ in range(4)]
-        thresholds = [footer.uint(2), footer.uint(1), footer.uint(1), footer.uint(2), footer.uint(2)]
+        self.widths = [footer.uint(1) for _ in range(5)]
+        thresholds = [footer.uint(size) for size in (1, 2, 1, 1, 2)]
         checksums_crc, crc, zero = footer.uint(4), footer.uint(4), footer.uint(4)
-        footer.need(crc == zlib.crc32(footer.data[:160]), "checksum", "its checksum does not fit")
+        footer.need(crc == zlib.crc32(footer.data[:176]), "checksum", "its checksum does not fit")
         footer.need(zero == 0, "reserved", "reserved bytes that are not zero")
-        is_known = thresholds == [BLOCK, GROUP, 6, 256, 0]
+        is_known = thresholds == [IDS, BLOCK, GROUP, 6, 256]
         footer.need(is_known, "parameter", "thresholds that version 1 does not have")
         footer.need(max(self.widths) <= 64, "parameter", "a column of more than 64 bits")
 
@@ -246,7 +247,8 @@ class Segment:
             begun = [name for name in SECTIONS if self.sections[name].start <= page]
             where = Cursor(begun[-1] if begun else "header", page, b"")
             where.need(fits, "checksum", "the page that begins here does not fit its checksum")
-        columns = sum((self.documents * width + 7) // 8 for width in self.widths[1:])
+        columns = sum((self.documents * width + 7) // 8 for width in self.widths[1:4])
+        columns += ((self.documents + IDS - 1) // IDS * self.widths[4] + 7) // 8
         where, lengths = self.sections["documents"], len(self.sections["documents"].data)
         where.need(lengths == columns, "layout", "not as long as its columns")
         self.sections["terms"].need(terms < 1 << 32, "range", "more than 2^32 - 1 terms")
@@ -357,7 +359,8 @@ class Segment:
     def read_documents(self):
         """Fills `rows` with distinct, tokens, offset and signature of each document."""
         cursor, forward = self.sections["documents"], self.sections["forward"]
-        columns = [cursor.column(self.documents, width) for width in self.widths[1:]]
+        columns = [cursor.column(self.documents, width) for width in self.widths[1:4]]
+        self.read_ids(cursor.column((self.documents + IDS - 1) // IDS, self.widths[4]))
         self.rows, pairs, end = [], set(), 0
         for document, (distinct, tokens, at) in enumerate(zip(*columns)):
             head = forward.to(at)
@@ -391,15 +394,39 @@ class Segment:
         place = self.sections["documents"]
         place.need(found == counted, "count", f"{found} occurrences and tokens, not {counted}")
 
+    def read_ids(self, places):
+        """Fills `ids` with the id and the digest of each document."""
+        ids, self.ids = self.sections["ids"], []
+        for group, place in enumerate(places):
+            head = ids.to(place)
+            head.need(ids.at == place, "layout", f"the group before it ends at {ids.at}")
+            n = min(self.documents - group * IDS, IDS)
+            digests, last = [ids.uint(16) for _ in range(n)], b""
+            for digest in digests:
+                shared, length = ids.varint(), ids.varint()
+                head.need(shared <= len(last), "encoding", f"{shared} bytes of {len(last)}")
+                more = ids.take(length)
+                longer = last[shared : shared + 1] == more[:1] != b""
+                head.need(not longer, "encoding", "an id that begins as more of the one before")
+                last = last[:shared] + more
+                try:
+                    self.ids.append((last.decode(), f"{digest:032x}"))
+                except UnicodeDecodeError:
+                    head.need(False, "encoding", "an id that is not UTF-8")
+        ids.end("id")
+
     def content(self):
         digits = 2 * self.key_bytes
         header = {"version": self.version, "key_bits": self.key_bits, "documents": self.documents}
-        header |= {"config": f"{self.config:016x}", "owner": f"{self.owner:016x}"}
+        header |= {"config": f"{self.config:016x}"}
         return {
             "header": header,
             "counts": self.counts,
             "terms": [[f"{key:0{digits}x}", docs] for key, docs in self.terms],
-            "documents": [[*row[:3], [list(pair) for pair in row[3]]] for row in self.rows],
+            "documents": [
+                [*row[:3], [list(pair) for pair in row[3]], *identity]
+                for row, identity in zip(self.rows, self.ids)
+            ],
         }
 
 

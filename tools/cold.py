@@ -30,9 +30,9 @@ BANDWIDTH = 100e6
 AT_A_TIME = 16
 PART = 16 << 20
 QUERIES = 25
-SECTIONS = ["terms", "term index", "filter", "postings", "forward", "documents", "checksums"]
+SECTIONS = ["terms", "term index", "filter", "postings", "forward", "ids", "documents", "checksums"]
 ROUNDS = {
-    "terms": 1, "filter": 1, "postings": 2, "forward": 3, "documents": 3, ".store": 3,
+    "terms": 1, "filter": 1, "postings": 2, "forward": 3, "ids": 3, "documents": 3, ".store": 3,
 }
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
@@ -70,8 +70,8 @@ def sections(path):
     """The sections of a .sig file: name, first page, last page."""
     with open(path, "rb") as file:
         data = file.read()
-    footer = data.rindex(b"GISOTNEC") + 8 - 176
-    table = struct.unpack_from("<14Q", data, footer)
+    footer = data.rindex(b"GISOTNEC") + 8 - 192
+    table = struct.unpack_from("<16Q", data, footer)
     return [
         (name, table[2 * at] // PAGE, (table[2 * at] + max(table[2 * at + 1], 1) - 1) // PAGE)
         for at, name in enumerate(SECTIONS)

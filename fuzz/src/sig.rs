@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use cento::Corruption;
-use cento::hash::mix64;
+use cento::hash::{Digest, mix64};
 use cento::scheme::Fingerprint;
 use cento::segment::{
-    Candidates, Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+    Candidates, Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
 };
 use ownedbytes::OwnedBytes;
 
@@ -17,18 +17,22 @@ mod naive;
 use naive::{Naive, uint};
 
 const HEADER_BYTES: usize = 40;
-const FOOTER_BYTES: usize = 176;
+const FOOTER_BYTES: usize = 192;
 const PAGE_BYTES: usize = 4096;
-const SECTIONS: usize = 7;
+const SECTIONS: usize = 8;
 const FILTER: usize = 2;
 
 /// Sound segments of several shapes.
 pub fn segments() -> Vec<(String, Vec<u8>)> {
     let written = |key_bits, documents: &[(u32, Vec<Fingerprint>)]| {
         let mut builder = SegmentBuilder::new();
-        documents.iter().for_each(|(tokens, signature)| builder.push(*tokens, signature));
+        for (at, (tokens, signature)) in documents.iter().enumerate() {
+            let id = format!("{}{at}", ["a", "\u{e4}", "\u{e9}"][at % 3]);
+            let digest = Digest::of(id.as_bytes());
+            builder.push(Identity { id: &id, digest }, *tokens, signature);
+        }
         let count = documents.len() as u32;
-        let header = Header { key_bits, documents: count, config: 1, owner: 2 };
+        let header = Header { key_bits, documents: count, config: 1 };
         builder.write(Vec::new(), header, None).expect("memory takes every byte").1
     };
     let signed = |keys: &[u64]| -> Vec<Fingerprint> {
@@ -77,7 +81,7 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
     bytes[8..10].copy_from_slice(&1u16.to_le_bytes());
     bytes[10] = bytes[10].saturating_sub(1) % 64 + 1;
     bytes[11] = 0;
-    bytes[32..HEADER_BYTES].fill(0);
+    bytes[24..HEADER_BYTES].fill(0);
     // Of what is there the checksums take what they will need.
     let mut rest = (HEADER_BYTES..=bytes.len())
         .rev()
@@ -86,7 +90,7 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
     let mut at = HEADER_BYTES;
     for section in 0..SECTIONS - 1 {
         let len = match section {
-            FILTER => filter_bytes(at, uint(&footer[112..120])),
+            FILTER => filter_bytes(at, uint(&footer[128..136])),
             _ => uint(&footer[16 * section + 8..16 * section + 16]),
         };
         let len = if section == SECTIONS - 2 {
@@ -101,14 +105,14 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
     bytes.truncate(at);
     let checksums: Vec<u8> =
         bytes.chunks(PAGE_BYTES).flat_map(|page| crc32fast::hash(page).to_le_bytes()).collect();
-    footer[96..104].copy_from_slice(&(at as u64).to_le_bytes());
-    footer[104..112].copy_from_slice(&(checksums.len() as u64).to_le_bytes());
-    footer[148..156].copy_from_slice(&[0, 1, 64, 6, 0, 1, 0, 0]);
-    footer[156..160].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
-    let crc = crc32fast::hash(&footer[..160]);
-    footer[160..164].copy_from_slice(&crc.to_le_bytes());
-    footer[164..168].fill(0);
-    footer[168..].copy_from_slice(b"GISOTNEC");
+    footer[112..120].copy_from_slice(&(at as u64).to_le_bytes());
+    footer[120..128].copy_from_slice(&(checksums.len() as u64).to_le_bytes());
+    footer[165..172].copy_from_slice(&[16, 0, 1, 64, 6, 0, 1]);
+    footer[172..176].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
+    let crc = crc32fast::hash(&footer[..176]);
+    footer[176..180].copy_from_slice(&crc.to_le_bytes());
+    footer[180..184].fill(0);
+    footer[184..].copy_from_slice(b"GISOTNEC");
     bytes.extend(checksums);
     bytes.extend(footer);
     Some(bytes)
@@ -190,8 +194,10 @@ fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
     for doc in 0..documents.min(1000) {
         note(reader.document(doc).map(drop));
         note(reader.signature(doc).map(drop));
+        note(reader.id(doc).map(drop));
+        note(reader.digest(doc).map(drop));
     }
-    assert!(reader.document(documents).is_err());
+    assert!(reader.document(documents).is_err() && reader.id(documents).is_err());
     outcome
 }
 
@@ -206,6 +212,11 @@ fn compare(reader: &SegmentReader, naive: &Naive) {
         reader.documents_of(&term, &mut found).expect("it is sound");
         assert_eq!((term.ordinal as usize, &found), (ordinal, docs), "key {key}");
         assert_eq!(term.df() as usize, docs.len(), "key {key}");
+    }
+    for (doc, (id, [low, high])) in (0..).zip(&naive.ids) {
+        assert_eq!(&reader.id(doc).expect("it is sound"), id);
+        let digest = reader.digest(doc).expect("it is sound");
+        assert_eq!([digest.low, digest.high], [*low, *high]);
     }
     assert_eq!(naive.documents.len(), reader.header().documents as usize);
     for (doc, (tokens, distinct, signature)) in (0..).zip(&naive.documents) {

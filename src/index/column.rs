@@ -1,4 +1,4 @@
-//! Which string does a document have, without decompressing a block for each?
+//! Which meta object does a document have, without decompressing a block for each?
 //!
 //! tantivy keeps the distinct strings of a column in a compressed dictionary; reading one takes
 //! some microseconds, ten times what the rest of a short query does. So strings that follow each

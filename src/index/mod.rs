@@ -81,8 +81,8 @@ const ZSTD_LEVEL: i32 = 1;
 /// The approximate size of the blocks in which texts are compressed and read.
 const STORE_BLOCK_BYTES: usize = 16 << 10;
 
-/// The bytes of ids and meta objects that an open index keeps in memory.
-const STRINGS_KEPT_BYTES: usize = 64 << 20;
+/// The bytes of meta objects that an open index keeps in memory.
+const METAS_KEPT_BYTES: usize = 64 << 20;
 
 /// The bytes of texts that an open index keeps decompressed.
 const BLOCKS_KEPT_BYTES: usize = 16 << 20;
@@ -107,8 +107,8 @@ struct Inner {
     tantivy: tantivy::Index,
     plugin: Arc<SignaturePlugin>,
     open_segments: view::OpenSegments,
-    /// The ids and meta objects that were asked for last.
-    strings: Arc<Kept<column::Group>>,
+    /// The meta objects that were asked for last.
+    metas: Arc<Kept<column::Group>>,
     /// The blocks of texts that were read last.
     blocks: Arc<Kept<store::Block>>,
 }
@@ -248,7 +248,7 @@ impl Index {
                 tantivy,
                 plugin,
                 open_segments: view::OpenSegments::default(),
-                strings: Arc::new(Kept::new(STRINGS_KEPT_BYTES)),
+                metas: Arc::new(Kept::new(METAS_KEPT_BYTES)),
                 blocks: Arc::new(Kept::new(BLOCKS_KEPT_BYTES)),
             }),
         })
@@ -287,7 +287,7 @@ impl Index {
                 tantivy,
                 plugin,
                 open_segments: view::OpenSegments::default(),
-                strings: Arc::new(Kept::new(STRINGS_KEPT_BYTES)),
+                metas: Arc::new(Kept::new(METAS_KEPT_BYTES)),
                 blocks: Arc::new(Kept::new(BLOCKS_KEPT_BYTES)),
             }),
         })

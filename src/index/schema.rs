@@ -19,8 +19,6 @@ pub struct Fields {
     pub meta: Field,
     /// The low half of the digest of the text, by which documents are found.
     pub digest: Field,
-    /// The high half.
-    pub digest_high: Field,
     /// The meta object as JSON, for answers.
     pub meta_json: Field,
     /// When the document was added.
@@ -35,7 +33,7 @@ pub const META_JSON: &str = "meta_json";
 /// The schema of an index with this configuration.
 pub fn build(config: &Config) -> Schema {
     let mut schema = Schema::builder();
-    schema.add_text_field("id", STRING | STORED | FAST);
+    schema.add_text_field("id", STRING | STORED);
     if config.store_text {
         schema.add_text_field("text", TextOptions::default().set_stored());
     }
@@ -50,9 +48,8 @@ pub fn build(config: &Config) -> Schema {
     // Not in the store: a hit's meta is part of every answer, and a column costs a microsecond
     // where a block of texts to decompress costs a hundred.
     schema.add_bytes_field(META_JSON, FAST);
-    schema.add_u64_field(plugin::DIGEST_FIELD, INDEXED | FAST);
-    // Not indexed: even of 10^9 documents hardly two share their low half.
-    schema.add_u64_field(plugin::DIGEST_HIGH_FIELD, FAST);
+    // Its low half is enough to find a document by: even of 10^9 hardly two share it.
+    schema.add_u64_field(plugin::DIGEST_FIELD, INDEXED);
     schema.add_date_field(
         "added",
         DateOptions::default()
@@ -74,7 +71,6 @@ pub fn fields(schema: &Schema) -> Option<Fields> {
         text: field("text"),
         meta: field("meta")?,
         digest: field(plugin::DIGEST_FIELD)?,
-        digest_high: field(plugin::DIGEST_HIGH_FIELD)?,
         meta_json: field(META_JSON)?,
         added: field("added")?,
         signature: field(plugin::FIELD)?,

@@ -331,9 +331,7 @@ impl Snapshot {
     /// # Errors
     /// When the id cannot be read.
     pub fn id(&self, address: DocAddress) -> Result<String> {
-        let id = self.segment(address).columns()?.ids.get(address.doc).ok().flatten();
-        id.and_then(|id| String::from_utf8(id).ok())
-            .ok_or_else(|| self.damaged(address, "fast", "the document has no id"))
+        Ok(self.segment(address).signatures.id(address.doc)?)
     }
 
     /// Finds the document with this id.
@@ -393,7 +391,7 @@ impl Snapshot {
         let term = Term::from_field_u64(self.index().fields().digest, digest.low);
         let mut least: Option<String> = None;
         self.for_each_with(&term, &mut |address| {
-            if self.segment(address).digest(address.doc)? != digest {
+            if self.segment(address).signatures.digest(address.doc)? != digest {
                 return Ok(true);
             }
             let id = self.id(address)?;
@@ -414,7 +412,7 @@ impl Snapshot {
         let Some(address) = self.find(&document.id)? else {
             return Ok(false);
         };
-        let same_text = self.segment(address).digest(address.doc)? == digest;
+        let same_text = self.segment(address).signatures.digest(address.doc)? == digest;
         let meta = canonical_json(&document.meta);
         Ok(same_text && self.meta_json(address)? == meta.as_bytes())
     }
@@ -437,7 +435,7 @@ impl Snapshot {
         };
         let id = text_of(fields.id);
         let text = fields.text.map(text_of);
-        let digest = self.segment(address).digest(address.doc)?;
+        let digest = self.segment(address).signatures.digest(address.doc)?;
         let text_fits = text.as_ref().is_none_or(|text| Digest::of(text.as_bytes()) == digest);
         if !text_fits || id != self.id(address)? {
             return Err(damaged("the document does not match its digest"));
@@ -488,10 +486,7 @@ impl Snapshot {
 
     /// The JSON of a document's meta object, keys sorted; empty if it has none.
     pub(super) fn meta_json(&self, address: DocAddress) -> Result<Vec<u8>> {
-        let column = &self.segment(address).columns()?.meta_json;
-        let json = column.as_ref().map_or(Ok(None), |column| column.get(address.doc));
-        json.map(Option::unwrap_or_default)
-            .map_err(|_| self.damaged(address, "fast", "the meta object cannot be read"))
+        Ok(self.segment(address).meta_json(address.doc)?.unwrap_or_default())
     }
 
     fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {

@@ -9,20 +9,19 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use tantivy::DateTime;
 use tantivy::columnar::Column;
-use tantivy::fastfield::AliveBitSet;
+use tantivy::fastfield::{AliveBitSet, FastFieldReaders};
 use tantivy::index::SegmentId;
-use tantivy::{DateTime, TantivyError};
 
 use super::column::{Group, Strings};
 use super::kept::Kept;
 use super::schema::META_JSON;
 use super::store::Store;
 use super::{Index, store_error};
-use crate::error::Result;
-use crate::hash::Digest;
+use crate::error::{Corruption, Result};
 use crate::segment::SegmentReader;
-use crate::segment::plugin::{Digests, SignatureFile, check_owner};
+use crate::segment::plugin::SignatureFile;
 
 /// One segment of a snapshot: its files, and which of its documents are live.
 #[derive(Clone)]
@@ -44,9 +43,12 @@ pub struct SegmentFiles {
     pub signatures: SegmentReader,
     /// The texts.
     pub(super) store: Store,
-    /// Opened when one is asked for: all of their file is compared with its checksum then.
-    columns: OnceLock<Columns>,
-    /// The strings of columns that were asked for last.
+    /// The meta objects as JSON, if any document has one. Like the next, opened when it is asked for: all of the
+    /// file is compared with its checksum then.
+    metas: OnceLock<Option<Strings>>,
+    /// When each document was added.
+    added: OnceLock<Column<DateTime>>,
+    /// The meta objects that were asked for last.
     kept: Arc<Kept<Group>>,
     segment: tantivy::SegmentReader,
     index_path: PathBuf,
@@ -55,29 +57,6 @@ pub struct SegmentFiles {
 impl std::fmt::Debug for SegmentFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SegmentFiles").finish_non_exhaustive()
-    }
-}
-
-/// What is known of each document of a segment beside text and signature.
-pub(super) struct Columns {
-    /// The ids.
-    pub(super) ids: Strings,
-    /// The meta objects as JSON, if any document has one.
-    pub(super) meta_json: Option<Strings>,
-    digests: Digests,
-    added: Column<DateTime>,
-}
-
-impl Columns {
-    fn open(segment: &tantivy::SegmentReader, kept: &Arc<Kept<Group>>) -> tantivy::Result<Columns> {
-        let fast = segment.fast_fields();
-        let missing = || TantivyError::FieldNotFound("id".into());
-        Ok(Columns {
-            ids: Strings::new(fast.str("id")?.ok_or_else(missing)?.into(), kept),
-            meta_json: fast.bytes(META_JSON)?.map(|column| Strings::new(column, kept)),
-            digests: Digests::open(segment)?,
-            added: fast.date("added")?,
-        })
     }
 }
 
@@ -93,47 +72,57 @@ impl SegmentFiles {
         index: &Index,
     ) -> Result<SegmentFiles> {
         let signatures = signatures.read(segment, index.inner.plugin.config)?;
-        let (columns, segment) = (OnceLock::new(), segment.clone());
-        let (kept, index_path) = (index.inner.strings.clone(), index.path().to_owned());
-        Ok(SegmentFiles { signatures, store, columns, kept, segment, index_path })
+        let (metas, added, segment) = (OnceLock::new(), OnceLock::new(), segment.clone());
+        let (kept, index_path) = (index.inner.metas.clone(), index.path().to_owned());
+        Ok(SegmentFiles { signatures, store, metas, added, kept, segment, index_path })
     }
 
-    /// The columns.
+    /// Returns the JSON of the meta object of document `doc`, if it has one.
     ///
     /// # Errors
-    /// When their file is damaged, or the signatures are not of its documents.
-    pub(super) fn columns(&self) -> Result<&Columns> {
-        if let Some(columns) = self.columns.get() {
-            return Ok(columns);
-        }
-        let failed = |error| store_error("read the columns of", &self.index_path, error);
-        let columns = Columns::open(&self.segment, &self.kept).map_err(failed)?;
-        check_owner(&self.signatures, &self.segment, &columns.digests)?;
-        Ok(self.columns.get_or_init(|| columns))
+    /// When it cannot be read.
+    pub(super) fn meta_json(&self, doc: u32) -> Result<Option<Vec<u8>>> {
+        let column = self.column(&self.metas, |fast| {
+            let column = fast.bytes(META_JSON)?;
+            Ok(column.map(|column| Strings::new(column, &self.kept)))
+        })?;
+        let Some(column) = column else { return Ok(None) };
+        column.get(doc).map_err(|_| {
+            let file = format!("{}.fast", self.segment.segment_id().uuid_string());
+            let what = format!("document {doc}: the meta object cannot be read");
+            Corruption::new(file, "documents", 0, what).into()
+        })
     }
 
     /// Returns when document `doc` was added.
     ///
     /// # Errors
-    /// When the columns cannot be read.
+    /// When it cannot be read.
     pub(super) fn added(&self, doc: u32) -> Result<DateTime> {
-        Ok(self.columns()?.added.first(doc).unwrap_or_default())
+        let added = self.column(&self.added, |fast| fast.date("added"))?;
+        Ok(added.first(doc).unwrap_or_default())
+    }
+
+    /// A column, opened if it is not open yet.
+    fn column<'a, T>(
+        &self,
+        column: &'a OnceLock<T>,
+        open: impl FnOnce(&FastFieldReaders) -> tantivy::Result<T>,
+    ) -> Result<&'a T> {
+        if let Some(column) = column.get() {
+            return Ok(column);
+        }
+        let failed = |error| store_error("read the columns of", &self.index_path, error);
+        let opened = open(self.segment.fast_fields()).map_err(failed)?;
+        Ok(column.get_or_init(|| opened))
     }
 
     /// Returns when document `doc` was added, in microseconds since 1970.
     ///
     /// # Errors
-    /// When the columns cannot be read.
+    /// When it cannot be read.
     pub fn added_micros(&self, doc: u32) -> Result<i64> {
         Ok(self.added(doc)?.into_timestamp_micros())
-    }
-
-    /// The digest of the text of document `doc`.
-    ///
-    /// # Errors
-    /// When the columns cannot be read.
-    pub fn digest(&self, doc: u32) -> Result<Digest> {
-        Ok(self.columns()?.digests.get(doc))
     }
 }
 

@@ -464,7 +464,7 @@ impl Writer {
         };
         let segment = self.committed.segment(address);
         let meta = self.committed.meta_json(address)?;
-        Ok(Some(content_digest(segment.digest(address.doc)?, &meta)))
+        Ok(Some(content_digest(segment.signatures.digest(address.doc)?, &meta)))
     }
 
     fn id_term(&self, id: &str) -> Term {
@@ -484,7 +484,6 @@ impl Writer {
             document.add_bytes(fields.meta_json, meta.as_bytes());
         }
         document.add_u64(fields.digest, signed.digest.low);
-        document.add_u64(fields.digest_high, signed.digest.high);
         document.add_date(fields.added, added);
         document
     }

@@ -130,7 +130,7 @@ pub fn report(
     };
     // Which pairs are looked at depends on their texts, not on where they are stored.
     let digest = |address: DocAddress| -> Result<u64> {
-        Ok(mix64(snapshot.segment(address).digest(address.doc)?.low))
+        Ok(mix64(snapshot.segment(address).signatures.digest(address.doc)?.low))
     };
     pairs(searcher, None, &pair_options, 0, stop, &mut |next, found| {
         for pair in found {

@@ -180,6 +180,10 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     {
         *leaf = range;
     }
+    // Every document has one, and tantivy knows only of columns which documents have a value.
+    if matches!(leaf, UserInputLeaf::Exists { field } if field == ID) {
+        *leaf = UserInputLeaf::All;
+    }
     let is_scan = match leaf {
         UserInputLeaf::Range { .. } | UserInputLeaf::Exists { .. } => true,
         // A prefix of the last word of a phrase stands for all words that begin so.
@@ -291,6 +295,11 @@ mod tests {
         assert_eq!(passing(&groups).unwrap(), [0]);
         let ids: Vec<String> = (0..600).map(|i| format!("'a ({i}).txt'")).collect();
         assert_eq!(passing(&format!("id: IN [{} a2]", ids.join(" "))).unwrap(), [1]);
+        for (filter, docs) in
+            [("id:*", vec![0, 1, 2]), ("id:[a2 TO *]", vec![1, 2]), ("id:{* TO a2}", vec![0])]
+        {
+            assert_eq!(passing(filter).unwrap(), docs, "{filter}");
+        }
         assert_eq!(passing("id:'b (1).txt' OR (lang:(de OR en) AND NOT a.b:c)").unwrap(), [2]);
     }
 

@@ -9,9 +9,11 @@ use std::path::Path;
 
 use rdst::RadixSort;
 
+use super::ids::Identity;
 use super::layout::{Counts, Header};
 use super::postings::Spool;
 use super::writer::{CHUNK_BYTES, ForwardChunk, SegmentWriter};
+use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 
 /// The signatures of documents, on their way into a segment.
@@ -20,6 +22,7 @@ pub struct SegmentBuilder {
     keys: Vec<u64>,
     positions: Vec<u32>,
     documents: Vec<Row>,
+    ids: String,
 }
 
 impl std::fmt::Debug for SegmentBuilder {
@@ -32,6 +35,9 @@ struct Row {
     /// The document's first fingerprint in `keys` and `positions`.
     start: u64,
     tokens: u32,
+    /// The end of the document's id in `ids`.
+    id_end: usize,
+    digest: Digest,
 }
 
 /// The length of the stretches of occurrences that each remember the document of their first.
@@ -44,9 +50,11 @@ impl SegmentBuilder {
         SegmentBuilder::default()
     }
 
-    /// Appends a document: its tokens and its signature, positions not descending.
-    pub fn push(&mut self, tokens: u32, signature: &[Fingerprint]) {
-        self.documents.push(Row { start: self.keys.len() as u64, tokens });
+    /// Appends a document: its id and digest, its tokens, and its signature, positions not descending.
+    pub fn push(&mut self, identity: Identity<'_>, tokens: u32, signature: &[Fingerprint]) {
+        self.ids.push_str(identity.id);
+        let (id_end, digest) = (self.ids.len(), identity.digest);
+        self.documents.push(Row { start: self.keys.len() as u64, tokens, id_end, digest });
         self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
         self.positions.extend(signature.iter().map(|fingerprint| fingerprint.position));
     }
@@ -62,7 +70,7 @@ impl SegmentBuilder {
     pub fn memory_bytes(&self) -> usize {
         // Key and position of each; then the ordinals, and the sort's own buffers.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 4 + 2;
-        self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * 48
+        self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * 80 + self.ids.len()
     }
 
     /// The number of occurrences beyond which sorting needs twice the memory.
@@ -109,11 +117,15 @@ impl SegmentBuilder {
         let Columns { ordinals, distinct } = columns;
         let mut forward = writer.end_terms()?;
         let mut chunk = ForwardChunk::new(forward.ordinal_bits());
+        let mut id_start = 0;
         for (doc, row) in self.documents.iter().enumerate() {
             let range = occurrences(&self.documents, doc, self.positions.len());
             let ordinals = ordinals[range.clone()].iter().copied();
             let positions = &self.positions[range];
-            chunk.push(row.tokens, distinct[doc], ordinals, positions);
+            let id = &self.ids[id_start..row.id_end];
+            id_start = row.id_end;
+            let identity = Identity { id, digest: row.digest };
+            chunk.push(identity, row.tokens, distinct[doc], ordinals, positions);
             if chunk.len() >= CHUNK_BYTES {
                 forward.append(&chunk)?;
                 chunk.clear();

@@ -9,6 +9,7 @@ use super::forward::ForwardList;
 use super::layout::{Counts, GROUP_BLOCKS, GROUP_TERMS, Section};
 use super::postings::{List, Postings};
 use super::reader::{SegmentReader, inline_docs};
+use super::{documents, ids};
 use crate::error::Corruption;
 use crate::hash::mix64;
 
@@ -66,6 +67,7 @@ impl Checker<'_> {
     fn run(&mut self) -> Result<(), Corruption> {
         let told = self.terms()?;
         let shown = self.documents()?;
+        self.ids()?;
         if told != shown {
             let what = "the signatures contain other fingerprints than the posting lists";
             self.problem(Section::Forward, what.into());
@@ -179,6 +181,23 @@ impl Checker<'_> {
             let what = format!("block {} is not where block {block_at} ends", block_at + 1);
             self.problem(Section::TermIndex, what);
         }
+    }
+
+    /// Whether the ids are as they are written, without gaps.
+    fn ids(&mut self) -> Result<(), Corruption> {
+        let file = self.reader.file();
+        let mut end = 0;
+        for group in 0..documents::id_groups(file) {
+            let place = documents::ids_of_group(file, group)?;
+            if place.start != end || !ids::is_as_written(file, group)? {
+                self.problem(Section::Ids, format!("group {group} is not as it is written"));
+            }
+            end = place.end;
+        }
+        if end != file.len(Section::Ids) {
+            self.problem(Section::Ids, "bytes after the last group".into());
+        }
+        Ok(())
     }
 
     fn documents(&mut self) -> Result<Story, Corruption> {

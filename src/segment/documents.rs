@@ -1,10 +1,12 @@
 //! How many fingerprints and tokens has this document, and where is its forward list?
 //!
-//! Three bit-packed columns, one value a document. Layout: segments-format.md, "Documents".
+//! Three bit-packed columns, one value a document, and one that leads to the ids. Layout: segments-format.md, "Documents".
+
+use std::ops::Range;
 
 use super::bits::{column_bytes, get, put_column, width_of};
 use super::file::SigFile;
-use super::layout::{Section, Widths};
+use super::layout::{ID_GROUP, Section, Widths};
 use crate::error::Corruption;
 
 /// What the documents section knows of a document.
@@ -18,8 +20,9 @@ pub struct Document {
     pub forward_at: u64,
 }
 
-/// The three columns of `documents`, and their widths; `Widths::ordinal` is left at 0.
-pub fn encode(documents: &[Document]) -> (Vec<u8>, Widths) {
+/// The columns of `documents`, of which the groups of ids begin at `ids`, and their widths;
+/// `Widths::ordinal` is left at 0.
+pub fn encode(documents: &[Document], ids: &[u64]) -> (Vec<u8>, Widths) {
     let width =
         |of: fn(&Document) -> u64| documents.iter().map(of).map(width_of).max().unwrap_or(0);
     let columns: [fn(&Document) -> u64; 3] =
@@ -29,7 +32,9 @@ pub fn encode(documents: &[Document]) -> (Vec<u8>, Widths) {
         put_column(&mut bytes, documents.iter().map(column), width(column));
     }
     let [distinct, tokens, forward] = columns.map(|column| width(column) as u8);
-    (bytes, Widths { ordinal: 0, distinct, tokens, forward })
+    let ids_width = ids.last().map_or(0, |&last| width_of(last));
+    put_column(&mut bytes, ids.iter().copied(), ids_width);
+    (bytes, Widths { ordinal: 0, distinct, tokens, forward, ids: ids_width as u8 })
 }
 
 fn widths(file: &SigFile) -> [u32; 3] {
@@ -39,7 +44,44 @@ fn widths(file: &SigFile) -> [u32; 3] {
 
 /// The length that the section has by its counts.
 pub fn section_bytes(file: &SigFile) -> usize {
+    rows_bytes(file) + column_bytes(id_groups(file), u32::from(file.footer.widths.ids))
+}
+
+/// The length of the columns with a value a document.
+fn rows_bytes(file: &SigFile) -> usize {
     widths(file).iter().map(|&width| column_bytes(file.header.documents as usize, width)).sum()
+}
+
+/// The number of groups of ids.
+pub fn id_groups(file: &SigFile) -> usize {
+    (file.header.documents as usize).div_ceil(ID_GROUP)
+}
+
+/// Where a group of ids is in its section.
+///
+/// # Errors
+/// When the bytes that say so are damaged.
+pub fn ids_of_group(file: &SigFile, group: usize) -> Result<Range<usize>, Corruption> {
+    let (start, width) = (rows_bytes(file), u32::from(file.footer.widths.ids));
+    let place = |group| cell(file, start, group, width).map(|at| at as usize);
+    let end = match group + 1 < id_groups(file) {
+        true => place(group + 1)?,
+        false => file.len(Section::Ids),
+    };
+    Ok(place(group)?..end)
+}
+
+/// Refuses a document that the segment does not have.
+///
+/// # Errors
+/// When there is no such document.
+pub fn check_exists(file: &SigFile, doc: u32) -> Result<(), Corruption> {
+    let documents = file.header.documents;
+    if doc < documents {
+        return Ok(());
+    }
+    let what = format!("document {doc} of {documents}");
+    Err(file.corruption(Section::Documents, 0, what))
 }
 
 /// The row of document `doc`.
@@ -47,11 +89,8 @@ pub fn section_bytes(file: &SigFile) -> usize {
 /// # Errors
 /// When its bytes are damaged or there is no such document.
 pub fn read(file: &SigFile, doc: u32) -> Result<Document, Corruption> {
+    check_exists(file, doc)?;
     let documents = file.header.documents as usize;
-    if doc as usize >= documents {
-        let what = format!("document {doc} of {documents}");
-        return Err(file.corruption(Section::Documents, 0, what));
-    }
     let mut start = 0;
     let mut row = [0; 3];
     for (value, width) in row.iter_mut().zip(widths(file)) {

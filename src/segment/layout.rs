@@ -16,7 +16,7 @@ const END_MAGIC: [u8; 8] = *b"GISOTNEC";
 /// The size of the header.
 pub const HEADER_BYTES: usize = 40;
 /// The size of the footer.
-pub const FOOTER_BYTES: usize = 176;
+pub const FOOTER_BYTES: usize = 192;
 
 /// The terms of a full block.
 pub const BLOCK_TERMS: usize = 256;
@@ -26,16 +26,18 @@ pub const GROUP_BLOCKS: usize = 64;
 pub const GROUP_TERMS: usize = BLOCK_TERMS * GROUP_BLOCKS;
 /// The bits of the filter for each key.
 pub const FILTER_KEY_BITS: usize = 6;
+/// The documents of a full group of ids.
+pub const ID_GROUP: usize = 16;
 
 /// Lists of more documents are bitmaps. At 256 the sum of both kinds is within 1 % of its
 /// smallest on real text, and set operations on bitmaps begin to pay.
 pub const VARINT_DF_MAX: usize = 256;
 
 /// What a footer states of the constants above.
-const THRESHOLDS: [u8; 8] = {
+const THRESHOLDS: [u8; 7] = {
     let [terms, terms_high] = (BLOCK_TERMS as u16).to_le_bytes();
     let [df, df_high] = (VARINT_DF_MAX as u16).to_le_bytes();
-    [terms, terms_high, GROUP_BLOCKS as u8, FILTER_KEY_BITS as u8, df, df_high, 0, 0]
+    [ID_GROUP as u8, terms, terms_high, GROUP_BLOCKS as u8, FILTER_KEY_BITS as u8, df, df_high]
 };
 
 /// The parts of a `.sig` file between header and footer, in the order of their bytes.
@@ -51,6 +53,8 @@ pub enum Section {
     Postings,
     /// The signature of each document, in order.
     Forward,
+    /// The id of each document and the digest of its text.
+    Ids,
     /// The columns with a number or two for each document.
     Documents,
     /// The checksum of each page of all that comes before.
@@ -59,12 +63,13 @@ pub enum Section {
 
 impl Section {
     /// All sections, in file order.
-    pub const ALL: [Section; 7] = [
+    pub const ALL: [Section; 8] = [
         Section::Terms,
         Section::TermIndex,
         Section::Filter,
         Section::Postings,
         Section::Forward,
+        Section::Ids,
         Section::Documents,
         Section::Checksums,
     ];
@@ -78,6 +83,7 @@ impl Section {
             Section::Filter => "filter",
             Section::Postings => "postings",
             Section::Forward => "forward",
+            Section::Ids => "ids",
             Section::Documents => "documents",
             Section::Checksums => "checksums",
         }
@@ -93,8 +99,6 @@ pub struct Header {
     pub documents: u32,
     /// Identifies scheme, analyser and hash; segments of one index have the same.
     pub config: u64,
-    /// Identifies the documents, so that a file that belongs to another segment is noticed.
-    pub owner: u64,
 }
 
 impl Header {
@@ -119,7 +123,6 @@ impl Header {
         bytes[10] = self.key_bits;
         bytes[12..16].copy_from_slice(&self.documents.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.config.to_le_bytes());
-        bytes[24..32].copy_from_slice(&self.owner.to_le_bytes());
         bytes
     }
 
@@ -144,14 +147,13 @@ impl Header {
         if !(1..=64).contains(&key_bits) {
             return Err(damage(10, format!("keys have {key_bits} bits; 1 to 64 are possible")));
         }
-        if bytes[11] != 0 || bytes[32..HEADER_BYTES].iter().any(|&byte| byte != 0) {
+        if bytes[11] != 0 || bytes[24..HEADER_BYTES].iter().any(|&byte| byte != 0) {
             return Err(damage(11, "reserved bytes are not zero".into()));
         }
         Ok(Header {
             key_bits,
             documents: uint_le(&bytes[12..16]) as u32,
             config: uint_le(&bytes[16..24]),
-            owner: uint_le(&bytes[24..32]),
         })
     }
 }
@@ -180,13 +182,15 @@ pub struct Widths {
     pub tokens: u8,
     /// The offset of a document's forward list.
     pub forward: u8,
+    /// The offset of a group of ids.
+    pub ids: u8,
 }
 
 /// What is known only when everything else has been written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Footer {
     /// File offset and length of each section, in the order of [`Section::ALL`].
-    pub sections: [(u64, u64); 7],
+    pub sections: [(u64, u64); 8],
     /// How many of everything.
     pub counts: Counts,
     /// The widths of the columns.
@@ -207,8 +211,8 @@ impl Footer {
         for count in [terms, postings, occurrences, tokens] {
             bytes.extend_from_slice(&count.to_le_bytes());
         }
-        let Widths { ordinal, distinct, tokens, forward } = self.widths;
-        bytes.extend_from_slice(&[ordinal, distinct, tokens, forward]);
+        let Widths { ordinal, distinct, tokens, forward, ids } = self.widths;
+        bytes.extend_from_slice(&[ordinal, distinct, tokens, forward, ids]);
         bytes.extend_from_slice(&THRESHOLDS);
         bytes.extend_from_slice(&self.checksums_crc.to_le_bytes());
         let crc = crc32fast::hash(&bytes);
@@ -234,7 +238,7 @@ impl Footer {
         }
         let mut rest = fields;
         let mut number = || take_array(&mut rest).map(u64::from_le_bytes).ok_or_else(cut);
-        let mut sections = [(0, 0); 7];
+        let mut sections = [(0, 0); 8];
         for section in &mut sections {
             *section = (number()?, number()?);
         }
@@ -244,15 +248,16 @@ impl Footer {
             occurrences: number()?,
             tokens: number()?,
         };
-        let [ordinal, distinct, tokens, forward] = take_array(&mut rest).ok_or_else(cut)?;
+        let widths @ [ordinal, distinct, tokens, forward, ids] =
+            take_array(&mut rest).ok_or_else(cut)?;
         if take_array(&mut rest).ok_or_else(cut)? != THRESHOLDS {
             return Err(damage("the thresholds are not those of this version of the format"));
         }
-        if [ordinal, distinct, tokens, forward].iter().any(|&width| width > 64) {
+        if widths.iter().any(|&width| width > 64) {
             return Err(damage("a column is wider than 64 bits"));
         }
         let checksums_crc = take_array(&mut rest).map(u32::from_le_bytes).ok_or_else(cut)?;
-        let widths = Widths { ordinal, distinct, tokens, forward };
+        let widths = Widths { ordinal, distinct, tokens, forward, ids };
         Ok(Footer { sections, counts, widths, checksums_crc })
     }
 }

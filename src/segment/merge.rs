@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use self::ordinals::{OrdinalMap, Renumbering};
 use self::terms::{Batch, KeyRange, RangeMerge, Renumber};
+use super::ids::Identity;
 use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header};
 use super::postings::Spool;
@@ -300,7 +301,9 @@ impl Scratch {
             source.reader.forward_positions(doc, positions)?;
             let (own, others) = rest.split_at(positions.len());
             rest = others;
-            chunk.push(row.tokens, row.distinct, own.iter().copied(), positions);
+            let id = source.reader.id(doc)?;
+            let identity = Identity { id: &id, digest: source.reader.digest(doc)? };
+            chunk.push(identity, row.tokens, row.distinct, own.iter().copied(), positions);
         }
         Ok(chunk)
     }
@@ -309,6 +312,7 @@ impl Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::Digest;
     use crate::scheme::Fingerprint;
     use crate::segment::SegmentBuilder;
     use crate::segment::layout::{FOOTER_BYTES, HEADER_BYTES};
@@ -324,8 +328,9 @@ mod tests {
         let mut builder = SegmentBuilder::new();
         let keys = 0..BLOCK_TERMS as u32 + 2;
         let signature = keys.map(|i| Fingerprint { key: u64::from(i) << 8, position: i });
-        builder.push(1000, &signature.collect::<Vec<_>>());
-        let header = Header { key_bits: 40, documents: 1, config: 1, owner: 2 };
+        let identity = Identity { id: "a", digest: Digest::of(b"a") };
+        builder.push(identity, 1000, &signature.collect::<Vec<_>>());
+        let header = Header { key_bits: 40, documents: 1, config: 1 };
         let (_, mut bytes) = builder.write(Vec::new(), header, None).unwrap();
         let upper = {
             let reader = open(&bytes);
@@ -338,8 +343,8 @@ mod tests {
         assert!(checksums <= PAGE_BYTES);
         for (checked, at) in [
             (0..checksums, checksums),
-            (checksums..footer, footer + 156),
-            (footer..footer + 160, footer + 160),
+            (checksums..footer, footer + 172),
+            (footer..footer + 176, footer + 176),
         ] {
             let crc = crc32fast::hash(&bytes[checked]).to_le_bytes();
             bytes[at..at + 4].copy_from_slice(&crc);

@@ -1,7 +1,7 @@
 //! What is in one `.sig` file, and how does it get there?
 //!
 //! The signatures of the documents of one segment: a dictionary of fingerprints, their posting
-//! lists, and each document's signature in order. Immutable: written once by the builder or by a
+//! lists, and of each document its id and its signature in order. Immutable: written once by the builder or by a
 //! merge, read where it lies. Except for `plugin`, this module knows bytes and ordinals, neither
 //! tantivy nor text. Layout: segments-format.md.
 
@@ -13,6 +13,7 @@ mod documents;
 mod file;
 mod filter;
 mod forward;
+mod ids;
 mod layout;
 mod look_up;
 mod merge;
@@ -28,6 +29,7 @@ mod writer;
 pub use builder::SegmentBuilder;
 pub use documents::{DistinctColumn, Document};
 pub(crate) use forward::ForwardList;
+pub use ids::Identity;
 pub use layout::{Counts, FORMAT_VERSION, Header, Section};
 pub use look_up::{Keys, LookUp};
 pub use merge::{MergeOptions, MergeSource, merge, merge_work};

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tantivy::columnar::Column;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::SegmentComponent;
@@ -28,12 +27,13 @@ use tantivy::{
 };
 
 use super::{
-    Header, MergeOptions, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge, merge_work,
+    Header, Identity, MergeOptions, MergeSource, ReadAhead, SegmentBuilder, SegmentReader, merge,
+    merge_work,
 };
 use crate::budget::{ByteBudget, Permit};
 use crate::error::{Corruption, Error, Result};
 use crate::fault::{Faults, Point};
-use crate::hash::{Digest, mix64};
+use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 
 /// The extension of the component's files.
@@ -45,10 +45,8 @@ pub const FIELD: &str = "signature";
 pub const FIELD_TYPE: &str = "cento_signature";
 /// The field with the caller's id.
 pub const ID_FIELD: &str = "id";
-/// The fast field with the low half of the digest of each document's text.
+/// The field with the low half of the digest of each document's text.
 pub const DIGEST_FIELD: &str = "digest";
-/// The fast field with the high half.
-pub const DIGEST_HIGH_FIELD: &str = "digest_high";
 
 /// A flush is due this many occurrences before sorting needs twice the memory, so that one document
 /// more still fits.
@@ -191,51 +189,6 @@ impl std::fmt::Debug for SignaturePlugin {
     }
 }
 
-/// Identifies the documents of a segment by the digests of up to 16 of them.
-fn owner(documents: u32, digest_of: impl Fn(u32) -> Digest) -> u64 {
-    let mut owner = u64::from(documents);
-    let mut last = None;
-    for i in 0..16u64 {
-        let doc = (i * u64::from(documents) / 16) as u32;
-        if doc < documents && last != Some(doc) {
-            let Digest { low, high } = digest_of(doc);
-            owner = mix64(mix64(owner ^ low) ^ high);
-            last = Some(doc);
-        }
-    }
-    owner
-}
-
-/// The digests of the texts of a segment's documents.
-pub struct Digests {
-    low: Column<u64>,
-    high: Column<u64>,
-}
-
-impl std::fmt::Debug for Digests {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Digests").finish_non_exhaustive()
-    }
-}
-
-impl Digests {
-    /// Those of this segment.
-    ///
-    /// # Errors
-    /// When a column is missing or cannot be read.
-    pub fn open(segment: &tantivy::SegmentReader) -> tantivy::Result<Digests> {
-        let columns = segment.fast_fields();
-        Ok(Digests { low: columns.u64(DIGEST_FIELD)?, high: columns.u64(DIGEST_HIGH_FIELD)? })
-    }
-
-    /// That of document `doc`; zero if it has none, which is so in a damaged segment only.
-    #[must_use]
-    pub fn get(&self, doc: u32) -> Digest {
-        let half = |column: &Column<u64>| column.first(doc).unwrap_or(0);
-        Digest { low: half(&self.low), high: half(&self.high) }
-    }
-}
-
 /// The signatures of a segment, opened and not yet read.
 ///
 /// Opening is apart from reading so that a list of segments is locked no longer than that takes.
@@ -279,8 +232,7 @@ impl SignatureFile {
         Ok(SignatureFile { name, bytes, read_ahead: ReadAhead::default() })
     }
 
-    /// Reads the signatures of `segment`, of an index whose configuration has the digest `config`. Whether
-    /// they are of its documents is for [`check_owner`] to find out.
+    /// Reads the signatures of `segment`, of an index whose configuration has the digest `config`.
     ///
     /// # Errors
     /// When the file is damaged, or not of this index, or of another number of documents.
@@ -295,7 +247,7 @@ impl SignatureFile {
             ));
         }
         if header.documents != segment.max_doc() {
-            return Err(foreign(FOREIGN));
+            return Err(foreign("it belongs to another segment"));
         }
         Ok(reader)
     }
@@ -307,24 +259,6 @@ fn unreadable(name: &str, error: &io::Error) -> Error {
         Some(corruption) => Error::Corrupt(corruption.clone()),
         None => Error::io("read", name, io::Error::new(error.kind(), error.to_string())),
     }
-}
-
-const FOREIGN: &str = "it belongs to another segment";
-
-/// Compares the owner of `signatures` with the digests of the documents of `segment`.
-///
-/// # Errors
-/// When the signatures are of other documents.
-pub fn check_owner(
-    signatures: &SegmentReader,
-    segment: &tantivy::SegmentReader,
-    digests: &Digests,
-) -> Result<()> {
-    if signatures.header().owner == owner(segment.max_doc(), |doc| digests.get(doc)) {
-        return Ok(());
-    }
-    let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
-    Err(Corruption::new(name, "header", 12, FOREIGN).into())
 }
 
 fn to_tantivy(error: impl Into<Error>) -> tantivy::TantivyError {
@@ -349,21 +283,15 @@ impl SegmentPlugin for SignaturePlugin {
             spool_dir: self.spool_dir.clone(),
             backlog: self.backlog.clone(),
             builder: SegmentBuilder::new(),
-            digests: Vec::new(),
             is_written: false,
         }))
     }
 
     fn merge(&self, ctx: PluginMergeContext<'_>) -> tantivy::Result<()> {
         let mut readers = Vec::with_capacity(ctx.readers.len());
-        let mut digests = Vec::new();
         for reader in ctx.readers {
             let file = SignatureFile::open_to_merge(reader).map_err(to_tantivy)?;
-            let signatures = file.read(reader, self.config).map_err(to_tantivy)?;
-            let columns = Digests::open(reader)?;
-            check_owner(&signatures, reader, &columns).map_err(to_tantivy)?;
-            readers.push(signatures);
-            digests.extend(reader.doc_ids_alive().map(|doc| columns.get(doc)));
+            readers.push(file.read(reader, self.config).map_err(to_tantivy)?);
         }
         let alive = |segment: &tantivy::SegmentReader| {
             segment.has_deletes().then(|| segment.doc_ids_alive().collect())
@@ -373,13 +301,8 @@ impl SegmentPlugin for SignaturePlugin {
             .zip(ctx.readers)
             .map(|(reader, segment)| MergeSource { reader, alive: alive(segment) })
             .collect();
-        let documents = digests.len() as u32;
-        let header = Header {
-            key_bits: self.key_bits,
-            documents,
-            config: self.config,
-            owner: owner(documents, |doc| digests[doc as usize]),
-        };
+        let documents = sources.iter().map(MergeSource::documents).sum();
+        let header = Header { key_bits: self.key_bits, documents, config: self.config };
         let out = ctx.target_segment.open_write(SegmentComponent::Custom(EXTENSION.into()))?;
         let work = merge_work(&sources);
         self.progress.total.fetch_add(work, Ordering::Relaxed);
@@ -408,7 +331,6 @@ struct SignatureWriter {
     spool_dir: Option<PathBuf>,
     backlog: Arc<Backlog>,
     builder: SegmentBuilder,
-    digests: Vec<Digest>,
     is_written: bool,
 }
 
@@ -431,9 +353,10 @@ impl PluginWriter for SignatureWriter {
             .as_any()
             .downcast_ref::<TantivyDocument>()
             .expect("cento hands tantivy only documents of its own type");
+        let id = document.get_first(self.id_field);
+        let id = id.as_ref().and_then(|id| id.as_str()).expect("every document of cento has an id");
         if self.faults.is_some() {
-            let id = document.get_first(self.id_field).and_then(|id| id.as_str());
-            self.faults.at(Point::Index, id.unwrap_or_default())?;
+            self.faults.at(Point::Index, id)?;
         }
         let number = document.get_first(self.field).and_then(|value| value.as_custom());
         let number = number.and_then(|number| number.try_into().ok());
@@ -442,8 +365,7 @@ impl PluginWriter for SignatureWriter {
             let what = "a document arrived after its queue had been thrown away";
             return Err(tantivy::TantivyError::InternalError(what.into()));
         };
-        self.digests.push(digest);
-        self.builder.push(tokens, &signature);
+        self.builder.push(Identity { id, digest }, tokens, &signature);
         drop((signature, permit));
         Ok(())
     }
@@ -455,12 +377,7 @@ impl PluginWriter for SignatureWriter {
     ) -> tantivy::Result<()> {
         assert!(doc_id_map.is_none(), "index sorting is never turned on");
         let documents = self.builder.documents();
-        let header = Header {
-            key_bits: self.key_bits,
-            documents,
-            config: self.config,
-            owner: owner(documents, |doc| self.digests[doc as usize]),
-        };
+        let header = Header { key_bits: self.key_bits, documents, config: self.config };
         let out = segment.clone().open_write(SegmentComponent::Custom(EXTENSION.into()))?;
         let builder = std::mem::take(&mut self.builder);
         let (_, mut out) = builder.write(out, header, self.spool_dir.as_deref())?;
@@ -477,7 +394,7 @@ impl PluginWriter for SignatureWriter {
         {
             return FLUSH_NOW_BYTES;
         }
-        self.builder.memory_bytes() + 16 * self.digests.len()
+        self.builder.memory_bytes()
     }
 
     fn as_any(&self) -> &dyn Any {

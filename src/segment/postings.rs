@@ -77,6 +77,11 @@ impl Spool {
         Spool::new(self.dir.as_deref())
     }
 
+    /// The number of bytes in it.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Appends bytes that are no list.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;

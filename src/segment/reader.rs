@@ -10,12 +10,14 @@ use super::documents::{self, DistinctColumn, Document};
 use super::file::SigFile;
 use super::filter::{Filters, KeyHash};
 use super::forward::ForwardList;
+use super::ids;
 use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header, Section};
 use super::postings::{Candidates, List, Postings};
 use super::read_ahead::ReadAhead;
 use super::term_index::TermIndex;
 use crate::error::Corruption;
+use crate::hash::Digest;
 use crate::scheme::Fingerprint;
 
 /// An open `.sig` file.
@@ -229,6 +231,22 @@ impl SegmentReader {
     /// When the bytes to be read are damaged, or there is no such document.
     pub fn document(&self, doc: u32) -> Result<Document, Corruption> {
         documents::read(&self.file, doc)
+    }
+
+    /// The id of document `doc`.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such document.
+    pub fn id(&self, doc: u32) -> Result<String, Corruption> {
+        ids::id(&self.file, doc)
+    }
+
+    /// The digest of the text of document `doc`.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such document.
+    pub fn digest(&self, doc: u32) -> Result<Digest, Corruption> {
+        ids::digest(&self.file, doc)
     }
 
     /// The number of distinct fingerprints of every document.

@@ -10,10 +10,12 @@ use super::bits::width_of;
 use super::documents::{self, Document};
 use super::filter;
 use super::forward;
+use super::ids::{Identity, IdsWriter};
 use super::layout::{Counts, Footer, HEADER_BYTES, Header, Section};
 use super::pages::PageWriter;
 use super::postings::Spool;
 use super::terms::TermsWriter;
+use crate::hash::Digest;
 
 /// The sections written so far.
 struct Sections {
@@ -33,6 +35,7 @@ pub struct SegmentWriter<W: Write> {
     out: PageWriter<W>,
     sections: Sections,
     terms: TermsWriter,
+    ids: IdsWriter,
     counts: Counts,
 }
 
@@ -48,6 +51,7 @@ impl<W: Write> SegmentWriter<W> {
             header,
             out,
             sections,
+            ids: IdsWriter::new(spool.beside()),
             terms: TermsWriter::new(header, spool),
             counts: Counts::default(),
         })
@@ -80,6 +84,7 @@ impl<W: Write> SegmentWriter<W> {
             counts: self.counts,
             ordinal_bits: width_of(end.terms.saturating_sub(1)),
             documents: Vec::with_capacity(self.header.documents as usize),
+            ids: self.ids,
         })
     }
 }
@@ -93,19 +98,30 @@ pub struct ForwardChunk {
     bytes: Vec<u8>,
     /// The places of the lists are counted from the beginning of the chunk.
     documents: Vec<Document>,
+    ids: String,
+    /// Of each document the end of its id in `ids`, and the digest of its text.
+    identities: Vec<(usize, Digest)>,
     occurrences: usize,
 }
 
 impl ForwardChunk {
     /// An empty chunk of a segment whose term ordinals have this many bits.
     pub fn new(ordinal_bits: u32) -> ForwardChunk {
-        ForwardChunk { ordinal_bits, bytes: Vec::new(), documents: Vec::new(), occurrences: 0 }
+        ForwardChunk {
+            ordinal_bits,
+            bytes: Vec::new(),
+            documents: Vec::new(),
+            ids: String::new(),
+            identities: Vec::new(),
+            occurrences: 0,
+        }
     }
 
-    /// Appends the next document: its tokens, its distinct fingerprints, and its signature as
-    /// term ordinals and positions.
+    /// Appends the next document: its id and digest, its tokens, its distinct fingerprints, and its
+    /// signature as term ordinals and positions.
     pub fn push(
         &mut self,
+        identity: Identity<'_>,
         tokens: u32,
         distinct: u32,
         ordinals: impl ExactSizeIterator<Item = u32>,
@@ -113,6 +129,8 @@ impl ForwardChunk {
     ) {
         let forward_at = self.bytes.len() as u64;
         self.documents.push(Document { distinct, tokens, forward_at });
+        self.ids.push_str(identity.id);
+        self.identities.push((self.ids.len(), identity.digest));
         self.occurrences += positions.len();
         forward::put_list(&mut self.bytes, ordinals, positions, self.ordinal_bits);
     }
@@ -131,6 +149,8 @@ impl ForwardChunk {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.documents.clear();
+        self.ids.clear();
+        self.identities.clear();
         self.occurrences = 0;
     }
 }
@@ -143,6 +163,7 @@ pub struct ForwardWriter<W: Write> {
     counts: Counts,
     ordinal_bits: u32,
     documents: Vec<Document>,
+    ids: IdsWriter,
     start: u64,
 }
 
@@ -160,6 +181,11 @@ impl<W: Write> ForwardWriter<W> {
             self.documents.push(Document { forward_at, ..*document });
             self.counts.tokens += u64::from(document.tokens);
         }
+        let mut start = 0;
+        for &(end, digest) in &chunk.identities {
+            self.ids.push(Identity { id: &chunk.ids[start..end], digest })?;
+            start = end;
+        }
         self.counts.occurrences += chunk.occurrences as u64;
         self.out.write_all(&chunk.bytes)
     }
@@ -171,8 +197,11 @@ impl<W: Write> ForwardWriter<W> {
             self.header.documents as usize,
             "as many documents as the header announces"
         );
+        self.sections.begin(Section::Ids, &self.out);
+        let (ids, places) = self.ids.finish()?;
+        ids.copy_to(&mut self.out)?;
         self.sections.begin(Section::Documents, &self.out);
-        let (columns, mut widths) = documents::encode(&self.documents);
+        let (columns, mut widths) = documents::encode(&self.documents, &places);
         widths.ordinal = self.ordinal_bits as u8;
         self.out.write_all(&columns)?;
         self.sections.begin(Section::Checksums, &self.out);

@@ -63,6 +63,8 @@ fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
             tokens: row.tokens,
             forward_at: row.forward_at,
             signature: ordinals.into_iter().zip(positions).collect(),
+            id: reader.id(doc)?,
+            digest: reader.digest(doc)?,
         });
     }
     Ok(Content { header: *reader.header(), counts: *reader.counts(), terms, documents })

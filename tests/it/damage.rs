@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{add, config, words};
-use cento::hash::mix64;
-use cento::index::{Index, WriterOptions};
+use cento::hash::{Digest, mix64};
+use cento::index::{Document, Index, WriterOptions};
 use cento::scheme::Fingerprint;
 use cento::search::{Query, Searcher};
-use cento::segment::{Header, SegmentBuilder, SegmentReader};
+use cento::segment::{Header, Identity, SegmentBuilder, SegmentReader};
 use ownedbytes::OwnedBytes;
 
 fn small_index(path: &Path) {
@@ -171,13 +171,14 @@ fn a_forged_term_index_is_an_error_or_harmless() {
         let of_doc = postings.clone().filter(|posting| posting.1 == doc);
         let signature: Vec<_> =
             (0..).zip(of_doc).map(|(position, (key, _))| Fingerprint { key, position }).collect();
-        builder.push(3400, &signature);
+        let identity = Identity { id: &doc.to_string(), digest: Digest::of(b"") };
+        builder.push(identity, 3400, &signature);
     }
-    let header = Header { key_bits: 40, documents: 5, config: 1, owner: 2 };
+    let header = Header { key_bits: 40, documents: 5, config: 1 };
     let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
     let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
-    let footer = whole.len() - 176;
-    let [term_index, checksums] = [1, 6].map(|section| {
+    let footer = whole.len() - 192;
+    let [term_index, checksums] = [1, 7].map(|section| {
         let entry = footer + 16 * section;
         uint(&whole[entry..entry + 8])
             ..uint(&whole[entry..entry + 8]) + uint(&whole[entry + 8..entry + 16])
@@ -199,9 +200,9 @@ fn a_forged_term_index_is_an_error_or_harmless() {
             let crc = crc32fast::hash(&forged[4096 * page..end]).to_le_bytes();
             forged[checksums.start + 4 * page..][..4].copy_from_slice(&crc);
             let crc = crc32fast::hash(&forged[checksums.clone()]).to_le_bytes();
-            forged[footer + 156..footer + 160].copy_from_slice(&crc);
-            let crc = crc32fast::hash(&forged[footer..footer + 160]).to_le_bytes();
-            forged[footer + 160..footer + 164].copy_from_slice(&crc);
+            forged[footer + 172..footer + 176].copy_from_slice(&crc);
+            let crc = crc32fast::hash(&forged[footer..footer + 176]).to_le_bytes();
+            forged[footer + 176..footer + 180].copy_from_slice(&crc);
             match SegmentReader::open("forged", OwnedBytes::new(forged)) {
                 Ok(reader) => {
                     harmless += usize::from(fst.contains(&at));
@@ -276,7 +277,9 @@ fn a_damaged_part_of_a_component_is_noticed_before_it_is_used() {
     let index = Index::create(dir.path(), config()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for doc in 0..1500 {
-        add(&mut writer, &format!("doc{doc}"), &words(doc, 8)).unwrap();
+        let mut document = Document::new(format!("doc{doc}"), words(doc, 8));
+        document.meta.insert("number".into(), doc.into());
+        writer.add(document).unwrap();
     }
     writer.commit().unwrap();
     writer.remove("doc5").unwrap();

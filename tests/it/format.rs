@@ -33,6 +33,8 @@ fn the_dump_in_the_document_is_what_is_read() {
         let found = reader.signature(doc as u32).unwrap();
         let found: Vec<(u64, u32)> = found.iter().map(|f| (f.key, f.position)).collect();
         assert_eq!(&found, signature);
+        let identity = (reader.id(doc as u32).unwrap(), reader.digest(doc as u32).unwrap());
+        assert_eq!(identity, example::identity(*tokens, signature));
     }
 }
 

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cento::hash::mix64;
+use cento::hash::{Digest, mix64};
 use cento::scheme::Fingerprint;
 use cento::segment::{
-    Candidates, Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge, merge_work,
+    Candidates, Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+    merge_work,
 };
 use ownedbytes::OwnedBytes;
 use proptest::collection::vec;
@@ -18,13 +19,23 @@ type Doc = (u32, Vec<Fingerprint>);
 const KEY_BITS: u8 = 40;
 
 fn header(documents: usize) -> Header {
-    Header { key_bits: KEY_BITS, documents: documents as u32, config: 7, owner: 9 }
+    Header { key_bits: KEY_BITS, documents: documents as u32, config: 7 }
+}
+
+/// The id of a document and the digest of its text, made of what it has. Many ids begin alike, some of them
+/// within a letter.
+fn identity((tokens, signature): &Doc) -> (String, Digest) {
+    let number = signature.iter().fold(u64::from(*tokens), |sum, f| mix64(sum ^ f.key));
+    let letters = ["\u{e4}", "\u{e9}", "a", ""][number as usize % 4];
+    let id = format!("{}/{letters}{}", number % 3, number >> (number % 64));
+    (id, Digest { low: number, high: mix64(number) })
 }
 
 fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
     let mut builder = SegmentBuilder::new();
-    for (tokens, signature) in docs {
-        builder.push(*tokens, signature);
+    for doc in docs {
+        let ((id, digest), (tokens, signature)) = (identity(doc), doc);
+        builder.push(Identity { id: &id, digest }, *tokens, signature);
     }
     let header = Header { key_bits, ..header(docs.len()) };
     builder.write(Vec::new(), header, None).unwrap().1
@@ -55,6 +66,9 @@ fn merged(sources: &[MergeSource<'_>], documents: usize, threads: usize) -> Vec<
 fn check(reader: &SegmentReader, docs: &[Doc]) {
     assert_eq!(reader.check(), []);
     let mut expected: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
+    for (number, doc) in (0..).zip(docs) {
+        assert_eq!((reader.id(number).unwrap(), reader.digest(number).unwrap()), identity(doc));
+    }
     for (doc, (tokens, signature)) in docs.iter().enumerate() {
         assert_eq!(&reader.signature(doc as u32).unwrap(), signature);
         let distinct: BTreeSet<u64> = signature.iter().map(|f| f.key).collect();

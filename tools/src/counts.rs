@@ -14,9 +14,11 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Command;
 
-use cento::hash::mix64;
+use cento::hash::{Digest, mix64};
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{
+    Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+};
 use cento::tantivy::directory::RamDirectory;
 use cento::{Config, Document, Goal, Index, Query, Searcher, Tokens, WriterOptions, compare};
 use clap::Args;
@@ -261,9 +263,10 @@ fn segment(from: u64) -> Result<Vec<u8>> {
         let key = |i: u64| mix64(mix64(doc / 2) ^ (i % 150)) >> 24;
         let signature: Vec<Fingerprint> =
             (0..200).map(|i| Fingerprint { key: key(i), position: 5 * i as u32 }).collect();
-        builder.push(1000, &signature);
+        let identity = Identity { id: &doc.to_string(), digest: Digest::default() };
+        builder.push(identity, 1000, &signature);
     }
-    let header = Header { key_bits: 40, documents: 200, config: 0, owner: 0 };
+    let header = Header { key_bits: 40, documents: 200, config: 0 };
     Ok(builder.write(Vec::new(), header, None)?.1)
 }
 
@@ -291,7 +294,7 @@ fn merge_two() -> Result<Round> {
     Ok(Box::new(move |_| {
         let (first, second) = (reader(&first)?, reader(&second)?);
         let sources = [&first, &second].map(|reader| MergeSource { reader, alive: None });
-        let header = Header { key_bits: 40, documents: 400, config: 0, owner: 0 };
+        let header = Header { key_bits: 40, documents: 400, config: 0 };
         black_box(merge(&sources, header, Vec::new(), &MergeOptions::default())?.1.len());
         Ok(())
     }))

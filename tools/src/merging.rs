@@ -7,9 +7,11 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use cento::hash::mix64;
+use cento::hash::{Digest, mix64};
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{
+    Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+};
 use clap::Args;
 use ownedbytes::OwnedBytes;
 
@@ -65,17 +67,14 @@ impl Merging {
     }
 
     fn at(&self, documents: u64) -> Result {
-        let header = |documents: u64| Header {
-            key_bits: 40,
-            documents: documents as u32,
-            config: 0,
-            owner: 0,
-        };
+        let header =
+            |documents: u64| Header { key_bits: 40, documents: documents as u32, config: 0 };
         let (mut readers, mut writing) = (Vec::new(), f64::MAX);
         for source in 0..self.sources {
             let mut builder = SegmentBuilder::new();
             for doc in 0..documents {
-                builder.push(2000, &signature(source, doc));
+                let identity = Identity { id: &doc.to_string(), digest: Digest::default() };
+                builder.push(identity, 2000, &signature(source, doc));
             }
             let started = cpu_seconds();
             let (_, bytes) = builder.write(Vec::new(), header(documents), None)?;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cento::hash::Digest;
 use cento::segment::{Counts, FORMAT_VERSION, Header};
 
 /// A document as it is written: its tokens, and its keys with their positions.
@@ -27,6 +28,17 @@ pub struct Row {
     pub forward_at: u64,
     /// Term ordinals and positions.
     pub signature: Vec<(u32, u32)>,
+    pub id: String,
+    pub digest: Digest,
+}
+
+/// The id of a document and the digest of its text, made of what it has. Some ids share the first of the
+/// two bytes of a letter.
+pub fn identity((tokens, signature): &Doc) -> (String, Digest) {
+    let keys = signature.iter().map(|pair| pair.0);
+    let sum = keys.fold(u64::from(*tokens), u64::wrapping_add);
+    let letter = ["o", "o", "o", "\u{f6}", "\u{f8}"][sum as usize % 5];
+    (format!("d{letter}c-{sum:x}"), Digest { low: sum, high: 0xd0 })
 }
 
 impl Content {
@@ -43,13 +55,15 @@ impl Content {
         let mut forward_at = 0;
         let documents: Vec<Row> = docs
             .iter()
-            .map(|(tokens, signature)| {
+            .map(|doc| {
+                let ((id, digest), (tokens, signature)) = (identity(doc), doc);
                 let signature: Vec<(u32, u32)> =
                     signature.iter().map(|(key, position)| (ordinals[key], *position)).collect();
                 let distinct = signature.iter().map(|pair| pair.0).collect::<BTreeSet<_>>().len();
                 let at = forward_at;
                 forward_at += list_bytes(&signature, ordinal_bits);
-                Row { distinct: distinct as u32, tokens: *tokens, forward_at: at, signature }
+                let (distinct, tokens) = (distinct as u32, *tokens);
+                Row { distinct, tokens, forward_at: at, signature, id, digest }
             })
             .collect();
         let terms: Vec<(u64, Vec<u32>)> =
@@ -65,7 +79,7 @@ impl Content {
 
     /// The content in the shape of the kit, a term and a document a line.
     pub fn json(&self) -> String {
-        let Header { key_bits, documents, config, owner } = self.header;
+        let Header { key_bits, documents, config } = self.header;
         let Counts { terms, postings, occurrences, tokens } = self.counts;
         let digits = 2 * self.header.key_bytes();
         let rows = |rows: Vec<String>| match rows.is_empty() {
@@ -74,13 +88,17 @@ impl Content {
         };
         let term = |(key, docs): &(u64, Vec<u32>)| format!("[\"{key:0digits$x}\",{}]", list(docs));
         let document = |row: &Row| {
-            let Row { distinct, tokens, forward_at, signature } = row;
+            let Row { distinct, tokens, forward_at, signature, id, digest } = row;
+            let Digest { low, high } = digest;
             let pairs = signature.iter().map(|(ordinal, position)| list([ordinal, position]));
-            format!("[{distinct},{tokens},{forward_at},{}]", list(pairs))
+            format!(
+                "[{distinct},{tokens},{forward_at},{},\"{id}\",\"{high:016x}{low:016x}\"]",
+                list(pairs)
+            )
         };
         format!(
             "{{\n  \"header\": {{\"version\": {FORMAT_VERSION}, \"key_bits\": {key_bits}, \"documents\": \
-             {documents}, \"config\": \"{config:016x}\", \"owner\": \"{owner:016x}\"}},\n  \
+             {documents}, \"config\": \"{config:016x}\"}},\n  \
              \"counts\": {{\"terms\": {terms}, \"postings\": {postings}, \"occurrences\": \
              {occurrences}, \"tokens\": {tokens}}},\n  \
              \"terms\": {},\n  \"documents\": {}\n}}\n",

@@ -1,18 +1,21 @@
 //! How is a `.sig` file taken apart, and put together again with checksums that fit?
 
 const HEADER_BYTES: usize = 40;
-const FOOTER_BYTES: usize = 176;
+const FOOTER_BYTES: usize = 192;
 const PAGE_BYTES: usize = 4096;
 
 /// The sections before the checksums, in file order.
-pub const SECTIONS: [&str; 6] =
-    ["terms", "term index", "filter", "postings", "forward", "documents"];
+pub const SECTIONS: [&str; 7] =
+    ["terms", "term index", "filter", "postings", "forward", "ids", "documents"];
+
+/// The number of the section with the checksums.
+pub const CHECKSUMS: usize = SECTIONS.len();
 
 /// A `.sig` file in parts that can be changed.
 #[derive(Clone)]
 pub struct Parts {
     pub header: Vec<u8>,
-    sections: [Vec<u8>; 6],
+    sections: [Vec<u8>; SECTIONS.len()],
     pub footer: Vec<u8>,
     /// What stands before the lines of the filter, which begin at a multiple of 64 bytes.
     pub padding: u8,
@@ -21,7 +24,7 @@ pub struct Parts {
 impl Parts {
     /// The parts of a sound file.
     pub fn of(bytes: &[u8]) -> Parts {
-        let sections = [0, 1, 2, 3, 4, 5].map(|i| {
+        let sections = std::array::from_fn(|i| {
             let (start, len) = section(bytes, i);
             let padding = if SECTIONS[i] == "filter" { padding(start) } else { 0 };
             bytes[start + padding..start + len].to_vec()
@@ -55,7 +58,7 @@ impl Parts {
         for (field, number) in self.footer.chunks_exact_mut(8).zip(table) {
             field.copy_from_slice(&(number as u64).to_le_bytes());
         }
-        self.footer[156..160].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
+        self.footer[172..176].copy_from_slice(&crc32fast::hash(&checksums).to_le_bytes());
         seal_footer(&mut self.footer);
         bytes.extend(checksums);
         bytes.extend(self.footer);
@@ -70,11 +73,11 @@ fn padding(at: usize) -> usize {
 
 /// Makes the checksum fit a footer that has been changed.
 pub fn seal_footer(footer: &mut [u8]) {
-    let crc = crc32fast::hash(&footer[..160]);
-    footer[160..164].copy_from_slice(&crc.to_le_bytes());
+    let crc = crc32fast::hash(&footer[..176]);
+    footer[176..180].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// Offset and length of a section of a sound file, the checksums being the seventh.
+/// Offset and length of a section of a sound file, the checksums being the last.
 pub fn section(bytes: &[u8], index: usize) -> (usize, usize) {
     let footer = &bytes[bytes.len() - FOOTER_BYTES..];
     let number = |at: usize| {

@@ -3,10 +3,12 @@
 use cento::hash::mix64;
 use cento::index::Config;
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge};
+use cento::segment::{
+    Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+};
 use ownedbytes::OwnedBytes;
 
-use super::content::{Content, Doc};
+use super::content::{self, Content, Doc};
 use super::parts;
 
 /// A sound segment.
@@ -18,25 +20,22 @@ pub struct Valid {
     pub content: Content,
 }
 
-/// A header whose `config` and `owner` have a different value in each byte.
+/// A header whose `config` has a different value in each byte.
 fn header(key_bits: u8, docs: &[Doc]) -> Header {
-    Header {
-        key_bits,
-        documents: docs.len() as u32,
-        config: 0x0123_4567_89ab_cdef,
-        owner: 0xfedc_ba98_7654_3210,
-    }
+    Header { key_bits, documents: docs.len() as u32, config: 0x0123_4567_89ab_cdef }
 }
 
 /// The segment of these documents.
 pub fn write(header: Header, docs: &[Doc]) -> Vec<u8> {
     let mut builder = SegmentBuilder::new();
-    for (tokens, signature) in docs {
+    for doc in docs {
+        let (tokens, signature) = doc;
         let fits = signature.iter().all(|(key, _)| *key <= u64::MAX >> (64 - header.key_bits));
         assert!(fits, "keys of {} bits", header.key_bits);
         let signature: Vec<_> =
             signature.iter().map(|&(key, position)| Fingerprint { key, position }).collect();
-        builder.push(*tokens, &signature);
+        let (id, digest) = content::identity(doc);
+        builder.push(Identity { id: &id, digest }, *tokens, &signature);
     }
     builder.write(Vec::new(), header, None).expect("memory takes every byte").1
 }
@@ -77,8 +76,7 @@ fn documented() -> Valid {
         (0, vec![]),
         (3, vec![(0x30, 1)]),
     ];
-    let header =
-        Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788, owner: 0x99aa };
+    let header = Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788 };
     Valid {
         name: "documented",
         about: "the segment that segments-format.md shows byte by byte",
@@ -226,7 +224,7 @@ fn page_exact() -> Valid {
     (900..1024)
         .flat_map(|count| (0..4).map(move |width| (count, width)))
         .map(|(count, width)| valid("page_exact", about, 40, &docs(count, width)))
-        .find(|valid| parts::section(&valid.bytes, 6).0 == 4096)
+        .find(|valid| parts::section(&valid.bytes, parts::CHECKSUMS).0 == 4096)
         .expect("the lengths that are tried follow one another")
 }
 

@@ -1,12 +1,12 @@
 //! The documents of the segment that segments-format.md shows byte by byte, and of the golden
 //! file.
 
+use cento::hash::Digest;
 use cento::scheme::Fingerprint;
-use cento::segment::{Header, SegmentBuilder};
+use cento::segment::{Header, Identity, SegmentBuilder};
 
 /// The header of the segment in the document.
-pub const HEADER: Header =
-    Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788, owner: 0x99aa };
+pub const HEADER: Header = Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788 };
 
 /// Its documents: tokens, and keys with positions.
 pub const DOCUMENTS: [(u32, &[(u64, u32)]); 5] = [
@@ -35,16 +35,24 @@ pub fn golden() -> Vec<u8> {
         documents.push((64 + doc as u32, signature));
     }
     let documents_len = documents.len() as u32;
-    let header = Header { key_bits: 40, documents: documents_len, config: 42, owner: 43 };
+    let header = Header { key_bits: 40, documents: documents_len, config: 42 };
     write(header, &documents)
+}
+
+/// The id of a document and the digest of its text, made of what it has.
+pub fn identity(tokens: u32, signature: &[(u64, u32)]) -> (String, Digest) {
+    let sum = signature.iter().map(|pair| pair.0).fold(u64::from(tokens), u64::wrapping_add);
+    let letter = ["o", "o", "o", "\u{f6}", "\u{f8}"][sum as usize % 5];
+    (format!("d{letter}c-{sum:x}"), Digest { low: sum, high: 0xd0 })
 }
 
 fn write(header: Header, documents: &[(u32, Vec<(u64, u32)>)]) -> Vec<u8> {
     let mut builder = SegmentBuilder::new();
     for (tokens, signature) in documents {
+        let (id, digest) = identity(*tokens, signature);
         let signature: Vec<_> =
             signature.iter().map(|&(key, position)| Fingerprint { key, position }).collect();
-        builder.push(*tokens, &signature);
+        builder.push(Identity { id: &id, digest }, *tokens, &signature);
     }
     builder.write(Vec::new(), header, None).expect("memory takes every byte").1
 }

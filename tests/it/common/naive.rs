@@ -13,6 +13,8 @@ pub struct Naive {
     pub terms: Vec<(u64, Vec<u32>)>,
     /// The documents, by their ordinals.
     pub documents: Vec<NaiveDocument>,
+    /// Their ids, and the digests of their texts, low half first.
+    pub ids: Vec<(String, [u64; 2])>,
 }
 
 /// A whole number, the least byte first.
@@ -117,24 +119,26 @@ impl Naive {
         assert_eq!(uint(&file[8..10]), 1);
         let key_bits = file[10];
         let documents = uint(&file[12..16]);
-        let footer = &file[file.len() - 176..];
+        let footer = &file[file.len() - 192..];
         let section = |i: usize| {
             let (at, len) =
                 (uint(&footer[16 * i..16 * i + 8]), uint(&footer[16 * i + 8..16 * i + 16]));
             &file[at as usize..(at + len) as usize]
         };
-        let [terms, index, filter, postings, forward, rows, checksums] =
-            [0, 1, 2, 3, 4, 5, 6].map(section);
+        let [terms, index, filter, postings, forward, ids, rows, checksums] =
+            [0, 1, 2, 3, 4, 5, 6, 7].map(section);
         let filter_at = uint(&footer[32..40]) as usize;
-        let checked = file.len() - 176 - checksums.len();
+        let checked = file.len() - 192 - checksums.len();
         for (page, crc) in file[..checked].chunks(4096).zip(checksums.chunks(4)) {
             assert_eq!(u64::from(crc32fast::hash(page)), uint(crc));
         }
         let mut naive = Naive { key_bits, ..Naive::default() };
-        let count = uint(&footer[112..120]) as usize;
+        let count = uint(&footer[128..136]) as usize;
         naive.read_terms(count, terms, index, postings, documents);
         naive.check_filter(&filter[(64 - filter_at % 64) % 64..]);
-        naive.read_documents(forward, rows, documents as usize, &footer[144..148]);
+        let widths = &footer[160..165];
+        let places = naive.read_documents(forward, rows, documents as usize, widths);
+        naive.read_ids(ids, &places);
         naive
     }
 
@@ -205,8 +209,16 @@ impl Naive {
         assert!(filter.is_empty());
     }
 
-    fn read_documents(&mut self, forward: &[u8], mut rows: &[u8], documents: usize, widths: &[u8]) {
-        let [ordinal, distinct, tokens, offset] = [0, 1, 2, 3].map(|i| usize::from(widths[i]));
+    /// Gives the places of the groups of ids.
+    fn read_documents(
+        &mut self,
+        forward: &[u8],
+        mut rows: &[u8],
+        documents: usize,
+        widths: &[u8],
+    ) -> Vec<usize> {
+        let [ordinal, distinct, tokens, offset, ids] =
+            [0, 1, 2, 3, 4].map(|i| usize::from(widths[i]));
         let columns = [distinct, tokens, offset]
             .map(|width| (take(&mut rows, column_bytes(documents, width)), width));
         for doc in 0..documents {
@@ -225,6 +237,22 @@ impl Naive {
                 }
             }
             self.documents.push((tokens as u32, distinct as u32, signature));
+        }
+        (0..documents.div_ceil(16)).map(|group| column(rows, group, ids) as usize).collect()
+    }
+
+    fn read_ids(&mut self, ids: &[u8], places: &[usize]) {
+        for (group, &place) in places.iter().enumerate() {
+            let mut bytes = &ids[place..];
+            let n = (self.documents.len() - 16 * group).min(16);
+            let digests: Vec<[u64; 2]> =
+                (0..n).map(|_| [0; 2].map(|_| uint(take(&mut bytes, 8)))).collect();
+            let mut id = Vec::new();
+            for digest in digests {
+                let (shared, more) = (varint(&mut bytes) as usize, varint(&mut bytes) as usize);
+                id = [&id[..shared], take(&mut bytes, more)].concat();
+                self.ids.push((String::from_utf8(id.clone()).unwrap(), digest));
+            }
         }
     }
 }

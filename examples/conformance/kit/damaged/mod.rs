@@ -151,6 +151,7 @@ pub fn all(valid: &[Valid]) -> Vec<Damaged> {
     of("documented", sections::forward);
     of("positions", sections::positions);
     of("one_term", sections::without_bytes);
+    of("documented", sections::ids);
     of("documented", sections::documents);
     all.extend(frame::pages());
     all

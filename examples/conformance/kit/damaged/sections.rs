@@ -319,10 +319,31 @@ pub fn without_bytes(make: &mut Maker<'_>) {
         ("signature_without_bytes", Range, "forward", Read, "2^40 occurrences in 7 bytes"),
         |parts| {
             *parts.section("forward") = vec![0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0];
-            parts.footer[128..136].copy_from_slice(&(1u64 << 40).to_le_bytes());
-            parts.footer[147] = 0;
+            parts.footer[144..152].copy_from_slice(&(1u64 << 40).to_le_bytes());
+            parts.footer[163] = 0;
         },
     );
+}
+
+/// The ids of `documented`, a group: 80 bytes of digests, then `doc-2000000017`, `d\u{f8}c-45`, `d\u{f6}c-26`,
+/// `doc-0` and `doc-33`, from the bytes 80, 96, 104, 111 and 117.
+pub fn ids(make: &mut Maker<'_>) {
+    let mut ids = |name, kind, noticed, about, edit: fn(&mut Vec<u8>)| {
+        make.in_section((name, kind, "ids", noticed, about), edit);
+    };
+    ids("ids_begin_too_long", Encoding, Read, "15 bytes of an id of 14", |ids| ids[96] = 15);
+    ids("ids_end_too_long", Bounds, Read, "3 bytes where 2 are", |ids| ids[118] = 3);
+    ids("ids_not_utf_8", Encoding, Read, "an id that is not UTF-8", |ids| ids[98] = 0xff);
+    ids("ids_without_digests", Bounds, Read, "70 bytes for 5 digests", |ids| ids.truncate(70));
+    ids("ids_cut_short", Bounds, Read, "the last ids are missing", |ids| ids.truncate(111));
+    ids("ids_appended", Layout, Check, "a byte after the last id", |ids| ids.push(0));
+    ids("ids_begin_too_short", Encoding, Check, "more of an id than differs", |ids| {
+        ids.splice(117..121, *b"\x03\x03-33");
+    });
+    make.forged(("ids_elsewhere", Layout, "ids", Read, "a group that begins at byte 1"), |parts| {
+        parts.section("documents").push(1);
+        parts.footer[164] = 1;
+    });
 }
 
 /// The columns of `documented`: distinct `1a 01` of 2 bits, tokens `af 31` of 3, offsets of 4.

@@ -1,0 +1,183 @@
+//! Which document is this: what is its id, and the digest of its text?
+//!
+//! Ids that were added one after the other mostly begin alike, so each is stored as what differs from
+//! the one before, in groups that are short enough to be read for one of them. Layout:
+//! segments-format.md, "Ids".
+
+use std::io;
+use std::ops::Range;
+
+use super::bits::{put_varint, take_array, take_varint};
+use super::documents;
+use super::file::SigFile;
+use super::layout::{ID_GROUP, Section};
+use super::postings::Spool;
+use crate::error::Corruption;
+use crate::hash::Digest;
+
+/// The bytes of a digest.
+const DIGEST_BYTES: usize = 16;
+
+/// What identifies a document and its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity<'a> {
+    /// The caller's id.
+    pub id: &'a str,
+    /// The digest of the text.
+    pub digest: Digest,
+}
+
+/// The section on its way into a segment.
+pub struct IdsWriter {
+    spool: Spool,
+    places: Vec<u64>,
+    group: Group,
+}
+
+/// Documents that follow each other, as they are written.
+#[derive(Default)]
+struct Group {
+    documents: usize,
+    digests: Vec<u8>,
+    ids: Vec<u8>,
+    last: Vec<u8>,
+}
+
+impl Group {
+    fn push(&mut self, identity: Identity<'_>) {
+        let id = identity.id.as_bytes();
+        let shared = self.last.iter().zip(id).take_while(|(a, b)| a == b).count();
+        put_varint(&mut self.ids, shared as u64);
+        put_varint(&mut self.ids, (id.len() - shared) as u64);
+        self.ids.extend_from_slice(&id[shared..]);
+        self.digests.extend_from_slice(&identity.digest.to_le_bytes());
+        self.last.truncate(shared);
+        self.last.extend_from_slice(&id[shared..]);
+        self.documents += 1;
+    }
+
+    fn clear(&mut self) {
+        self.documents = 0;
+        self.digests.clear();
+        self.ids.clear();
+        self.last.clear();
+    }
+}
+
+impl IdsWriter {
+    /// A section without documents, which waits in `spool`.
+    pub fn new(spool: Spool) -> IdsWriter {
+        IdsWriter { spool, places: Vec::new(), group: Group::default() }
+    }
+
+    /// Appends the next document.
+    pub fn push(&mut self, identity: Identity<'_>) -> io::Result<()> {
+        self.group.push(identity);
+        if self.group.documents == ID_GROUP { self.end_group() } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) -> io::Result<()> {
+        self.places.push(self.spool.written());
+        self.spool.append(&self.group.digests)?;
+        self.spool.append(&self.group.ids)?;
+        self.group.clear();
+        Ok(())
+    }
+
+    /// The bytes of the section, and the place of each group in it.
+    pub fn finish(mut self) -> io::Result<(Spool, Vec<u64>)> {
+        if self.group.documents > 0 {
+            self.end_group()?;
+        }
+        Ok((self.spool, self.places))
+    }
+}
+
+/// The digest of the text of document `doc`.
+///
+/// # Errors
+/// When its bytes are damaged or there is no such document.
+pub fn digest(file: &SigFile, doc: u32) -> Result<Digest, Corruption> {
+    let (group, index) = place_of(file, doc)?;
+    let group = documents::ids_of_group(file, group)?;
+    let at = group.start.saturating_add(DIGEST_BYTES * index);
+    let bytes = file.read(Section::Ids, at, DIGEST_BYTES)?;
+    let bytes = bytes.try_into().expect("as many bytes as were asked for");
+    Ok(Digest::from(u128::from_le_bytes(bytes)))
+}
+
+/// The id of document `doc`.
+///
+/// # Errors
+/// When its bytes are damaged or there is no such document.
+pub fn id(file: &SigFile, doc: u32) -> Result<String, Corruption> {
+    let (group, index) = place_of(file, doc)?;
+    let mut id = Vec::new();
+    let mut decoder = Decoder::open(file, group)?;
+    for _ in 0..=index {
+        decoder.next(&mut id)?;
+    }
+    String::from_utf8(id).map_err(|_| decoder.damage("an id that is not UTF-8"))
+}
+
+/// Whether a group is, byte for byte, as it is written.
+///
+/// # Errors
+/// When its bytes are damaged, or it cannot be read.
+pub fn is_as_written(file: &SigFile, group: usize) -> Result<bool, Corruption> {
+    let mut decoder = Decoder::open(file, group)?;
+    let (mut id, mut written) = (Vec::new(), Group::default());
+    for digest in decoder.digests.chunks_exact(DIGEST_BYTES) {
+        decoder.next(&mut id)?;
+        let Ok(id) = str::from_utf8(&id) else { return Ok(false) };
+        let digest = take_array(&mut &*digest).map(u128::from_le_bytes);
+        let digest = Digest::from(digest.expect("a digest has 16 bytes"));
+        written.push(Identity { id, digest });
+    }
+    Ok(decoder.rest.is_empty() && decoder.ids == written.ids)
+}
+
+/// The group of document `doc`, and its place there.
+fn place_of(file: &SigFile, doc: u32) -> Result<(usize, usize), Corruption> {
+    documents::check_exists(file, doc)?;
+    Ok((doc as usize / ID_GROUP, doc as usize % ID_GROUP))
+}
+
+/// The ids of a group, from the first on.
+struct Decoder<'a> {
+    file: &'a SigFile,
+    start: usize,
+    digests: &'a [u8],
+    ids: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Decoder<'a> {
+    fn open(file: &'a SigFile, group: usize) -> Result<Decoder<'a>, Corruption> {
+        let Range { start, end } = documents::ids_of_group(file, group)?;
+        let bytes = file.read(Section::Ids, start, end.saturating_sub(start))?;
+        let documents = file.header.documents as usize - group * ID_GROUP;
+        let digests = documents.min(ID_GROUP) * DIGEST_BYTES;
+        let Some((digests, ids)) = bytes.split_at_checked(digests) else {
+            return Err(file.corruption(Section::Ids, start, "a group without room for digests"));
+        };
+        Ok(Decoder { file, start, digests, ids, rest: ids })
+    }
+
+    /// Makes of the id before, or of nothing, the next one.
+    fn next(&mut self, id: &mut Vec<u8>) -> Result<(), Corruption> {
+        let mut number = || take_varint(&mut self.rest).and_then(|n| usize::try_from(n).ok());
+        let parts = number().zip(number());
+        let parts = parts.filter(|&(shared, len)| shared <= id.len() && len <= self.rest.len());
+        let (shared, len) = parts.ok_or_else(|| self.damage("an id that cannot be read"))?;
+        let (own, rest) = self.rest.split_at(len);
+        self.rest = rest;
+        id.truncate(shared);
+        id.extend_from_slice(own);
+        Ok(())
+    }
+
+    fn damage(&self, what: &str) -> Corruption {
+        self.file.corruption(Section::Ids, self.start, what)
+    }
+}
