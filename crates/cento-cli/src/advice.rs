@@ -62,8 +62,18 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Io { source, .. } if source.to_string().contains("rules for ignored files") => {
             Some("or read all files with --all")
         }
+        Error::Io { source, .. } => on_certificates(&source.to_string()),
         _ => None,
     }
+}
+
+/// Returns what to do if a connection failed because of a certificate.
+pub fn on_certificates(failure: &str) -> Option<&'static str> {
+    let is_one = ["peer certificate", "CA certificates"].iter().any(|part| failure.contains(part));
+    is_one.then_some(
+        "certificates are checked by the authorities of the system, or those in the PEM file that \
+         SSL_CERT_FILE names",
+    )
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! Calls block, one for each route. A client can be shared by threads, and keeps its connections
 //! open. If a service is busy, the client repeats the request for a while, as often as the service
 //! permits. All requests can be repeated: adding a document that is stored already changes nothing.
-//! An address with `https` needs the feature `tls`.
+//! An address with `https` needs the feature `tls`. Certificates are checked by the authorities of the system;
+//! on Unix other than macOS the environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name others.
 //!
 //! ```no_run
 //! use cento_client::Client;
@@ -22,7 +23,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use ureq::config::ConfigBuilder;
 use ureq::http::{Response, StatusCode, header};
+use ureq::typestate::AgentScope;
 use ureq::{Agent, Body};
 
 use crate::api::{
@@ -72,6 +75,19 @@ impl std::fmt::Debug for Client {
     }
 }
 
+/// Has certificates checked by the authorities of the system, to which administrators add their own: the list
+/// that is the default is compiled in.
+#[doc(hidden)]
+#[must_use]
+pub fn trusting_the_system(config: ConfigBuilder<AgentScope>) -> ConfigBuilder<AgentScope> {
+    #[cfg(feature = "tls")]
+    let config = {
+        use ureq::tls::{RootCerts, TlsConfig};
+        config.tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
+    };
+    config
+}
+
 /// The question of a supervisor to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
@@ -109,15 +125,15 @@ impl Client {
             return Err(refused("the token contains characters that are not allowed"));
         }
         let config = |read_timeout| {
-            Agent::config_builder()
+            let config = Agent::config_builder()
                 .http_status_as_error(false)
                 .proxy(None)
                 .max_redirects(0)
                 .timeout_connect(Some(CONNECT_TIMEOUT))
                 .timeout_per_read(read_timeout)
                 .timeout_per_write(Some(ANSWER_TIMEOUT))
-                .user_agent(concat!("cento/", env!("CARGO_PKG_VERSION")))
-                .build()
+                .user_agent(concat!("cento/", env!("CARGO_PKG_VERSION")));
+            trusting_the_system(config).build()
         };
         Ok(Client {
             agent: Agent::new_with_config(config(Some(ANSWER_TIMEOUT))),

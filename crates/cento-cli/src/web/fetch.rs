@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use cento_client::client::trusting_the_system;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::http::header::LOCATION;
@@ -17,6 +18,7 @@ use ureq::{Agent, Body};
 
 use super::address::{is_public, parts, redirected};
 use super::robots::{AGENT, Robots};
+use crate::advice;
 
 /// A chain of more redirects is not followed.
 const REDIRECTS_MAX: usize = 5;
@@ -82,13 +84,13 @@ pub struct Fetcher {
 }
 
 fn config(time: Duration) -> Config {
-    Agent::config_builder()
+    let config = Agent::config_builder()
         .http_status_as_error(false)
         .proxy(None)
         .max_redirects(0)
         .timeout_global(Some(time))
-        .user_agent(format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")))
-        .build()
+        .user_agent(format!("{AGENT}/{}", env!("CARGO_PKG_VERSION")));
+    trusting_the_system(config).build()
 }
 
 impl Fetcher {
@@ -185,8 +187,16 @@ impl Fetcher {
                 format!("it took longer than {:?} (--timeout)", self.limits.time)
             }
             ureq::Error::Other(other) => other.to_string(),
-            other => other.to_string(),
+            other => explained(other.to_string()),
         }
+    }
+}
+
+/// A failure with the advice for it, if there is any.
+fn explained(failure: String) -> String {
+    match advice::on_certificates(&failure) {
+        Some(advice) => format!("{failure}; {advice}"),
+        None => failure,
     }
 }
 
@@ -209,7 +219,8 @@ impl Asker {
     pub fn get(&self, url: &str, query: &[(&str, &str)]) -> Result<(u16, Vec<u8>), String> {
         let asked =
             query.iter().fold(self.agent.get(url), |asked, (name, value)| asked.query(name, value));
-        let failed = |error: ureq::Error| format!("the search engine cannot be asked: {error}");
+        let failed =
+            |error: ureq::Error| explained(format!("the search engine cannot be asked: {error}"));
         let mut response = asked.call().map_err(failed)?;
         let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         Ok((response.status().as_u16(), body.map_err(failed)?))

@@ -29,6 +29,8 @@ mod documents;
 mod follow;
 mod forms;
 mod fuzz_replay;
+#[cfg(feature = "tls")]
+mod https;
 mod reports;
 mod serve;
 mod service;
