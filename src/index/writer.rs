@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::{Map, Value};
+use tantivy::Directory;
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::schema::OwnedValue;
 use tantivy::{DateTime, IndexWriter, TantivyDocument, TantivyError, Term};
@@ -122,6 +123,9 @@ impl Index {
         }
         // Under the lock: the directory may hold another index by now.
         self.check_same()?;
+        // A list that a killed writer put in its place may not be durable, and all that is acknowledged from
+        // here on, or removed because it is in the index already, relies on it.
+        self.directory().sync_directory().map_err(|e| self.error("write to", e.into()))?;
         self.directory().remove_unfinished();
         let backlog_bytes_max = options.memory_bytes / 3;
         self.inner.plugin.backlog.clear(backlog_bytes_max);

@@ -342,3 +342,35 @@ fn a_writer_whose_commit_failed_refuses_everything() {
     assert!(writer.remove("a").is_err());
     assert_eq!(directory.deleted_too_early(), Vec::<PathBuf>::new());
 }
+
+#[test]
+fn what_a_kill_left_committed_is_durable_before_a_writer_builds_on_it() {
+    // A join that was killed between the rename of its list and the sync of the directory was repeated. It found
+    // everything taken and removed the shards; a power cut then brought the old list back.
+    let mut committed = 0;
+    for at in 0.. {
+        let directory = SimDirectory::new();
+        let index = Index::create_in(directory.clone(), "sim", config()).unwrap();
+        directory.inject(Fault::PowerCut(at));
+        let written = (|| {
+            let mut writer = index.writer(WriterOptions::default())?;
+            add(&mut writer, "a", &words(1, 30))?;
+            writer.commit()
+        })();
+        if written.is_ok() && !directory.has_failed() {
+            break;
+        }
+        directory.repair();
+        let after = directory.after_kill();
+        let index = Index::open_in(after.clone(), "sim").unwrap();
+        let found = crate::common::contents(&index.snapshot().unwrap());
+        committed += usize::from(!found.is_empty());
+        drop(index.writer(WriterOptions::default()).unwrap());
+        for seed in 0..8 {
+            let index = Index::open_in(after.after_power_cut(seed), "sim").unwrap();
+            let left = crate::common::contents(&index.snapshot().unwrap());
+            assert!(left == found, "operation {at}, seed {seed}: {:?}", left.keys());
+        }
+    }
+    assert!(committed > 0, "no operation follows the rename of the list");
+}
