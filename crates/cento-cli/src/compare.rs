@@ -39,7 +39,8 @@ pub struct Compare {
     a: PathBuf,
     /// Second file, or - for standard input.
     b: PathBuf,
-    /// Only passages of at least this many words; without any, the files have nothing in common.
+    /// Only passages of at least this many words; without any, the files have nothing in common. Fewer
+    /// than 12 words are a passage only if they are all of a file.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     min_passage: Option<u32>,
     #[command(flatten)]

@@ -62,7 +62,8 @@ pub struct Pairs {
     /// Show the passages that both documents share.
     #[arg(long)]
     passages: bool,
-    /// Only pairs with a passage of at least this many words; shorter passages are not shown.
+    /// Only pairs with a passage of at least this many words; shorter passages are not shown. Fewer than 12
+    /// words are a passage only if they are all of a text.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     min_passage: Option<u32>,
     /// Show the best pairs first. All are found before the first is shown, and held in memory unless

@@ -66,7 +66,8 @@ pub struct Pairwise {
     /// Also write the shown pairs as a graph for Graphviz to this file.
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// Only pairs with a passage of at least this many words, and show these passages.
+    /// Only pairs with a passage of at least this many words, and show these passages. Fewer than 12 words
+    /// are a passage only if they are all of a text.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     min_passage: Option<u32>,
     #[command(flatten)]

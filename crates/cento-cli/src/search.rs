@@ -98,7 +98,8 @@ pub struct Search {
     /// Show the passages that the query shares with each hit.
     #[arg(long)]
     passages: bool,
-    /// Only hits with a passage of at least this many words; shorter passages are not shown.
+    /// Only hits with a passage of at least this many words; shorter passages are not shown. Below 12
+    /// fingerprints in common are passages too where no other is found, and may be chance.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
     min_passage: Option<u32>,
     /// Also measure each hit on the whole texts: resemblance, containment, levenshtein and more; an
