@@ -91,9 +91,9 @@ pub enum Error {
         /// Whether others use the memory at present, so that the same can succeed later.
         is_for_now: bool,
     },
-    /// Another change came first. Nothing is wrong: try again.
+    /// Another change came first. Nothing is wrong, and nothing was changed.
     Conflict {
-        /// What came first, as a clause.
+        /// What came first, as a clause, and what to do about it.
         what: String,
     },
     /// The caller stopped the operation.
@@ -227,7 +227,7 @@ impl fmt::Display for Error {
             Error::Query { what } | Error::Memory { what, .. } => f.write_str(what),
             Error::Service { url, message, .. } => write!(f, "{url}: {message}"),
             Error::UnknownId { id } => write!(f, "no document has the id `{id}`"),
-            Error::Conflict { what } => write!(f, "{what}; try again"),
+            Error::Conflict { what } => f.write_str(what),
             Error::Cancelled => {
                 f.write_str("cancelled; the index is in the state of its last commit")
             }

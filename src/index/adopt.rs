@@ -132,7 +132,8 @@ impl Index {
                 let config = first.config().with_text(first.config().store_text)?;
                 let mut writer = Index::create(path, config)?.writer(without_merges)?;
                 if !writer.committed()?.segments().is_empty() {
-                    let what = "another process has added documents to it since it was created";
+                    let what =
+                        "another process has added documents to it since it was created; try again";
                     return Err(Error::conflict(format!("{}: {what}", path.display())));
                 }
                 writer.take_in(locked, resolved, options, &mut joined)?;

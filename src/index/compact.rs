@@ -108,7 +108,9 @@ impl Compacting {
             return Err(index.store_damage().unwrap_or(error));
         }
         if outrun {
-            return Err(Error::conflict("another merge removed segments that were being merged"));
+            return Err(Error::conflict(
+                "another merge removed segments that were being merged; try again",
+            ));
         }
         let left = index.tantivy().searchable_segment_ids();
         let segments_after = left.map_err(|e| index.error("compact", e))?.len();

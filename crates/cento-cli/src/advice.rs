@@ -30,6 +30,9 @@ const RECORD_ADVICE: &str = "--max-record-bytes sets the limit";
 /// Errors of one kind are distinguished by words of their messages; the tests provoke each of them.
 pub fn advice(error: &Error) -> Option<&'static str> {
     match error {
+        Error::Corrupt(found) if matches!(found.section, "object" | "manifest") => {
+            Some("pull an older manifest, which `cento ls` lists, or push the index to another URL")
+        }
         Error::Corrupt(_) => Some("run `cento check` on the index"),
         Error::Locked { .. } => Some("if a service runs on the index, use --url"),
         Error::Memory { is_for_now: false, .. } => Some("raise --memory"),
@@ -45,6 +48,9 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Conflict { what } if what.contains("since this index was pulled") => {
             Some("pull it into another directory and add or join there what is new")
         }
+        Error::Conflict { what } if what.contains("was not made from") => Some(
+            "push to another URL, or pull that index into another directory and add or join there what is new",
+        ),
         Error::Spec { what, .. } if what.contains("frequency table of single") => {
             Some("`cento train -q 1` makes one")
         }
@@ -123,6 +129,41 @@ mod tests {
         check(Index::open(dir.path().join("none")).err().unwrap(), "cento create");
         check(Config::new("fbw(q=4)", "chars", true).unwrap_err(), "cento train");
         check(FrequencyTable::new("t", b"text".to_vec()).unwrap_err(), "cento train");
+    }
+
+    #[cfg(feature = "remote")]
+    #[test]
+    fn what_a_store_refuses_names_a_way_out() {
+        use cento::index::{Document, WriterOptions};
+        use cento_remote::{PullOptions, PushOptions, Remote, Watch};
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let watch = Watch { progress: &|_| {}, stop: &AtomicBool::new(false) };
+        let change = |name: &str, id: &str| {
+            let index = Index::open(path(name)).unwrap();
+            let mut writer = index.writer(WriterOptions::default()).unwrap();
+            writer.add(Document::new(id, "a text of a few words")).unwrap();
+            writer.finish().unwrap();
+            index
+        };
+        let create = |name: &str| {
+            Index::create(path(name), Config::new("winnow", "words", true).unwrap()).unwrap();
+            change(name, "first")
+        };
+        let remote = Remote::open(path("store").to_str().unwrap(), []).unwrap();
+        let push = |index: &Index| remote.push(index, &PushOptions::default(), watch);
+        let pull = |name: &str| remote.pull(&path(name), &PullOptions::default(), watch);
+        push(&create("one")).unwrap();
+        check(push(&create("other")).unwrap_err(), "push to another URL");
+        pull("copy").unwrap();
+        let copy = change("copy", "second");
+        check(pull("copy").unwrap_err(), "--discard");
+        push(&copy).unwrap();
+        check(push(&change("one", "third")).unwrap_err(), "pull it into another directory");
+        for entry in fs::read_dir(path("store").join("data")).unwrap() {
+            fs::write(entry.unwrap().path(), "x").unwrap();
+        }
+        check(pull("third").unwrap_err(), "cento ls");
     }
 
     #[test]
