@@ -230,6 +230,10 @@ impl Stores {
             killed[0] += u64::from(self.kill(&["push", "all", &self.url], pushing, &mut rng)?);
             self.check_pull("fresh", &[&before, &ids_of(&all, round)])?;
             std::fs::remove_dir_all(self.work.join("fresh"))?;
+            // What the push that was killed has put is to be found though the index has changed since.
+            if round.is_multiple_of(2) {
+                self.must(&["compact", "all"])?;
+            }
             self.must(&["push", "all", &self.url])?;
             killed[1] += u64::from(self.kill(&["pull", &self.url, "copy"], pulling, &mut rng)?);
             let copy = self.work.join("copy");
@@ -307,7 +311,7 @@ impl Stores {
             if documents == now.len() as u64 {
                 return Ok(killed);
             }
-            if documents != before.len() as u64 && documents > now.len() as u64 {
+            if documents != before.len() as u64 {
                 return Err(format!("a follower serves {documents} documents").into());
             }
             if Instant::now() > until {
