@@ -19,6 +19,11 @@ const BASE: &str = "base.jsonl";
 const TABLE: &str = "table.cento";
 const ONE: &str = "one.jsonl";
 const CHECKPOINT: &str = "out.jsonl.checkpoint";
+/// A directory that serves as object store, and the index that is published there.
+const STORE: &str = "store";
+const SOURCE: &str = "source.cento";
+const PUSH: [&str; 3] = ["push", SOURCE, STORE];
+const PULL: [&str; 3] = ["pull", STORE, INDEX];
 /// Indexes that are joined, and what is in them.
 const SHARDS: [(&str, &str); 2] =
     [("shard0.cento", "shard0.jsonl"), ("shard1.cento", "shard1.jsonl")];
@@ -72,6 +77,8 @@ impl Scenario {
                 let create = (!holds_index).then(|| self.run.clone());
                 create.into_iter().chain([vec!["add", INDEX, ONE]]).collect()
             }
+            // What is in the store is what a pull brings.
+            "push" => vec![PUSH.to_vec(), PULL.to_vec()],
             "dedup" => vec![[&self.run[..], &["--resume"]].concat()],
             "pairs" => {
                 if dir.join(CHECKPOINT).exists() {
@@ -122,8 +129,8 @@ impl Scenario {
     }
 
     /// Files that a message may name.
-    pub fn names(&self) -> [&'static str; 8] {
-        [INDEX, OUT, REPORT, INPUT, BASE, TABLE, SHARDS[0].0, SHARDS[1].0]
+    pub fn names(&self) -> [&'static str; 10] {
+        [INDEX, OUT, REPORT, INPUT, BASE, TABLE, SHARDS[0].0, SHARDS[1].0, STORE, SOURCE]
     }
 }
 
@@ -221,6 +228,8 @@ pub fn all() -> Vec<Scenario> {
         pairs(),
         join("join", &[]),
         join("join-move", &["--move"]),
+        push(),
+        pull(),
     ]
 }
 
@@ -244,6 +253,43 @@ fn join(name: &'static str, options: &[&'static str]) -> Scenario {
     run.extend(options);
     let story = vec![contents(&base), joined];
     Scenario { files, setup, ..Scenario::new(name, &run, story) }
+}
+
+/// What there is before a second push.
+struct Published {
+    files: Vec<(&'static str, String)>,
+    setup: Vec<Vec<&'static str>>,
+    /// What has been pushed and pulled.
+    before: Contents,
+    /// What the index holds that is pushed.
+    changed: Contents,
+}
+
+/// An index that has been published and pulled, and then changed: one document took the place of another.
+fn published() -> Published {
+    let base = documents("base", 100, 12);
+    let mut more = documents("more", 400, 3);
+    more.push(("base3".into(), text(600, 40)));
+    let mut changed = contents(&base);
+    changed.extend(more.iter().cloned());
+    let files = vec![(BASE, lines(&base)), (ONE, lines(&more))];
+    let add = |file| vec!["add", SOURCE, file, "--threads", "1"];
+    let setup = vec![add(BASE), PUSH.to_vec(), PULL.to_vec(), add(ONE)];
+    Published { files, setup, before: contents(&base), changed }
+}
+
+/// A second push. What it has come to the index says that is then pulled.
+fn push() -> Scenario {
+    let Published { files, setup, before, changed } = published();
+    let scenario = Scenario::new("push", &PUSH, vec![before]);
+    Scenario { files, setup, end: changed, ..scenario }
+}
+
+/// A pull of a second push.
+fn pull() -> Scenario {
+    let Published { files, mut setup, before, changed } = published();
+    setup.push(PUSH.to_vec());
+    Scenario { files, setup, ..Scenario::new("pull", &PULL, vec![before, changed]) }
 }
 
 /// A new index in eleven commits, with documents that take the place of others, and merges.
