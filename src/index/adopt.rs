@@ -571,5 +571,16 @@ fn remove_shard(shard: Shard<'_>) -> Result<()> {
     }
     std::fs::remove_file(path.join(META)).map_err(failed)?;
     drop(lock);
-    std::fs::remove_dir_all(&path).map_err(failed)
+    // Only what was left: whoever comes now makes an index anew, and loses nothing.
+    for entry in std::fs::read_dir(&path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().to_string_lossy().ends_with(".lock") {
+            std::fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    match std::fs::remove_dir(&path) {
+        // What is left was not the shard's.
+        Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => removed.map_err(failed),
+    }
 }
