@@ -29,7 +29,7 @@ use crate::replace;
 pub struct FileList {
     bytes: Vec<u8>,
     files: Components,
-    has_table: bool,
+    table_digest: Option<String>,
     documents: u64,
     segments: usize,
 }
@@ -91,8 +91,12 @@ impl FileList {
         let Some(signature) = signature else {
             return Err(damage("it is not of an index that cento made".into()).into());
         };
+        let table_digest = &signature.options["params"]["frequencies"];
+        if !table_digest.is_null() && !table_digest.is_string() {
+            return Err(damage("the digest of the frequency table is no text".into()).into());
+        }
         Ok(FileList {
-            has_table: !signature.options["params"]["frequencies"].is_null(),
+            table_digest: table_digest.as_str().map(str::to_owned),
             documents: list.segments.iter().map(live).sum(),
             segments: list.segments.len(),
             files: unsealed.components,
@@ -123,7 +127,13 @@ impl FileList {
     /// long it is.
     #[must_use]
     pub fn table(&self) -> Option<&'static str> {
-        self.has_table.then_some(FREQUENCIES_FILE)
+        self.table_digest.as_ref().map(|_| FREQUENCIES_FILE)
+    }
+
+    /// The digest of the frequency table, if the index has one.
+    #[must_use]
+    pub fn table_digest(&self) -> Option<&str> {
+        self.table_digest.as_deref()
     }
 
     /// The number of live documents.
@@ -294,8 +304,8 @@ impl Receiver {
         self.current.as_ref()
     }
 
-    /// Makes `list` the index, durably, and removes the files that it does not name. The files that it
-    /// names must be in the directory, durably and with the content that was listed.
+    /// Makes `list` the index, durably, unless it is already, and removes the files that it does not name.
+    /// The files that it names must be in the directory, durably and with the content that was listed.
     ///
     /// # Errors
     /// When a file is missing or has another length, and when the list cannot be written: the index is
@@ -312,11 +322,16 @@ impl Receiver {
         let failed = |e| Error::io("write", self.path.join(META), e);
         // Durable names before the list that has them.
         replace::sync_name(&self.path.join(META)).map_err(failed)?;
-        let names: BTreeSet<&str> = list.files().map(|file| file.name).chain([META]).collect();
-        let managed = serde_json::to_vec(&names).expect("names are JSON");
-        replace::file(&self.path.join(MANAGED), &managed)
-            .map_err(|e| Error::io("write", self.path.join(MANAGED), e))?;
-        replace::file(&self.path.join(META), list.as_bytes()).map_err(failed)?;
+        if self.current.as_ref() != Some(list) {
+            // Cut off before the next step, the files of the old list are a writer's to collect.
+            let old = self.current.iter().flat_map(FileList::files);
+            let names: BTreeSet<&str> =
+                list.files().chain(old).map(|file| file.name).chain([META]).collect();
+            let managed = serde_json::to_vec(&names).expect("names are JSON");
+            replace::file(&self.path.join(MANAGED), &managed)
+                .map_err(|e| Error::io("write", self.path.join(MANAGED), e))?;
+            replace::file(&self.path.join(META), list.as_bytes()).map_err(failed)?;
+        }
         self.remove_others(list);
         Ok(())
     }

@@ -1,17 +1,57 @@
 //! Which manifest is the index in this directory?
 //!
 //! A small file beside the list of segments says which manifest of which store it was pulled as, or
-//! pushed as last. A digest of the list tells whether it has changed since.
+//! pushed as last. A digest of the list tells whether it has changed since. Before a push puts a manifest,
+//! a second file says which one it will be: if the push is cut off then, the next one finds out whether
+//! the manifest was put, though the index has changed meanwhile. Pushes and pulls of one directory take
+//! turns, so that none of them overwrites what another one has just written here.
 
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Manifest, PartDigest};
+use crate::store::Store;
 use cento::{Error, Result, replace};
 
 /// Hidden, as what belongs to a directory and is no part of the index.
 const FILE: &str = ".remote.json";
+/// The same for the manifest that a push is about to put.
+const NEXT: &str = ".remote.next.json";
+const LOCK: &str = ".remote.lock";
+
+/// The time between two looks at a lock that another process holds.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The only push or pull of an index in a directory, as long as it lives.
+#[derive(Debug)]
+pub struct Turn(#[expect(dead_code, reason = "it is locked until it is dropped")] File);
+
+impl Turn {
+    /// Waits until no other process pushes the index in `dir` or pulls into it.
+    ///
+    /// # Errors
+    /// When the lock cannot be taken; [`Error::Cancelled`] soon after `stop` has been set.
+    pub fn wait(dir: &Path, stop: &AtomicBool) -> Result<Turn> {
+        let path = dir.join(LOCK);
+        let failed = |e| Error::io("lock", &path, e);
+        let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
+        let file = options.open(&path).map_err(failed)?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Turn(file)),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+                Err(TryLockError::WouldBlock) if stop.load(Ordering::Relaxed) => {
+                    return Err(Error::Cancelled);
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PATIENCE),
+            }
+        }
+    }
+}
 
 /// What the file says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,13 +78,32 @@ impl Origin {
     /// # Errors
     /// When the file cannot be read.
     pub fn read(dir: &Path) -> Result<Option<Origin>> {
-        let path = dir.join(FILE);
-        let bytes = match std::fs::read(&path) {
+        Origin::read_from(&dir.join(FILE))
+    }
+
+    fn read_from(path: &Path) -> Result<Option<Origin>> {
+        let bytes = match std::fs::read(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|e| Error::io("read", &path, e))?,
+            read => read.map_err(|e| Error::io("read", path, e))?,
         };
         // One that was damaged is as good as none: a push or pull then refuses to guess.
         Ok(serde_json::from_slice(&bytes).ok())
+    }
+
+    /// That of the index in `dir` after a push that was cut off has been settled: if its manifest is in the
+    /// store, the index was made from that.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, or the store cannot be read.
+    pub async fn settled(dir: &Path, store: &Store) -> Result<Option<Origin>> {
+        if let Some(next) = Origin::read_from(&dir.join(NEXT))?
+            && let Some(number) = next.number_at(store.url())
+            && let Some(manifest) = store.manifest_if_there(number).await?
+            && next.is(store.url(), &manifest)
+        {
+            next.write(dir)?;
+        }
+        Origin::read(dir)
     }
 
     /// Writes it into `dir`.
@@ -52,9 +111,34 @@ impl Origin {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, dir: &Path) -> Result<()> {
-        let path = dir.join(FILE);
+        self.write_to(&dir.join(FILE))?;
+        Origin::forget_next(dir)
+    }
+
+    /// Writes into `dir` that the index there is about to become this.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_next(&self, dir: &Path) -> Result<()> {
+        self.write_to(&dir.join(NEXT))
+    }
+
+    fn write_to(&self, path: &Path) -> Result<()> {
         let bytes = serde_json::to_vec(self).expect("an origin is JSON");
-        replace::file(&path, &bytes).map_err(|e| Error::io("write", &path, e))
+        replace::file(path, &bytes).map_err(|e| Error::io("write", path, e))
+    }
+
+    /// Has the index in `dir` not become what a push that was cut off has put: it is about to become
+    /// something else.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn forget_next(dir: &Path) -> Result<()> {
+        let path = dir.join(NEXT);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(|e| Error::io("remove", &path, e)),
+        }
     }
 
     /// The number of the manifest, if it is one of the store at `url`.

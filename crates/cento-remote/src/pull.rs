@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::manifest::{Manifest, Part, PartDigest, StoredFile};
-use crate::origin::Origin;
+use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
 use crate::{Progress, Pulled, Remote, Watch};
-use cento::index::{FileList, Receiver};
+use cento::index::{FileList, ListedFile, Receiver};
 use cento::{Corruption, Error, Result};
 
 /// How an index is pulled.
@@ -58,12 +58,13 @@ impl Remote {
     /// Makes the index in `dir` a manifest of the store; creates it if it does not exist.
     ///
     /// Files that are there already stay, and are not read. Readers of the index see the commit before or
-    /// this one. Can be repeated after any failure.
+    /// this one. Can be repeated after any failure. Waits while another process pushes the index in `dir`.
     ///
     /// # Errors
     /// When there is no such manifest, or an object is missing or damaged ([`Error::Corrupt`]); when `dir` has
     /// an index with changes that are in no manifest, is being written ([`Error::Locked`]), or contains what
-    /// does not belong to an index. The index in `dir` is then as before. [`Error::Cancelled`].
+    /// does not belong to an index; [`Error::Conflict`] when the manifest is removed meanwhile. The index in
+    /// `dir` is then as before. [`Error::Cancelled`].
     pub fn pull(&self, dir: &Path, options: &PullOptions, watch: Watch<'_>) -> Result<Pulled> {
         // Nothing is created in `dir` for a store without an index.
         let manifest = self.store.block(async {
@@ -75,8 +76,10 @@ impl Remote {
             self.store.manifest(number).await
         })?;
         let receiver = Receiver::begin(dir)?;
+        let _turn = Turn::wait(dir, watch.stop)?;
         if let Some(current) = receiver.current() {
-            check_unchanged(dir, current, &manifest, options)?;
+            let origin = self.store.block(Origin::settled(dir, &self.store))?;
+            check_unchanged(dir, current, origin, &manifest, options)?;
         }
         let mut pulled = Pulled {
             manifest: manifest.number,
@@ -94,15 +97,30 @@ impl Remote {
             total: missing.values().map(|file| file.bytes).sum(),
             watch,
         };
-        self.store.block(receiving.all(&missing, options))?;
+        let received = self.store.block(receiving.all(&missing, options));
+        received.map_err(|error| self.unless_removed(manifest.number, error))?;
         pulled.bytes = receiving.received.load(Ordering::Relaxed);
         pulled.found = receiving.found.load(Ordering::Relaxed);
-        if receiver.current() != Some(&manifest.list) || pulled.files > 0 {
-            receiver.finish(&manifest.list)?;
-        }
+        Origin::forget_next(dir)?;
+        receiver.finish(&manifest.list)?;
         Origin::of(self.store.url(), &manifest).write(dir)?;
         remove_unfinished(dir);
         Ok(pulled)
+    }
+
+    /// The error of a pull; another one if the manifest has been removed meanwhile, and with it what is
+    /// missing.
+    fn unless_removed(&self, manifest: u64, error: Error) -> Error {
+        if !matches!(error, Error::Corrupt(_)) {
+            return error;
+        }
+        match self.store.block(self.store.manifest_if_there(manifest)) {
+            Ok(None) => Error::conflict(format!(
+                "manifest {manifest} of {} was removed while it was pulled; pull again",
+                self.store.url()
+            )),
+            _ => error,
+        }
     }
 
     /// The files of the manifest that are not in the directory.
@@ -114,18 +132,16 @@ impl Remote {
         pulled: &mut Pulled,
     ) -> Result<BTreeMap<&'a str, &'a StoredFile>> {
         let dir = receiver.path();
-        let elsewhere = options.reuse.as_deref().map(Elsewhere::open).transpose()?;
+        let elsewhere = options.reuse.as_deref().and_then(|reuse| {
+            let opened = Elsewhere::open(reuse);
+            opened.inspect_err(|error| log::warn!("no files are linked from there: {error}")).ok()
+        });
         let mut missing = BTreeMap::new();
         for (name, file) in &manifest.files {
             let path = dir.join(name);
-            let has_length = std::fs::metadata(&path).is_ok_and(|found| found.len() == file.bytes);
-            let listed = manifest.list.file(name);
-            let current = receiver.current().and_then(|current| current.file(name));
-            if has_length && current.is_some() && current == listed {
-                pulled.kept += 1;
-                continue;
-            }
-            if current.is_some() && current != listed {
+            let current = receiver.current().and_then(|current| identity(current, name));
+            let wanted = identity(&manifest.list, name);
+            if current.is_some() && current != wanted {
                 let what = format!(
                     "its file {name} has another content than in manifest {}; pull that into another \
                      directory",
@@ -133,10 +149,15 @@ impl Remote {
                 );
                 return Err(Error::index(dir, what));
             }
-            let is_linked = elsewhere.as_ref().is_some_and(|elsewhere| {
-                elsewhere.list.file(name) == listed && elsewhere.link(name, file, &path)
-            });
-            if is_linked {
+            // What is named stays in its place, where readers look for it.
+            let is_there = current.is_some() && is_whole(&path, name, file, wanted);
+            let link = |elsewhere: &Elsewhere| {
+                let from = elsewhere.dir.join(name);
+                identity(&elsewhere.list, name) == wanted
+                    && is_whole(&from, name, file, wanted)
+                    && link(&from, &path)
+            };
+            if is_there || elsewhere.as_ref().is_some_and(link) {
                 pulled.kept += 1;
                 continue;
             }
@@ -163,27 +184,45 @@ impl Elsewhere {
         let list = std::fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
         Ok(Elsewhere { dir: dir.to_owned(), list: FileList::parse(list)? })
     }
+}
 
-    /// Links a file; returns whether that worked.
-    fn link(&self, name: &str, file: &StoredFile, to: &Path) -> bool {
-        let from = self.dir.join(name);
-        let has_length = std::fs::metadata(&from).is_ok_and(|found| found.len() == file.bytes);
-        // One that is there already may be anything.
-        let _ = std::fs::remove_file(to);
-        has_length && std::fs::hard_link(&from, to).is_ok()
+/// What tells the content of a file that a list names from any other: that of a segment's file, or the digest
+/// of the frequency table.
+type Identity<'a> = (Option<ListedFile<'a>>, Option<&'a str>);
+
+/// What a list says of the content of the file with this name, if it names it.
+fn identity<'a>(list: &'a FileList, name: &str) -> Option<Identity<'a>> {
+    match list.file(name) {
+        Some(listed) => Some((Some(listed), None)),
+        None => list.table().filter(|table| *table == name).map(|_| (None, list.table_digest())),
     }
+}
+
+/// Whether the file that an index has at `path` can be taken for that of a manifest. A segment's is not read:
+/// all who use it compare it with its checksum. What a list says of a table is not for all of its bytes.
+fn is_whole(path: &Path, name: &str, file: &StoredFile, identity: Option<Identity<'_>>) -> bool {
+    let has_length = std::fs::metadata(path).is_ok_and(|found| found.len() == file.bytes);
+    let is_table = matches!(identity, Some((None, _)));
+    has_length && (!is_table || file.parts(name).iter().all(|part| holds(path, part)))
+}
+
+/// Links a file; returns whether that worked.
+fn link(from: &Path, to: &Path) -> bool {
+    // One that is there already may be anything.
+    let _ = std::fs::remove_file(to);
+    std::fs::hard_link(from, to).is_ok()
 }
 
 /// Refuses to replace an index with changes that would be lost.
 fn check_unchanged(
     dir: &Path,
     current: &FileList,
+    origin: Option<Origin>,
     manifest: &Manifest,
     options: &PullOptions,
 ) -> Result<()> {
     let is_manifest = *current == manifest.list;
-    let is_unchanged =
-        Origin::read(dir)?.is_some_and(|origin| origin.is_unchanged(current.as_bytes()));
+    let is_unchanged = origin.is_some_and(|origin| origin.is_unchanged(current.as_bytes()));
     if is_manifest || is_unchanged || options.discard {
         return Ok(());
     }

@@ -6,17 +6,18 @@
 //! manifest.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::manifest::{Manifest, PartDigest, StoredFile};
-use crate::origin::Origin;
+use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
 use crate::{Progress, Pushed, Remote, Watch, outrun};
 use cento::index::OpenCommit;
-use cento::{Error, Index, Result};
+use cento::{Error, Index, Result, replace};
 
 /// How an index is pushed.
 #[derive(Debug, Clone)]
@@ -48,19 +49,23 @@ impl Remote {
     /// Puts the last commit of `index` into the store, as the next manifest.
     ///
     /// The index must be made from the current manifest: pulled as it, or pushed as it before and then
-    /// changed. The first push needs an empty store. Can be repeated after any failure; what has been sent is
-    /// not sent again. A commit that is the current manifest already is not pushed twice.
+    /// changed. The first push needs an empty store. Can be repeated after any failure, also when the index has
+    /// changed meanwhile; what has been sent is not sent again. A commit that is the current manifest already
+    /// is not pushed twice. Waits while another process pushes this index or pulls into its directory.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the store has another manifest than the one that the index was made from:
     /// nothing is changed, and nothing of the index is lost. When the store has no conditional writes, or
     /// cannot be read or written; when a file of the index is damaged. [`Error::Cancelled`].
     pub fn push(&self, index: &Index, options: &PushOptions, watch: Watch<'_>) -> Result<Pushed> {
+        let _turn = Turn::wait(index.path(), watch.stop)?;
         let commit = index.open_commit()?;
-        let origin = Origin::read(index.path())?;
+        // What is in the store is not to be gone here after a power cut.
+        let list = index.path().join("meta.json");
+        replace::sync_name(&list).map_err(|e| Error::io("sync", &list, e))?;
         let (manifest, pushed) =
-            self.store.block(push(&self.store, &commit, origin, options, watch))?;
-        // Should this fail, a repetition finds the manifest to be this commit.
+            self.store.block(push(&self.store, &commit, index.path(), options, watch))?;
+        // Should this fail, the next push finds out that the manifest was put.
         Origin::of(self.store.url(), &manifest).write(index.path())?;
         Ok(pushed)
     }
@@ -69,11 +74,12 @@ impl Remote {
 async fn push(
     store: &Store,
     commit: &OpenCommit,
-    origin: Option<Origin>,
+    dir: &Path,
     options: &PushOptions,
     watch: Watch<'_>,
 ) -> Result<(Manifest, Pushed)> {
     store.check_conditions(true).await?;
+    let origin = Origin::settled(dir, store).await?;
     let current = match store.current().await? {
         0 => None,
         number => Some(store.manifest(number).await?),
@@ -91,6 +97,7 @@ async fn push(
     }
     let files = send(store, commit, current.as_ref(), options, watch, &mut pushed).await?;
     let manifest = Manifest::after(current.as_ref(), commit.list().clone(), files);
+    Origin::of(store.url(), &manifest).write_next(dir)?;
     store.put_manifest(&manifest, current.as_ref()).await?;
     pushed.manifest = manifest.number;
     pushed.is_new = true;

@@ -204,8 +204,13 @@ impl Store {
         Ok(self.manifests().await?.last().copied().unwrap_or(0))
     }
 
-    /// The manifest with this number.
+    /// The manifest with this number; 0 is that of a store which has none.
     pub async fn manifest(&self, number: u64) -> Result<Manifest> {
+        if number == 0 {
+            self.check_layout().await?;
+            let what = "there is no manifest yet: no push has come to its end; repeat it";
+            return Err(refused(&self.url, what));
+        }
         self.manifest_if_there(number).await?.ok_or_else(|| {
             refused(
                 &self.url,

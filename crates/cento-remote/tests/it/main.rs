@@ -5,6 +5,7 @@
 mod faulty;
 mod races;
 mod transfers;
+mod turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

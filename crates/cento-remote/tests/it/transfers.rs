@@ -14,7 +14,7 @@ use crate::faulty::{Fault, Faulty};
 use crate::{Dirs, add, assert_has, memory, names, pull, push, remote, unwatched};
 
 /// The names of all objects.
-fn objects(store: &Arc<dyn ObjectStore>, prefix: &str) -> Vec<ObjectPath> {
+pub fn objects(store: &Arc<dyn ObjectStore>, prefix: &str) -> Vec<ObjectPath> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let prefix = ObjectPath::from(prefix);
     let listed = store.list(Some(&prefix)).map_ok(|meta| meta.location).try_collect();
@@ -23,7 +23,7 @@ fn objects(store: &Arc<dyn ObjectStore>, prefix: &str) -> Vec<ObjectPath> {
     listed
 }
 
-fn block<T>(work: impl Future<Output = T>) -> T {
+pub fn block<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
 }
 
@@ -108,11 +108,11 @@ fn a_frequency_table_and_deletions_travel_too() {
 }
 
 /// What is done with a store that fails.
-type Work<'a> = dyn Fn(Fault, usize, &Arc<Faulty>) -> Result<(), Error> + 'a;
+pub type Work<'a> = dyn FnMut(Fault, usize, &Arc<Faulty>) -> Result<(), Error> + 'a;
 
 /// Runs `work` over stores that fail at one request after the other, until one request more than it
 /// makes; it gives what happened without faults.
-fn at_every_request(faults: &[Fault], work: &Work<'_>) {
+pub fn at_every_request(faults: &[Fault], work: &mut Work<'_>) {
     for &fault in faults {
         let mut failures = 0;
         for at in 0.. {
@@ -135,7 +135,7 @@ fn a_push_that_fails_anywhere_is_repeated_and_sends_nothing_twice() {
     let index = add(&dirs.path("a"), 0..8);
     let whole = push(&remote(&memory()), &index).unwrap().bytes;
     let all = [Fault::Cut, Fault::CutAfter, Fault::Lost, Fault::Unanswered, Fault::Delayed];
-    at_every_request(&all, &|fault, at, faulty| {
+    at_every_request(&all, &mut |fault, at, faulty| {
         let _ = std::fs::remove_file(dirs.path("a").join(".remote.json"));
         let store: Arc<dyn ObjectStore> = faulty.clone();
         let first = push(&remote(&store), &index);
