@@ -21,8 +21,8 @@ bin=$work/venv/bin
 step "$bin/pip" install -q --disable-pip-version-check mypy myst-parser pyright pytest ruff sphinx \
     datasets matplotlib numpy pandas polars pyarrow
 if [[ ${CENTO_OTHERS:-} == 1 ]]; then
-    # datatrove needs tokenizers without saying so.
-    step "$bin/pip" install -q --disable-pip-version-check datasketch rensa text-dedup datatrove tokenizers \
+    # datatrove splits words with spaCy, by way of tokenizers, and depends on neither.
+    step "$bin/pip" install -q --disable-pip-version-check datasketch rensa text-dedup datatrove spacy tokenizers \
         'ray[data]' pyspark
 fi
 wheel=${1:-}

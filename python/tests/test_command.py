@@ -179,7 +179,7 @@ def test_meta_of_any_column_is_that_of_the_command_line(tmp_path: Path, cli: str
     pq.write_table(pa.table({"url": ["a", "b"], "content": ["a b", "c d"], "about": about}), path)
     theirs = tmp_path / "theirs.idx"
     run(cli, "create", theirs)
-    call = [cli, "add", theirs, path, *FIELDS]
+    call: list[str | Path] = [cli, "add", theirs, path, *FIELDS]
     added = subprocess.run(call, capture_output=True, text=True, check=False)
     if "feature `parquet`" in added.stderr:
         pytest.skip("the command was built without Parquet")

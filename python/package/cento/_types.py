@@ -256,7 +256,7 @@ class Answer:
         return iter(self.hits)
 
     def __len__(self) -> int:
-        return len(self.hits)
+        return len(self._value("hits"))
 
     def __getitem__(self, at: int) -> Hit:
         return self.hits[at]
