@@ -13,6 +13,8 @@ import pytest
 
 BEGINNING = """
 import os, signal, sys, threading, cento
+# In the background of a shell it would be ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 index = cento.Index(sys.argv[1], create=True)
 
 def interrupt_soon():
