@@ -64,17 +64,23 @@ pub fn text_of(bytes: &[u8], encoding: Option<&str>, html: Html) -> (String, Opt
     }
 }
 
-/// The label after `charset=`, of a `meta` element or an XML declaration.
+/// The label after `charset=`, of a `meta` element, or else after `encoding=` of an XML declaration.
 fn declared(start: &[u8]) -> Option<String> {
     let start = start.to_ascii_lowercase();
-    let at = [&b"charset"[..], b"encoding"]
-        .iter()
-        .find_map(|name| memchr::memmem::find(&start, name).map(|at| at + name.len()))?;
-    let rest = start[at..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-    let rest = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'")).unwrap_or(rest);
+    [&b"charset"[..], b"encoding"].iter().find_map(|name| {
+        // The words may also stand where nothing is declared.
+        let mut places = memchr::memmem::find_iter(&start, name);
+        places.find_map(|at| label(&start[at + name.len()..]))
+    })
+}
+
+/// The label of an encoding after `=`.
+fn label(text: &[u8]) -> Option<String> {
+    let text = text.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let text = text.strip_prefix(b"\"").or(text.strip_prefix(b"'")).unwrap_or(text);
     let is_label = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(byte);
-    let len = rest.iter().position(|byte| !is_label(byte)).unwrap_or(rest.len());
-    let label = String::from_utf8(rest[..len].to_vec()).ok()?;
+    let len = text.iter().position(|byte| !is_label(byte)).unwrap_or(text.len());
+    let label = String::from_utf8(text[..len].to_vec()).ok()?;
     // What was found by reading it as ASCII is not in UTF-16.
     (charset::is_known(&label) && !label.starts_with("utf-16")).then_some(label)
 }
@@ -548,6 +554,9 @@ mod tests {
             b"<html><meta http-equiv=Content-Type content='text/html; charset=windows-1251'>\
                      <p>\xcf\xf0\xe8\xe2\xe5\xf2";
         let greeting = "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}";
+        assert_eq!(shown(page, None, Html::All), greeting);
+        let page = b"<html><!-- charset first, of no=1 --><script charset='none'></script>\
+                     <meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2";
         assert_eq!(shown(page, None, Html::All), greeting);
         assert_eq!(
             shown(page, Some("windows-1252"), Html::All),

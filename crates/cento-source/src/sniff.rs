@@ -48,8 +48,8 @@ pub enum Form {
     Columns(Kind),
 }
 
-/// How old Office documents begin.
-const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+/// How a compound file begins, the container of old Office documents and of encrypted new ones.
+pub const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// How web archives begin.
 const WARC: &[u8] = b"WARC/";

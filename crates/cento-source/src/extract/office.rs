@@ -9,12 +9,10 @@ use anydoc::{ConvertError, Format, to_document};
 
 use super::Extracted;
 use crate::archive::{SLIDE_MARK, with_slide_links, with_slide_marks};
+use crate::sniff::COMPOUND;
 
 /// A presentation with more slides is one without numbers.
 const SLIDES_MAX: usize = 10_000;
-
-/// How a compound file begins, the container of old Office documents and of encrypted new ones.
-const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// The text of a document.
 ///
@@ -110,7 +108,7 @@ fn push_blocks(blocks: &[Block], text: &mut String) {
             }
             Block::BlockQuote(blocks) => push_blocks(blocks, text),
             Block::CodeBlock { text: code, .. } | Block::Math(code) => {
-                text.push_str(code);
+                push_text(code, text);
                 end(text, "\n\n");
             }
             Block::Rule => {}
@@ -130,14 +128,30 @@ fn end(text: &mut String, end: &str) {
 fn push_inlines(inlines: &[Inline], text: &mut String) {
     for inline in inlines {
         match inline {
-            // A form feed would count as the end of a page.
-            Inline::Text { text: piece, .. } | Inline::Math(piece) => {
-                text.extend(piece.chars().map(|c| if c == '\u{c}' { '\n' } else { c }));
-            }
+            Inline::Text { text: piece, .. }
+            | Inline::Math(piece)
+            | Inline::Image { alt: piece, .. } => push_text(piece, text),
             Inline::Link { content, .. } => push_inlines(content, text),
-            Inline::Image { alt, .. } => text.push_str(alt),
             Inline::LineBreak => text.push('\n'),
             Inline::Anchor(_) | Inline::NoteRef(_) | Inline::Checkbox(_) => {}
         }
+    }
+}
+
+/// Adds what the document says, in which a form feed would count as the end of a page.
+fn push_text(piece: &str, text: &mut String) {
+    text.extend(piece.chars().map(|c| if c == '\u{c}' { '\n' } else { c }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_words_of_a_document_end_its_pages() {
+        let code = Block::CodeBlock { lang: None, text: "one\u{c}two".into() };
+        let mut text = String::new();
+        push_blocks(&[code, Block::Math("three\u{c}four".into())], &mut text);
+        assert_eq!(text, "one\ntwo\n\nthree\nfour\n\n");
     }
 }

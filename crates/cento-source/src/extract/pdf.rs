@@ -10,6 +10,7 @@ use pdf_inspector::{
 };
 
 use super::Extracted;
+use crate::sniff::COMPOUND;
 
 /// A PDF may begin so late (ISO 32000-1, annex H, note 13).
 const HEADER_BYTES_MAX: usize = 1024;
@@ -24,7 +25,7 @@ const TAGS: [&str; 4] = ["<sub>", "</sub>", "<sup>", "</sup>"];
 pub fn is_pdf(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(HEADER_BYTES_MAX)];
     // What begins as another format may contain the words.
-    let is_other = start.starts_with(b"PK") || start.starts_with(b"{\\rtf");
+    let is_other = [&b"PK"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
     !is_other && memchr::memmem::find(start, b"%PDF-").is_some()
 }
 
@@ -155,6 +156,14 @@ mod tests {
             expected.map(str::trim_end)
         );
         assert_eq!(pages_of("", 0), [""]);
+    }
+
+    #[test]
+    fn what_begins_as_another_form_is_no_pdf() {
+        assert!(is_pdf(b"%PDF-1.7\n") && is_pdf(b"\n\n%PDF-1.4\n"));
+        for other in [b"PK\x03\x04", b"{\\rtf".as_slice(), COMPOUND] {
+            assert!(!is_pdf(&[other, b" how %PDF-1.7 begins"].concat()), "{other:?}");
+        }
     }
 
     #[test]
