@@ -6,8 +6,8 @@ SAMPLES is a directory with a directory of files for each format, named as these
 feature `office`; its worker is given each file, as `cento add` does it. Prints a table: files, failures by reason,
 words and 3-grams of words against a reference, and MB of files a second of processor time. The reference is pdftotext for
 PDF; for docx, odt, epub and pptx it is the text in the XML of the parts that hold the body, in their order, as the
-specifications of these formats have it. There is none for doc and rtf. Files with fewer than 30 words in the reference are not
-compared.
+specifications of these formats have it. For rtf it is striprtf (PyPI), for doc word-extractor (npm, with `node`, found by
+NODE_PATH); without them these two are not compared. Nor are files with fewer than 30 words in the reference.
 """
 
 import collections
@@ -15,12 +15,18 @@ import io
 import os
 import re
 import resource
+import shutil
 import struct
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as xml
 import zipfile
+
+try:
+    from striprtf.striprtf import rtf_to_text
+except ImportError:
+    rtf_to_text = None
 
 WORDS_MIN = 30
 
@@ -137,7 +143,29 @@ def pdf(data):
     return done.stdout.decode(errors="replace")
 
 
+def rtf(data):
+    # Its output is text for the code page that the file names, or for none.
+    return rtf_to_text(data.decode("latin-1"), errors="ignore")
+
+
+# Body, notes and boxes, as they follow each other in the file.
+WORD_EXTRACTOR = """
+const Extractor = require("word-extractor");
+new Extractor().extract(require("fs").readFileSync(0)).then((found) => process.stdout.write(
+  [found.getBody(), found.getFootnotes(), found.getEndnotes(), found.getTextboxes({ includeHeadersAndFooters: false })].join("\\n")));
+"""
+
+
+def doc(data):
+    done = subprocess.run(["node", "-e", WORD_EXTRACTOR], input=data, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
 REFERENCES = {"docx": docx, "odt": odt, "pptx": pptx, "epub": epub, "pdf": pdf}
+if rtf_to_text:
+    REFERENCES["rtf"] = rtf
+if shutil.which("node") and subprocess.run(["node", "-e", "require('word-extractor')"], capture_output=True).returncode == 0:
+    REFERENCES["doc"] = doc
 
 
 def words(text):
@@ -194,7 +222,7 @@ def main():
             cut += bool(missing)
             try:
                 reference = words(REFERENCES[name](data)) if name in REFERENCES else []
-            except (KeyError, zipfile.BadZipFile, xml.ParseError, subprocess.CalledProcessError, UnicodeDecodeError, AttributeError):
+            except (KeyError, zipfile.BadZipFile, xml.ParseError, subprocess.CalledProcessError, ValueError, AttributeError):
                 reference = []
             if len(reference) >= WORDS_MIN:
                 found = words(text)
