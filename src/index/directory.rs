@@ -292,7 +292,10 @@ impl IndexDirectory {
         if is_self_checked(path) {
             return Ok(handle);
         }
-        let lazy = LazyFile::new(path, handle, &self.state.verified);
+        let mut lazy = LazyFile::new(path, handle, &self.state.verified);
+        if let Some(root) = self.root() {
+            lazy = lazy.in_directory(root);
+        }
         match listed.and_then(|component| component.tail) {
             Some(tail) => lazy.verify_tail(tail)?,
             None => lazy.verify()?,

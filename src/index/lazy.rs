@@ -19,6 +19,7 @@ use tantivy::directory::{FileHandle, FileSlice, OwnedBytes};
 
 use super::directory::{damage, verify_body};
 use super::seal::TAIL_BYTES;
+use crate::segment::ReadAhead;
 
 /// The files of which something has been found right. Their names are never used again.
 #[derive(Clone, Default)]
@@ -59,6 +60,8 @@ fn tail_start(len: usize) -> usize {
 /// A component, as tantivy has it.
 pub struct LazyFile {
     path: PathBuf,
+    /// Where the system is asked for it.
+    root: Option<PathBuf>,
     file: Arc<dyn FileHandle>,
     /// Where the end begins, which is checked by other means.
     end: usize,
@@ -83,7 +86,14 @@ impl LazyFile {
         verified: &Verified,
     ) -> LazyFile {
         let is_verified = AtomicBool::new(verified.has(path));
-        LazyFile { path: path.to_owned(), file, end, verified: verified.clone(), is_verified }
+        let (path, verified) = (path.to_owned(), verified.clone());
+        LazyFile { path, root: None, file, end, verified, is_verified }
+    }
+
+    /// The same, of which the system is asked for all before all is compared, as a file of the directory
+    /// `root`.
+    pub fn in_directory(self, root: &Path) -> LazyFile {
+        LazyFile { root: Some(root.to_owned()), ..self }
     }
 
     fn name(&self) -> String {
@@ -114,7 +124,13 @@ impl LazyFile {
         if self.is_verified.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let whole = || verify_body(&self.name(), FileSlice::new(self.file.clone()));
+        let whole = || {
+            // Page by page it would be a wait for each.
+            if let Some(root) = &self.root {
+                ReadAhead::of(&root.join(&self.path)).ask(0, 0);
+            }
+            verify_body(&self.name(), FileSlice::new(self.file.clone()))
+        };
         self.verified.once(&self.path, whole)?;
         self.is_verified.store(true, Ordering::Relaxed);
         Ok(())

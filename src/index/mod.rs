@@ -73,6 +73,7 @@ use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;
 use failure::{StoreFailure, io_cause};
 use kept::Kept;
+use seal::TAIL_BYTES;
 
 /// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are
 /// added at 126 MB/s; 3 gives 0.276, at 105 MB/s, because one thread compresses.
@@ -188,19 +189,18 @@ impl Index {
 
     fn open_for_search_once(path: &Path) -> Result<Index> {
         check_exists(path)?;
-        // The small components are read whole when they are opened, and the index of a store.
+        // What opening reads: of a store its index, of other components their ends.
         let files = std::fs::read_dir(path).map_err(|e| Error::io("read", path, e))?;
         for file in files.flatten().map(|entry| entry.path()) {
             let extension = file.extension().and_then(|extension| extension.to_str());
-            match extension {
-                Some(plugin::EXTENSION) => {}
-                // Only its index: a thousandth of it, at the end.
-                Some("store") => {
-                    let len = file.metadata().map_or(0, |found| found.len());
-                    ReadAhead::of(&file).ask(len.saturating_sub(len / 500 + 4096), 0);
-                }
-                _ => ReadAhead::of(&file).ask(0, 0),
-            }
+            let len = file.metadata().map_or(0, |found| found.len());
+            let end = match extension {
+                Some(plugin::EXTENSION) => continue,
+                // Its index is a thousandth of it.
+                Some("store") => len / 500 + TAIL_BYTES as u64,
+                _ => TAIL_BYTES as u64,
+            };
+            ReadAhead::of(&file).ask(len.saturating_sub(end), 0);
         }
         let directory = MmapDirectory::open_with_madvice(path, Advice::Random);
         let directory = directory.map_err(|e| store_error("open", path, e.into()))?;
