@@ -197,6 +197,8 @@ fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
         note(reader.id(doc).map(drop));
         note(reader.digest(doc).map(drop));
     }
+    let few: Vec<u32> = (0..documents.min(2)).collect();
+    note(reader.distinct_of(&few, &mut Vec::new()));
     assert!(reader.document(documents).is_err() && reader.id(documents).is_err());
     outcome
 }

@@ -73,15 +73,17 @@ impl Searcher {
         documents: &[Counted],
         mut each: impl FnMut(&Counted, u32),
     ) -> Result<()> {
-        // The column of each segment is looked up once.
+        let (mut docs, mut sizes) = (Vec::new(), Vec::new());
         for same in documents.chunk_by(|a, b| a.address.segment == b.address.segment) {
             let number = same[0].address.segment;
             let segment = &self.snapshot.segments()[number as usize];
-            let distinct = segment.signatures.distinct()?;
-            for counted in same {
+            docs.clear();
+            docs.extend(same.iter().map(|counted| counted.address.doc));
+            segment.signatures.distinct_of(&docs, &mut sizes)?;
+            for (counted, &size) in same.iter().zip(&sizes) {
                 let doc = counted.address.doc;
                 let ignored = self.boilerplate.as_ref().map_or(0, |b| b.count(number, doc));
-                each(counted, distinct.get(doc).saturating_sub(ignored));
+                each(counted, size.saturating_sub(ignored));
             }
         }
         Ok(())

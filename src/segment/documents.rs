@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::bits::{column_bytes, get, put_column, width_of};
 use super::file::SigFile;
 use super::layout::{ID_GROUP, Section, Widths};
+use super::pages::PAGE_BYTES;
 use crate::error::Corruption;
 
 /// What the documents section knows of a document.
@@ -111,6 +112,28 @@ fn cell(file: &SigFile, start: usize, index: usize, width: u32) -> Result<u64, C
     word[..len].copy_from_slice(bytes);
     let value = (u128::from_le_bytes(word) >> (bit % 8)) as u64;
     Ok(if width == 64 { value } else { value & ((1 << width) - 1) })
+}
+
+/// Clears and fills `sizes` with the numbers of distinct fingerprints of `docs`. Reads a page for each, or
+/// all of the column if that has no more pages.
+///
+/// # Errors
+/// When their bytes are damaged or there is no such document.
+pub fn distinct_of(file: &SigFile, docs: &[u32], sizes: &mut Vec<u32>) -> Result<(), Corruption> {
+    docs.iter().try_for_each(|&doc| check_exists(file, doc))?;
+    sizes.clear();
+    let [width, ..] = widths(file);
+    if docs.len() * PAGE_BYTES >= column_bytes(file.header.documents as usize, width) {
+        let column = distinct_column(file)?;
+        sizes.extend(docs.iter().map(|&doc| column.get(doc)));
+        return Ok(());
+    }
+    let byte = |doc: u32| doc as usize * width as usize / 8;
+    file.fetch(Section::Documents, docs.iter().map(|&doc| byte(doc)..byte(doc) + 1));
+    for &doc in docs {
+        sizes.push(cell(file, 0, doc as usize, width)? as u32);
+    }
+    Ok(())
 }
 
 /// The column of distinct fingerprints, for readers that look at many documents.

@@ -249,6 +249,14 @@ impl SegmentReader {
         ids::digest(&self.file, doc)
     }
 
+    /// Clears and fills `sizes` with the numbers of distinct fingerprints of these documents.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such document.
+    pub fn distinct_of(&self, docs: &[u32], sizes: &mut Vec<u32>) -> Result<(), Corruption> {
+        documents::distinct_of(&self.file, docs, sizes)
+    }
+
     /// The number of distinct fingerprints of every document.
     ///
     /// # Errors

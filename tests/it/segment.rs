@@ -79,6 +79,13 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
             expected.entry(key).or_default().insert(doc as u32);
         }
     }
+    let all: Vec<u32> = (0..docs.len() as u32).collect();
+    for some in [&all[..], &all[docs.len() / 2..], &all[..docs.len().min(1)]] {
+        let mut sizes = vec![7];
+        reader.distinct_of(some, &mut sizes).unwrap();
+        assert!(some.iter().map(|&doc| reader.document(doc).unwrap().distinct).eq(sizes));
+    }
+    assert!(reader.distinct_of(&[docs.len() as u32], &mut Vec::new()).is_err());
     let counts = reader.counts();
     assert_eq!(counts.terms as usize, expected.len());
     assert_eq!(counts.postings as usize, expected.values().map(BTreeSet::len).sum::<usize>());
