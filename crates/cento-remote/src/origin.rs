@@ -38,8 +38,8 @@ impl Turn {
     pub fn wait(dir: &Path, stop: &AtomicBool) -> Result<Turn> {
         let path = dir.join(LOCK);
         let failed = |e| Error::io("lock", &path, e);
-        let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
-        let file = options.open(&path).map_err(failed)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(failed)?;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Turn(file)),
@@ -128,8 +128,7 @@ impl Origin {
         replace::file(path, &bytes).map_err(|e| Error::io("write", path, e))
     }
 
-    /// Has the index in `dir` not become what a push that was cut off has put: it is about to become
-    /// something else.
+    /// Forgets which manifest a push was about to put, because the index in `dir` becomes another one.
     ///
     /// # Errors
     /// When the file cannot be removed.
