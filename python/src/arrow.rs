@@ -374,12 +374,11 @@ fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<V
         DataType::Map(_, _) => {
             let entries = array.as_map().value(row);
             let keys = Strings::new(entries.column(0), "key")?;
-            let key = |at| keys.at(at).unwrap_or_default().to_owned();
             let mut map = Map::new();
             for at in 0..entries.len() {
                 let value = json_of(entries.column(1), at, place)?;
-                if !value.is_null() {
-                    map.insert(key(at), value);
+                if let (Some(key), false) = (keys.at(at), value.is_null()) {
+                    map.insert(key.to_owned(), value);
                 }
             }
             map.into()

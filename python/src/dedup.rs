@@ -144,7 +144,7 @@ fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResul
     let passage: Option<u32> = options.value("cut_passages")?;
     let what = if near.is_some() && near_estimated.is_some() {
         "give `min_resemblance` or `min_estimated_resemblance`, not both"
-    } else if is_exact && (near.or(near_estimated).or(contained)).is_some() {
+    } else if is_exact && near.or(near_estimated).or(contained).is_some() {
         "`exact` drops only documents with the same text; give it without `min_resemblance`, \
          `min_estimated_resemblance` and `min_containment`"
     } else if passage.is_some_and(|tokens| tokens < PASSAGE_MIN) {
