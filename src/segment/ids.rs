@@ -111,13 +111,41 @@ pub fn digest(file: &SigFile, doc: u32) -> Result<Digest, Corruption> {
 /// # Errors
 /// When its bytes are damaged or there is no such document.
 pub fn id(file: &SigFile, doc: u32) -> Result<String, Corruption> {
-    let (group, index) = place_of(file, doc)?;
-    let mut id = Vec::new();
-    let mut decoder = Decoder::open(file, group)?;
-    for _ in 0..=index {
-        decoder.next(&mut id)?;
+    Ok(Identities::new(file).get(doc)?.id.to_owned())
+}
+
+/// Reads ids and digests; of ascending documents each id once.
+pub struct Identities<'a> {
+    file: &'a SigFile,
+    decoder: Option<Decoder<'a>>,
+    id: Vec<u8>,
+}
+
+impl<'a> Identities<'a> {
+    /// Those of the documents of `file`.
+    pub fn new(file: &'a SigFile) -> Identities<'a> {
+        Identities { file, decoder: None, id: Vec::new() }
     }
-    String::from_utf8(id).map_err(|_| decoder.damage("an id that is not UTF-8"))
+
+    /// Those of document `doc`.
+    ///
+    /// # Errors
+    /// When its bytes are damaged or there is no such document.
+    pub fn get(&mut self, doc: u32) -> Result<Identity<'_>, Corruption> {
+        let (group, index) = place_of(self.file, doc)?;
+        let before = self.decoder.take().filter(|d| d.group == group && d.read <= index);
+        let decoder = self.decoder.insert(match before {
+            Some(decoder) => decoder,
+            None => Decoder::open(self.file, group)?,
+        });
+        while decoder.read <= index {
+            decoder.next(&mut self.id)?;
+        }
+        match str::from_utf8(&self.id) {
+            Ok(id) => Ok(Identity { id, digest: decoder.digest(index) }),
+            Err(_) => Err(decoder.damage("an id that is not UTF-8")),
+        }
+    }
 }
 
 /// Whether a group is, byte for byte, as it is written.
@@ -127,12 +155,10 @@ pub fn id(file: &SigFile, doc: u32) -> Result<String, Corruption> {
 pub fn is_as_written(file: &SigFile, group: usize) -> Result<bool, Corruption> {
     let mut decoder = Decoder::open(file, group)?;
     let (mut id, mut written) = (Vec::new(), Group::default());
-    for digest in decoder.digests.chunks_exact(DIGEST_BYTES) {
+    for index in 0..decoder.digests.len() / DIGEST_BYTES {
         decoder.next(&mut id)?;
         let Ok(id) = str::from_utf8(&id) else { return Ok(false) };
-        let digest = take_array(&mut &*digest).map(u128::from_le_bytes);
-        let digest = Digest::from(digest.expect("a digest has 16 bytes"));
-        written.push(Identity { id, digest });
+        written.push(Identity { id, digest: decoder.digest(index) });
     }
     Ok(decoder.rest.is_empty() && decoder.ids == written.ids)
 }
@@ -146,6 +172,9 @@ fn place_of(file: &SigFile, doc: u32) -> Result<(usize, usize), Corruption> {
 /// The ids of a group, from the first on.
 struct Decoder<'a> {
     file: &'a SigFile,
+    group: usize,
+    /// How many ids have been read.
+    read: usize,
     start: usize,
     digests: &'a [u8],
     ids: &'a [u8],
@@ -161,19 +190,29 @@ impl<'a> Decoder<'a> {
         let Some((digests, ids)) = bytes.split_at_checked(digests) else {
             return Err(file.corruption(Section::Ids, start, "a group without room for digests"));
         };
-        Ok(Decoder { file, start, digests, ids, rest: ids })
+        Ok(Decoder { file, group, read: 0, start, digests, ids, rest: ids })
     }
 
-    /// Makes of the id before, or of nothing, the next one.
+    /// The digest of a document of the group.
+    fn digest(&self, index: usize) -> Digest {
+        let mut bytes = &self.digests[DIGEST_BYTES * index..];
+        let bytes = take_array(&mut bytes).expect("a group has a digest for each document");
+        Digest::from(u128::from_le_bytes(bytes))
+    }
+
+    /// Makes of the id before the next one; the first is made of nothing.
     fn next(&mut self, id: &mut Vec<u8>) -> Result<(), Corruption> {
-        let mut number = || take_varint(&mut self.rest).and_then(|n| usize::try_from(n).ok());
+        let mut rest = self.rest;
+        let mut number = || take_varint(&mut rest).and_then(|n| usize::try_from(n).ok());
         let parts = number().zip(number());
-        let parts = parts.filter(|&(shared, len)| shared <= id.len() && len <= self.rest.len());
+        let before = if self.read == 0 { 0 } else { id.len() };
+        let parts = parts.filter(|&(shared, len)| shared <= before && len <= rest.len());
         let (shared, len) = parts.ok_or_else(|| self.damage("an id that cannot be read"))?;
-        let (own, rest) = self.rest.split_at(len);
+        let (own, rest) = rest.split_at(len);
         self.rest = rest;
         id.truncate(shared);
         id.extend_from_slice(own);
+        self.read += 1;
         Ok(())
     }
 

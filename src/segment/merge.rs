@@ -19,7 +19,6 @@ use std::sync::{Mutex, PoisonError};
 
 use self::ordinals::{OrdinalMap, Renumbering};
 use self::terms::{Batch, KeyRange, RangeMerge, Renumber};
-use super::ids::Identity;
 use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header};
 use super::postings::Spool;
@@ -295,14 +294,14 @@ impl Scratch {
         renumbering.apply(map, ordinals);
         let mut chunk = ForwardChunk::new(ordinal_bits);
         let mut rest = ordinals.as_slice();
+        let mut identities = source.reader.identities();
         for index in kept {
             let doc = source.kept(index);
             let row = source.reader.document(doc)?;
             source.reader.forward_positions(doc, positions)?;
             let (own, others) = rest.split_at(positions.len());
             rest = others;
-            let id = source.reader.id(doc)?;
-            let identity = Identity { id: &id, digest: source.reader.digest(doc)? };
+            let identity = identities.get(doc)?;
             chunk.push(identity, row.tokens, row.distinct, own.iter().copied(), positions);
         }
         Ok(chunk)
@@ -314,9 +313,9 @@ mod tests {
     use super::*;
     use crate::hash::Digest;
     use crate::scheme::Fingerprint;
-    use crate::segment::SegmentBuilder;
     use crate::segment::layout::{FOOTER_BYTES, HEADER_BYTES};
     use crate::segment::pages::PAGE_BYTES;
+    use crate::segment::{Identity, SegmentBuilder};
     use ownedbytes::OwnedBytes;
 
     fn open(bytes: &[u8]) -> SegmentReader {

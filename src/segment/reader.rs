@@ -10,7 +10,7 @@ use super::documents::{self, DistinctColumn, Document};
 use super::file::SigFile;
 use super::filter::{Filters, KeyHash};
 use super::forward::ForwardList;
-use super::ids;
+use super::ids::{self, Identities};
 use super::layout::BLOCK_TERMS;
 use super::layout::{Counts, Header, Section};
 use super::postings::{Candidates, List, Postings};
@@ -314,6 +314,11 @@ impl SegmentReader {
             Ok(Fingerprint { key: self.key_at(ordinal)?, position })
         };
         ordinals.iter().zip(&positions).map(fingerprint).collect()
+    }
+
+    /// Ids and digests, to be read in the order of the documents.
+    pub(super) fn identities(&self) -> Identities<'_> {
+        Identities::new(&self.file)
     }
 
     pub(super) fn file(&self) -> &SigFile {
