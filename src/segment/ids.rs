@@ -99,11 +99,7 @@ impl IdsWriter {
 /// When its bytes are damaged or there is no such document.
 pub fn digest(file: &SigFile, doc: u32) -> Result<Digest, Corruption> {
     let (group, index) = place_of(file, doc)?;
-    let group = documents::ids_of_group(file, group)?;
-    let at = group.start.saturating_add(DIGEST_BYTES * index);
-    let bytes = file.read(Section::Ids, at, DIGEST_BYTES)?;
-    let bytes = bytes.try_into().expect("as many bytes as were asked for");
-    Ok(Digest::from(u128::from_le_bytes(bytes)))
+    Ok(Decoder::open(file, group)?.digest(index))
 }
 
 /// The id of document `doc`.
