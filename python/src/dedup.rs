@@ -136,7 +136,11 @@ const MEMORY_BYTES: usize = 512 << 20;
 const PASSAGE_MIN: u32 = 5;
 
 /// What is a duplicate, by the arguments of a call; refuses those that contradict each other.
-fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResult<DedupOptions> {
+fn dedup_options(
+    options: &Options<'_, '_>,
+    store_text: Option<bool>,
+    temporary: bool,
+) -> PyResult<DedupOptions> {
     let near = options.share("min_resemblance")?;
     let near_estimated = options.share("min_estimated_resemblance")?;
     let contained = options.share("min_containment")?;
@@ -161,6 +165,7 @@ fn dedup_options(options: &Options<'_, '_>, store_text: Option<bool>) -> PyResul
             threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
             memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
             resumable: false,
+            temporary,
             strict: true,
         });
     };
@@ -197,7 +202,7 @@ impl Dedup {
         let (scheme, analyzer): (Option<String>, Option<String>) =
             (options.value("scheme")?, options.value("analyzer")?);
         let store_text: Option<bool> = options.value("store_text")?;
-        let dedup = dedup_options(&options, store_text)?;
+        let dedup = dedup_options(&options, store_text, index.is_none())?;
         let (index, against, temporary) = run::short(py, || {
             let open = |path| Ok(Searcher::new(Index::open(path)?.snapshot()?));
             let against = against.into_iter().map(open).collect::<cento::Result<Vec<_>>>()?;

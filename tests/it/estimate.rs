@@ -252,6 +252,7 @@ fn dropped(scheme: &str, least: f64, commit_at: usize) -> Vec<(String, String)> 
         threads: 2,
         memory_bytes: 64 << 20,
         resumable: false,
+        temporary: false,
         strict: true,
     };
     let (texts, mut dropped) = (texts(), Vec::new());

@@ -8,6 +8,7 @@ mod common;
 mod conformance;
 mod crash;
 mod damage;
+mod dedup;
 mod estimate;
 mod format;
 mod index;

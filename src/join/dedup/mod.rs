@@ -18,6 +18,7 @@
 mod committed;
 mod passages;
 mod recent;
+mod unwritten;
 mod verdict;
 
 use std::collections::HashMap;
@@ -35,6 +36,7 @@ use crate::overlap::Overlap;
 use crate::search::Searcher;
 use committed::{Committed, Prepared};
 use recent::{Prefix, Recent, RecentDocuments};
+use unwritten::Unwritten;
 use verdict::{Holder, Reason};
 
 /// How duplicates are found.
@@ -60,6 +62,8 @@ pub struct DedupOptions {
     /// The caller means to go on with the run if it is interrupted: until its end the index says that
     /// it has one.
     pub resumable: bool,
+    /// The index is removed after the run: nothing is written to it as long as `memory_bytes` suffice.
+    pub temporary: bool,
     /// Stop at the first record that is no document.
     pub strict: bool,
 }
@@ -187,6 +191,7 @@ impl<'a> Dedup<'a> {
             against,
             options: Arc::new(options),
             recent: RecentDocuments::default(),
+            unwritten: Unwritten::default(),
             batch: Vec::new(),
             batch_bytes: 0,
             progress: from.clone(),
@@ -224,7 +229,7 @@ impl<'a> Dedup<'a> {
         if is_full { run.decide_batch() } else { Ok(()) }
     }
 
-    /// Decides upon what is left, and commits.
+    /// Decides upon what is left, and commits, unless the index is temporary.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -236,7 +241,7 @@ impl<'a> Dedup<'a> {
         run.decide_batch()?;
         run.progress.done = true;
         run.commit()?;
-        run.writer.finish()
+        if run.options.temporary { Ok(()) } else { run.writer.finish() }
     }
 }
 
@@ -277,6 +282,8 @@ struct Run<'a> {
     against: &'a [Searcher],
     options: Arc<DedupOptions>,
     recent: RecentDocuments,
+    /// Of a temporary index.
+    unwritten: Unwritten,
     batch: Vec<Record>,
     /// Of text in the batch.
     batch_bytes: usize,
@@ -317,8 +324,9 @@ impl Run<'_> {
             self.progress.records += 1;
         }
         // Before the writer commits by itself, without the note.
-        let is_many = self.writer.uncommitted() + BATCH >= UNCOMMITTED_MAX;
-        if is_many || self.recent.bytes() > self.options.memory_bytes / 2 {
+        let uncommitted = self.writer.uncommitted() + self.unwritten.len();
+        let bytes = self.recent.bytes() + self.unwritten.bytes();
+        if uncommitted + BATCH >= UNCOMMITTED_MAX || bytes > self.options.memory_bytes / 2 {
             self.commit()?;
         }
         Ok(())
@@ -326,6 +334,10 @@ impl Run<'_> {
 
     fn commit(&mut self) -> Result<()> {
         (self.sink)(Event::Committing(&mut self.progress.note))?;
+        if self.options.temporary && (self.progress.done || self.unwritten.len() == 0) {
+            return Ok(());
+        }
+        self.unwritten.write(&mut self.writer)?;
         let done = self.progress.done || !self.options.resumable;
         let noted = Progress { done, ..self.progress.clone() };
         let note = serde_json::to_string(&noted).expect("numbers are JSON");
@@ -394,14 +406,16 @@ impl Run<'_> {
 
     /// The id itself, or with a number if it is taken.
     fn free_id(&mut self, id: &str) -> Result<String> {
-        if !self.writer.has(id)? {
+        let is_taken =
+            |id: &str| -> Result<bool> { Ok(self.unwritten.has(id) || self.writer.has(id)?) };
+        if !is_taken(id)? {
             return Ok(id.to_owned());
         }
         let number = self.numbers.entry(id.to_owned()).or_insert(1);
         loop {
             *number += 1;
             let numbered = format!("{id}#{number}");
-            if !self.writer.has(&numbered)? {
+            if !is_taken(&numbered)? {
                 return Ok(numbered);
             }
         }
@@ -415,7 +429,11 @@ impl Run<'_> {
         let recent = Recent { id, keys, tokens, signature, text };
         let indexed = self.options.indexed(recent.keys.len());
         self.recent.add(recent, signed.digest, indexed);
-        self.writer.add_signed(signed)?;
+        if self.options.temporary {
+            self.unwritten.push(signed, self.writer.index().config().store_text);
+        } else {
+            self.writer.add_signed(signed)?;
+        }
         Ok(())
     }
 }

@@ -176,6 +176,7 @@ mod tests {
                 threads: 1,
                 memory_bytes: 0,
                 resumable: false,
+                temporary: false,
                 strict: false,
             };
             let (near, both) = (options(None), options(Some(f64::from(tenths) / 10.0)));

@@ -261,6 +261,7 @@ impl Dedup {
             threads: self.threads.unwrap_or_else(cento::available_threads),
             memory_bytes: self.memory,
             resumable: self.index.is_some() && self.out.is_some(),
+            temporary: self.index.is_none(),
             strict: self.strict,
         }
     }
@@ -329,6 +330,7 @@ impl Dedup {
             threads: _,
             memory_bytes: _,
             resumable,
+            temporary: _,
             strict: _,
         } = options;
         let SourceOptions {

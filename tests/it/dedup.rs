@@ -1,0 +1,74 @@
+//! Deduplication of a stream, by the library.
+
+use cento::hash::mix64;
+use cento::index::{Config, Document, Index, Signed};
+use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
+use cento::tantivy::directory::RamDirectory;
+use proptest::prelude::*;
+
+/// Of few words, so that many resemble each other; ids come twice.
+fn document(seed: u64) -> Document {
+    let family = seed / 3;
+    let word =
+        |i: u64| format!("w{}", mix64(if i == 0 { seed } else { family } ^ i << 40) % 50_000);
+    let text: Vec<String> = (0..5 + mix64(family) % 8).map(word).collect();
+    Document::new(format!("doc{}", seed % 1998), text.join(" "))
+}
+
+/// What becomes of each document, and how many the index has afterwards.
+fn verdicts(documents: &[Document], options: &DedupOptions) -> (Vec<Verdict>, u64) {
+    let config = Config::new("kgram(k=1)", "words", options.passage.is_some()).unwrap();
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+    let mut verdicts = Vec::new();
+    let mut sink = |event: Event<'_>| {
+        if let Event::Decided(decision) = event {
+            verdicts.push(decision.verdict.clone());
+        }
+        Ok(())
+    };
+    let mut run = Dedup::new(&index, &[], options, Progress::default(), &mut sink).unwrap();
+    for document in documents {
+        let signed = Signed::new(document.clone(), index.config()).unwrap();
+        run.push(Record::Document(signed)).unwrap();
+    }
+    run.finish().unwrap();
+    (verdicts, index.snapshot().unwrap().documents())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    #[test]
+    fn a_temporary_index_changes_no_verdict_and_is_written_if_memory_is_used_up(
+        first in 0u64..1_000_000,
+        contained in prop::option::of(0.5f64..1.0),
+        passage in prop::option::of(Just(5usize)),
+    ) {
+        let documents: Vec<Document> = (first..first + 3000).map(document).collect();
+        let kept = DedupOptions {
+            near: Some(0.6),
+            near_estimated: None,
+            contained,
+            passage,
+            boilerplate: Vec::new(),
+            threads: 2,
+            memory_bytes: 64 << 20,
+            resumable: false,
+            temporary: false,
+            strict: true,
+        };
+        let (expected, count) = verdicts(&documents, &kept);
+        let is_kept = |verdict: &&Verdict| matches!(verdict, Verdict::Kept { .. });
+        prop_assert_eq!(expected.iter().filter(is_kept).count() as u64, count);
+        prop_assert!(count < 3000);
+        let is_renamed = |verdict: &Verdict| matches!(verdict, Verdict::Kept { kept_as: Some(_), .. });
+        prop_assert!(expected.iter().any(is_renamed));
+        let temporary = DedupOptions { temporary: true, ..kept.clone() };
+        let (found, written) = verdicts(&documents, &temporary);
+        prop_assert_eq!((&found, written), (&expected, 0));
+        // After each batch there is no more room.
+        let (found, written) = verdicts(&documents, &DedupOptions { memory_bytes: 1 << 16, ..temporary });
+        prop_assert_eq!(&found, &expected);
+        prop_assert!((1..=count).contains(&written), "{} of {}", written, count);
+    }
+}
