@@ -4,14 +4,11 @@
 
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
-use crate::segment::{ForwardList, Keys, SegmentReader, Term};
+use crate::segment::{ForwardList, SegmentReader, Terms, find_in};
 use crate::stop::Stop;
 
 /// Looked up at a time: some tens of milliseconds, if the disk has to be asked.
 const KEYS_AT_ONCE: usize = 1 << 16;
-
-/// The terms of a segment that are among some keys, each with its place among them.
-pub type Terms<'a> = Vec<(u32, Term<'a>)>;
 
 /// The terms of each segment that are among the ascending `keys`, each with its place among them.
 ///
@@ -22,21 +19,17 @@ pub fn terms_of<'a>(
     keys: &[u64],
     stop: Stop<'_>,
 ) -> Result<Vec<Terms<'a>>> {
-    let mut terms: Vec<Terms<'a>> = segments.iter().map(|_| Vec::new()).collect();
     let keys_at_once = (KEYS_AT_ONCE / segments.len().max(1)).max(1);
+    if keys.len() <= keys_at_once {
+        stop.check()?;
+        return Ok(find_in(segments, keys)?);
+    }
+    let mut terms: Vec<Terms<'a>> = segments.iter().map(|_| Vec::new()).collect();
     for (number, part) in keys.chunks(keys_at_once).enumerate() {
         stop.check()?;
         let before = (number * keys_at_once) as u32;
-        // What is read first is requested in all segments before it is read in one.
-        let part = Keys::new(part);
-        let begun: Vec<_> = segments.iter().map(|segment| segment.look_up(&part)).collect();
-        for (terms, begun) in terms.iter_mut().zip(begun) {
-            let found = begun.finish()?;
-            if keys.len() <= keys_at_once {
-                *terms = found;
-            } else {
-                terms.extend(found.into_iter().map(|(place, term)| (before + place, term)));
-            }
+        for (terms, found) in terms.iter_mut().zip(find_in(segments, part)?) {
+            terms.extend(found.into_iter().map(|(place, term)| (before + place, term)));
         }
     }
     Ok(terms)

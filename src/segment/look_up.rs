@@ -1,41 +1,25 @@
-//! Which of these fingerprints occur in this segment?
+//! Which of these fingerprints occur in these segments?
 //!
-//! A look-up of one key is a chain of loads, each of which waits for memory: the line of a filter, the
-//! entry of a block in the term index, high parts, the term's entry, its list. Here all keys go along the
-//! chain together: what a step needs is requested for all of them before the first of them takes it. The
-//! first step, which is the last one of most keys of a new text, is apart, so that it can be requested in
-//! many segments at once.
+//! A look-up of one key is a chain of loads, each of which waits for memory, or for the disk: the line of a
+//! filter, the entry of a block in the term index, high parts, the term's entry, its list. Here all keys go
+//! along the chain together, in all segments: what a step needs is requested for all of them before the
+//! first of them takes it.
 
 use super::block::Block;
 use super::filter::KeyHash;
 use super::layout::{BLOCK_TERMS, Section};
 use super::postings::Postings;
 use super::reader::{SegmentReader, Term};
+use super::term_index::Located;
 use crate::error::Corruption;
 
 /// The number of bytes of a posting list that are requested before its length is known.
 const LIST_FETCH_BYTES: usize = 512;
 
-/// Keys to be looked up in several segments, with what is the same in all of them.
-pub struct Keys {
-    keys: Vec<(u64, KeyHash)>,
-}
+/// The terms of a segment that are among some keys, each with its place among them.
+pub type Terms<'a> = Vec<(u32, Term<'a>)>;
 
-impl std::fmt::Debug for Keys {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Keys").finish_non_exhaustive()
-    }
-}
-
-impl Keys {
-    /// These keys, which ascend.
-    #[must_use]
-    pub fn new(keys: &[u64]) -> Keys {
-        Keys { keys: keys.iter().map(|&key| (key, KeyHash::of(key))).collect() }
-    }
-}
-
-/// A key that is looked up.
+/// A key that is looked up in a segment.
 #[derive(Clone, Copy)]
 struct Wanted {
     key: u64,
@@ -45,19 +29,18 @@ struct Wanted {
     /// Its place among the keys.
     i: u32,
     group: u32,
+    /// The place of the segment.
+    segment: u32,
 }
 
-/// Keys whose look-up in a segment has begun.
-pub struct LookUp<'a> {
-    reader: &'a SegmentReader,
-    wanted: Vec<Wanted>,
-}
+/// A key and the block of terms that may have it.
+type InBlock = (Wanted, Located);
 
-impl std::fmt::Debug for LookUp<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LookUp").finish_non_exhaustive()
-    }
-}
+/// A key, the number of the block that may have it, the block, and where a search in it begins.
+type Sought<'a> = (Wanted, usize, Block<'a>, usize);
+
+/// A key that is there: its place and that of the segment, the ordinal of its term, and its postings.
+type Present = (u32, u32, u32, Postings);
 
 impl SegmentReader {
     /// The terms of those of the ascending `keys` that occur in the segment, each with its place
@@ -68,109 +51,165 @@ impl SegmentReader {
     ///
     /// # Errors
     /// When the bytes to be read are damaged.
-    pub fn find_all(&self, keys: &[u64]) -> Result<Vec<(u32, Term<'_>)>, Corruption> {
-        self.look_up(&Keys::new(keys)).finish()
-    }
-
-    /// Begins to look keys up: requests what is read first, and reads nothing.
-    #[must_use]
-    pub fn look_up(&self, keys: &Keys) -> LookUp<'_> {
-        let (file, index, filters) = (self.file(), self.index(), self.filters());
-        let mut wanted = Vec::with_capacity(keys.keys.len());
-        for (i, &(key, hash)) in (0..).zip(&keys.keys) {
-            if let Some(group) = index.group_of(key) {
-                let line_at = filters.line_at(hash, group);
-                wanted.push(Wanted { key, hash, line_at, i, group: group as u32 });
-            }
-        }
-        file.fetch(Section::Filter, wanted.iter().map(|key| key.line_at..key.line_at + 1));
-        // Of a key that passes one entry is read, but which one takes longer to find out than to ask for a
-        // page. Keys ascend, and so do their groups.
-        let groups = wanted.chunk_by(|a, b| a.group == b.group);
-        file.fetch(Section::TermIndex, groups.map(|same| index.record_of(same[0].group as usize)));
-        let near = |at: usize| file.touch(Section::Filter, at);
-        std::hint::black_box(wanted.iter().fold(0, |sum, key| sum ^ near(key.line_at)));
-        LookUp { reader: self, wanted }
+    pub fn find_all(&self, keys: &[u64]) -> Result<Terms<'_>, Corruption> {
+        Ok(find_in(&[self], keys)?.remove(0))
     }
 }
 
-impl<'a> LookUp<'a> {
-    /// The terms of those of the keys that occur in the segment, each with its place among them.
-    ///
-    /// # Errors
-    /// When the bytes to be read are damaged.
-    pub fn finish(mut self) -> Result<Vec<(u32, Term<'a>)>, Corruption> {
-        self.filter()?;
-        if self.wanted.is_empty() {
-            return Ok(Vec::new());
-        }
-        let found = self.found()?;
-        let file = self.reader.file();
-        let lists = || {
-            found.iter().filter_map(|(_, _, postings)| match postings {
-                Postings::List(at) => Some(*at as usize),
-                _ => None,
-            })
-        };
-        file.fetch(Section::Postings, lists().map(|at| at..at + LIST_FETCH_BYTES));
-        let near = lists().fold(0, |sum, at| sum ^ file.touch(Section::Postings, at));
-        std::hint::black_box(near);
-        let mut terms = Vec::with_capacity(found.len());
-        for (i, ordinal, postings) in found {
-            terms.push((i, self.reader.term(ordinal, postings)?));
-        }
-        Ok(terms)
+/// The terms of each segment that are among the ascending `keys`; see
+/// [`find_all`](SegmentReader::find_all).
+///
+/// # Errors
+/// When the bytes to be read are damaged.
+pub fn find_in<'a>(
+    segments: &[&'a SegmentReader],
+    keys: &[u64],
+) -> Result<Vec<Terms<'a>>, Corruption> {
+    let look_up = LookUp { segments };
+    let mut wanted = look_up.begin(keys);
+    look_up.filter(&mut wanted)?;
+    if wanted.is_empty() {
+        return Ok(segments.iter().map(|_| Vec::new()).collect());
+    }
+    let in_blocks = look_up.locate(&wanted)?;
+    let sought = look_up.seek(&in_blocks)?;
+    look_up.terms(look_up.find(&sought))
+}
+
+/// The steps of a look-up. Each requests what the next one reads, of the disk for all segments before
+/// memory is waited for in one.
+struct LookUp<'s, 'a> {
+    segments: &'s [&'a SegmentReader],
+}
+
+impl<'a> LookUp<'_, 'a> {
+    fn of(&self, wanted: &Wanted) -> &'a SegmentReader {
+        self.segments[wanted.segment as usize]
     }
 
-    /// Leaves the keys that pass the filters.
-    fn filter(&mut self) -> Result<(), Corruption> {
-        let (file, filters) = (self.reader.file(), self.reader.filters());
+    /// All keys in all segments; requests lines of the filters.
+    fn begin(&self, keys: &[u64]) -> Vec<Wanted> {
+        let hashes: Vec<KeyHash> = keys.iter().map(|&key| KeyHash::of(key)).collect();
+        let mut wanted: Vec<Wanted> = Vec::with_capacity(keys.len() * self.segments.len());
+        for (segment, reader) in (0..).zip(self.segments) {
+            let (file, index, filters) = (reader.file(), reader.index(), reader.filters());
+            let before = wanted.len();
+            for (i, (&key, &hash)) in (0..).zip(keys.iter().zip(&hashes)) {
+                if let Some(group) = index.group_of(key) {
+                    let line_at = filters.line_at(hash, group);
+                    wanted.push(Wanted { key, hash, line_at, i, group: group as u32, segment });
+                }
+            }
+            let own = &wanted[before..];
+            file.fetch(Section::Filter, own.iter().map(|key| key.line_at..key.line_at + 1));
+        }
+        near(wanted.iter().map(|key| self.of(key).file().touch(Section::Filter, key.line_at)));
+        wanted
+    }
+
+    /// Leaves the keys that pass the filters; requests entries of the term index.
+    fn filter(&self, wanted: &mut Vec<Wanted>) -> Result<(), Corruption> {
         let mut passing = 0;
-        for at in 0..self.wanted.len() {
-            let key = self.wanted[at];
-            self.wanted[passing] = key;
+        for at in 0..wanted.len() {
+            let key = wanted[at];
+            wanted[passing] = key;
+            let (file, filters) = (self.of(&key).file(), self.of(&key).filters());
             passing += usize::from(filters.passes(file, key.hash, key.line_at)?);
         }
-        self.wanted.truncate(passing);
+        wanted.truncate(passing);
+        for own in wanted.chunk_by(|a, b| a.segment == b.segment) {
+            let (file, index) = (self.of(&own[0]).file(), self.of(&own[0]).index());
+            // Which entry of a group is read takes longer to find out than to ask for a page.
+            let groups = own.chunk_by(|a, b| a.group == b.group);
+            let records = groups.map(|same| index.record_of(same[0].group as usize));
+            file.fetch(Section::TermIndex, records);
+        }
+        near(wanted.iter().map(|key| {
+            let reader = self.of(key);
+            let at = reader.index().place(key.group as usize, key.key);
+            reader.file().touch(Section::TermIndex, at)
+        }));
         Ok(())
     }
 
-    /// The keys that are there: the place of each, the ordinal of its term, and its postings.
-    fn found(&self) -> Result<Vec<(u32, u32, Postings)>, Corruption> {
-        let (file, index) = (self.reader.file(), self.reader.index());
-        let places = self.wanted.iter().map(|key| index.place(key.group as usize, key.key));
-        let near = places.fold(0, |sum, at| sum ^ file.touch(Section::TermIndex, at));
-        std::hint::black_box(near);
-        let mut in_blocks = Vec::with_capacity(self.wanted.len());
-        for wanted in &self.wanted {
-            if let Some(block) = index.block_of(file, wanted.group as usize, wanted.key)? {
-                in_blocks.push((*wanted, index.locate(file, block)?));
+    /// The blocks that may have the keys; requests their high parts.
+    fn locate(&self, wanted: &[Wanted]) -> Result<Vec<InBlock>, Corruption> {
+        let mut in_blocks: Vec<InBlock> = Vec::with_capacity(wanted.len());
+        for key in wanted {
+            let (file, index) = (self.of(key).file(), self.of(key).index());
+            if let Some(block) = index.block_of(file, key.group as usize, key.key)? {
+                in_blocks.push((*key, index.locate(file, block)?));
             }
         }
-        file.fetch(Section::Terms, in_blocks.iter().map(|(_, at)| at.range.0..at.range.1));
-        let near = |at: usize| file.touch(Section::Terms, at);
-        std::hint::black_box(in_blocks.iter().fold(0, |sum, (_, located)| {
+        for own in in_blocks.chunk_by(|a, b| a.0.segment == b.0.segment) {
+            let ranges = own.iter().map(|(_, at)| at.range.0..at.range.1);
+            self.of(&own[0].0).file().fetch(Section::Terms, ranges);
+        }
+        near(in_blocks.iter().map(|(key, located)| {
+            let touch = |at: usize| self.of(key).file().touch(Section::Terms, at);
             // High parts are 64 to 96 bytes.
-            sum ^ near(located.range.0) ^ near(located.range.0 + 64)
+            touch(located.range.0) ^ touch(located.range.0 + 64)
         }));
-        let mut blocks: Vec<(Wanted, usize, Block<'_>, usize)> =
-            Vec::with_capacity(in_blocks.len());
-        for (wanted, located) in in_blocks {
-            let (at, block) = (located.block, index.open_block(file, &located)?);
-            if let Some(bit) = block.seek(wanted.key) {
-                blocks.push((wanted, at, block, bit));
-            }
-        }
-        std::hint::black_box(
-            blocks.iter().fold(0, |sum, (key, _, block, bit)| sum ^ block.entry(key.key, *bit)),
-        );
-        let mut found = Vec::with_capacity(blocks.len());
-        for (wanted, at, block, bit) in blocks {
-            if let Some(place) = block.find_from(wanted.key, bit) {
-                let ordinal = (at * BLOCK_TERMS + place) as u32;
-                found.push((wanted.i, ordinal, block.postings(place)));
-            }
-        }
-        Ok(found)
+        Ok(in_blocks)
     }
+
+    /// Where in its block each key is, if it is there; requests entries of terms.
+    fn seek(&self, in_blocks: &[InBlock]) -> Result<Vec<Sought<'a>>, Corruption> {
+        let mut sought: Vec<Sought<'a>> = Vec::with_capacity(in_blocks.len());
+        for (key, located) in in_blocks {
+            let reader = self.of(key);
+            let block = reader.index().open_block(reader.file(), located)?;
+            if let Some(bit) = block.seek(key.key) {
+                sought.push((*key, located.block, block, bit));
+            }
+        }
+        near(sought.iter().map(|(key, _, block, bit)| block.entry(key.key, *bit)));
+        Ok(sought)
+    }
+
+    /// The keys that are there; requests their lists.
+    fn find(&self, sought: &[Sought<'a>]) -> Vec<Present> {
+        let mut found = Vec::with_capacity(sought.len());
+        for (key, at, block, bit) in sought {
+            if let Some(place) = block.find_from(key.key, *bit) {
+                let ordinal = (at * BLOCK_TERMS + place) as u32;
+                found.push((key.i, key.segment, ordinal, block.postings(place)));
+            }
+        }
+        for own in found.chunk_by(|a, b| a.1 == b.1) {
+            let ranges = own.iter().filter_map(list_of).map(|at| at..at + LIST_FETCH_BYTES);
+            self.segments[own[0].1 as usize].file().fetch(Section::Postings, ranges);
+        }
+        near(found.iter().filter_map(|present| {
+            let file = self.segments[present.1 as usize].file();
+            Some(file.touch(Section::Postings, list_of(present)?))
+        }));
+        found
+    }
+
+    /// Their terms, by segment.
+    fn terms(&self, found: Vec<Present>) -> Result<Vec<Terms<'a>>, Corruption> {
+        let mut terms: Vec<Terms<'a>> = self.segments.iter().map(|_| Vec::new()).collect();
+        for own in found.chunk_by(|a, b| a.1 == b.1) {
+            terms[own[0].1 as usize].reserve_exact(own.len());
+        }
+        for (i, segment, ordinal, postings) in found {
+            let segment = segment as usize;
+            terms[segment].push((i, self.segments[segment].term(ordinal, postings)?));
+        }
+        Ok(terms)
+    }
+}
+
+/// Where the list of a term begins, if it has one.
+fn list_of((_, _, _, postings): &Present) -> Option<usize> {
+    match postings {
+        Postings::List(at) => Some(*at as usize),
+        _ => None,
+    }
+}
+
+/// Reads these bytes, which brings the memory around them near.
+fn near(bytes: impl Iterator<Item = u8>) {
+    std::hint::black_box(bytes.fold(0, |all, byte| all ^ byte));
 }

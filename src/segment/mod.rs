@@ -31,7 +31,7 @@ pub use documents::{DistinctColumn, Document};
 pub(crate) use forward::ForwardList;
 pub use ids::Identity;
 pub use layout::{Counts, FORMAT_VERSION, Header, Section};
-pub use look_up::{Keys, LookUp};
+pub use look_up::{Terms, find_in};
 pub use merge::{MergeOptions, MergeSource, merge, merge_work};
 pub use postings::Candidates;
 pub use read_ahead::ReadAhead;
