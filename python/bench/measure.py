@@ -118,6 +118,17 @@ def adding(command: str, corpus: Path, rounds: int) -> None:
         report(name, "MB/s", size, seconds[name], seconds["command"])
 
 
+def asked_of(other: subprocess.Popen[str], how: str) -> tuple[tuple[float, float], int]:
+    """The times of all searches by the library, and the number of hits."""
+    assert other.stdin is not None
+    assert other.stdout is not None
+    before = used_by(other.pid)
+    other.stdin.write(f"{how}\n")
+    other.stdin.flush()
+    taken, hits = other.stdout.readline().split()
+    return (float(taken), used_by(other.pid) - before), int(hits)
+
+
 def searching(example: str, corpus: Path, rounds: int) -> None:
     with corpus.open(encoding="utf-8") as lines:
         rows = [(str(row["id"]), row["text"]) for row in map(json.loads, lines)]
@@ -136,40 +147,49 @@ def searching(example: str, corpus: Path, rounds: int) -> None:
                 out.write(json.dumps({"text": text}) + "\n")
         for threads in (1, 2):
             library: Times = []
+            keeping: Times = []
             python: Times = []
             table: Times = []
+            reading: Times = []
             call = [example, index.path, str(asked), str(threads)]
             with subprocess.Popen(
                 call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             ) as other:
-                assert other.stdin is not None
-                assert other.stdout is not None
                 for at in range(rounds + 1):
-                    before = used_by(other.pid)
-                    other.stdin.write("\n")
-                    other.stdin.flush()
-                    taken, hits = other.stdout.readline().split()
-                    theirs = (float(taken), used_by(other.pid) - before)
-                    answers: list[cento.Answer] = []
-
-                    def search(answers: Any = answers, threads: int = threads) -> None:
-                        answers += index.search_many(texts, threads=threads)
-
-                    ours = timed(search)
+                    theirs, hits = asked_of(other, "")
+                    kept, _ = asked_of(other, "keep")
+                    found: list[cento.Answers] = []
+                    ours = timed(
+                        lambda threads=threads, found=found: found.append(
+                            index.search_many(texts, threads=threads)
+                        )
+                    )
+                    count = [0]
+                    read = timed(
+                        lambda found=found, count=count: count.append(
+                            sum(len(answer.hits) for answer in found[0])
+                        )
+                    )
+                    found.clear()
                     arrow = timed(
                         lambda threads=threads: index.search_many(
                             texts, threads=threads, to_arrow=True
                         )
                     )
-                    assert sum(map(len, answers)) == int(hits)
+                    assert count[-1] == hits
                     if at > 0:  # The first brings the index into memory.
                         library.append(theirs)
+                        keeping.append(kept)
                         python.append(ours)
+                        reading.append((ours[0] + read[0], ours[1] + read[1]))
                         table.append(arrow)
+                assert other.stdin is not None
                 other.stdin.close()
             print(f"searching {corpus.name}: {len(texts)} queries, {threads} threads")
             report("library", "q/s ", len(texts), library, library)
+            report("library, answers kept", "q/s ", len(texts), keeping, library)
             report("search_many", "q/s ", len(texts), python, library)
+            report("search_many, hits read", "q/s ", len(texts), reading, library)
             report("search_many, to_arrow", "q/s ", len(texts), table, library)
 
 

@@ -3,13 +3,13 @@
 //!     searches INDEX QUERIES.jsonl THREADS
 //!
 //! For each line of standard input it searches for all texts once and prints the seconds, so that
-//! `measure.py` can take turns with it.
+//! `measure.py` can take turns with it. If the line is `keep`, it keeps all answers until the last has come.
 
 use std::io::BufRead;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use cento::{Index, Query, Searcher};
+use cento::{Error, Index, Query, Searcher};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -24,26 +24,32 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let searcher = Searcher::new(Index::open(index)?.snapshot()?);
     for line in std::io::stdin().lock().lines() {
-        line?;
+        let keeps = line? == "keep";
         let started = Instant::now();
         let next = AtomicUsize::new(0);
-        let hits: usize = std::thread::scope(|scope| {
+        let parts = std::thread::scope(|scope| {
             let search = || {
-                let mut hits = 0;
+                let (mut hits, mut kept) = (0, Vec::new());
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(text) = texts.get(at) else { return Ok::<_, cento::Error>(hits) };
-                    hits += searcher.search(&Query::text(text.clone()))?.hits.len();
+                    let Some(text) = texts.get(at) else { return Ok::<_, Error>((hits, kept)) };
+                    let answer = searcher.search(&Query::text(text.clone()))?;
+                    hits += answer.hits.len();
+                    if keeps {
+                        kept.push(answer);
+                    }
                 }
             };
             let threads: Vec<_> = (0..threads).map(|_| scope.spawn(search)).collect();
-            let mut hits = 0;
-            for thread in threads {
-                hits += thread.join().map_err(|_| "a search panicked")??;
-            }
-            Ok::<_, Box<dyn std::error::Error>>(hits)
+            let parts = threads.into_iter().map(|thread| match thread.join() {
+                Ok(part) => Ok(part?),
+                Err(_) => Err("a search panicked".into()),
+            });
+            parts.collect::<Result<Vec<_>, Box<dyn std::error::Error>>>()
         })?;
-        println!("{} {hits}", started.elapsed().as_secs_f64());
+        let seconds = started.elapsed().as_secs_f64();
+        let hits: usize = parts.iter().map(|(hits, _)| hits).sum();
+        println!("{seconds} {hits}");
     }
     Ok(())
 }

@@ -509,6 +509,15 @@ impl Table {
     }
 }
 
+/// What the ranges of a passage count.
+pub fn unit_of(unit: Unit, as_bytes: bool) -> &'static str {
+    match (unit, as_bytes) {
+        (Unit::Tokens, _) => "tokens",
+        (Unit::Bytes, true) => "bytes",
+        (Unit::Bytes, false) => "characters",
+    }
+}
+
 /// The names of the numbers of a passage, but for its similarity.
 const PASSAGE: [&str; 5] = ["query_start", "query_end", "hit_start", "hit_end", "tokens"];
 
@@ -529,11 +538,7 @@ fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bo
                 column.push(number);
             }
             similarities.push(passage.similarity);
-            units.push(match (passage.unit, as_bytes) {
-                (Unit::Tokens, _) => "tokens",
-                (Unit::Bytes, true) => "bytes",
-                (Unit::Bytes, false) => "characters",
-            });
+            units.push(unit_of(passage.unit, as_bytes));
         }
     }
     let mut columns: Vec<ArrayRef> =

@@ -1,4 +1,4 @@
-//! Which documents, ids and meta objects are these values of Python?
+//! Which documents, ids and meta objects are these values of Python, and which values are meta objects?
 
 use cento::index::{META_DEPTH_MAX, id_of_json};
 use cento::{Document, Error};
@@ -120,6 +120,34 @@ fn json_of(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Valu
         return Err(refuse(place, what));
     };
     Ok(json)
+}
+
+/// A meta object as a `dict`.
+pub fn dict_of<'py>(py: Python<'py>, meta: &Map<String, Value>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in meta {
+        dict.set_item(name, value_of(py, value)?)?;
+    }
+    Ok(dict)
+}
+
+/// What `json.loads` makes of a value, whose depth is that of a meta object at most.
+fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(is_set) => PyBool::new(py, *is_set).to_owned().into_any(),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => number.into_pyobject(py)?.into_any(),
+            (None, Some(number)) => number.into_pyobject(py)?.into_any(),
+            (None, None) => number.as_f64().into_pyobject(py)?,
+        },
+        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Array(values) => {
+            let values = values.iter().map(|value| value_of(py, value));
+            PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        Value::Object(map) => dict_of(py, map)?.into_any(),
+    })
 }
 
 /// The document that an item of an iterable is: `(id, text)`, `(id, text, meta)` or a mapping, and, if an id is

@@ -9,11 +9,12 @@ use cento::{Error, MaxDf, Searcher, Snapshot};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::answer::{Answer, Answers};
 use crate::convert::{id_of, to_json};
 use crate::error::{Failure, refused};
 use crate::pairs::{self, Pairs};
 use crate::run;
-use crate::search::{self, Answer};
+use crate::search;
 use crate::writer::Writer;
 
 /// An index that is open in this process.
@@ -232,7 +233,7 @@ impl Index {
         threads: Option<usize>,
         as_bytes: bool,
         options: &Bound<'_, PyDict>,
-    ) -> PyResult<Vec<Answer>> {
+    ) -> PyResult<Answers> {
         search::many(py, self, texts, threads, as_bytes, options)
     }
 

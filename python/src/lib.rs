@@ -1,9 +1,10 @@
 //! The native half of the Python package `cento`: what does the library do for `package/cento`?
 //!
 //! Names, types, defaults and documentation are in Python; here is what needs the library: values go in as
-//! Python's own, results come out as JSON of the library's own types, of which the Python half makes
-//! classes. Every call that may take long releases the GIL and looks for signals ([`run`]).
+//! Python's own; answers come out as tuples, other results as JSON of the library's own types, of which
+//! the Python half makes classes. Every call that may take long releases the GIL and looks for signals ([`run`]).
 
+mod answer;
 mod arrow;
 mod compare;
 mod convert;
@@ -29,7 +30,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<index::Index>()?;
     module.add_class::<writer::Writer>()?;
-    module.add_class::<search::Answer>()?;
+    module.add_class::<answer::Answer>()?;
+    module.add_class::<answer::Answers>()?;
     module.add_class::<pairs::Pairs>()?;
     module.add_class::<dedup::Dedup>()?;
     module.add_class::<stream::Stream>()?;

@@ -1,7 +1,7 @@
-//! What is asked of an index, and what is found?
+//! What is asked of an index?
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cento::scheme::Fingerprint;
 use cento::text::kind::no_text_in;
@@ -9,10 +9,9 @@ use cento::{Config, Error, Query, Searcher, Subject};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::arrow::Table;
-use crate::convert::{id_of, text_of, to_json};
+use crate::answer::{Answer, Answers, Found};
+use crate::convert::{id_of, text_of};
 use crate::error::{Failure, refused};
-use crate::html;
 use crate::index::Index;
 use crate::offsets;
 use crate::query::Options;
@@ -20,49 +19,6 @@ use crate::run::{self, Flag};
 
 /// Scheme, analyser, digest of the frequency table, tokens, and fingerprints with their positions.
 pub type Signed = (String, String, Option<String>, u32, Vec<(u64, u32)>);
-
-/// What a search found.
-#[pyclass(frozen, module = "cento._native")]
-pub struct Answer {
-    /// As the library gives it, with passages in bytes.
-    answer: cento::Answer,
-    /// The same with passages in code points, if it has any and they are asked for.
-    shown: Option<cento::Answer>,
-    /// What was searched, and for what, if passages were asked for: a notebook shows them in their
-    /// texts.
-    asked: Option<(Searcher, Subject)>,
-}
-
-impl Answer {
-    /// With offsets in the unit that was asked for.
-    fn in_units(&self) -> &cento::Answer {
-        self.shown.as_ref().unwrap_or(&self.answer)
-    }
-}
-
-#[pymethods]
-impl Answer {
-    /// The answer, with offsets in the unit that was asked for.
-    fn shown(&self) -> PyResult<String> {
-        to_json(self.in_units())
-    }
-
-    /// The answer as the command line and the service write it, with offsets in bytes.
-    fn json(&self) -> PyResult<String> {
-        to_json(&self.answer)
-    }
-
-    /// The answer as a page of HTML; none if it has no passages.
-    fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        html::page(py, self.asked.as_ref(), &self.answer)
-    }
-
-    /// The hits of each answer as a table, with the number of the answer.
-    #[staticmethod]
-    fn table(answers: Vec<Py<Answer>>, as_bytes: bool) -> PyResult<Table> {
-        Table::of_answers(answers.iter().map(|answer| answer.get().in_units()), as_bytes)
-    }
-}
 
 /// A text of so many bytes is searched for in less time than it takes to notice.
 const SHORT_BYTES: usize = 16 << 10;
@@ -99,24 +55,28 @@ pub fn one(
     let mut work = |stop: Option<&Flag>| {
         let searcher = index.searcher()?;
         query.stop = stop.cloned();
-        answer(&searcher, &mut query, as_bytes)
+        find(&searcher, &mut query, as_bytes)
     };
-    if is_short { run::short(py, || work(None)) } else { run::long(py, |stop| work(Some(stop))) }
+    let found = match is_short {
+        true => run::short(py, || work(None)),
+        false => run::long(py, |stop| work(Some(stop))),
+    };
+    Ok(Answers::new(vec![found?], as_bytes).get(0))
 }
 
 /// Searches, and takes what was searched for out of the query.
-fn answer(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result<Answer> {
+fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result<Found> {
     let answer = searcher.search(query)?;
     let shown = match as_bytes {
         true => None,
-        false => offsets::of_answer(searcher, &query.subject, &answer)?,
+        false => offsets::of_answer(searcher, &query.subject, &answer)?.map(Box::new),
     };
     let has_passages = answer.hits.iter().any(|hit| hit.passages.iter().flatten().next().is_some());
     let asked = has_passages.then(|| {
         let subject = std::mem::replace(&mut query.subject, Subject::Text(String::new()));
-        (searcher.clone(), subject)
+        Box::new((searcher.clone(), subject))
     });
-    Ok(Answer { answer, shown, asked })
+    Ok(Found { answer, shown, asked })
 }
 
 /// Refuses what is no text, of which nothing could be found.
@@ -135,7 +95,7 @@ pub fn many(
     threads: Option<usize>,
     as_bytes: bool,
     options: &Bound<'_, PyDict>,
-) -> PyResult<Vec<Answer>> {
+) -> PyResult<Answers> {
     let query = Options(options).query()?;
     let mut asked = Vec::new();
     for (number, text) in texts.try_iter()?.enumerate() {
@@ -155,27 +115,28 @@ pub fn many(
     run::long(py, |stop| {
         let searcher = index.searcher()?;
         let next = AtomicUsize::new(0);
-        let work = || {
+        let found: Vec<OnceLock<Found>> = asked.iter().map(|_| OnceLock::new()).collect();
+        let work = || -> cento::Result<()> {
             let mut query = Query { stop: Some(stop.clone()), ..query.clone() };
-            let mut found = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(text) = asked.get(number) else { return Ok(found) };
+                let Some(text) = asked.get(number) else { return Ok(()) };
                 let text =
                     std::mem::take(&mut *text.lock().unwrap_or_else(PoisonError::into_inner));
                 query.subject = Subject::Text(text);
-                found.push((number, answer(&searcher, &mut query, as_bytes)?));
+                let _ = found[number].set(find(&searcher, &mut query, as_bytes)?);
             }
         };
-        let parts: Vec<cento::Result<Vec<(usize, Answer)>>> = std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
             let ended = || Err(Error::internal("a search", "it panicked"));
-            handles.into_iter().map(|handle| handle.join().unwrap_or_else(|_| ended())).collect()
-        });
-        let parts = parts.into_iter().collect::<cento::Result<Vec<_>>>()?;
-        let mut found: Vec<(usize, Answer)> = parts.into_iter().flatten().collect();
-        found.sort_unstable_by_key(|(number, _)| *number);
-        Ok(found.into_iter().map(|(_, answer)| answer).collect())
+            let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| ended()));
+            own.and(others.collect::<cento::Result<()>>())
+        })?;
+        // There is one for each, or there was an error.
+        let found = found.into_iter().filter_map(OnceLock::into_inner).collect();
+        Ok(Answers::new(found, as_bytes))
     })
 }
 

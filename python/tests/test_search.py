@@ -115,9 +115,61 @@ def test_many_searches_are_as_many_answers(
         found = index.search_many(iter(queries), threads=threads, passages=True)
         one_by_one = [index.search(text, passages=True) for text in queries]
         assert [list(answer) for answer in found] == [list(answer) for answer in one_by_one]
-    assert index.search_many([]) == []
+    assert not index.search_many([])
     with pytest.raises(cento.InputError, match="text 1: the text is a NoneType"):
         index.search_many(["a", None])  # type: ignore[list-item]
+
+
+def test_answers_of_many_searches_are_a_sequence(
+    index: cento.Index, texts: list[tuple[str, str]]
+) -> None:
+    found = index.search_many([text for _, text in texts[:4]])
+    assert [answer.hits[0].id for answer in found] == [id for id, _ in texts[:4]]
+    assert found[-1] is found[3]
+    assert [answer.hits for answer in found[1:3]] == [found[1].hits, found[2].hits]
+    for at in (4, -5):
+        with pytest.raises(IndexError):
+            found[at]
+    assert repr(found) == f"<Answers: 4, {sum(len(answer.hits) for answer in found)} hits>"
+
+
+def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]]) -> None:
+    meta: dict[str, Any] = {
+        "n": [1, -2, 2**63, 0.5, None, True],
+        "of": {"x": "\N{EURO SIGN}", "no": {}},
+    }
+    with empty.writer() as w:
+        w.add_many((id, text, meta) for id, text in texts)
+    options: dict[str, Any] = {"passages": True, "estimates": True, "bytes": True}
+    options["verify"] = "resemblance(k=3)"
+    cases: list[dict[str, Any]] = [
+        {"min_weighted_containment": 0.01},
+        {"cover": True},
+        {"rank": "passages"},
+    ]
+    for more in cases:
+        answer = empty.search(texts[0][1], **options, **more)
+        said = json.loads(answer.to_json())
+        assert len(answer) == len(said["hits"]) > 0
+        query = said["query"]
+        assert (answer.id, answer.tokens) == (query["id"], query["tokens"])
+        assert (answer.fingerprints, answer.stopped) == (query["fingerprints"], query["stopped"])
+        assert (answer.complete, answer.explained) == (said["complete"], said.get("explained"))
+        assert answer.seconds == said["took_us"] / 1e6
+        for hit, line in zip(answer, said["hits"], strict=True):
+            assert hit.meta == line["meta"] == meta
+            for name in ("id", "overlap", "containment", "containment_in_query", "resemblance"):
+                assert getattr(hit, name) == line[name]
+            for name in ("passage_tokens", "adds", "passages_complete"):
+                assert getattr(hit, name) == line.get(name)
+            assert hit.similarity == line["verified"]["similarity"]
+            for name in ("estimate", "weighted"):
+                assert (getattr(hit, name) is None) == (name not in line)
+                for key, value in line.get(name, {}).items():
+                    assert getattr(getattr(hit, name), key) == value
+            assert [(*p.query, *p.hit, p.tokens, p.similarity) for p in hit.passages] == [
+                (*p["query"], *p["hit"], p["tokens"], p["similarity"]) for p in line["passages"]
+            ]
 
 
 def test_what_is_no_text_is_no_query(index: cento.Index) -> None:

@@ -42,6 +42,7 @@ from ._texts import (
 from ._types import (
     AddReport,
     Answer,
+    Answers,
     CheckReport,
     Cluster,
     Compaction,
@@ -66,6 +67,7 @@ from ._types import (
 __all__ = [
     "AddReport",
     "Answer",
+    "Answers",
     "CancelledError",
     "CheckReport",
     "Cluster",

@@ -12,6 +12,7 @@ from . import _native
 from ._types import (
     AddReport,
     Answer,
+    Answers,
     CheckReport,
     Cluster,
     Compaction,
@@ -210,7 +211,7 @@ class Index:
         """
         options = _options(locals())
         signed = None if signature is None else _signed(signature)
-        return Answer(self._native.search(text, id, signed, bytes, options), bytes)
+        return Answer(self._native.search(text, id, signed, bytes, options))
 
     @overload
     def search_many(
@@ -234,7 +235,7 @@ class Index:
         min_similarity: float = ...,
         estimates: bool = ...,
         bytes: bool = ...,
-    ) -> list[Answer]: ...
+    ) -> Answers: ...
     @overload
     def search_many(
         self,
@@ -279,7 +280,7 @@ class Index:
         min_similarity: float = 0.0,
         estimates: bool = False,
         bytes: bool = False,
-    ) -> list[Answer] | _native.Table:
+    ) -> Answers | _native.Table:
         """Searches for many texts at a time, with several threads; see :meth:`search`.
 
         Args:
@@ -296,8 +297,8 @@ class Index:
         options = _options(locals())
         found = self._native.search_many(texts, threads, bytes, options)
         if to_arrow:
-            return _native.Answer.table(found, bytes)
-        return [Answer(each, bytes) for each in found]
+            return found.table()
+        return Answers(found)
 
     @overload
     def pairs(

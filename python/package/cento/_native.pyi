@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 _Path = str | os.PathLike[str]
 _Signed = tuple[str, str, str | None, int, list[tuple[int, int]]]
+_Info = tuple[str | None, int, int, int, float | None, bool, int]
+_Unit = Literal["characters", "bytes", "tokens"]
+_Passage = tuple[tuple[int, int], tuple[int, int], int, float, _Unit]
+_Hit = tuple[
+    str,
+    int,
+    float,
+    float,
+    float,
+    dict[str, Any],
+    tuple[_Passage, ...],
+    bool | None,
+    tuple[float, float, float, float] | None,
+    tuple[float, float, float] | None,
+    int | None,
+    int | None,
+    float | None,
+]
 _Counts = tuple[int, int, int] | list[int]
 
 __version__: str
@@ -48,7 +66,7 @@ class Index:
         threads: int | None,
         as_bytes: bool,
         options: dict[str, Any],
-    ) -> list[Answer]: ...
+    ) -> Answers: ...
     def writer(self, memory: int | None) -> Writer: ...
     def pairs(self, against: Index | None, as_bytes: bool, options: dict[str, Any]) -> Pairs: ...
     def clusters(self, options: dict[str, Any]) -> list[str]: ...
@@ -75,12 +93,17 @@ class Writer:
     def discard(self, is_patient: bool) -> None: ...
     def is_open(self) -> bool: ...
 
+class Answers:
+    def __len__(self) -> int: ...
+    def get(self, at: int) -> Answer: ...
+    def table(self) -> Table: ...
+
 class Answer:
-    def shown(self) -> str: ...
+    def __len__(self) -> int: ...
+    def info(self) -> _Info: ...
+    def hits(self) -> list[_Hit]: ...
     def json(self) -> str: ...
     def page(self) -> str | None: ...
-    @staticmethod
-    def table(answers: list[Answer], as_bytes: bool) -> Table: ...
 
 class Pairs:
     def read(self) -> str | None: ...

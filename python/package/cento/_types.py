@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, overload
 
 from . import _native
 
@@ -168,82 +168,88 @@ def _weighted(found: dict[str, Any] | None) -> Weighted | None:
     return None if found is None else Weighted(*_either_way(found), found["resemblance"])
 
 
-def _hit(found: dict[str, Any], is_bytes: bool) -> Hit:
-    verified = found.get("verified")
+def _hit(
+    id: str,
+    overlap: int,
+    containment: float,
+    containment_in_query: float,
+    resemblance: float,
+    meta: dict[str, Any],
+    passages: Iterable[tuple[tuple[int, int], tuple[int, int], int, float, Unit]],
+    passages_complete: bool | None,
+    estimate: tuple[float, float, float, float] | None,
+    weighted: tuple[float, float, float] | None,
+    passage_tokens: int | None,
+    adds: int | None,
+    similarity: float | None,
+) -> Hit:
     return Hit(
-        id=found["id"],
-        overlap=found["overlap"],
-        containment=found["containment"],
-        containment_in_query=found["containment_in_query"],
-        resemblance=found["resemblance"],
-        meta=found["meta"],
-        passages=_passages(found.get("passages"), is_bytes),
-        passages_complete=found.get("passages_complete"),
-        estimate=_estimate(found.get("estimate")),
-        weighted=_weighted(found.get("weighted")),
-        passage_tokens=found.get("passage_tokens"),
-        adds=found.get("adds"),
-        similarity=None if verified is None else verified["similarity"],
+        id,
+        overlap,
+        containment,
+        containment_in_query,
+        resemblance,
+        meta,
+        tuple(Passage(*each) for each in passages),
+        passages_complete,
+        None if estimate is None else Estimate(*estimate),
+        None if weighted is None else Weighted(*weighted),
+        passage_tokens,
+        adds,
+        similarity,
     )
 
 
 class Answer:
     """What a search found. It iterates over its hits, the best first."""
 
-    __slots__ = ("_hits", "_is_bytes", "_native", "_values")
+    __slots__ = ("_hits", "_native")
 
-    def __init__(self, native: _native.Answer, is_bytes: bool) -> None:
+    def __init__(self, native: _native.Answer) -> None:
         self._native = native
-        self._is_bytes = is_bytes
-        self._values: dict[str, Any] | None = None
         self._hits: tuple[Hit, ...] | None = None
-
-    def _value(self, name: str) -> Any:
-        if self._values is None:
-            self._values = json.loads(self._native.shown())
-        return self._values.get(name)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The hits, the best first."""
         if self._hits is None:
-            self._hits = tuple(_hit(found, self._is_bytes) for found in self._value("hits"))
+            self._hits = tuple(_hit(*values) for values in self._native.hits())
         return self._hits
 
     @property
     def id(self) -> str | None:
         """The id of the stored document that was searched for."""
-        return cast("str | None", self._value("query")["id"])
+        return self._native.info()[0]
 
     @property
     def tokens(self) -> int:
         """The tokens of the query."""
-        return cast(int, self._value("query")["tokens"])
+        return self._native.info()[1]
 
     @property
     def fingerprints(self) -> int:
         """The distinct fingerprints of the query."""
-        return cast(int, self._value("query")["fingerprints"])
+        return self._native.info()[2]
 
     @property
     def stopped(self) -> int:
         """How many of them are in so many documents that they bring up none (``max_df``)."""
-        return cast(int, self._value("query")["stopped"])
+        return self._native.info()[3]
 
     @property
     def explained(self) -> float | None:
         """The share of the query that the hits have together, if a cover was asked for."""
-        return cast("float | None", self._value("explained"))
+        return self._native.info()[4]
 
     @property
     def complete(self) -> bool:
         """Whether the search went to its end; if not (``budget``), hits may be missing."""
-        return cast(bool, self._value("complete"))
+        return self._native.info()[5]
 
     @property
     def seconds(self) -> float:
         """The time it took."""
-        return cast(int, self._value("took_us")) / 1e6
+        return self._native.info()[6] / 1e6
 
     def to_json(self) -> str:
         """The answer as ``cento search --format json`` and the service write it.
@@ -256,7 +262,7 @@ class Answer:
         return iter(self.hits)
 
     def __len__(self) -> int:
-        return len(self._value("hits"))
+        return len(self._native)
 
     def __getitem__(self, at: int) -> Hit:
         return self.hits[at]
@@ -281,6 +287,35 @@ class Answer:
         ]
         caption = f"{self.tokens} tokens, {self.fingerprints} fingerprints; {len(self)} hits"
         return _table(heads, rows, caption) + _framed(self._native.page())
+
+
+class Answers(Sequence[Answer]):
+    """What many searches found, in their order. An answer is made when it is read."""
+
+    __slots__ = ("_made", "_native")
+
+    def __init__(self, native: _native.Answers) -> None:
+        self._native = native
+        self._made: dict[int, Answer] = {}
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    @overload
+    def __getitem__(self, at: int) -> Answer: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Answer]: ...
+    def __getitem__(self, at: int | slice) -> Answer | list[Answer]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        at = range(len(self))[at]
+        made = self._made.get(at)
+        if made is None:
+            made = self._made[at] = Answer(self._native.get(at))
+        return made
+
+    def __repr__(self) -> str:
+        return f"<Answers: {len(self)}, {sum(map(len, self))} hits>"
 
 
 def _ends(passage: Passage) -> tuple[int, int, int, int]:

@@ -1,0 +1,155 @@
+//! What did searches find, as values of Python?
+//!
+//! The answers of many searches are one object; what is read of them is made when it is read.
+
+use std::sync::Arc;
+
+use cento::search::{Hit, Weighted};
+use cento::{HitEstimate, Passage, Searcher, Subject};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::arrow::{Table, unit_of};
+use crate::convert::{dict_of, to_json};
+use crate::html;
+
+/// What one search found.
+pub struct Found {
+    /// As the library gives it, with passages in bytes.
+    pub answer: cento::Answer,
+    /// The same with passages in code points, if it has any and they are asked for.
+    pub shown: Option<Box<cento::Answer>>,
+    /// What was searched, and for what, if passages were asked for: a notebook shows them in their
+    /// texts.
+    pub asked: Option<Box<(Searcher, Subject)>>,
+}
+
+impl Found {
+    /// With offsets in the unit that was asked for.
+    fn in_units(&self) -> &cento::Answer {
+        self.shown.as_deref().unwrap_or(&self.answer)
+    }
+}
+
+/// What searches found, in their order.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Answers {
+    found: Arc<Vec<Found>>,
+    as_bytes: bool,
+}
+
+impl Answers {
+    /// These, with passages in bytes or not.
+    pub fn new(found: Vec<Found>, as_bytes: bool) -> Answers {
+        Answers { found: Arc::new(found), as_bytes }
+    }
+}
+
+#[pymethods]
+impl Answers {
+    fn __len__(&self) -> usize {
+        self.found.len()
+    }
+
+    /// The one at this place, of which there are as many as searches.
+    pub fn get(&self, at: usize) -> Answer {
+        Answer { found: self.found.clone(), at, as_bytes: self.as_bytes }
+    }
+
+    /// The hits of each as a table, with the number of the answer.
+    fn table(&self) -> PyResult<Table> {
+        Table::of_answers(self.found.iter().map(Found::in_units), self.as_bytes)
+    }
+}
+
+/// What one of them found.
+#[pyclass(frozen, module = "cento._native")]
+pub struct Answer {
+    found: Arc<Vec<Found>>,
+    at: usize,
+    as_bytes: bool,
+}
+
+impl Answer {
+    fn found(&self) -> &Found {
+        &self.found[self.at]
+    }
+}
+
+/// Id, tokens, fingerprints and stopped fingerprints of the query; what is explained of it, whether the search went to
+/// its end, and its microseconds.
+type Info<'a> = (Option<&'a str>, u32, u32, u32, Option<f64>, bool, u64);
+
+#[pymethods]
+impl Answer {
+    fn __len__(&self) -> usize {
+        self.found().answer.hits.len()
+    }
+
+    fn info(&self) -> Info<'_> {
+        let cento::Answer { query, explained, complete, took_us, .. } = &self.found().answer;
+        let id = query.id.as_deref();
+        (id, query.tokens, query.fingerprints, query.stopped, *explained, *complete, *took_us)
+    }
+
+    /// The hits, each as the values of the fields of `Hit`.
+    fn hits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let hits = self.found().in_units().hits.iter();
+        hits.map(|hit| values_of(py, hit, self.as_bytes)).collect()
+    }
+
+    /// The answer as the command line and the service write it, with offsets in bytes.
+    fn json(&self) -> PyResult<String> {
+        to_json(&self.found().answer)
+    }
+
+    /// The answer as a page of HTML; none if it has no passages.
+    fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        html::page(py, self.found().asked.as_deref(), &self.found().answer)
+    }
+}
+
+/// A hit as the values of the fields of `Hit`, those that are classes again as such tuples.
+fn values_of<'py>(py: Python<'py>, hit: &Hit, as_bytes: bool) -> PyResult<Bound<'py, PyTuple>> {
+    let passages = match &hit.passages {
+        Some(passages) => {
+            let passages = passages.iter().map(|passage| passage_of(py, passage, as_bytes));
+            PyTuple::new(py, passages.collect::<PyResult<Vec<_>>>()?)?
+        }
+        None => PyTuple::empty(py),
+    };
+    let estimate = |estimate: &HitEstimate| {
+        let HitEstimate { resemblance, containment, containment_in_query, error, .. } = *estimate;
+        (resemblance, containment, containment_in_query, error)
+    };
+    let weighted = |weighted: &Weighted| {
+        let Weighted { containment, containment_in_query, resemblance, .. } = *weighted;
+        (containment, containment_in_query, resemblance)
+    };
+    let values = [
+        PyString::new(py, &hit.id).into_any(),
+        hit.overlap.into_pyobject(py)?.into_any(),
+        hit.containment.into_pyobject(py)?.into_any(),
+        hit.containment_in_query.into_pyobject(py)?.into_any(),
+        hit.resemblance.into_pyobject(py)?.into_any(),
+        dict_of(py, &hit.meta)?.into_any(),
+        passages.into_any(),
+        hit.passages_complete.into_pyobject(py)?.into_any(),
+        hit.estimate.as_ref().map(estimate).into_pyobject(py)?.into_any(),
+        hit.weighted.as_ref().map(weighted).into_pyobject(py)?.into_any(),
+        hit.passage_tokens.into_pyobject(py)?.into_any(),
+        hit.adds.into_pyobject(py)?.into_any(),
+        hit.verified.as_ref().map(|verified| verified.similarity).into_pyobject(py)?.into_any(),
+    ];
+    PyTuple::new(py, values)
+}
+
+/// A passage as the values of the fields of `Passage`.
+fn passage_of<'py>(
+    py: Python<'py>,
+    passage: &Passage,
+    as_bytes: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let Passage { query, hit, tokens, similarity, unit, .. } = *passage;
+    (query, hit, tokens, similarity, unit_of(unit, as_bytes)).into_pyobject(py)
+}
