@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
-use crate::index::{Signed, Writer};
+use crate::index::{Document, Signed, Writer};
 
-/// Documents that are kept, in their order, without the texts that the index does not store.
+/// Documents that are kept, in their order, without what nobody reads of them: meta objects, records, and texts
+/// that the index does not store.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     documents: Vec<Signed>,
@@ -22,9 +23,8 @@ pub struct Unwritten {
 impl Unwritten {
     /// Takes a document whose id no other has; the text only if it is to be stored.
     pub fn push(&mut self, mut signed: Signed, stores_text: bool) {
-        if !stores_text {
-            signed.document.text = String::new();
-        }
+        let Document { id, text, meta: _, record: _ } = signed.document;
+        signed.document = Document::new(id, if stores_text { text } else { String::new() });
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
         self.bytes += signed.document.text.len() + 200;
         // One that is shared is counted by whoever has it too.
@@ -58,5 +58,25 @@ impl Unwritten {
             writer.add_signed(signed)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_reads_is_not_held() {
+        let meta = serde_json::json!({ "a": 1 });
+        let meta = meta.as_object().expect("it is one").clone();
+        let mut document = Document::new("a", "some text").with_meta(meta);
+        document.record = Some("the whole line".into());
+        for stores_text in [false, true] {
+            let mut unwritten = Unwritten::default();
+            unwritten.push(Signed::of(document.clone(), 2, Vec::new()), stores_text);
+            let text = if stores_text { "some text" } else { "" };
+            assert_eq!(unwritten.documents[0].document, Document::new("a", text));
+            assert!(unwritten.has("a") && !unwritten.has("b"));
+        }
     }
 }
