@@ -292,7 +292,7 @@ class Index:
                 not asked for).
 
         Returns:
-            The answers, in the order of the texts.
+            The answers, in the order of the texts: :class:`Answers`, a sequence and no list.
         """
         options = _options(locals())
         found = self._native.search_many(texts, threads, bytes, options)

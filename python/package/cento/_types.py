@@ -290,7 +290,11 @@ class Answer:
 
 
 class Answers(Sequence[Answer]):
-    """What many searches found, in their order. An answer is made when it is read."""
+    """What many searches found, in their order. An answer is made when it is read.
+
+    Each holds what all of them found: keep its hits, not the answer, if you keep few of many. Like
+    other sequences that are no lists, it equals only itself; ``list(...)`` makes a list.
+    """
 
     __slots__ = ("_made", "_native")
 
@@ -311,11 +315,13 @@ class Answers(Sequence[Answer]):
         at = range(len(self))[at]
         made = self._made.get(at)
         if made is None:
-            made = self._made[at] = Answer(self._native.get(at))
+            # Another thread may have made it meanwhile.
+            made = self._made.setdefault(at, Answer(self._native.get(at)))
         return made
 
     def __repr__(self) -> str:
-        return f"<Answers: {len(self)}, {sum(map(len, self))} hits>"
+        hits = sum(len(self._native.get(at)) for at in range(len(self)))
+        return f"<Answers: {len(self)}, {hits} hits>"
 
 
 def _ends(passage: Passage) -> tuple[int, int, int, int]:

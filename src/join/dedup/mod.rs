@@ -62,7 +62,8 @@ pub struct DedupOptions {
     /// The caller means to go on with the run if it is interrupted: until its end the index says that
     /// it has one.
     pub resumable: bool,
-    /// The index is removed after the run: nothing is written to it as long as `memory_bytes` suffice.
+    /// The index is removed after the run: nothing is written to it as long as half of `memory_bytes`
+    /// suffices. Not together with `resumable`.
     pub temporary: bool,
     /// Stop at the first record that is no document.
     pub strict: bool,
@@ -79,8 +80,9 @@ pub enum Event<'a> {
     Failed(&'a Error),
     /// The document with this id has no token.
     Empty(&'a str),
-    /// A commit is about to be made: make the output of earlier events durable first, and put the
-    /// caller's own note here, which comes back as [`Progress::note`].
+    /// A commit is about to be made, or a run whose index is temporary begins or ends: make the output
+    /// of earlier events durable first, and put the caller's own note here, which comes back as
+    /// [`Progress::note`].
     Committing(&'a mut Value),
 }
 
