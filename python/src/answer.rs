@@ -1,6 +1,6 @@
 //! What did searches find, as values of Python?
 //!
-//! The answers of many searches are one object; what is read of them is made when it is read.
+//! The answers of many searches are one object of Python; what is read of them is made when it is read.
 
 use std::sync::Arc;
 
@@ -34,14 +34,14 @@ impl Found {
 /// What searches found, in their order.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Answers {
-    found: Arc<Vec<Found>>,
+    found: Vec<Arc<Found>>,
     as_bytes: bool,
 }
 
 impl Answers {
     /// These, with passages in bytes or not.
-    pub fn new(found: Vec<Found>, as_bytes: bool) -> Answers {
-        Answers { found: Arc::new(found), as_bytes }
+    pub fn new(found: Vec<Arc<Found>>, as_bytes: bool) -> Answers {
+        Answers { found, as_bytes }
     }
 }
 
@@ -53,26 +53,26 @@ impl Answers {
 
     /// The one at this place, of which there are as many as searches.
     pub fn get(&self, at: usize) -> Answer {
-        Answer { found: self.found.clone(), at, as_bytes: self.as_bytes }
+        Answer::new(self.found[at].clone(), self.as_bytes)
     }
 
     /// The hits of each as a table, with the number of the answer.
     fn table(&self) -> PyResult<Table> {
-        Table::of_answers(self.found.iter().map(Found::in_units), self.as_bytes)
+        Table::of_answers(self.found.iter().map(|found| found.in_units()), self.as_bytes)
     }
 }
 
 /// What one of them found.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Answer {
-    found: Arc<Vec<Found>>,
-    at: usize,
+    found: Arc<Found>,
     as_bytes: bool,
 }
 
 impl Answer {
-    fn found(&self) -> &Found {
-        &self.found[self.at]
+    /// This one, with passages in bytes or not.
+    pub fn new(found: Arc<Found>, as_bytes: bool) -> Answer {
+        Answer { found, as_bytes }
     }
 }
 
@@ -83,29 +83,29 @@ type Info<'a> = (Option<&'a str>, u32, u32, u32, Option<f64>, bool, u64);
 #[pymethods]
 impl Answer {
     fn __len__(&self) -> usize {
-        self.found().answer.hits.len()
+        self.found.answer.hits.len()
     }
 
     fn info(&self) -> Info<'_> {
-        let cento::Answer { query, explained, complete, took_us, .. } = &self.found().answer;
+        let cento::Answer { query, explained, complete, took_us, .. } = &self.found.answer;
         let id = query.id.as_deref();
         (id, query.tokens, query.fingerprints, query.stopped, *explained, *complete, *took_us)
     }
 
     /// The hits, each as the values of the fields of `Hit`.
     fn hits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let hits = self.found().in_units().hits.iter();
+        let hits = self.found.in_units().hits.iter();
         hits.map(|hit| values_of(py, hit, self.as_bytes)).collect()
     }
 
     /// The answer as the command line and the service write it, with offsets in bytes.
     fn json(&self) -> PyResult<String> {
-        to_json(&self.found().answer)
+        to_json(&self.found.answer)
     }
 
     /// The answer as a page of HTML; none if it has no passages.
     fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        html::page(py, self.found().asked.as_deref(), &self.found().answer)
+        html::page(py, self.found.asked.as_deref(), &self.found.answer)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is asked of an index?
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cento::scheme::Fingerprint;
 use cento::text::kind::no_text_in;
@@ -61,7 +61,7 @@ pub fn one(
         true => run::short(py, || work(None)),
         false => run::long(py, |stop| work(Some(stop))),
     };
-    Ok(Answers::new(vec![found?], as_bytes).get(0))
+    Ok(Answer::new(Arc::new(found?), as_bytes))
 }
 
 /// Searches, and takes what was searched for out of the query.
@@ -115,7 +115,7 @@ pub fn many(
     run::long(py, |stop| {
         let searcher = index.searcher()?;
         let next = AtomicUsize::new(0);
-        let found: Vec<OnceLock<Found>> = asked.iter().map(|_| OnceLock::new()).collect();
+        let found: Vec<OnceLock<Arc<Found>>> = asked.iter().map(|_| OnceLock::new()).collect();
         let work = || -> cento::Result<()> {
             let mut query = Query { stop: Some(stop.clone()), ..query.clone() };
             loop {
@@ -124,7 +124,7 @@ pub fn many(
                 let text =
                     std::mem::take(&mut *text.lock().unwrap_or_else(PoisonError::into_inner));
                 query.subject = Subject::Text(text);
-                let _ = found[number].set(find(&searcher, &mut query, as_bytes)?);
+                let _ = found[number].set(Arc::new(find(&searcher, &mut query, as_bytes)?));
             }
         };
         std::thread::scope(|scope| {

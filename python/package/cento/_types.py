@@ -292,8 +292,7 @@ class Answer:
 class Answers(Sequence[Answer]):
     """What many searches found, in their order. An answer is made when it is read.
 
-    Each holds what all of them found: keep its hits, not the answer, if you keep few of many. Like
-    other sequences that are no lists, it equals only itself; ``list(...)`` makes a list.
+    Like other sequences that are no lists, it equals only itself; ``list(...)`` makes a list.
     """
 
     __slots__ = ("_made", "_native")
