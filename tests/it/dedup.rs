@@ -1,10 +1,12 @@
 //! Deduplication of a stream, by the library.
 
 use cento::hash::mix64;
-use cento::index::{Config, Document, Index, Signed};
-use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
+use cento::index::{Config, Document, Index};
+use cento::join::dedup::{DedupOptions, Verdict};
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
+
+use crate::common::stream;
 
 /// Of few words, so that many resemble each other; ids come twice.
 fn document(seed: u64) -> Document {
@@ -19,19 +21,8 @@ fn document(seed: u64) -> Document {
 fn verdicts(documents: &[Document], options: &DedupOptions) -> (Vec<Verdict>, u64) {
     let config = Config::new("kgram(k=1)", "words", options.passage.is_some()).unwrap();
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
-    let mut verdicts = Vec::new();
-    let mut sink = |event: Event<'_>| {
-        if let Event::Decided(decision) = event {
-            verdicts.push(decision.verdict.clone());
-        }
-        Ok(())
-    };
-    let mut run = Dedup::new(&index, &[], options, Progress::default(), &mut sink).unwrap();
-    for document in documents {
-        let signed = Signed::new(document.clone(), index.config()).unwrap();
-        run.push(Record::Document(signed)).unwrap();
-    }
-    run.finish().unwrap();
+    let verdicts = stream::verdicts(&index, options, documents);
+    let verdicts = verdicts.into_iter().map(|(_, verdict)| verdict).collect();
     (verdicts, index.snapshot().unwrap().documents())
 }
 
@@ -46,18 +37,8 @@ proptest! {
         near_estimated in prop::option::of(0.4f64..0.8),
     ) {
         let documents: Vec<Document> = (first..first + 3000).map(document).collect();
-        let kept = DedupOptions {
-            near: Some(0.6),
-            near_estimated,
-            contained,
-            passage,
-            boilerplate: Vec::new(),
-            threads: 2,
-            memory_bytes: 64 << 20,
-            resumable: false,
-            temporary: false,
-            strict: true,
-        };
+        let kept =
+            DedupOptions { near: Some(0.6), near_estimated, contained, passage, ..stream::exact() };
         let (expected, count) = verdicts(&documents, &kept);
         let is_kept = |verdict: &&Verdict| matches!(verdict, Verdict::Kept { .. });
         prop_assert_eq!(expected.iter().filter(is_kept).count() as u64, count);

@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use cento::hash::mix64;
-use cento::index::{Config, Document, Index, Signed, WriterOptions};
+use cento::index::{Config, Document, Index, WriterOptions};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
+use cento::join::dedup::{DedupOptions, Verdict};
 use cento::join::pairs::{Pair, PairOptions, pairs};
 use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
 use cento::search::{Query, Searcher, SimilarTo};
 use cento::tantivy::collector::DocSetCollector;
 use cento::tantivy::directory::RamDirectory;
 use cento::{Error, Estimate, HitEstimate};
+
+use crate::common::stream;
 
 const SCHEMES: [&str; 4] = ["winnow(k=3,w=6)", "winnow(k=5,w=10)", "mod(k=3,p=4)", "kgram(k=3)"];
 
@@ -243,37 +245,16 @@ fn pairs_have_estimates_if_they_are_asked_for() {
 /// Who is dropped for whom; the index is committed after so many documents.
 fn dropped(scheme: &str, least: f64, commit_at: usize) -> Vec<(String, String)> {
     let index = Index::create_in(RamDirectory::create(), "ram", config(scheme)).unwrap();
-    let options = DedupOptions {
-        near: None,
-        near_estimated: Some(least),
-        contained: None,
-        passage: None,
-        boilerplate: Vec::new(),
-        threads: 2,
-        memory_bytes: 64 << 20,
-        resumable: false,
-        temporary: false,
-        strict: true,
-    };
-    let (texts, mut dropped) = (texts(), Vec::new());
-    for part in texts.chunks(commit_at) {
-        let mut sink = |event: Event<'_>| {
-            if let Event::Decided(decision) = event {
-                match decision.verdict {
-                    Verdict::Near { of, .. } | Verdict::Exact { of, .. } => {
-                        dropped.push((decision.document.id.clone(), of.clone()));
-                    }
-                    _ => {}
-                }
+    let options = DedupOptions { near_estimated: Some(least), ..stream::exact() };
+    let documents: Vec<Document> =
+        texts().iter().map(|(id, text)| Document::new(id, text)).collect();
+    let mut dropped = Vec::new();
+    for part in documents.chunks(commit_at) {
+        for (id, verdict) in stream::verdicts(&index, &options, part) {
+            if let Verdict::Near { of, .. } | Verdict::Exact { of, .. } = verdict {
+                dropped.push((id, of));
             }
-            Ok(())
-        };
-        let mut run = Dedup::new(&index, &[], &options, Progress::default(), &mut sink).unwrap();
-        for (id, text) in part {
-            let signed = Signed::new(Document::new(id, text), index.config()).unwrap();
-            run.push(Record::Document(signed)).unwrap();
         }
-        run.finish().unwrap();
     }
     dropped
 }

@@ -7,6 +7,7 @@ pub mod example;
 pub mod fault;
 pub mod naive;
 pub mod sim;
+pub mod stream;
 pub mod udhr;
 
 use std::collections::BTreeMap;
