@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -58,6 +58,10 @@ const WORK_OF_THREADS: u64 = 4 << 20;
 /// What the plugin reports when it wants its segment to be written now.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
 
+/// What waits while it is taken as it comes: some hundredths of a second of texts to compress. Those who sign
+/// are faster than the one thread that compresses, which in the end would work alone on all that waits.
+const WAITING_BYTES: usize = 16 << 20;
+
 /// After this time without movement the thread that drains the queue may have ended.
 const STALL: Duration = Duration::from_secs(5);
 
@@ -67,6 +71,8 @@ const STALL: Duration = Duration::from_secs(5);
 /// into tantivy's document, which has the number under which it waits here.
 pub struct Backlog {
     budget: Arc<ByteBudget>,
+    /// What may wait while a segment is being written, in bytes.
+    bytes_max: AtomicUsize,
     waiting: Mutex<Waiting>,
 }
 
@@ -102,7 +108,8 @@ impl std::fmt::Debug for Payload {
 
 impl Default for Backlog {
     fn default() -> Backlog {
-        Backlog { budget: ByteBudget::new(0), waiting: Mutex::default() }
+        let (budget, bytes_max) = (ByteBudget::new(0), AtomicUsize::new(0));
+        Backlog { budget, bytes_max, waiting: Mutex::default() }
     }
 }
 
@@ -138,10 +145,21 @@ impl Backlog {
     }
 
     /// Forgets everything, after the queue has been thrown away or has run dry, and lets in
-    /// `bytes_max` from now on.
+    /// `bytes_max` at most from now on.
     pub fn clear(&self, bytes_max: usize) {
         self.lock().documents.clear();
-        self.budget.open(bytes_max);
+        self.bytes_max.store(bytes_max, Ordering::Relaxed);
+        self.wait_as_usual();
+    }
+
+    /// Lets in what there is memory for, because for a while nothing will be taken.
+    fn wait_for_long(&self) {
+        self.budget.open(self.bytes_max.load(Ordering::Relaxed));
+    }
+
+    /// Lets in what keeps those busy who take it.
+    fn wait_as_usual(&self) {
+        self.budget.open(self.bytes_max.load(Ordering::Relaxed).min(WAITING_BYTES));
     }
 
     /// None when its queue has been thrown away.
@@ -380,9 +398,11 @@ impl PluginWriter for SignatureWriter {
         let header = Header { key_bits: self.key_bits, documents, config: self.config };
         let out = segment.clone().open_write(SegmentComponent::Custom(EXTENSION.into()))?;
         let builder = std::mem::take(&mut self.builder);
+        self.backlog.wait_for_long();
         let (_, mut out) = builder.write(out, header, self.spool_dir.as_deref())?;
         out.flush()?;
         out.terminate()?;
+        self.backlog.wait_as_usual();
         self.is_written = true;
         Ok(())
     }
@@ -409,6 +429,19 @@ impl PluginWriter for SignatureWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_waits_while_a_segment_is_written_than_otherwise() {
+        let backlog = Backlog::default();
+        for (bytes_max, usual) in [(1 << 30, WAITING_BYTES), (1 << 20, 1 << 20)] {
+            backlog.clear(bytes_max);
+            assert_eq!(backlog.budget.bytes_max(), usual);
+            backlog.wait_for_long();
+            assert_eq!(backlog.budget.bytes_max(), bytes_max);
+            backlog.wait_as_usual();
+            assert_eq!(backlog.budget.bytes_max(), usual);
+        }
+    }
 
     #[test]
     fn a_queue_that_nobody_drains_holds_nobody_up_for_ever() {
