@@ -109,7 +109,9 @@ impl SegmentBuilder {
                 .map(|doc| occurrences(&self.documents, doc, keys.len()).len() as u32)
                 .collect(),
         };
-        if keys.len() <= Self::occurrences_max(header.key_bits) {
+        // Documents take the places of occurrences, and may be more.
+        let places = keys.len().max(self.documents.len());
+        if places <= Self::occurrences_max(header.key_bits) {
             write_packed(keys, header.key_bits, &doc_of, &mut columns, &mut writer)?;
         } else {
             write_wide(keys, &doc_of, &mut columns, &mut writer)?;

@@ -207,6 +207,15 @@ fn fingerprints(keys: impl IntoIterator<Item = u64>) -> Vec<Fingerprint> {
 }
 
 #[test]
+fn a_document_without_room_beside_a_key_is_not_mixed_into_it() {
+    // Of 64 bits a key leaves none: one occurrence needs none, but its document does.
+    check(
+        &open(build(&[(0, vec![]), (1, fingerprints([2]))], 64)),
+        &[(0, vec![]), (1, fingerprints([2]))],
+    );
+}
+
+#[test]
 fn a_list_long_enough_for_a_bitmap_survives_a_merge() {
     let docs: Vec<Doc> = (0..700).map(|i| (3, fingerprints([1, 2 + i % 2, 1000 + i]))).collect();
     let halves = [open(build(&docs[..300], KEY_BITS)), open(build(&docs[300..], KEY_BITS))];
