@@ -1,12 +1,15 @@
 //! How do the signatures of new documents become a segment?
 //!
 //! They are collected as two flat columns, sorted once by radix, and written. No hash map: one
-//! cost 15 times the time and 5 times the memory.
+//! cost 15 times the time and 5 times the memory. A thread of its own sorts range of keys by range,
+//! while the terms of the ranges before are written.
 
 use std::io::{self, Write};
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::Path;
 
+use crossbeam::channel::bounded;
 use rdst::RadixSort;
 
 use super::ids::Identity;
@@ -68,8 +71,9 @@ impl SegmentBuilder {
     /// The memory that the builder holds and will need to write, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        // Key and position of each; then the ordinals, and the sort's own buffers.
-        const OCCURRENCE_BYTES: usize = 8 + 4 + 4 + 2;
+        // Key and position of each, and the key once more in its range: when there are ordinals, the first
+        // keys are gone.
+        const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
         self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * 80 + self.ids.len()
     }
 
@@ -103,20 +107,17 @@ impl SegmentBuilder {
         let mut writer = SegmentWriter::new(out, header, Spool::new(spool_dir))?;
         let keys = std::mem::take(&mut self.keys);
         let doc_of = DocOf::new(&self.documents, keys.len());
-        let mut columns = Columns {
-            ordinals: vec![0; keys.len()],
-            distinct: (0..self.documents.len())
-                .map(|doc| occurrences(&self.documents, doc, keys.len()).len() as u32)
-                .collect(),
-        };
+        // All that a document has; those that it has before are taken off as terms are written.
+        let mut distinct: Vec<u32> = (0..self.documents.len())
+            .map(|doc| occurrences(&self.documents, doc, keys.len()).len() as u32)
+            .collect();
         // Documents take the places of occurrences, and may be more.
-        let places = keys.len().max(self.documents.len());
-        if places <= Self::occurrences_max(header.key_bits) {
-            write_packed(keys, header.key_bits, &doc_of, &mut columns, &mut writer)?;
-        } else {
-            write_wide(keys, &doc_of, &mut columns, &mut writer)?;
-        }
-        let Columns { ordinals, distinct } = columns;
+        let ordinals =
+            if keys.len().max(self.documents.len()) <= Self::occurrences_max(header.key_bits) {
+                write_packed(keys, header.key_bits, &doc_of, &mut distinct, &mut writer)?
+            } else {
+                write_wide(keys, &doc_of, &mut distinct, &mut writer)?
+            };
         let mut forward = writer.end_terms()?;
         let mut chunk = ForwardChunk::new(forward.ordinal_bits());
         let mut id_start = 0;
@@ -143,66 +144,118 @@ fn occurrences(documents: &[Row], doc: usize, total: usize) -> Range<usize> {
     documents[doc].start as usize..end
 }
 
-/// What the terms say about occurrences and documents.
-struct Columns {
-    /// The term ordinal of each occurrence.
-    ordinals: Vec<u32>,
-    /// The distinct fingerprints of each document; at first all its fingerprints.
-    distinct: Vec<u32>,
-}
+/// The ranges of keys, as a power of two: so many that little is left to write once the last is sorted.
+const RANGE_BITS: u32 = 4;
 
-/// Key and occurrence in one integer, where both fit: half the memory, twice the speed.
-///
-/// Each pass over the sorted integers does one thing, so that its scattered reads or writes do not
-/// wait for each other.
+/// To sort fewer takes less than to start a thread and to wait for it.
+const OCCURRENCES_OF_A_THREAD: usize = 1 << 16;
+
+/// Writes the terms of keys that leave room for the occurrence in one integer: half the memory, twice the
+/// speed. Gives the term ordinal of each occurrence.
 fn write_packed<W: Write>(
-    mut keys: Vec<u64>,
+    keys: Vec<u64>,
     key_bits: u8,
     doc_of: &DocOf,
-    columns: &mut Columns,
+    distinct: &mut [u32],
     writer: &mut SegmentWriter<W>,
-) -> io::Result<()> {
+) -> io::Result<Vec<u32>> {
     let shift = 64 - u32::from(key_bits);
     let mask = (1u64 << shift) - 1;
-    for (occurrence, key) in keys.iter_mut().enumerate() {
-        *key = *key << shift | occurrence as u64;
-    }
-    keys.radix_sort_builder().with_single_threaded_tuner().sort();
-    let mut ordinal = 0u32;
-    let mut last = keys.first().map_or(0, |packed| packed >> shift);
-    for packed in &keys {
-        let key = packed >> shift;
-        ordinal += u32::from(key != last);
-        last = key;
-        columns.ordinals[(packed & mask) as usize] = ordinal;
-    }
-    for packed in &mut keys {
-        *packed = *packed & !mask | u64::from(doc_of.get((*packed & mask) as usize));
-    }
+    let ranges = by_range(&keys, key_bits);
+    let total = keys.len();
+    drop(keys);
     let mut docs = Vec::new();
-    for group in keys.chunk_by(|a, b| a >> shift == b >> shift) {
-        let group_docs = group.iter().map(|packed| (packed & mask) as u32);
-        push_term(group[0] >> shift, group_docs, &mut docs, columns, writer)?;
+    let mut write = |sorted: Vec<u64>| {
+        sorted.chunk_by(|a, b| a >> shift == b >> shift).try_for_each(|group| {
+            let group_docs = group.iter().map(|packed| (packed & mask) as u32);
+            push_term(group[0] >> shift, group_docs, &mut docs, distinct, writer)
+        })
+    };
+    let mut sorting = Sorting { shift, doc_of, ordinals: vec![0; total], terms: 0 };
+    if total < OCCURRENCES_OF_A_THREAD {
+        ranges.into_iter().try_for_each(|range| write(sorting.sort(range)))?;
+        return Ok(sorting.ordinals);
     }
-    Ok(())
+    std::thread::scope(|scope| {
+        let (sorted_tx, sorted) = bounded(1 << RANGE_BITS);
+        let thread = scope.spawn(move || {
+            let sent = ranges.into_iter().try_for_each(|range| sorted_tx.send(sorting.sort(range)));
+            // If nobody takes them, writing has failed.
+            drop(sent);
+            sorting.ordinals
+        });
+        sorted.into_iter().try_for_each(write)?;
+        Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
+/// Each key above the number of its occurrence, by ranges that follow each other.
+fn by_range(keys: &[u64], key_bits: u8) -> Vec<Vec<u64>> {
+    let shift = 64 - u32::from(key_bits);
+    let range_bits = RANGE_BITS.min(u32::from(key_bits));
+    let range_of = |key: u64| (key >> (u32::from(key_bits) - range_bits)) as usize;
+    let mut counts = vec![0; 1 << range_bits];
+    keys.iter().for_each(|&key| counts[range_of(key)] += 1);
+    let mut ranges: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
+    for (occurrence, &key) in (0u64..).zip(keys) {
+        ranges[range_of(key)].push(key << shift | occurrence);
+    }
+    ranges
+}
+
+/// Sorts ranges of keys, one after the other.
+struct Sorting<'a> {
+    /// Where the key begins in an integer.
+    shift: u32,
+    doc_of: &'a DocOf,
+    /// The term ordinal of each occurrence.
+    ordinals: Vec<u32>,
+    /// The terms of the ranges before.
+    terms: u32,
+}
+
+impl Sorting<'_> {
+    /// The keys of the next range, sorted, each above its document; a document may stand several times.
+    ///
+    /// Each pass over the sorted integers does one thing, so that its scattered reads or writes do not
+    /// wait for each other.
+    fn sort(&mut self, mut range: Vec<u64>) -> Vec<u64> {
+        let (shift, mask) = (self.shift, (1u64 << self.shift) - 1);
+        range.radix_sort_builder().with_single_threaded_tuner().sort();
+        let Some(first) = range.first() else { return range };
+        let mut last = first >> shift;
+        for packed in &range {
+            let key = packed >> shift;
+            self.terms += u32::from(key != last);
+            last = key;
+            self.ordinals[(packed & mask) as usize] = self.terms;
+        }
+        self.terms += 1;
+        for packed in &mut range {
+            *packed = *packed & !mask | u64::from(self.doc_of.get((*packed & mask) as usize));
+        }
+        range
+    }
+}
+
+/// The same for keys of any width.
 fn write_wide<W: Write>(
     keys: Vec<u64>,
     doc_of: &DocOf,
-    columns: &mut Columns,
+    distinct: &mut [u32],
     writer: &mut SegmentWriter<W>,
-) -> io::Result<()> {
+) -> io::Result<Vec<u32>> {
+    let mut ordinals = vec![0; keys.len()];
     let mut pairs: Vec<(u64, usize)> =
         keys.into_iter().enumerate().map(|(occurrence, key)| (key, occurrence)).collect();
     pairs.sort_unstable();
     let mut docs = Vec::new();
     for (ordinal, group) in (0u32..).zip(pairs.chunk_by(|a, b| a.0 == b.0)) {
-        group.iter().for_each(|pair| columns.ordinals[pair.1] = ordinal);
+        group.iter().for_each(|pair| ordinals[pair.1] = ordinal);
         let group_docs = group.iter().map(|pair| doc_of.get(pair.1));
-        push_term(group[0].0, group_docs, &mut docs, columns, writer)?;
+        push_term(group[0].0, group_docs, &mut docs, distinct, writer)?;
     }
-    Ok(())
+    Ok(ordinals)
 }
 
 /// Appends a term that occurs in `all`, ascending, where a document may stand several times.
@@ -211,13 +264,13 @@ fn push_term<W: Write>(
     key: u64,
     all: impl Iterator<Item = u32>,
     docs: &mut Vec<u32>,
-    columns: &mut Columns,
+    distinct: &mut [u32],
     writer: &mut SegmentWriter<W>,
 ) -> io::Result<()> {
     docs.clear();
     for doc in all {
         if docs.last() == Some(&doc) {
-            columns.distinct[doc as usize] -= 1;
+            distinct[doc as usize] -= 1;
         } else {
             docs.push(doc);
         }

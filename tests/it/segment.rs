@@ -216,6 +216,24 @@ fn a_document_without_room_beside_a_key_is_not_mixed_into_it() {
 }
 
 #[test]
+fn keys_of_one_range_and_of_all_are_written_in_order_when_another_thread_sorts() {
+    for shift in [0, 20] {
+        // Each in some documents, and in one of them twice.
+        let docs: Vec<Doc> = (0..90)
+            .map(|doc| {
+                (
+                    900,
+                    fingerprints(
+                        (0..800).map(|i| (mix64(doc / 3 * 800 + i * 31 / 32) % (1 << 20)) << shift),
+                    ),
+                )
+            })
+            .collect();
+        check(&open(build(&docs, KEY_BITS)), &docs);
+    }
+}
+
+#[test]
 fn a_list_long_enough_for_a_bitmap_survives_a_merge() {
     let docs: Vec<Doc> = (0..700).map(|i| (3, fingerprints([1, 2 + i % 2, 1000 + i]))).collect();
     let halves = [open(build(&docs[..300], KEY_BITS)), open(build(&docs[300..], KEY_BITS))];
