@@ -161,9 +161,9 @@ fn write_packed<W: Write>(
 ) -> io::Result<Vec<u32>> {
     let shift = 64 - u32::from(key_bits);
     let mask = (1u64 << shift) - 1;
-    let ranges = by_range(&keys, key_bits);
     let total = keys.len();
-    drop(keys);
+    let is_large = total >= OCCURRENCES_OF_A_THREAD;
+    let ranges = by_range(keys, key_bits, if is_large { RANGE_BITS } else { 0 });
     let mut docs = Vec::new();
     let mut write = |sorted: Vec<u64>| {
         sorted.chunk_by(|a, b| a >> shift == b >> shift).try_for_each(|group| {
@@ -172,7 +172,7 @@ fn write_packed<W: Write>(
         })
     };
     let mut sorting = Sorting { shift, doc_of, ordinals: vec![0; total], terms: 0 };
-    if total < OCCURRENCES_OF_A_THREAD {
+    if !is_large {
         ranges.into_iter().try_for_each(|range| write(sorting.sort(range)))?;
         return Ok(sorting.ordinals);
     }
@@ -189,17 +189,21 @@ fn write_packed<W: Write>(
     })
 }
 
-/// Each key above the number of its occurrence, by ranges that follow each other.
-fn by_range(keys: &[u64], key_bits: u8) -> Vec<Vec<u64>> {
+/// Each key above the number of its occurrence, by 2^`range_bits` ranges that follow each other.
+fn by_range(mut keys: Vec<u64>, key_bits: u8, range_bits: u32) -> Vec<Vec<u64>> {
     let shift = 64 - u32::from(key_bits);
-    let range_bits = RANGE_BITS.min(u32::from(key_bits));
-    let range_of = |key: u64| (key >> (u32::from(key_bits) - range_bits)) as usize;
-    let mut counts = vec![0; 1 << range_bits];
-    keys.iter().for_each(|&key| counts[range_of(key)] += 1);
-    let mut ranges: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
-    for (occurrence, &key) in (0u64..).zip(keys) {
-        ranges[range_of(key)].push(key << shift | occurrence);
+    for (occurrence, key) in keys.iter_mut().enumerate() {
+        *key = *key << shift | occurrence as u64;
     }
+    if range_bits == 0 {
+        return vec![keys];
+    }
+    // Of keys with fewer bits the highest of the occurrence, which are 0, take part.
+    let range_of = |packed: u64| (packed >> (64 - range_bits)) as usize;
+    let mut counts = vec![0; 1 << range_bits];
+    keys.iter().for_each(|&packed| counts[range_of(packed)] += 1);
+    let mut ranges: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
+    keys.into_iter().for_each(|packed| ranges[range_of(packed)].push(packed));
     ranges
 }
 
