@@ -1,6 +1,8 @@
 //! Who may open an index, and what an attempt that was cut off leaves.
 
 use std::fs;
+#[cfg(unix)]
+use std::process::Command;
 use std::sync::Arc;
 
 use crate::common::run::{Dir, Run};
@@ -27,10 +29,12 @@ fn run_as_reader(dir: &Dir, args: &[&str]) -> Run {
         fs::remove_file(dir.path("rfc.idx/probe")).unwrap();
         let program = dir.path("cento");
         if !program.exists() {
-            // The build directory may be closed to others.
-            fs::copy(env!("CARGO_BIN_EXE_cento"), &program).unwrap();
+            // The build directory may be closed to others. Another process copies: a program that is open for
+            // writing cannot be run, and what other tests start meanwhile would have it open too.
+            let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_cento")).arg(&program).status();
+            assert!(copied.unwrap().success());
         }
-        command = std::process::Command::new(program);
+        command = Command::new(program);
         command.args(args).current_dir(dir.path(".")).uid(NOBODY).gid(NOBODY);
     }
     let output = command.output().unwrap();
