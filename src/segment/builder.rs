@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread::{self, Builder};
 
 use crossbeam::channel::bounded;
 use rdst::RadixSort;
@@ -176,14 +177,13 @@ fn write_packed<W: Write>(
         ranges.into_iter().try_for_each(|range| write(sorting.sort(range)))?;
         return Ok(sorting.ordinals);
     }
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let (sorted_tx, sorted) = bounded(1 << RANGE_BITS);
-        let thread = scope.spawn(move || {
-            let sent = ranges.into_iter().try_for_each(|range| sorted_tx.send(sorting.sort(range)));
-            // If nobody takes them, writing has failed.
-            drop(sent);
+        let thread = Builder::new().spawn_scoped(scope, move || {
+            // Nobody takes them any more if writing has failed.
+            let _ = ranges.into_iter().try_for_each(|range| sorted_tx.send(sorting.sort(range)));
             sorting.ordinals
-        });
+        })?;
         sorted.into_iter().try_for_each(write)?;
         Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })
