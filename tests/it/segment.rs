@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind, Write};
 
 use cento::hash::{Digest, mix64};
 use cento::scheme::Fingerprint;
@@ -31,14 +32,18 @@ fn identity((tokens, signature): &Doc) -> (String, Digest) {
     (id, Digest { low: number, high: mix64(number) })
 }
 
-fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
+fn builder(docs: &[Doc]) -> SegmentBuilder {
     let mut builder = SegmentBuilder::new();
     for doc in docs {
         let ((id, digest), (tokens, signature)) = (identity(doc), doc);
         builder.push(Identity { id: &id, digest }, *tokens, signature);
     }
+    builder
+}
+
+fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
     let header = Header { key_bits, ..header(docs.len()) };
-    builder.write(Vec::new(), header, None).unwrap().1
+    builder(docs).write(Vec::new(), header, None).unwrap().1
 }
 
 fn open(bytes: Vec<u8>) -> SegmentReader {
@@ -215,21 +220,43 @@ fn a_document_without_room_beside_a_key_is_not_mixed_into_it() {
     );
 }
 
+/// More occurrences than are sorted on the thread that writes, with keys from 2^`shift` apart: each in three
+/// documents, some of them twice.
+fn many(shift: u32) -> Vec<Doc> {
+    let key = |doc: u64, i: u64| (mix64(doc / 3 * 800 + i * 31 / 32) % (1 << 20)) << shift;
+    (0..90).map(|doc| (900, fingerprints((0..800).map(|i| key(doc, i))))).collect()
+}
+
 #[test]
 fn keys_of_one_range_and_of_all_are_written_in_order_when_another_thread_sorts() {
-    for shift in [0, 20] {
-        // Each in some documents, and in one of them twice.
-        let docs: Vec<Doc> = (0..90)
-            .map(|doc| {
-                (
-                    900,
-                    fingerprints(
-                        (0..800).map(|i| (mix64(doc / 3 * 800 + i * 31 / 32) % (1 << 20)) << shift),
-                    ),
-                )
-            })
-            .collect();
-        check(&open(build(&docs, KEY_BITS)), &docs);
+    for docs in [many(0), many(20)] {
+        let whole = build(&docs, KEY_BITS);
+        // Of a half no other thread sorts the keys.
+        let halves = [&docs[..45], &docs[45..]].map(|half| open(build(half, KEY_BITS)));
+        let sources = halves.each_ref().map(|reader| MergeSource { reader, alive: None });
+        assert!(merged(&sources, docs.len(), 0) == whole, "not the bytes of a merge");
+        check(&open(whole), &docs);
+    }
+}
+
+#[test]
+fn a_failure_to_write_ends_the_thread_that_sorts_and_is_returned() {
+    struct Full(usize);
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let docs = many(20);
+    let room = build(&docs, KEY_BITS).len();
+    for room in [0, room / 8, room / 2, room - 1] {
+        let header = header(docs.len());
+        let written = builder(&docs).write(Full(room), header, None).map(|_| ());
+        assert_eq!(written.unwrap_err().kind(), ErrorKind::StorageFull);
     }
 }
 
