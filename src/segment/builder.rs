@@ -1,8 +1,8 @@
 //! How do the signatures of new documents become a segment?
 //!
-//! They are collected as two flat columns, sorted once by radix, and written. No hash map: one
-//! cost 15 times the time and 5 times the memory. A thread of its own sorts range of keys by range,
-//! while the terms of the ranges before are written.
+//! They are collected as two flat columns, sorted by radix, and written. Where there are many, another
+//! thread sorts them range by range, while the terms of earlier ranges are written. No hash map: one cost 15
+//! times the time and 5 times the memory.
 
 use std::io::{self, Write};
 use std::ops::Range;

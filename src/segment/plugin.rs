@@ -58,7 +58,7 @@ const WORK_OF_THREADS: u64 = 4 << 20;
 /// What the plugin reports when it wants its segment to be written now.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
 
-/// What waits while it is taken as it comes: some hundredths of a second of texts to compress. Those who sign
+/// What waits while it is taken as it comes: about a tenth of a second of texts to compress. Those who sign
 /// are faster than the one thread that compresses, which in the end would work alone on all that waits.
 const WAITING_BYTES: usize = 16 << 20;
 
@@ -71,7 +71,7 @@ const STALL: Duration = Duration::from_secs(5);
 /// into tantivy's document, which has the number under which it waits here.
 pub struct Backlog {
     budget: Arc<ByteBudget>,
-    /// What may wait while a segment is being written, in bytes.
+    /// What may wait while the signatures of a segment are written, in bytes.
     bytes_max: AtomicUsize,
     waiting: Mutex<Waiting>,
 }
@@ -431,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_waits_while_a_segment_is_written_than_otherwise() {
+    fn more_waits_while_signatures_are_written_than_otherwise() {
         let backlog = Backlog::default();
         for (bytes_max, usual) in [(1 << 30, WAITING_BYTES), (1 << 20, 1 << 20)] {
             backlog.clear(bytes_max);
