@@ -77,7 +77,6 @@ pub struct Writer {
     /// The changes since the last commit, likewise.
     changed: HashMap<Digest, Change>,
     backlog: Arc<Backlog>,
-    backlog_bytes_max: usize,
     /// The note of the last commit, which the next one carries on.
     note: Option<String>,
     /// Whether segments are merged in the background.
@@ -127,8 +126,7 @@ impl Index {
         // here on, or removed because it is in the index already, relies on it.
         self.directory().sync_directory().map_err(|e| self.error("write to", e.into()))?;
         self.directory().remove_unfinished();
-        let backlog_bytes_max = options.memory_bytes / 3;
-        self.inner.plugin.backlog.clear(backlog_bytes_max);
+        self.inner.plugin.backlog.begin(options.memory_bytes / 3);
         Ok(Writer {
             index: self.clone(),
             inner: Some(inner),
@@ -138,7 +136,6 @@ impl Index {
             unseen: HashMap::new(),
             changed: HashMap::new(),
             backlog: self.inner.plugin.backlog.clone(),
-            backlog_bytes_max,
             note: self.note()?,
             merge: options.merge,
             failed: false,
@@ -349,7 +346,7 @@ impl Writer {
         });
         committed.map_err(|e| self.failure("commit to", e))?;
         self.failed = false;
-        self.backlog.clear(self.backlog_bytes_max);
+        self.backlog.clear();
         self.is_behind = true;
         if self.unseen.is_empty() {
             std::mem::swap(&mut self.unseen, &mut self.changed);

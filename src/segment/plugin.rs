@@ -144,11 +144,15 @@ impl Backlog {
         number.to_le_bytes()
     }
 
-    /// Forgets everything, after the queue has been thrown away or has run dry, and lets in
-    /// `bytes_max` at most from now on.
-    pub fn clear(&self, bytes_max: usize) {
-        self.lock().documents.clear();
+    /// Begins anew, for a writer that has room for `bytes_max` of what waits.
+    pub fn begin(&self, bytes_max: usize) {
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
+        self.clear();
+    }
+
+    /// Forgets everything, after the queue has been thrown away or has run dry.
+    pub fn clear(&self) {
+        self.lock().documents.clear();
         self.wait_as_usual();
     }
 
@@ -434,7 +438,7 @@ mod tests {
     fn more_waits_while_signatures_are_written_than_otherwise() {
         let backlog = Backlog::default();
         for (bytes_max, usual) in [(1 << 30, WAITING_BYTES), (1 << 20, 1 << 20)] {
-            backlog.clear(bytes_max);
+            backlog.begin(bytes_max);
             assert_eq!(backlog.budget.bytes_max(), usual);
             backlog.wait_for_long();
             assert_eq!(backlog.budget.bytes_max(), bytes_max);
@@ -447,7 +451,7 @@ mod tests {
     fn a_queue_that_nobody_drains_holds_nobody_up_for_ever() {
         // A thread that ended between two segments notified nobody: callers of `add` waited forever.
         let backlog = Backlog::default();
-        backlog.clear(5);
+        backlog.begin(5);
         let payload = || Payload { digest: Digest::of(b""), tokens: 0, signature: Arc::default() };
         let stall = Duration::from_millis(1);
         let first = backlog.push_within(payload(), 10, stall);
