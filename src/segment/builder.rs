@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread::{self, Builder};
+use std::thread;
 
 use crossbeam::channel::bounded;
 use rdst::RadixSort;
@@ -154,7 +154,7 @@ const OCCURRENCES_OF_A_THREAD: usize = 1 << 16;
 /// Writes the terms of keys that leave room for the occurrence in one integer: half the memory, twice the
 /// speed. Gives the term ordinal of each occurrence.
 fn write_packed<W: Write>(
-    keys: Vec<u64>,
+    mut keys: Vec<u64>,
     key_bits: u8,
     doc_of: &DocOf,
     distinct: &mut [u32],
@@ -162,9 +162,9 @@ fn write_packed<W: Write>(
 ) -> io::Result<Vec<u32>> {
     let shift = 64 - u32::from(key_bits);
     let mask = (1u64 << shift) - 1;
-    let total = keys.len();
-    let is_large = total >= OCCURRENCES_OF_A_THREAD;
-    let ranges = by_range(keys, key_bits, if is_large { RANGE_BITS } else { 0 });
+    for (occurrence, key) in keys.iter_mut().enumerate() {
+        *key = *key << shift | occurrence as u64;
+    }
     let mut docs = Vec::new();
     let mut write = |sorted: Vec<u64>| {
         sorted.chunk_by(|a, b| a >> shift == b >> shift).try_for_each(|group| {
@@ -172,14 +172,15 @@ fn write_packed<W: Write>(
             push_term(group[0] >> shift, group_docs, &mut docs, distinct, writer)
         })
     };
-    let mut sorting = Sorting { shift, doc_of, ordinals: vec![0; total], terms: 0 };
-    if !is_large {
-        ranges.into_iter().try_for_each(|range| write(sorting.sort(range)))?;
+    let mut sorting = Sorting { shift, doc_of, ordinals: vec![0; keys.len()], terms: 0 };
+    if keys.len() < OCCURRENCES_OF_A_THREAD {
+        write(sorting.sort(keys))?;
         return Ok(sorting.ordinals);
     }
+    let ranges = by_range(keys);
     thread::scope(|scope| {
         let (sorted_tx, sorted) = bounded(1 << RANGE_BITS);
-        let thread = Builder::new().spawn_scoped(scope, move || {
+        let thread = thread::Builder::new().spawn_scoped(scope, move || {
             // Nobody takes them any more if writing has failed.
             let _ = ranges.into_iter().try_for_each(|range| sorted_tx.send(sorting.sort(range)));
             sorting.ordinals
@@ -189,21 +190,14 @@ fn write_packed<W: Write>(
     })
 }
 
-/// Each key above the number of its occurrence, by 2^`range_bits` ranges that follow each other.
-fn by_range(mut keys: Vec<u64>, key_bits: u8, range_bits: u32) -> Vec<Vec<u64>> {
-    let shift = 64 - u32::from(key_bits);
-    for (occurrence, key) in keys.iter_mut().enumerate() {
-        *key = *key << shift | occurrence as u64;
-    }
-    if range_bits == 0 {
-        return vec![keys];
-    }
+/// Keys above their occurrences, by ranges that follow each other.
+fn by_range(all: Vec<u64>) -> Vec<Vec<u64>> {
     // Of keys with fewer bits the highest of the occurrence, which are 0, take part.
-    let range_of = |packed: u64| (packed >> (64 - range_bits)) as usize;
-    let mut counts = vec![0; 1 << range_bits];
-    keys.iter().for_each(|&packed| counts[range_of(packed)] += 1);
+    let range_of = |packed: u64| (packed >> (64 - RANGE_BITS)) as usize;
+    let mut counts = vec![0; 1 << RANGE_BITS];
+    all.iter().for_each(|&packed| counts[range_of(packed)] += 1);
     let mut ranges: Vec<Vec<u64>> = counts.into_iter().map(Vec::with_capacity).collect();
-    keys.into_iter().for_each(|packed| ranges[range_of(packed)].push(packed));
+    all.into_iter().for_each(|packed| ranges[range_of(packed)].push(packed));
     ranges
 }
 
