@@ -214,14 +214,12 @@ fn fingerprints(keys: impl IntoIterator<Item = u64>) -> Vec<Fingerprint> {
 #[test]
 fn a_document_without_room_beside_a_key_is_not_mixed_into_it() {
     // Of 64 bits a key leaves none: one occurrence needs none, but its document does.
-    check(
-        &open(build(&[(0, vec![]), (1, fingerprints([2]))], 64)),
-        &[(0, vec![]), (1, fingerprints([2]))],
-    );
+    let docs = [(0, vec![]), (1, fingerprints([2]))];
+    check(&open(build(&docs, 64)), &docs);
 }
 
-/// More occurrences than are sorted on the thread that writes, with keys from 2^`shift` apart: each in three
-/// documents, some of them twice.
+/// More occurrences than are sorted on the thread that writes, of keys that are multiples of 2^`shift`: each
+/// in three documents, some of them twice in each.
 fn many(shift: u32) -> Vec<Doc> {
     let key = |doc: u64, i: u64| (mix64(doc / 3 * 800 + i * 31 / 32) % (1 << 20)) << shift;
     (0..90).map(|doc| (900, fingerprints((0..800).map(|i| key(doc, i))))).collect()
