@@ -34,7 +34,8 @@ fn lookup(c: &mut Criterion) {
         let identity = Identity { id: &doc.to_string(), digest: Digest::default() };
         builder.push(identity, 1000, &(0..200).map(fingerprint).collect::<Vec<_>>());
     }
-    let header = Header { key_bits: 40, documents: (TERMS / 200) as u32, config: 0 };
+    let header =
+        Header { key_bits: 40, documents: (TERMS / 200) as u32, config: 0, signatures: true };
     let bytes = builder.write(Vec::new(), header, None).unwrap().1;
     let reader = SegmentReader::open("bench", OwnedBytes::new(bytes)).unwrap();
     let table: HashMap<u64, u32, BuildKeyHasher> =

@@ -41,7 +41,7 @@ fn builder(segment: u64) -> SegmentBuilder {
 }
 
 fn header(documents: u64) -> Header {
-    Header { key_bits: 40, documents: documents as u32, config: 0 }
+    Header { key_bits: 40, documents: documents as u32, config: 0, signatures: true }
 }
 
 fn write(segment: u64) -> Vec<u8> {

@@ -204,10 +204,12 @@ class Segment:
         header.take(8)
         self.version = header.uint(2)
         header.need(self.version == 1, "version", f"version {self.version}, not 1")
-        self.key_bits, zero, self.documents = header.uint(1), header.uint(1), header.uint(4)
+        self.key_bits, unsigned, self.documents = header.uint(1), header.uint(1), header.uint(4)
         header.need(1 <= self.key_bits <= 64, "parameter", f"keys of {self.key_bits} bits")
+        header.need(unsigned <= 1, "parameter", "signatures are stored or not, 0 or 1")
+        self.signatures = unsigned == 0
         self.config, zeros = header.uint(8), header.uint(16)
-        header.need(zero == 0 and zeros == 0, "reserved", "reserved bytes that are not zero")
+        header.need(zeros == 0, "reserved", "reserved bytes that are not zero")
         self.key_bytes = (self.key_bits + 7) // 8
         self.doc_bits = max(self.documents - 1, 0).bit_length()
 
@@ -247,6 +249,11 @@ class Segment:
             begun = [name for name in SECTIONS if self.sections[name].start <= page]
             where = Cursor(begun[-1] if begun else "header", page, b"")
             where.need(fits, "checksum", "the page that begins here does not fit its checksum")
+        if not self.signatures:
+            forward = self.sections["forward"]
+            forward.need(not forward.data, "layout", "signatures, which are not stored")
+            numbers = self.widths[0], self.widths[3], occurrences
+            footer.need(numbers == (0, 0, 0), "parameter", "numbers of signatures, not stored")
         columns = sum((self.documents * width + 7) // 8 for width in self.widths[1:4])
         columns += ((self.documents + IDS - 1) // IDS * self.widths[4] + 7) // 8
         where, lengths = self.sections["documents"], len(self.sections["documents"].data)
@@ -358,11 +365,33 @@ class Segment:
 
     def read_documents(self):
         """Fills `rows` with distinct, tokens, offset and signature of each document."""
-        cursor, forward = self.sections["documents"], self.sections["forward"]
+        cursor = self.sections["documents"]
         columns = [cursor.column(self.documents, width) for width in self.widths[1:4]]
         self.read_ids(cursor.column((self.documents + IDS - 1) // IDS, self.widths[4]))
-        self.rows, pairs, end = [], set(), 0
-        for document, (distinct, tokens, at) in enumerate(zip(*columns)):
+        rows = list(zip(*columns))
+        signatures = self.read_signatures(rows) if self.signatures else self.no_signatures(rows)
+        self.rows = [[*row, signature] for row, signature in zip(rows, signatures)]
+        found = sum(len(row[3]) for row in self.rows), sum(row[1] for row in self.rows)
+        counted = self.counts["occurrences"], self.counts["tokens"]
+        place = self.sections["documents"]
+        place.need(found == counted, "count", f"{found} occurrences and tokens, not {counted}")
+
+    def no_signatures(self, rows):
+        """Nothing for each document, if it has as many terms as it says."""
+        found = [0] * self.documents
+        for _, docs in self.terms:
+            for document in docs:
+                found[document] += 1
+        for document, (distinct, _, _) in enumerate(rows):
+            place = self.sections["documents"]
+            place.need(found[document] == distinct, "mismatch", f"document {document}")
+        return [[] for _ in rows]
+
+    def read_signatures(self, rows):
+        """The term ordinals and positions of each document."""
+        forward = self.sections["forward"]
+        signatures, pairs, end = [], set(), 0
+        for document, (distinct, tokens, at) in enumerate(rows):
             head = forward.to(at)
             head.need(at == end, "layout", f"the signature before it ends at {end}")
             cursor = forward.to(at)
@@ -385,14 +414,11 @@ class Segment:
             place = self.sections["documents"]
             place.need(len(set(ordinals)) == distinct, "mismatch", f"document {document}")
             pairs |= {(ordinal, document) for ordinal in ordinals}
-            self.rows.append([distinct, tokens, at, list(zip(ordinals, positions))])
+            signatures.append(list(zip(ordinals, positions)))
         forward.to(end).end("signature")
         said = {(i, document) for i, (_, docs) in enumerate(self.terms) for document in docs}
         forward.need(pairs == said, "mismatch", "other fingerprints than the terms have")
-        found = sum(len(row[3]) for row in self.rows), sum(row[1] for row in self.rows)
-        counted = self.counts["occurrences"], self.counts["tokens"]
-        place = self.sections["documents"]
-        place.need(found == counted, "count", f"{found} occurrences and tokens, not {counted}")
+        return signatures
 
     def read_ids(self, places):
         """Fills `ids` with the id and the digest of each document."""
@@ -418,7 +444,7 @@ class Segment:
     def content(self):
         digits = 2 * self.key_bytes
         header = {"version": self.version, "key_bits": self.key_bits, "documents": self.documents}
-        header |= {"config": f"{self.config:016x}"}
+        header |= {"config": f"{self.config:016x}", "signatures": self.signatures}
         return {
             "header": header,
             "counts": self.counts,

@@ -327,10 +327,15 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
 /// Refuses a shard whose segments would mean something else in the index.
 pub(super) fn check_fits(index: &Index, shard: &Index) -> Result<()> {
     index.config().check_signs_as(shard.config(), shard.path())?;
-    let says = |config: &super::Config| if config.store_text { "stores" } else { "does not store" };
-    let (own, others) = (says(index.config()), says(shard.config()));
-    if own != others {
-        let what = format!("it {others} texts, but {} {own} them", index.path().display());
+    let (own, others) = (index.config(), shard.config());
+    let stored = [
+        ("texts", own.store_text, others.store_text),
+        ("signatures", own.store_signatures, others.store_signatures),
+    ];
+    if let Some((what, own, others)) = stored.into_iter().find(|(_, own, others)| own != others) {
+        let says = |stores| if stores { "stores" } else { "does not store" };
+        let (own, others, path) = (says(own), says(others), index.path().display());
+        let what = format!("it {others} {what}, but {path} {own} them");
         return Err(Error::index(shard.path(), what));
     }
     if schema::others(&index.tantivy().schema()) != schema::others(&shard.tantivy().schema()) {

@@ -12,9 +12,10 @@ use tantivy::directory::error::OpenReadError;
 
 use super::directory::verify_whole;
 use super::seal::Component;
-use super::{Index, Snapshot};
+use super::{DocAddress, Index, Snapshot};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::Digest;
+use crate::segment::Candidates;
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,8 +115,18 @@ fn check_segments(snapshot: &Snapshot, report: &mut CheckReport) {
 fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> {
     let mut ids = HashSet::new();
     for address in snapshot.live() {
-        let id = match snapshot.document(address) {
-            Ok(document) => document.id,
+        let checked = snapshot.document(address).and_then(|document| {
+            if !snapshot.config().store_signatures {
+                check_fingerprints(
+                    snapshot,
+                    address,
+                    document.text.as_deref().unwrap_or_default(),
+                )?;
+            }
+            Ok(document.id)
+        });
+        let id = match checked {
+            Ok(id) => id,
             Err(Error::Corrupt(problem)) => {
                 report.add(problem);
                 continue;
@@ -126,6 +137,29 @@ fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> 
             let what = format!("the id `{id}` occurs twice");
             report.add(Corruption::new("meta.json", "documents", 0, what));
         }
+    }
+    Ok(())
+}
+
+/// Refuses a document if its segment knows other fingerprints or tokens of it than its text has.
+///
+/// Stored signatures are compared with the dictionary as a whole; where there are none, texts are.
+fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> Result<()> {
+    let signatures = &snapshot.segment(address).signatures;
+    let (tokens, signature) = snapshot.config().sign(text)?;
+    let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let row = signatures.document(address.doc)?;
+    let own = Candidates::new(vec![address.doc]);
+    let mut known = 0;
+    for (_, term) in signatures.find_all(&keys)? {
+        signatures.documents_among(&term, &own, |_| known += 1)?;
+    }
+    // It has no others, if the dictionary has as many of it: the check of the segment has counted them.
+    if (row.tokens, row.distinct as usize, known) != (tokens, keys.len(), keys.len()) {
+        let what = "the posting lists contain other fingerprints of it than its text has";
+        return Err(snapshot.damaged(address, "sig", what));
     }
     Ok(())
 }

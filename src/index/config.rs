@@ -16,6 +16,7 @@ use crate::hash::{HASH_VERSION, hash_fields};
 use crate::scheme::frequency::FrequencyTable;
 use crate::scheme::{self, Fingerprint, Scheme};
 use crate::segment::FORMAT_VERSION;
+use crate::segment::plugin::Description;
 use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
@@ -46,6 +47,8 @@ pub struct Config {
     pub analyzer: Analyzer,
     /// Whether the texts are stored; passages need them.
     pub store_text: bool,
+    /// Whether the signatures are stored; if not, they are made of the stored texts again.
+    pub store_signatures: bool,
     /// Fingerprints in more documents than this are stop-fingerprints, unless a query overrides it.
     pub max_df: MaxDf,
     /// The frequency table, if the scheme uses one.
@@ -94,6 +97,7 @@ impl Config {
             scheme: scheme::parse_with(scheme, frequencies.as_ref())?,
             analyzer,
             store_text,
+            store_signatures: true,
             max_df: MaxDf::Default,
             frequencies,
         })
@@ -105,7 +109,23 @@ impl Config {
         Config { max_df, ..self }
     }
 
-    /// Returns the configuration for an index with or without stored text.
+    /// Returns the configuration for an index that stores texts and no signatures: where a signature is read it is
+    /// made of the text again. Answers are the same.
+    ///
+    /// Such an index is smaller, and merges faster. Estimates of similarity, joins, and searches for stored
+    /// documents are slower.
+    ///
+    /// # Errors
+    /// When the texts are not stored either.
+    pub fn without_signatures(self) -> Result<Config> {
+        if !self.store_text {
+            let what = "an index stores texts or signatures: without texts, store the signatures";
+            return Err(Error::Query { what: what.into() });
+        }
+        Ok(Config { store_signatures: false, ..self })
+    }
+
+    /// Returns the configuration for an index with or without stored text; without, it stores signatures.
     ///
     /// # Errors
     /// When a specification cannot be used; then the original could not be used either.
@@ -113,7 +133,8 @@ impl Config {
         let (scheme, analyzer) = (self.scheme.to_string(), self.analyzer.to_string());
         let config =
             Config::with_frequencies(&scheme, &analyzer, store_text, self.frequencies.clone())?;
-        Ok(config.with_max_df(self.max_df))
+        let store_signatures = self.store_signatures || !store_text;
+        Ok(Config { store_signatures, ..config.with_max_df(self.max_df) })
     }
 
     /// Signs a text; returns the number of its tokens and the signature.
@@ -202,7 +223,19 @@ impl Config {
         if let Some(digest) = self.frequencies_digest() {
             identity.insert("frequencies", digest.into());
         }
+        if !self.store_signatures {
+            identity.insert("signatures", false.into());
+        }
         identity
+    }
+
+    /// What the segments of an index with this configuration have in common.
+    pub(super) fn description(&self) -> Description {
+        Description {
+            key_bits: self.scheme.key_bits(),
+            config: self.digest(),
+            signatures: self.store_signatures,
+        }
     }
 
     /// The configuration that the index at `path` records as `params`; `frequencies` reads the
@@ -237,11 +270,13 @@ impl Config {
         let config = Config::with_frequencies(text("scheme"), text("analyzer"), store_text, table)?;
         // An index without the setting was made when there was none.
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
-        let config = config.with_max_df(max_df);
+        let mut config = config.with_max_df(max_df);
+        // Without the setting they are stored.
+        if !params["signatures"].is_null() {
+            config = config.without_signatures()?;
+        }
         let now = config.identity();
-        let differs = ["hash", "key_bits", "analyzer_digest", "scheme", "analyzer", "text"]
-            .into_iter()
-            .find(|&name| now[name] != params[name]);
+        let differs = now.keys().copied().find(|&name| now[name] != params[name]);
         if let Some(name) = differs {
             let what = format!(
                 "the index was created with {name} {}, but this version of cento has {}, so its \

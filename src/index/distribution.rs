@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::Snapshot;
 use crate::error::Result;
 use crate::segment::SegmentReader;
+use crate::stop::Stop;
 
 /// The distribution of document frequencies, and what stop-fingerprints take away.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -111,21 +112,10 @@ impl Snapshot {
     fn sample(&self, stop_keys: &[u64]) -> Result<Sample> {
         let mut sample = Sample::default();
         let step = self.documents().div_ceil(SAMPLE_DOCUMENTS).max(1);
-        let mut before = 0;
-        for segment in self.segments() {
-            let signatures = &segment.signatures;
-            let stopped: Vec<u32> =
-                signatures.find_all(stop_keys)?.iter().map(|(_, term)| term.ordinal).collect();
-            let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
-            for doc in segment.live() {
-                before += 1;
-                if before % step != 0 {
-                    continue;
-                }
-                signatures.forward(doc, &mut ordinals, &mut positions)?;
-                let is_stopped = ordinals.iter().map(|term| stopped.binary_search(term).is_ok());
-                sample.add(is_stopped.zip(positions.iter().copied()));
-            }
+        for address in self.live().skip(step as usize - 1).step_by(step as usize) {
+            let signature = self.signature(address, Stop::NEVER)?;
+            let is_stopped = |key| stop_keys.binary_search(&key).is_ok();
+            sample.add(signature.iter().map(|found| (is_stopped(found.key), found.position)));
         }
         Ok(sample)
     }

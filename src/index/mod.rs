@@ -395,8 +395,7 @@ fn root(path: &Path) -> Option<PathBuf> {
 
 fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
     Arc::new(SignaturePlugin {
-        key_bits: config.scheme.key_bits(),
-        config: config.digest(),
+        description: config.description(),
         spool_dir: root(path),
         backlog: Arc::default(),
         merges: AtomicU64::new(0),

@@ -109,7 +109,7 @@ impl Run {
         belongs: &dyn Fn(u64) -> bool,
     ) -> Result<Option<Run>> {
         let segment = &snapshot.segment(address).signatures;
-        let signature = segment.signature(address.doc)?;
+        let signature = snapshot.signature(address, Stop::NEVER)?;
         let Some(at) = signature.iter().position(|fingerprint| fingerprint.key == key) else {
             return Ok(None);
         };

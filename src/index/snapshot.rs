@@ -19,6 +19,7 @@ use super::{Config, Index, adopt};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::{Digest, hash_bytes, mix64};
 use crate::index::Document;
+use crate::scheme::Fingerprint;
 use crate::segment::plugin::SignatureFile;
 use crate::stop::Stop;
 use crate::text::{Analyzed, Analyzer};
@@ -422,6 +423,12 @@ impl Snapshot {
     /// # Errors
     /// When it cannot be read, or differs from what was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
+        let (id, text) = self.id_and_text(address)?;
+        Ok(StoredDocument { id, text, meta: self.meta(address)? })
+    }
+
+    /// Reads what the store has of a document, and checks it against its digests.
+    fn id_and_text(&self, address: DocAddress) -> Result<(String, Option<String>)> {
         let fields = *self.index().fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
         let store = &self.segment(address).store;
@@ -440,7 +447,21 @@ impl Snapshot {
         if !text_fits || id != self.id(address)? {
             return Err(damaged("the document does not match its digest"));
         }
-        Ok(StoredDocument { id, text, meta: self.meta(address)? })
+        Ok((id, text))
+    }
+
+    /// Returns the signature of a document, ordered by position: as it is stored, or made of its text again.
+    ///
+    /// # Errors
+    /// When it, or the text, cannot be read; [`Error::Cancelled`] soon after `stop`.
+    #[doc(hidden)]
+    pub fn signature(&self, address: DocAddress, stop: Stop<'_>) -> Result<Vec<Fingerprint>> {
+        if self.config().store_signatures {
+            return Ok(self.segment(address).signatures.signature(address.doc)?);
+        }
+        let text = self.id_and_text(address)?.1.unwrap_or_default();
+        let signed = self.config().sign_within(&text, usize::MAX, &mut Vec::new(), stop)?;
+        Ok(signed.fingerprints.expect("nothing is too large"))
     }
 
     /// Reads the text of a document, empty if the index stores none, and splits it into tokens.
@@ -489,7 +510,7 @@ impl Snapshot {
         Ok(self.segment(address).meta_json(address.doc)?.unwrap_or_default())
     }
 
-    fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {
+    pub(super) fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {
         let segment = self.reader(address.segment).1.segment_id();
         let file = format!("{}.{extension}", segment.uuid_string());
         let what = format!("document {}: {what}", address.doc);

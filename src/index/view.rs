@@ -71,7 +71,7 @@ impl SegmentFiles {
         store: Store,
         index: &Index,
     ) -> Result<SegmentFiles> {
-        let signatures = signatures.read(segment, index.inner.plugin.config)?;
+        let signatures = signatures.read(segment, index.inner.plugin.description)?;
         let (metas, added, segment) = (OnceLock::new(), OnceLock::new(), segment.clone());
         let (kept, index_path) = (index.inner.metas.clone(), index.path().to_owned());
         Ok(SegmentFiles { signatures, store, metas, added, kept, segment, index_path })

@@ -227,7 +227,7 @@ impl<'a> Documents<'a> {
         }
         let signatures = &self.searcher.snapshot().segment(own).signatures;
         let tokens = signatures.document(own.doc)?.tokens;
-        let signature = signatures.signature(own.doc)?;
+        let signature = self.searcher.snapshot().signature(own, self.stop)?;
         Ok(self.searcher.estimates((tokens, &signature), keys, self.stop))
     }
 

@@ -411,7 +411,7 @@ impl<'a> Join<'a> {
         }
         let signatures = &self.searcher.snapshot().segment(own).signatures;
         let tokens = signatures.document(own.doc)?.tokens;
-        let signature = signatures.signature(own.doc)?;
+        let signature = self.searcher.snapshot().signature(own, self.stop)?;
         let Some(mut estimates) = searched.estimates((tokens, &signature), keys, self.stop) else {
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! How similar are the texts of a document and of stored ones?
 //!
-//! Read from the forward lists of the few documents that matter: an estimate asks where either text has the
+//! Read from the signatures of the few documents that matter: an estimate asks where either text has the
 //! fingerprints that both have, not only how many they are.
 
 use super::Searcher;
@@ -123,7 +123,7 @@ impl<'a> Estimates<'a> {
             self.of_document.push(place as u32);
         };
         let keyed = (self.keys, self.terms);
-        let list = self.shared.scan(self.snapshot, keyed, address, &mut each, self.stop)?;
+        let signature = self.shared.scan(self.snapshot, keyed, address, &mut each, self.stop)?;
         self.of_text.clear();
         let own = (0..).zip(&self.places).filter(|(_, place)| self.is_shared[place.1 as usize]);
         self.of_text.extend(own.map(|(at, _)| at));
@@ -139,10 +139,10 @@ impl<'a> Estimates<'a> {
         let tokens = signatures.document(address.doc)?.tokens;
         let other = self.estimator.coverage_of_shared(
             tokens,
-            list.len(),
+            signature.len(),
             &self.of_document,
-            |place| list.gap(place),
-            || list.last_position(),
+            |place| signature.gap(place),
+            || signature.last_position(),
         );
         let overlap = Overlap::new(shared, keys as u32, in_document);
         Ok(self.estimator.estimate(overlap, &own, &other))

@@ -500,7 +500,7 @@ impl Searcher {
                 };
                 let segment = &self.snapshot.segment(address).signatures;
                 let tokens = segment.document(address.doc)?.tokens;
-                let resolved = Resolved::new(tokens, segment.signature(address.doc)?);
+                let resolved = Resolved::new(tokens, self.snapshot.signature(address, stop)?);
                 Ok(Resolved { id: Some(id.clone()), address: Some(address), ..resolved })
             }
         }

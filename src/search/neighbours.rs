@@ -37,8 +37,25 @@ impl Searcher {
     /// The distinct fingerprints of a stored document, ascending.
     ///
     /// # Errors
-    /// When its signature is damaged.
+    /// When its signature, or the text that it is made of, is damaged.
     pub fn keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
+        let mut keys = match self.snapshot.config().store_signatures {
+            true => self.stored_keys_of(address)?,
+            false => {
+                let signature = self.snapshot.signature(address, Stop::NEVER)?;
+                let mut keys: Vec<u64> = signature.iter().map(|found| found.key).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                keys
+            }
+        };
+        if let Some(boilerplate) = &self.boilerplate {
+            keys.retain(|&key| !boilerplate.has(key));
+        }
+        Ok(keys)
+    }
+
+    fn stored_keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
         let segment = &self.snapshot.segment(address).signatures;
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
         segment.forward(address.doc, &mut ordinals, &mut positions)?;
@@ -48,9 +65,6 @@ impl Searcher {
         let mut keys = Vec::with_capacity(ordinals.len());
         for ordinal in ordinals {
             keys.push(segment.key_at(ordinal)?);
-        }
-        if let Some(boilerplate) = &self.boilerplate {
-            keys.retain(|&key| !boilerplate.has(key));
         }
         Ok(keys)
     }

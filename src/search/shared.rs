@@ -1,9 +1,10 @@
 //! Which fingerprints does a stored document share with the query, and where has it them?
 //!
-//! Read from the document's forward list: for the few documents that matter, not for candidates.
+//! Read from the document's signature: for the few documents that matter, not for candidates.
 
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
+use crate::scheme::Fingerprint;
 use crate::segment::{ForwardList, SegmentReader, Terms, find_in};
 use crate::stop::Stop;
 
@@ -99,10 +100,17 @@ impl SharedFingerprints {
         stop: Stop<'_>,
     ) -> Result<()> {
         stop.check()?;
+        self.occurrences.clear();
+        if !snapshot.config().store_signatures {
+            for (at, found) in snapshot.signature(address, stop)?.iter().enumerate() {
+                stop.check_at(at)?;
+                self.occurrences.extend(place_of(found, keys).map(|key| (key, found.position)));
+            }
+            return Ok(());
+        }
         let signatures = &snapshot.segment(address).signatures;
         let wanted = wanted(&mut self.wanted, snapshot, (keys, &[]), address, stop)?;
         signatures.forward(address.doc, &mut self.ordinals, &mut self.positions)?;
-        self.occurrences.clear();
         let places = self.ordinals.iter().zip(&self.positions);
         for (at, (&ordinal, &position)) in places.enumerate() {
             stop.check_at(at)?;
@@ -111,8 +119,8 @@ impl SharedFingerprints {
         Ok(())
     }
 
-    /// The list of the document at `address`, of which `each` is called with the place of each shared
-    /// fingerprint, ascending, and its key's place among the keys: what is not shared is not read.
+    /// The signature of the document at `address`, of which `each` is called with the place of each shared
+    /// fingerprint, ascending, and its key's place among the keys: of a stored one, what is not shared is not read.
     /// The keys, distinct and ascending, come with their terms of each segment, if these are known.
     ///
     /// # Errors
@@ -124,8 +132,18 @@ impl SharedFingerprints {
         address: DocAddress,
         each: &mut impl FnMut(usize, u32),
         stop: Stop<'_>,
-    ) -> Result<ForwardList<'a>> {
+    ) -> Result<Signature<'a>> {
         stop.check()?;
+        if !snapshot.config().store_signatures {
+            let signature = snapshot.signature(address, stop)?;
+            for (at, found) in signature.iter().enumerate() {
+                stop.check_at(at)?;
+                if let Some(key) = place_of(found, keyed.0) {
+                    each(at, key);
+                }
+            }
+            return Ok(Signature::Made(signature));
+        }
         let wanted = wanted(&mut self.wanted, snapshot, keyed, address, stop)?;
         let list = snapshot.segment(address).signatures.forward_list(address.doc)?;
         for (at, ordinal) in list.ordinals().enumerate() {
@@ -134,7 +152,7 @@ impl SharedFingerprints {
                 each(at, key);
             }
         }
-        Ok(list)
+        Ok(Signature::Stored(list))
     }
 
     /// Each shared fingerprint of the document, by position: its place among the keys, and the
@@ -150,6 +168,48 @@ impl SharedFingerprints {
         keys.dedup();
         keys
     }
+}
+
+/// The signature of a document, for those who need little of it.
+pub enum Signature<'a> {
+    /// Where it lies.
+    Stored(ForwardList<'a>),
+    /// Made of the text.
+    Made(Vec<Fingerprint>),
+}
+
+impl Signature<'_> {
+    /// How many fingerprints it has.
+    pub fn len(&self) -> usize {
+        match self {
+            Signature::Stored(list) => list.len(),
+            Signature::Made(signature) => signature.len(),
+        }
+    }
+
+    /// How far the position at `place` is from the one before it, or from 0.
+    pub fn gap(&self, place: usize) -> u32 {
+        match self {
+            Signature::Stored(list) => list.gap(place),
+            Signature::Made(signature) => {
+                let before = place.checked_sub(1).map_or(0, |before| signature[before].position);
+                signature[place].position - before
+            }
+        }
+    }
+
+    /// The last position, or 0.
+    pub fn last_position(&self) -> u64 {
+        match self {
+            Signature::Stored(list) => list.last_position(),
+            Signature::Made(signature) => signature.last().map_or(0, |last| last.position.into()),
+        }
+    }
+}
+
+/// The place of a fingerprint among the keys, if it is there.
+fn place_of(fingerprint: &Fingerprint, keys: &[u64]) -> Option<u32> {
+    keys.binary_search(&fingerprint.key).ok().map(|place| place as u32)
 }
 
 /// Keys, distinct and ascending, and for each segment the ordinals of their terms, ascending, with

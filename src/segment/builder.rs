@@ -115,21 +115,22 @@ impl SegmentBuilder {
         // Documents take the places of occurrences, and may be more.
         let ordinals =
             if keys.len().max(self.documents.len()) <= Self::occurrences_max(header.key_bits) {
-                write_packed(keys, header.key_bits, &doc_of, &mut distinct, &mut writer)?
+                write_packed(keys, header, &doc_of, &mut distinct, &mut writer)?
             } else {
-                write_wide(keys, &doc_of, &mut distinct, &mut writer)?
+                write_wide(keys, header, &doc_of, &mut distinct, &mut writer)?
             };
         let mut forward = writer.end_terms()?;
         let mut chunk = ForwardChunk::new(forward.ordinal_bits());
         let mut id_start = 0;
         for (doc, row) in self.documents.iter().enumerate() {
-            let range = occurrences(&self.documents, doc, self.positions.len());
-            let ordinals = ordinals[range.clone()].iter().copied();
-            let positions = &self.positions[range];
             let id = &self.ids[id_start..row.id_end];
             id_start = row.id_end;
-            let identity = Identity { id, digest: row.digest };
-            chunk.push(identity, row.tokens, distinct[doc], ordinals, positions);
+            chunk.push(Identity { id, digest: row.digest }, row.tokens, distinct[doc]);
+            if header.signatures {
+                let range = occurrences(&self.documents, doc, self.positions.len());
+                let ordinals = ordinals[range.clone()].iter().copied();
+                chunk.push_signature(ordinals, &self.positions[range]);
+            }
             if chunk.len() >= CHUNK_BYTES {
                 forward.append(&chunk)?;
                 chunk.clear();
@@ -152,15 +153,15 @@ const RANGE_BITS: u32 = 4;
 const OCCURRENCES_OF_A_THREAD: usize = 1 << 16;
 
 /// Writes the terms of keys that leave room for the occurrence in one integer: half the memory, twice the
-/// speed. Gives the term ordinal of each occurrence.
+/// speed. Gives the term ordinal of each occurrence if signatures are stored.
 fn write_packed<W: Write>(
     mut keys: Vec<u64>,
-    key_bits: u8,
+    header: Header,
     doc_of: &DocOf,
     distinct: &mut [u32],
     writer: &mut SegmentWriter<W>,
 ) -> io::Result<Vec<u32>> {
-    let shift = 64 - u32::from(key_bits);
+    let shift = 64 - u32::from(header.key_bits);
     let mask = (1u64 << shift) - 1;
     for (occurrence, key) in keys.iter_mut().enumerate() {
         *key = *key << shift | occurrence as u64;
@@ -172,7 +173,8 @@ fn write_packed<W: Write>(
             push_term(group[0] >> shift, group_docs, &mut docs, distinct, writer)
         })
     };
-    let mut sorting = Sorting { shift, doc_of, ordinals: vec![0; keys.len()], terms: 0 };
+    let ordinals = vec![0; if header.signatures { keys.len() } else { 0 }];
+    let mut sorting = Sorting { shift, doc_of, ordinals, terms: 0 };
     if keys.len() < OCCURRENCES_OF_A_THREAD {
         write(sorting.sort(keys))?;
         return Ok(sorting.ordinals);
@@ -206,7 +208,7 @@ struct Sorting<'a> {
     /// Where the key begins in an integer.
     shift: u32,
     doc_of: &'a DocOf,
-    /// The term ordinal of each occurrence.
+    /// The term ordinal of each occurrence; empty if nobody asks for them.
     ordinals: Vec<u32>,
     /// The terms of the ranges before.
     terms: u32,
@@ -218,38 +220,49 @@ impl Sorting<'_> {
     /// Each pass over the sorted integers does one thing, so that its scattered reads or writes do not
     /// wait for each other.
     fn sort(&mut self, mut range: Vec<u64>) -> Vec<u64> {
-        let (shift, mask) = (self.shift, (1u64 << self.shift) - 1);
+        let mask = (1u64 << self.shift) - 1;
         range.radix_sort_builder().with_single_threaded_tuner().sort();
-        let Some(first) = range.first() else { return range };
+        if !self.ordinals.is_empty() {
+            self.number(&range);
+        }
+        for packed in &mut range {
+            *packed = *packed & !mask | u64::from(self.doc_of.get((*packed & mask) as usize));
+        }
+        range
+    }
+
+    /// Notes the term ordinals of the occurrences of a range.
+    fn number(&mut self, range: &[u64]) {
+        let (shift, mask) = (self.shift, (1u64 << self.shift) - 1);
+        let Some(first) = range.first() else { return };
         let mut last = first >> shift;
-        for packed in &range {
+        for packed in range {
             let key = packed >> shift;
             self.terms += u32::from(key != last);
             last = key;
             self.ordinals[(packed & mask) as usize] = self.terms;
         }
         self.terms += 1;
-        for packed in &mut range {
-            *packed = *packed & !mask | u64::from(self.doc_of.get((*packed & mask) as usize));
-        }
-        range
     }
 }
 
 /// The same for keys of any width.
 fn write_wide<W: Write>(
     keys: Vec<u64>,
+    header: Header,
     doc_of: &DocOf,
     distinct: &mut [u32],
     writer: &mut SegmentWriter<W>,
 ) -> io::Result<Vec<u32>> {
-    let mut ordinals = vec![0; keys.len()];
+    let mut ordinals = vec![0; if header.signatures { keys.len() } else { 0 }];
     let mut pairs: Vec<(u64, usize)> =
         keys.into_iter().enumerate().map(|(occurrence, key)| (key, occurrence)).collect();
     pairs.sort_unstable();
     let mut docs = Vec::new();
     for (ordinal, group) in (0u32..).zip(pairs.chunk_by(|a, b| a.0 == b.0)) {
-        group.iter().for_each(|pair| ordinals[pair.1] = ordinal);
+        if header.signatures {
+            group.iter().for_each(|pair| ordinals[pair.1] = ordinal);
+        }
         let group_docs = group.iter().map(|pair| doc_of.get(pair.1));
         push_term(group[0].0, group_docs, &mut docs, distinct, writer)?;
     }

@@ -27,7 +27,12 @@ impl SegmentReader {
             problems.push(Corruption::new(self.file().name(), section, offset as u64, what));
         }
         if problems.is_empty() {
-            let mut checker = Checker { reader: self, problems: &mut problems };
+            let documents = match self.header().signatures {
+                true => 0,
+                false => self.header().documents as usize,
+            };
+            let mut checker =
+                Checker { reader: self, problems: &mut problems, terms_of: vec![0; documents] };
             if let Err(problem) = checker.run() {
                 problems.push(problem);
             }
@@ -40,10 +45,12 @@ impl SegmentReader {
 struct Checker<'a> {
     reader: &'a SegmentReader,
     problems: &'a mut Vec<Corruption>,
+    /// The number of terms of each document, by the dictionary; empty if there are signatures to say so.
+    terms_of: Vec<u32>,
 }
 
 /// What the dictionary or the signatures say, added up so that both can be compared.
-#[derive(Debug, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Story {
     postings: u64,
     /// The sum of a hash of every (term, document) pair.
@@ -66,7 +73,13 @@ impl Checker<'_> {
 
     fn run(&mut self) -> Result<(), Corruption> {
         let told = self.terms()?;
-        let shown = self.documents()?;
+        let shown = match self.reader.header().signatures {
+            true => self.documents()?,
+            false => {
+                self.documents_without_signatures()?;
+                told
+            }
+        };
         self.ids()?;
         if told != shown {
             let what = "the signatures contain other fingerprints than the posting lists";
@@ -124,7 +137,12 @@ impl Checker<'_> {
                 if !ascend || docs[docs.len() - 1] >= file.header.documents {
                     self.problem(section, format!("the list of key {key} cannot be read"));
                 }
-                docs.iter().for_each(|&doc| story.add(ordinal, doc));
+                for &doc in &docs {
+                    story.add(ordinal, doc);
+                    if let Some(terms) = self.terms_of.get_mut(doc as usize) {
+                        *terms += 1;
+                    }
+                }
                 last_key = Some(key);
                 ordinal += 1;
             }
@@ -233,6 +251,27 @@ impl Checker<'_> {
         if end != file.len(Section::Forward) {
             self.problem(Section::Forward, "bytes after the last signature".into());
         }
+        self.totals(occurrences, tokens);
+        Ok(story)
+    }
+
+    /// The same where no signature says what a document has.
+    fn documents_without_signatures(&mut self) -> Result<(), Corruption> {
+        let mut tokens = 0;
+        for (doc, terms) in (0..).zip(std::mem::take(&mut self.terms_of)) {
+            let row = self.reader.document(doc)?;
+            tokens += u64::from(row.tokens);
+            if row.distinct != terms {
+                let what = format!("document {doc} has {terms} fingerprints");
+                self.problem(Section::Documents, what);
+            }
+        }
+        self.totals(0, tokens);
+        Ok(())
+    }
+
+    /// Whether the documents add up to these.
+    fn totals(&mut self, occurrences: u64, tokens: u64) {
         let counts = self.reader.counts();
         if (occurrences, tokens) != (counts.occurrences, counts.tokens) {
             self.problem(
@@ -240,6 +279,5 @@ impl Checker<'_> {
                 "the numbers of fingerprints and tokens differ from those of the header".into(),
             );
         }
-        Ok(story)
     }
 }

@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn a_footer_that_begins_in_the_header_is_an_error() {
-        let header = Header { key_bits: 1, documents: 0, config: 40 << 40 }.encode();
+        let header =
+            Header { key_bits: 1, documents: 0, config: 40 << 40, signatures: true }.encode();
         for end in [40, 79, u64::MAX] {
             let mut sections = [(end, 0); 8];
             (sections[0], sections[1]) = ((40, 0), (40, end - 40));

@@ -99,6 +99,8 @@ pub struct Header {
     pub documents: u32,
     /// Identifies scheme, analyser and hash; segments of one index have the same.
     pub config: u64,
+    /// Whether the signature of each document is stored; if not, it can be made of its text again.
+    pub signatures: bool,
 }
 
 impl Header {
@@ -121,6 +123,7 @@ impl Header {
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
         bytes[10] = self.key_bits;
+        bytes[11] = u8::from(!self.signatures);
         bytes[12..16].copy_from_slice(&self.documents.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.config.to_le_bytes());
         bytes
@@ -147,13 +150,18 @@ impl Header {
         if !(1..=64).contains(&key_bits) {
             return Err(damage(10, format!("keys have {key_bits} bits; 1 to 64 are possible")));
         }
-        if bytes[11] != 0 || bytes[24..HEADER_BYTES].iter().any(|&byte| byte != 0) {
-            return Err(damage(11, "reserved bytes are not zero".into()));
+        if bytes[11] > 1 {
+            let what = "whether signatures are stored is neither 0 nor 1";
+            return Err(damage(11, what.into()));
+        }
+        if bytes[24..HEADER_BYTES].iter().any(|&byte| byte != 0) {
+            return Err(damage(24, "reserved bytes are not zero".into()));
         }
         Ok(Header {
             key_bits,
             documents: uint_le(&bytes[12..16]) as u32,
             config: uint_le(&bytes[16..24]),
+            signatures: bytes[11] == 0,
         })
     }
 }
@@ -165,7 +173,7 @@ pub struct Counts {
     pub terms: u64,
     /// Pairs of a fingerprint and a document that holds it.
     pub postings: u64,
-    /// Fingerprints of all signatures, repeated ones included.
+    /// Fingerprints of all signatures that are stored, repeated ones included.
     pub occurrences: u64,
     /// Tokens of all documents.
     pub tokens: u64,

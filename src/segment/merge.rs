@@ -106,8 +106,11 @@ pub fn merge<W: Write>(
 ) -> Result<(Counts, W)> {
     let kept: u64 = sources.iter().map(|source| u64::from(source.documents())).sum();
     assert_eq!(u64::from(header.documents), kept, "the header counts the kept documents");
+    let is_alike =
+        |source: &MergeSource<'_>| source.reader.header().signatures == header.signatures;
+    assert!(sources.iter().all(is_alike), "all segments store signatures, or none does");
     let writer = SegmentWriter::new(out, header, Spool::new(options.spool_dir)).map_err(wrote)?;
-    let mut terms = Terms::new(sources, writer, options);
+    let mut terms = Terms::new(sources, header.signatures, writer, options);
     let renumber = Renumber::of_all(sources);
     let ranges = terms::ranges(sources)?;
     let open = |number: u64| -> Result<RangeMerge<'_>> {
@@ -126,7 +129,7 @@ pub fn merge<W: Write>(
     in_turn(options.threads, RANGES_PER_THREAD, ranges.len(), &open, write)?;
     let (maps, writer) = terms.finish()?;
     let mut forward = writer.end_terms().map_err(wrote)?;
-    merge_forward(sources, &maps, &mut forward, options)?;
+    merge_documents(sources, &maps, &mut forward, options)?;
     forward.finish().map_err(wrote)
 }
 
@@ -154,6 +157,9 @@ fn in_turn<T: Send>(
 struct Terms<'a, W: Write> {
     sources: &'a [MergeSource<'a>],
     writer: SegmentWriter<W>,
+    /// The terms of each source that have been passed.
+    passed: Vec<usize>,
+    /// From these to those of the merged segment; empty if there are no signatures to be renumbered.
     maps: Vec<OrdinalMap>,
     next_ordinal: u32,
     options: &'a MergeOptions<'a>,
@@ -162,21 +168,27 @@ struct Terms<'a, W: Write> {
 impl<'a, W: Write> Terms<'a, W> {
     fn new(
         sources: &'a [MergeSource<'a>],
+        has_signatures: bool,
         writer: SegmentWriter<W>,
         options: &'a MergeOptions<'a>,
     ) -> Terms<'a, W> {
-        let maps = sources.iter().map(|_| OrdinalMap::default()).collect();
-        Terms { sources, writer, maps, next_ordinal: 0, options }
+        let mapped = if has_signatures { sources } else { &[] };
+        let maps = mapped.iter().map(|_| OrdinalMap::default()).collect();
+        let passed = vec![0; sources.len()];
+        Terms { sources, writer, passed, maps, next_ordinal: 0, options }
     }
 
     fn push(&mut self, batch: &Batch) -> Result<()> {
         let end = after(self.next_ordinal, batch.len())?;
-        for (source, (map, taken)) in self.maps.iter_mut().zip(&batch.taken).enumerate() {
+        for (source, (passed, taken)) in self.passed.iter_mut().zip(&batch.taken).enumerate() {
             // Keys that are not in order, which only a forged block has, would leave terms out.
-            if !taken.places.is_empty() && taken.first != map.len() {
+            if !taken.places.is_empty() && taken.first != *passed {
                 let block = taken.first / BLOCK_TERMS;
                 return Err(terms::disorder(self.sources[source].reader, block).into());
             }
+            *passed += taken.places.len();
+        }
+        for (map, taken) in self.maps.iter_mut().zip(&batch.taken) {
             map.extend(self.next_ordinal, &taken.places);
         }
         for (key, docs) in batch.terms() {
@@ -188,12 +200,12 @@ impl<'a, W: Write> Terms<'a, W> {
     }
 
     fn finish(mut self) -> Result<(Vec<OrdinalMap>, SegmentWriter<W>)> {
-        for (source, map) in self.sources.iter().zip(&mut self.maps) {
-            map.finish();
-            if map.len() as u64 != source.reader.counts().terms {
-                return Err(terms::disorder(source.reader, map.len() / BLOCK_TERMS).into());
+        for (source, passed) in self.sources.iter().zip(self.passed) {
+            if passed as u64 != source.reader.counts().terms {
+                return Err(terms::disorder(source.reader, passed / BLOCK_TERMS).into());
             }
         }
+        self.maps.iter_mut().for_each(OrdinalMap::finish);
         Ok((self.maps, self.writer))
     }
 }
@@ -217,6 +229,9 @@ fn after(ordinal: u32, count: usize) -> Result<u32> {
     })
 }
 
+/// Without forward lists a chunk has this many documents.
+const CHUNK_DOCUMENTS: u32 = 1 << 16;
+
 /// Kept documents of a source, which follow each other.
 struct Chunk {
     source: usize,
@@ -224,27 +239,36 @@ struct Chunk {
 }
 
 /// The kept documents of all sources, in order, in chunks whose forward lists take about as many bytes as
-/// [`CHUNK_BYTES`] says.
+/// [`CHUNK_BYTES`] says; without maps there are none.
 fn chunks(sources: &[MergeSource<'_>], maps: &[OrdinalMap]) -> Result<Vec<Chunk>> {
     /// Of this many documents the place of one is looked at.
     const STEP: usize = 32;
     let mut chunks = Vec::new();
-    for (i, (source, map)) in sources.iter().zip(maps).enumerate() {
+    for (i, source) in sources.iter().enumerate() {
+        let documents = source.documents();
+        let Some(map) = maps.get(i) else {
+            let starts = (0..documents).step_by(CHUNK_DOCUMENTS as usize);
+            chunks.extend(starts.map(|start| Chunk {
+                source: i,
+                kept: start..documents.min(start.saturating_add(CHUNK_DOCUMENTS)),
+            }));
+            continue;
+        };
         let chunk_bytes = (map.bytes() / 2).clamp(CHUNK_BYTES.start, CHUNK_BYTES.end) as u64;
         let (mut start, mut starts_at) = (0, 0);
-        for index in (0..source.documents()).step_by(STEP) {
+        for index in (0..documents).step_by(STEP) {
             let at = source.reader.document(source.kept(index))?.forward_at;
             if at.saturating_sub(starts_at) >= chunk_bytes && index > start {
                 chunks.push(Chunk { source: i, kept: start..index });
                 (start, starts_at) = (index, at);
             }
         }
-        chunks.push(Chunk { source: i, kept: start..source.documents() });
+        chunks.push(Chunk { source: i, kept: start..documents });
     }
     Ok(chunks)
 }
 
-fn merge_forward<W: Write>(
+fn merge_documents<W: Write>(
     sources: &[MergeSource<'_>],
     maps: &[OrdinalMap],
     forward: &mut ForwardWriter<W>,
@@ -257,7 +281,8 @@ fn merge_forward<W: Write>(
     let encode = |number: u64| -> Result<ForwardChunk> {
         let Chunk { source, kept } = &chunks[number as usize];
         let mut scratch = lock().pop().unwrap_or_default();
-        let encoded = scratch.encode(&sources[*source], kept.clone(), &maps[*source], ordinal_bits);
+        let encoded =
+            scratch.encode(&sources[*source], kept.clone(), maps.get(*source), ordinal_bits);
         lock().push(scratch);
         encoded
     };
@@ -278,31 +303,36 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// The forward lists of the `kept` documents of a source, with the ordinals of the merged segment.
+    /// The `kept` documents of a source, and their forward lists, if they have any, with the ordinals of the
+    /// merged segment.
     fn encode(
         &mut self,
         source: &MergeSource<'_>,
         kept: Range<u32>,
-        map: &OrdinalMap,
+        map: Option<&OrdinalMap>,
         ordinal_bits: u32,
     ) -> Result<ForwardChunk> {
         let Scratch { renumbering, ordinals, positions } = self;
         ordinals.clear();
-        for index in kept.clone() {
-            source.reader.forward_ordinals(source.kept(index), ordinals)?;
+        if let Some(map) = map {
+            for index in kept.clone() {
+                source.reader.forward_ordinals(source.kept(index), ordinals)?;
+            }
+            renumbering.apply(map, ordinals);
         }
-        renumbering.apply(map, ordinals);
         let mut chunk = ForwardChunk::new(ordinal_bits);
         let mut rest = ordinals.as_slice();
         let mut identities = source.reader.identities();
         for index in kept {
             let doc = source.kept(index);
             let row = source.reader.document(doc)?;
-            source.reader.forward_positions(doc, positions)?;
-            let (own, others) = rest.split_at(positions.len());
-            rest = others;
-            let identity = identities.get(doc)?;
-            chunk.push(identity, row.tokens, row.distinct, own.iter().copied(), positions);
+            chunk.push(identities.get(doc)?, row.tokens, row.distinct);
+            if map.is_some() {
+                source.reader.forward_positions(doc, positions)?;
+                let (own, others) = rest.split_at(positions.len());
+                rest = others;
+                chunk.push_signature(own.iter().copied(), positions);
+            }
         }
         Ok(chunk)
     }
@@ -329,7 +359,7 @@ mod tests {
         let signature = keys.map(|i| Fingerprint { key: u64::from(i) << 8, position: i });
         let identity = Identity { id: "a", digest: Digest::of(b"a") };
         builder.push(identity, 1000, &signature.collect::<Vec<_>>());
-        let header = Header { key_bits: 40, documents: 1, config: 1 };
+        let header = Header { key_bits: 40, documents: 1, config: 1, signatures: true };
         let (_, mut bytes) = builder.write(Vec::new(), header, None).unwrap();
         let upper = {
             let reader = open(&bytes);

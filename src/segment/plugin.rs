@@ -178,12 +178,28 @@ impl Backlog {
     }
 }
 
-/// The plugin: one for each open index.
-pub struct SignaturePlugin {
+/// What the segments of an index have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Description {
     /// Keys are smaller than 2^`key_bits`.
     pub key_bits: u8,
     /// The digest of scheme, analyser and hash.
     pub config: u64,
+    /// Whether signatures are stored.
+    pub signatures: bool,
+}
+
+impl Description {
+    fn header(self, documents: u32) -> Header {
+        let Description { key_bits, config, signatures } = self;
+        Header { key_bits, documents, config, signatures }
+    }
+}
+
+/// The plugin: one for each open index.
+pub struct SignaturePlugin {
+    /// What the segments of the index have in common.
+    pub description: Description,
     /// Where posting lists wait while the terms are written; the system's choice if `None`.
     pub spool_dir: Option<PathBuf>,
     /// What the writer counts its documents with.
@@ -254,18 +270,27 @@ impl SignatureFile {
         Ok(SignatureFile { name, bytes, read_ahead: ReadAhead::default() })
     }
 
-    /// Reads the signatures of `segment`, of an index whose configuration has the digest `config`.
+    /// Reads the signatures of `segment`, of an index with this `description`.
     ///
     /// # Errors
     /// When the file is damaged, or not of this index, or of another number of documents.
-    pub fn read(self, segment: &tantivy::SegmentReader, config: u64) -> Result<SegmentReader> {
+    pub fn read(
+        self,
+        segment: &tantivy::SegmentReader,
+        description: Description,
+    ) -> Result<SegmentReader> {
         let SignatureFile { name, bytes, read_ahead } = self;
         let reader = SegmentReader::open_ahead(name.clone(), bytes, read_ahead)?;
         let header = reader.header();
         let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
-        if header.config != config {
+        if header.config != description.config {
             return Err(foreign(
                 "it was written with another scheme or analyzer than that of its index",
+            ));
+        }
+        if header.signatures != description.signatures {
+            return Err(foreign(
+                "it stores signatures and its index does not, or the other way round",
             ));
         }
         if header.documents != segment.max_doc() {
@@ -300,8 +325,7 @@ impl SegmentPlugin for SignaturePlugin {
             field: ctx.segment.schema().get_field(FIELD)?,
             id_field: ctx.segment.schema().get_field(ID_FIELD)?,
             faults: self.faults.get().cloned().unwrap_or_default(),
-            key_bits: self.key_bits,
-            config: self.config,
+            description: self.description,
             spool_dir: self.spool_dir.clone(),
             backlog: self.backlog.clone(),
             builder: SegmentBuilder::new(),
@@ -313,7 +337,7 @@ impl SegmentPlugin for SignaturePlugin {
         let mut readers = Vec::with_capacity(ctx.readers.len());
         for reader in ctx.readers {
             let file = SignatureFile::open_to_merge(reader).map_err(to_tantivy)?;
-            readers.push(file.read(reader, self.config).map_err(to_tantivy)?);
+            readers.push(file.read(reader, self.description).map_err(to_tantivy)?);
         }
         let alive = |segment: &tantivy::SegmentReader| {
             segment.has_deletes().then(|| segment.doc_ids_alive().collect())
@@ -324,7 +348,7 @@ impl SegmentPlugin for SignaturePlugin {
             .map(|(reader, segment)| MergeSource { reader, alive: alive(segment) })
             .collect();
         let documents = sources.iter().map(MergeSource::documents).sum();
-        let header = Header { key_bits: self.key_bits, documents, config: self.config };
+        let header = self.description.header(documents);
         let out = ctx.target_segment.open_write(SegmentComponent::Custom(EXTENSION.into()))?;
         let work = merge_work(&sources);
         self.progress.total.fetch_add(work, Ordering::Relaxed);
@@ -348,8 +372,7 @@ struct SignatureWriter {
     field: tantivy::schema::Field,
     id_field: tantivy::schema::Field,
     faults: Faults,
-    key_bits: u8,
-    config: u64,
+    description: Description,
     spool_dir: Option<PathBuf>,
     backlog: Arc<Backlog>,
     builder: SegmentBuilder,
@@ -399,7 +422,7 @@ impl PluginWriter for SignatureWriter {
     ) -> tantivy::Result<()> {
         assert!(doc_id_map.is_none(), "index sorting is never turned on");
         let documents = self.builder.documents();
-        let header = Header { key_bits: self.key_bits, documents, config: self.config };
+        let header = self.description.header(documents);
         let out = segment.clone().open_write(SegmentComponent::Custom(EXTENSION.into()))?;
         let builder = std::mem::take(&mut self.builder);
         self.backlog.wait_for_long();
@@ -412,7 +435,7 @@ impl PluginWriter for SignatureWriter {
     }
 
     fn mem_usage(&self) -> usize {
-        let occurrences_max = SegmentBuilder::occurrences_max(self.key_bits);
+        let occurrences_max = SegmentBuilder::occurrences_max(self.description.key_bits);
         if occurrences_max > OCCURRENCES_MARGIN
             && self.builder.occurrences() > occurrences_max - OCCURRENCES_MARGIN
         {

@@ -12,7 +12,7 @@ use super::filter::{Filters, KeyHash};
 use super::forward::ForwardList;
 use super::ids::{self, Identities};
 use super::layout::BLOCK_TERMS;
-use super::layout::{Counts, Header, Section};
+use super::layout::{Counts, Footer, Header, Section};
 use super::postings::{Candidates, List, Postings};
 use super::read_ahead::ReadAhead;
 use super::term_index::TermIndex;
@@ -77,6 +77,9 @@ impl SegmentReader {
                 0,
                 "its length does not match its columns",
             ));
+        }
+        if !file.header.signatures {
+            check_without_signatures(&file)?;
         }
         let (index, filters) = (TermIndex::open(&file)?, Filters::open(&file)?);
         Ok(SegmentReader { file, index, filters })
@@ -298,6 +301,10 @@ impl SegmentReader {
 
     /// The forward list of document `doc` where it lies, for those who need little of it.
     pub(crate) fn forward_list(&self, doc: u32) -> Result<ForwardList<'_>, Corruption> {
+        if !self.header().signatures {
+            let what = format!("that of document {doc} is wanted, but signatures are not stored");
+            return Err(self.file.corruption(Section::Forward, 0, what));
+        }
         let row = self.document(doc)?;
         let at = usize::try_from(row.forward_at).unwrap_or(usize::MAX);
         ForwardList::open(&self.file, at)
@@ -332,6 +339,21 @@ impl SegmentReader {
     pub(super) fn filters(&self) -> &Filters {
         &self.filters
     }
+}
+
+/// Refuses what a segment that stores no signatures cannot have.
+fn check_without_signatures(file: &SigFile) -> Result<(), Corruption> {
+    if file.len(Section::Forward) > 0 {
+        let what = "there are bytes of signatures, but they are not stored";
+        return Err(file.corruption(Section::Forward, 0, what));
+    }
+    let Footer { counts, widths, .. } = &file.footer;
+    if (widths.ordinal, widths.forward, counts.occurrences) != (0, 0, 0) {
+        let at = file.start(Section::Checksums) + file.len(Section::Checksums) as u64;
+        let what = "it has numbers of signatures, which are not stored";
+        return Err(Corruption::new(file.name(), "footer", at, what));
+    }
+    Ok(())
 }
 
 /// The documents of postings that are no list.

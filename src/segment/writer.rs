@@ -117,20 +117,21 @@ impl ForwardChunk {
         }
     }
 
-    /// Appends the next document: its id and digest, its tokens, its distinct fingerprints, and its
-    /// signature as term ordinals and positions.
-    pub fn push(
-        &mut self,
-        identity: Identity<'_>,
-        tokens: u32,
-        distinct: u32,
-        ordinals: impl ExactSizeIterator<Item = u32>,
-        positions: &[u32],
-    ) {
+    /// Appends the next document: its id and digest, its tokens, and its distinct fingerprints. If signatures
+    /// are stored, [`push_signature`](Self::push_signature) follows.
+    pub fn push(&mut self, identity: Identity<'_>, tokens: u32, distinct: u32) {
         let forward_at = self.bytes.len() as u64;
         self.documents.push(Document { distinct, tokens, forward_at });
         self.ids.push_str(identity.id);
         self.identities.push((self.ids.len(), identity.digest));
+    }
+
+    /// Appends the signature of the document that was pushed last, as term ordinals and positions.
+    pub fn push_signature(
+        &mut self,
+        ordinals: impl ExactSizeIterator<Item = u32>,
+        positions: &[u32],
+    ) {
         self.occurrences += positions.len();
         forward::put_list(&mut self.bytes, ordinals, positions, self.ordinal_bits);
     }
@@ -140,9 +141,9 @@ impl ForwardChunk {
         self.occurrences
     }
 
-    /// The length of the lists.
+    /// The length of the lists and of the ids.
     pub fn len(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.ids.len()
     }
 
     /// Forgets all documents.
@@ -202,7 +203,9 @@ impl<W: Write> ForwardWriter<W> {
         ids.copy_to(&mut self.out)?;
         self.sections.begin(Section::Documents, &self.out);
         let (columns, mut widths) = documents::encode(&self.documents, &places);
-        widths.ordinal = self.ordinal_bits as u8;
+        if self.header.signatures {
+            widths.ordinal = self.ordinal_bits as u8;
+        }
         self.out.write_all(&columns)?;
         self.sections.begin(Section::Checksums, &self.out);
         let covered = self.out.written();

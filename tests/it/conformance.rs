@@ -57,7 +57,9 @@ fn read(reader: &SegmentReader) -> Result<Content, Corruption> {
     for doc in 0..reader.header().documents {
         let row = reader.document(doc)?;
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
-        reader.forward(doc, &mut ordinals, &mut positions)?;
+        if reader.header().signatures {
+            reader.forward(doc, &mut ordinals, &mut positions)?;
+        }
         documents.push(Row {
             distinct: row.distinct,
             tokens: row.tokens,

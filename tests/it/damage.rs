@@ -174,7 +174,7 @@ fn a_forged_term_index_is_an_error_or_harmless() {
         let identity = Identity { id: &doc.to_string(), digest: Digest::of(b"") };
         builder.push(identity, 3400, &signature);
     }
-    let header = Header { key_bits: 40, documents: 5, config: 1 };
+    let header = Header { key_bits: 40, documents: 5, config: 1, signatures: true };
     let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
     let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
     let footer = whole.len() - 192;

@@ -19,6 +19,7 @@ mod passages;
 mod scripts;
 mod search;
 mod segment;
+mod signatures;
 mod tidy;
 mod union;
 mod writer_defects;

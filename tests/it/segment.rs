@@ -20,7 +20,7 @@ type Doc = (u32, Vec<Fingerprint>);
 const KEY_BITS: u8 = 40;
 
 fn header(documents: usize) -> Header {
-    Header { key_bits: KEY_BITS, documents: documents as u32, config: 7 }
+    Header { key_bits: KEY_BITS, documents: documents as u32, config: 7, signatures: true }
 }
 
 /// The id of a document and the digest of its text, made of what it has. Many ids begin alike, some of them
@@ -42,7 +42,11 @@ fn builder(docs: &[Doc]) -> SegmentBuilder {
 }
 
 fn build(docs: &[Doc], key_bits: u8) -> Vec<u8> {
-    let header = Header { key_bits, ..header(docs.len()) };
+    build_with(docs, key_bits, true)
+}
+
+fn build_with(docs: &[Doc], key_bits: u8, signatures: bool) -> Vec<u8> {
+    let header = Header { key_bits, signatures, ..header(docs.len()) };
     builder(docs).write(Vec::new(), header, None).unwrap().1
 }
 
@@ -55,7 +59,9 @@ fn merged(sources: &[MergeSource<'_>], documents: usize, threads: usize) -> Vec<
     let done = Cell::new(0);
     let add = |more| done.set(done.get() + more);
     let options = MergeOptions { threads, done: Some(&add), ..MergeOptions::default() };
-    let (counts, merged) = merge(sources, header(documents), Vec::new(), &options).unwrap();
+    let signatures = sources.iter().all(|source| source.reader.header().signatures);
+    let header = Header { signatures, ..header(documents) };
+    let (counts, merged) = merge(sources, header, Vec::new(), &options).unwrap();
     assert_eq!(
         done.get(),
         counts.postings + counts.occurrences,
@@ -75,7 +81,10 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
         assert_eq!((reader.id(number).unwrap(), reader.digest(number).unwrap()), identity(doc));
     }
     for (doc, (tokens, signature)) in docs.iter().enumerate() {
-        assert_eq!(&reader.signature(doc as u32).unwrap(), signature);
+        match reader.header().signatures {
+            true => assert_eq!(&reader.signature(doc as u32).unwrap(), signature),
+            false => assert!(reader.signature(doc as u32).is_err()),
+        }
         let distinct: BTreeSet<u64> = signature.iter().map(|f| f.key).collect();
         let row = reader.document(doc as u32).unwrap();
         assert_eq!((row.tokens, row.distinct as usize), (*tokens, distinct.len()));
@@ -94,7 +103,8 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
     let counts = reader.counts();
     assert_eq!(counts.terms as usize, expected.len());
     assert_eq!(counts.postings as usize, expected.values().map(BTreeSet::len).sum::<usize>());
-    assert_eq!(counts.occurrences as usize, docs.iter().map(|d| d.1.len()).sum::<usize>());
+    let stored = docs.iter().filter(|_| reader.header().signatures);
+    assert_eq!(counts.occurrences as usize, stored.map(|d| d.1.len()).sum::<usize>());
     for (ordinal, (&key, docs)) in expected.iter().enumerate() {
         let term = reader.find(key).unwrap().expect("the key is in the segment");
         let mut found = Vec::new();
@@ -172,19 +182,21 @@ proptest! {
     #[test]
     fn a_segment_holds_what_was_written(
         (key_bits, docs) in (1u8..=64).prop_flat_map(|bits| (Just(bits), vec(doc(bits), 0..120))),
+        signatures: bool,
     ) {
-        check(&open(build(&docs, key_bits)), &docs);
+        check(&open(build_with(&docs, key_bits, signatures)), &docs);
     }
 
     #[test]
     fn a_merge_holds_the_kept_documents_of_its_sources(
         sources in vec(vec((doc(KEY_BITS), any::<bool>()), 0..60), 1..5),
-        delete: bool,
+        (delete, signatures) in any::<(bool, bool)>(),
         threads in 0usize..3,
     ) {
+        let build = |docs: &[Doc]| build_with(docs, KEY_BITS, signatures);
         let readers: Vec<SegmentReader> = sources
             .iter()
-            .map(|docs| open(build(&docs.iter().map(|d| d.0.clone()).collect::<Vec<_>>(), KEY_BITS)))
+            .map(|docs| open(build(&docs.iter().map(|d| d.0.clone()).collect::<Vec<_>>())))
             .collect();
         let kept = |docs: &[(Doc, bool)]| -> Vec<u32> {
             (0..docs.len() as u32).filter(|&i| docs[i as usize].1).collect()
@@ -203,7 +215,7 @@ proptest! {
         let merged = merged(&merge_sources, expected.len(), threads);
         check(&open(merged.clone()), &expected);
         // Where a document was first written leaves no trace.
-        prop_assert_eq!(merged, build(&expected, KEY_BITS));
+        prop_assert_eq!(merged, build(&expected));
     }
 }
 
@@ -227,10 +239,11 @@ fn many(shift: u32) -> Vec<Doc> {
 
 #[test]
 fn keys_of_one_range_and_of_all_are_written_in_order_when_another_thread_sorts() {
-    for docs in [many(0), many(20)] {
-        let whole = build(&docs, KEY_BITS);
+    for (docs, signatures) in [(many(0), true), (many(20), true), (many(20), false)] {
+        let build = |docs: &[Doc]| build_with(docs, KEY_BITS, signatures);
+        let whole = build(&docs);
         // Of a half no other thread sorts the keys.
-        let halves = [&docs[..45], &docs[45..]].map(|half| open(build(half, KEY_BITS)));
+        let halves = [&docs[..45], &docs[45..]].map(|half| open(build(half)));
         let sources = halves.each_ref().map(|reader| MergeSource { reader, alive: None });
         assert!(merged(&sources, docs.len(), 0) == whole, "not the bytes of a merge");
         check(&open(whole), &docs);
@@ -280,11 +293,17 @@ fn a_merge_of_many_ranges_and_windows_writes_the_same_bytes_with_any_number_of_t
         (900, fingerprints((0..900).map(key)))
     };
     let docs: Vec<Doc> = (0..400).map(doc).collect();
-    let parts = [open(build(&docs[..390], KEY_BITS)), open(build(&docs[390..], KEY_BITS))];
+    for signatures in [true, false] {
+        check_ranges_and_windows(&docs, |docs| build_with(docs, KEY_BITS, signatures));
+    }
+}
+
+fn check_ranges_and_windows(docs: &[Doc], build: impl Fn(&[Doc]) -> Vec<u8>) {
+    let parts = [open(build(&docs[..390])), open(build(&docs[390..]))];
     assert!(parts[0].counts().terms > 2 << 17);
     let sources = parts.iter().map(|reader| MergeSource { reader, alive: None });
     let sources: Vec<_> = sources.collect();
-    let expected = build(&docs, KEY_BITS);
+    let expected = build(docs);
     for threads in [0, 1, 3] {
         assert!(merged(&sources, docs.len(), threads) == expected, "{threads} threads");
     }
@@ -295,10 +314,7 @@ fn a_merge_of_many_ranges_and_windows_writes_the_same_bytes_with_any_number_of_t
     let kept: Vec<Doc> = docs[..100].iter().chain(&docs[300..]).cloned().collect();
     for threads in [0, 2] {
         let sources: Vec<_> = parts.iter().zip(&alive).map(alive_of).collect();
-        assert!(
-            merged(&sources, kept.len(), threads) == build(&kept, KEY_BITS),
-            "{threads} threads"
-        );
+        assert!(merged(&sources, kept.len(), threads) == build(&kept), "{threads} threads");
     }
 }
 

@@ -266,7 +266,7 @@ fn segment(from: u64) -> Result<Vec<u8>> {
         let identity = Identity { id: &doc.to_string(), digest: Digest::default() };
         builder.push(identity, 1000, &signature);
     }
-    let header = Header { key_bits: 40, documents: 200, config: 0 };
+    let header = Header { key_bits: 40, documents: 200, config: 0, signatures: true };
     Ok(builder.write(Vec::new(), header, None)?.1)
 }
 
@@ -294,7 +294,7 @@ fn merge_two() -> Result<Round> {
     Ok(Box::new(move |_| {
         let (first, second) = (reader(&first)?, reader(&second)?);
         let sources = [&first, &second].map(|reader| MergeSource { reader, alive: None });
-        let header = Header { key_bits: 40, documents: 400, config: 0 };
+        let header = Header { key_bits: 40, documents: 400, config: 0, signatures: true };
         black_box(merge(&sources, header, Vec::new(), &MergeOptions::default())?.1.len());
         Ok(())
     }))

@@ -33,6 +33,9 @@ pub struct Merging {
     /// The threads that merge beside the first.
     #[arg(long, default_value = "0")]
     threads: usize,
+    /// Store no signatures.
+    #[arg(long)]
+    without_signatures: bool,
     /// Of how many merges of a size the best is shown.
     #[arg(long, default_value = "3")]
     rounds: u32,
@@ -67,8 +70,12 @@ impl Merging {
     }
 
     fn at(&self, documents: u64) -> Result {
-        let header =
-            |documents: u64| Header { key_bits: 40, documents: documents as u32, config: 0 };
+        let header = |documents: u64| Header {
+            key_bits: 40,
+            documents: documents as u32,
+            config: 0,
+            signatures: !self.without_signatures,
+        };
         let (mut readers, mut writing) = (Vec::new(), f64::MAX);
         for source in 0..self.sources {
             let mut builder = SegmentBuilder::new();

@@ -61,7 +61,10 @@ impl Content {
                     signature.iter().map(|(key, position)| (ordinals[key], *position)).collect();
                 let distinct = signature.iter().map(|pair| pair.0).collect::<BTreeSet<_>>().len();
                 let at = forward_at;
-                forward_at += list_bytes(&signature, ordinal_bits);
+                let signature = if header.signatures { signature } else { Vec::new() };
+                if header.signatures {
+                    forward_at += list_bytes(&signature, ordinal_bits);
+                }
                 let (distinct, tokens) = (distinct as u32, *tokens);
                 Row { distinct, tokens, forward_at: at, signature, id, digest }
             })
@@ -79,7 +82,7 @@ impl Content {
 
     /// The content in the shape of the kit, a term and a document a line.
     pub fn json(&self) -> String {
-        let Header { key_bits, documents, config } = self.header;
+        let Header { key_bits, documents, config, signatures } = self.header;
         let Counts { terms, postings, occurrences, tokens } = self.counts;
         let digits = 2 * self.header.key_bytes();
         let rows = |rows: Vec<String>| match rows.is_empty() {
@@ -98,7 +101,7 @@ impl Content {
         };
         format!(
             "{{\n  \"header\": {{\"version\": {FORMAT_VERSION}, \"key_bits\": {key_bits}, \"documents\": \
-             {documents}, \"config\": \"{config:016x}\"}},\n  \
+             {documents}, \"config\": \"{config:016x}\", \"signatures\": {signatures}}},\n  \
              \"counts\": {{\"terms\": {terms}, \"postings\": {postings}, \"occurrences\": \
              {occurrences}, \"tokens\": {tokens}}},\n  \
              \"terms\": {},\n  \"documents\": {}\n}}\n",

@@ -22,7 +22,12 @@ pub struct Valid {
 
 /// A header whose `config` has a different value in each byte.
 fn header(key_bits: u8, docs: &[Doc]) -> Header {
-    Header { key_bits, documents: docs.len() as u32, config: 0x0123_4567_89ab_cdef }
+    Header {
+        key_bits,
+        documents: docs.len() as u32,
+        config: 0x0123_4567_89ab_cdef,
+        signatures: true,
+    }
 }
 
 /// The segment of these documents.
@@ -63,26 +68,47 @@ pub fn all() -> Vec<Valid> {
     all.extend(keys());
     all.extend(lists());
     all.extend(signatures());
+    all.extend(without_signatures());
     all.extend([merged(), text("winnow(k=5,w=10)"), text("minhash(k=5,b=16,r=8)")]);
     all
 }
 
-/// The example of segments-format.md.
-fn documented() -> Valid {
-    let docs: [Doc; 5] = [
+/// The documents of the example of segments-format.md.
+fn documents() -> [Doc; 5] {
+    [
         (7, vec![(0x10, 0), (0x20_0000_0000, 3)]),
         (5, vec![(0x10, 0), (0x30, 2)]),
         (6, vec![(0x10, 0), (0x10, 4)]),
         (0, vec![]),
         (3, vec![(0x30, 1)]),
-    ];
-    let header = Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788 };
+    ]
+}
+
+/// The example of segments-format.md.
+fn documented() -> Valid {
+    let (docs, config) = (documents(), 0x1122_3344_5566_7788);
+    let header = Header { key_bits: 40, documents: 5, config, signatures: true };
     Valid {
         name: "documented",
         about: "the segment that segments-format.md shows byte by byte",
         bytes: write(header, &docs),
         content: Content::of(header, &docs),
     }
+}
+
+/// Segments that do not store signatures.
+fn without_signatures() -> Vec<Valid> {
+    let many: Vec<Doc> =
+        (0..300).map(|i| doc([1, 2 + i % 2, 9 + i % 90, mix64(i) >> 24])).collect();
+    let of = |name, about, docs: &[Doc]| {
+        let header = Header { signatures: false, ..header(40, docs) };
+        Valid { name, about, bytes: write(header, docs), content: Content::of(header, docs) }
+    };
+    vec![
+        of("unsigned", "the documents of `documented`, without their signatures", &documents()),
+        of("unsigned_lists", "lists of every kind, without signatures", &many),
+        of("unsigned_empty", "no document, and no signatures", &[]),
+    ]
 }
 
 fn small() -> Vec<Valid> {

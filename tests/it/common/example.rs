@@ -6,7 +6,8 @@ use cento::scheme::Fingerprint;
 use cento::segment::{Header, Identity, SegmentBuilder};
 
 /// The header of the segment in the document.
-pub const HEADER: Header = Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788 };
+pub const HEADER: Header =
+    Header { key_bits: 40, documents: 5, config: 0x1122_3344_5566_7788, signatures: true };
 
 /// Its documents: tokens, and keys with positions.
 pub const DOCUMENTS: [(u32, &[(u64, u32)]); 5] = [
@@ -35,7 +36,7 @@ pub fn golden() -> Vec<u8> {
         documents.push((64 + doc as u32, signature));
     }
     let documents_len = documents.len() as u32;
-    let header = Header { key_bits: 40, documents: documents_len, config: 42 };
+    let header = Header { key_bits: 40, documents: documents_len, config: 42, signatures: true };
     write(header, &documents)
 }
 

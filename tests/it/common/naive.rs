@@ -11,7 +11,7 @@ pub struct Naive {
     pub key_bits: u8,
     /// Keys and their documents.
     pub terms: Vec<(u64, Vec<u32>)>,
-    /// The documents, by their ordinals.
+    /// The documents, by their ordinals; without signatures if these are not stored.
     pub documents: Vec<NaiveDocument>,
     /// Their ids, and the digests of their texts, low half first.
     pub ids: Vec<(String, [u64; 2])>,
@@ -118,6 +118,7 @@ impl Naive {
         assert_eq!(&file[..8], b"CENTOSIG");
         assert_eq!(uint(&file[8..10]), 1);
         let key_bits = file[10];
+        let has_signatures = file[11] == 0;
         let documents = uint(&file[12..16]);
         let footer = &file[file.len() - 192..];
         let section = |i: usize| {
@@ -137,6 +138,7 @@ impl Naive {
         naive.read_terms(count, terms, index, postings, documents);
         naive.check_filter(&filter[(64 - filter_at % 64) % 64..]);
         let widths = &footer[160..165];
+        let forward = has_signatures.then_some(forward);
         let places = naive.read_documents(forward, rows, documents as usize, widths);
         naive.read_ids(ids, &places);
         naive
@@ -212,7 +214,7 @@ impl Naive {
     /// Gives the places of the groups of ids.
     fn read_documents(
         &mut self,
-        forward: &[u8],
+        forward: Option<&[u8]>,
         mut rows: &[u8],
         documents: usize,
         widths: &[u8],
@@ -223,22 +225,27 @@ impl Naive {
             .map(|width| (take(&mut rows, column_bytes(documents, width)), width));
         for doc in 0..documents {
             let [distinct, tokens, at] = columns.map(|(bytes, width)| column(bytes, doc, width));
-            let mut list = &forward[at as usize..];
-            let n = varint(&mut list) as usize;
-            let mut signature = Vec::new();
-            if n > 0 {
-                let width = usize::from(take(&mut list, 1)[0]);
-                let ordinals = take(&mut list, column_bytes(n, ordinal));
-                let deltas = take(&mut list, column_bytes(n, width));
-                let mut position = 0;
-                for i in 0..n {
-                    position += column(deltas, i, width) as u32;
-                    signature.push((self.terms[column(ordinals, i, ordinal) as usize].0, position));
-                }
-            }
+            let list = forward.map(|forward| &forward[at as usize..]);
+            let signature = list.map_or(Vec::new(), |list| self.read_signature(list, ordinal));
             self.documents.push((tokens as u32, distinct as u32, signature));
         }
         (0..documents.div_ceil(16)).map(|group| column(rows, group, ids) as usize).collect()
+    }
+
+    fn read_signature(&self, mut list: &[u8], ordinal: usize) -> Vec<(u64, u32)> {
+        let n = varint(&mut list) as usize;
+        if n == 0 {
+            return Vec::new();
+        }
+        let width = usize::from(take(&mut list, 1)[0]);
+        let ordinals = take(&mut list, column_bytes(n, ordinal));
+        let deltas = take(&mut list, column_bytes(n, width));
+        let mut position = 0;
+        let occurrence = |i| {
+            position += column(deltas, i, width) as u32;
+            (self.terms[column(ordinals, i, ordinal) as usize].0, position)
+        };
+        (0..n).map(occurrence).collect()
     }
 
     fn read_ids(&mut self, ids: &[u8], places: &[usize]) {

@@ -19,9 +19,13 @@ pub fn header(make: &mut Maker<'_>) {
     header("header_version_257", Version, 9, 1, "version 257: the high byte counts");
     header("header_key_bits_0", Parameter, 10, 0, "keys of 0 bits");
     header("header_key_bits_65", Parameter, 10, 65, "keys of 65 bits");
-    header("header_reserved_11", Reserved, 11, 1, "byte 11 is not 0");
+    header("header_signatures", Parameter, 11, 2, "signatures are stored or not: byte 11 is 2");
     header("header_reserved_24", Reserved, 24, 1, "byte 24 is not 0");
     header("header_reserved_39", Reserved, 39, 1, "byte 39 is not 0");
+    make.forged(
+        ("header_unsigned", Layout, "forward", Open, "signatures that are said not to be stored"),
+        |parts| parts.header[11] = 1,
+    );
     make.forged(
         ("header_documents", Layout, "documents", Open, "a document more than the columns have"),
         |parts| parts.header[12] += 1,

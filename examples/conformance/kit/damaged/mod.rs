@@ -153,6 +153,7 @@ pub fn all(valid: &[Valid]) -> Vec<Damaged> {
     of("one_term", sections::without_bytes);
     of("documented", sections::ids);
     of("documented", sections::documents);
+    of("unsigned", sections::without_signatures);
     all.extend(frame::pages());
     all
 }

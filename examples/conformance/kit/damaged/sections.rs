@@ -365,3 +365,23 @@ pub fn documents(make: &mut Maker<'_>) {
         |documents| documents.push(0),
     );
 }
+
+/// The documents of `unsigned`: distinct `1a 01` of 2 bits.
+pub fn without_signatures(make: &mut Maker<'_>) {
+    make.forged(
+        ("unsigned_signed", Bounds, "forward", Read, "signatures that are said to be stored"),
+        |parts| parts.header[11] = 0,
+    );
+    make.footer(
+        ("unsigned_occurrences", Parameter, "footer", Open, "7 occurrences that are not stored"),
+        |footer| footer[144] = 7,
+    );
+    make.footer(
+        ("unsigned_width", Parameter, "footer", Open, "ordinals of 2 bits that are not stored"),
+        |footer| footer[160] = 2,
+    );
+    make.forged(
+        ("unsigned_distinct", Mismatch, "documents", Check, "2 distinct fingerprints of 1"),
+        |parts| parts.section("documents")[1] = 2,
+    );
+}

@@ -1,0 +1,312 @@
+//! An index that stores no signatures answers as one that does.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use cento::hash::mix64;
+use cento::index::{
+    Config, Document, Index, MaxDf, Signed, Snapshot, Training, Writer, WriterOptions,
+};
+use cento::join::Thresholds;
+use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
+use cento::join::dedup::{DedupOptions, Verdict};
+use cento::join::pairs::{PairOptions, pairs};
+use cento::join::report::{ReportOptions, report};
+use cento::search::{Goal, Query, Rank, Searcher, Subject};
+use cento::tantivy::directory::RamDirectory;
+use cento::{Analyzer, JoinOptions, Stop};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::common::{stream, words};
+
+const SCHEMES: [(&str, &str); 4] = [
+    ("winnow(k=3,w=4)", "words"),
+    ("kgram(k=2)", "words"),
+    ("minhash(k=3,b=8,r=4)", "words"),
+    // Passages are found by other tokens than those that are signed.
+    ("reuse", "words"),
+];
+
+/// Texts of which many share passages, repeat words, or are empty.
+fn documents() -> Vec<Document> {
+    let text = |i: u64| match i % 10 {
+        9 => words(i, i as usize % 3),
+        8 => format!("{0} {0}", words(i / 20, 30)),
+        _ => format!("{} {} {}", words(i % 6, 40), words(1000 + i, 30), words(77, 12)),
+    };
+    (0..60).map(|i| Document::new(format!("d{i:02}"), text(i))).collect()
+}
+
+fn add_all(writer: &mut Writer, documents: impl IntoIterator<Item = Document>) {
+    for document in documents {
+        writer.add(document).unwrap();
+    }
+}
+
+/// An index of some documents, in one segment.
+fn of(config: Config, documents: impl IntoIterator<Item = Document>) -> Index {
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    add_all(&mut writer, documents);
+    writer.finish().unwrap();
+    index
+}
+
+/// An index of all documents, some of them removed again.
+fn filled(config: Config) -> Index {
+    let index = of(config, documents());
+    let mut writer =
+        index.writer(WriterOptions { merge: false, ..WriterOptions::default() }).unwrap();
+    for number in (0..60).step_by(7) {
+        writer.remove(&format!("d{number:02}")).unwrap();
+    }
+    writer.finish().unwrap();
+    index
+}
+
+/// The configuration with and without signatures.
+fn both((scheme, analyzer): (&str, &str)) -> [Config; 2] {
+    let config = || Config::new(scheme, analyzer, true).unwrap();
+    [config(), config().without_signatures().unwrap()]
+}
+
+/// What an index says to everything that reads a signature.
+fn answers(index: &Index) -> Vec<String> {
+    let snapshot = index.snapshot().unwrap();
+    let searcher = Searcher::new(snapshot.clone());
+    let mut said = Vec::new();
+    let mut say = |what: &str, answer: &dyn Debug| said.push(format!("{what}: {answer:?}"));
+    let estimates = searcher.estimator().is_some();
+    let subjects = documents().into_iter().step_by(4).flat_map(|document| {
+        let (tokens, fingerprints) = index.config().sign(&document.text).unwrap();
+        let stored = snapshot.find(&document.id).unwrap().is_some();
+        let by_id = stored.then_some(Subject::Id(document.id));
+        by_id
+            .into_iter()
+            .chain([Subject::Text(document.text), Subject::Signature { tokens, fingerprints }])
+    });
+    for subject in subjects {
+        let query = Query { estimates, max_df: Some(MaxDf::Documents(12)), ..Query::new(subject) };
+        for query in [
+            Query { passages: true, ..query.clone() },
+            Query { goal: Goal::Cover, ..query.clone() },
+            Query { rank: Rank::Weight, ..query.clone() },
+            Query { budget: Some(60), ..query.clone() },
+        ] {
+            let answer = searcher.search(&query).unwrap();
+            say("search", &json!({ "hits": answer.hits, "query": answer.query }));
+        }
+        if !matches!(query.subject, Subject::Signature { .. }) {
+            let best = Query { goal: Goal::Passage, ..query };
+            // Some schemes cannot say.
+            let answer = searcher.search(&best).map(|answer| json!(answer.hits));
+            say("best", &answer.map_err(|e| e.to_string()));
+        }
+    }
+    let never = AtomicBool::new(false);
+    let thresholds = Thresholds { containment: 0.2, ..Thresholds::default() };
+    let options = PairOptions {
+        thresholds,
+        estimates,
+        passages: true,
+        relative: true,
+        weighted: true,
+        ..PairOptions::default()
+    };
+    let mut found = Vec::new();
+    pairs(&searcher, None, &options, 0, &never, &mut |_, pairs| {
+        found.extend(pairs);
+        Ok(())
+    })
+    .unwrap();
+    assert!(!found.is_empty());
+    say("pairs", &found);
+    let options = ClusterOptions {
+        thresholds,
+        linkage: Linkage::Star,
+        prefer: Prefer::Longest,
+        max_df: None,
+        threads: 2,
+    };
+    say("clusters", &cluster(&searcher, &options, &never, &mut |_, _| {}).unwrap());
+    let options = ReportOptions { sample: 20, max_df: None, threads: 2 };
+    say("report", &report(&searcher, options, &never, &mut |_, _| {}).unwrap());
+    say("distribution", &snapshot.df_distribution().unwrap());
+    say("repeated", &snapshot.repeated_passages(5).unwrap());
+    for address in snapshot.live() {
+        say("keys", &searcher.keys_of(address).unwrap());
+    }
+    said
+}
+
+/// Asserts that two indexes say the same to everything that reads a signature.
+#[track_caller]
+fn assert_same(found: &Index, expected: &Index) {
+    let [found, expected] = [found, expected].map(answers);
+    let differs = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+    let start = |answer: &str| answer.chars().take(400).collect::<String>();
+    assert_eq!(differs.map(|(found, expected)| (start(found), start(expected))), None);
+    assert_eq!(found.len(), expected.len());
+}
+
+#[test]
+fn an_index_without_signatures_answers_as_one_with_them() {
+    for scheme in SCHEMES {
+        let [with, without] = both(scheme).map(filled);
+        assert_same(&without, &with);
+        assert_eq!(without.check().unwrap().problems, [], "{scheme:?}");
+        for index in [&with, &without] {
+            index.compact(1).unwrap();
+            assert_eq!(index.snapshot().unwrap().stats().unwrap().deleted, 0);
+        }
+        if scheme == SCHEMES[0] {
+            assert_same(&without, &with);
+        }
+        assert_eq!(without.check().unwrap().problems, [], "compacted, {scheme:?}");
+        let [with, without] =
+            [with, without].map(|index| index.snapshot().unwrap().stats().unwrap());
+        assert_eq!((without.terms, without.postings), (with.terms, with.postings));
+        assert_eq!((without.fingerprints, with.fingerprints > 0), (0, true));
+        assert!(without.bytes.signatures < with.bytes.signatures);
+    }
+}
+
+#[test]
+fn a_union_without_signatures_answers_as_one_with_them() {
+    let [with, without] = both(SCHEMES[0]).map(|config| {
+        let part = |parity: usize| {
+            let config = config.with_text(true).unwrap();
+            let part = of(config, documents().into_iter().skip(parity).step_by(2));
+            (format!("part {parity}"), part.snapshot().unwrap())
+        };
+        Searcher::new(Snapshot::union((0..2).map(part).collect()).unwrap())
+    });
+    assert!(!without.snapshot().config().store_signatures);
+    for document in documents() {
+        let query = Query { estimates: true, passages: true, ..Query::text(document.text) };
+        let [with, without] = [&with, &without].map(|searcher| searcher.search(&query).unwrap());
+        assert_eq!(json!(without.hits), json!(with.hits));
+    }
+}
+
+#[test]
+fn a_stream_is_deduplicated_with_stored_signatures_and_without() {
+    let options = DedupOptions {
+        near: Some(0.3),
+        near_estimated: Some(0.4),
+        contained: Some(0.5),
+        ..stream::exact()
+    };
+    // The first half has been committed when the second is decided.
+    let [with, without] = both(SCHEMES[0]).map(|config| {
+        let index = of(config, documents().into_iter().step_by(2));
+        let documents: Vec<Document> = documents().into_iter().skip(1).step_by(2).collect();
+        stream::verdicts(&index, &options, &documents)
+    });
+    assert_eq!(without, with);
+    let is_kept = |verdict: &Verdict| matches!(verdict, Verdict::Kept { .. });
+    let kept = with.iter().filter(|(_, verdict)| is_kept(verdict)).count();
+    assert!((1..with.len()).contains(&kept), "{kept}");
+}
+
+#[test]
+fn an_index_stores_texts_or_signatures() {
+    let config = Config::new("winnow(k=3,w=4)", "words", false).unwrap();
+    let error = config.without_signatures().unwrap_err().to_string();
+    assert!(error.contains("an index stores texts or signatures"), "{error}");
+    let [_, without] = both(SCHEMES[0]);
+    assert!(!without.with_text(true).unwrap().store_signatures);
+    assert!(without.with_text(false).unwrap().store_signatures);
+}
+
+#[test]
+fn the_choice_is_kept_and_indexes_that_made_another_are_not_joined() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for (name, config) in ["with", "without"].into_iter().zip(both(SCHEMES[0])) {
+        let index = Index::create(path(name), config).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        writer.add(Document::new(name, words(1, 30))).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(Index::open(path(name)).unwrap().config().store_signatures, name == "with");
+    }
+    let join = |into: &str, shards: &[&str]| {
+        let shards: Vec<_> = shards.iter().map(|name| path(name)).collect();
+        Index::join(path(into), &shards, JoinOptions::default())
+    };
+    join("all", &["without"]).unwrap();
+    let all = Index::open(path("all")).unwrap();
+    assert!(!all.config().store_signatures);
+    assert_eq!(all.check().unwrap().problems, []);
+    for (into, shards) in [("all", vec!["with"]), ("new", vec!["with", "without"])] {
+        let error = join(into, &shards).unwrap_err().to_string();
+        assert!(error.contains("signatures, but"), "{error}");
+    }
+    let snapshot =
+        |name: &str| (name.to_owned(), Index::open(path(name)).unwrap().snapshot().unwrap());
+    let error = Snapshot::union(vec![snapshot("with"), snapshot("without")]).unwrap_err();
+    assert!(error.to_string().contains("it does not store signatures"), "{error}");
+}
+
+#[test]
+fn a_retrained_index_keeps_the_choice() {
+    let dir = tempfile::tempdir().unwrap();
+    let training = Training { analyzer: Analyzer::default(), q: 2, spex: false };
+    let mut texts = |each: &mut dyn FnMut(&str) -> cento::Result<()>| {
+        documents().iter().try_for_each(|document| each(&document.text))
+    };
+    let table = Arc::new(training.write(&mut texts, &dir.path().join("table")).unwrap());
+    let config = Config::with_frequencies("fbw(q=2,w=6)", "words", true, Some(table)).unwrap();
+    let path = dir.path().join("index");
+    let index = Index::create(&path, config.without_signatures().unwrap()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    add_all(&mut writer, documents());
+    writer.finish().unwrap();
+    let retrained = index.retrain().unwrap();
+    assert!(!retrained.config().store_signatures);
+    assert_eq!(retrained.check().unwrap().problems, []);
+}
+
+#[test]
+fn fingerprints_that_no_text_has_are_noticed() {
+    let [_, config] = both(SCHEMES[0]);
+    let index = Index::in_memory(config).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let (tokens, signature) = index.config().sign(&words(1, 50)).unwrap();
+    let (_, other) = index.config().sign(&words(2, 50)).unwrap();
+    let of = |id: &str, tokens, signature| {
+        Signed::of(Document::new(id, words(1, 50)), tokens, signature)
+    };
+    writer.add_signed(of("own", tokens, signature.clone())).unwrap();
+    writer.add_signed(of("of another", tokens, other)).unwrap();
+    writer.add_signed(of("too many tokens", tokens + 1, signature.clone())).unwrap();
+    writer.add_signed(of("too few", tokens, signature[1..].to_vec())).unwrap();
+    writer.finish().unwrap();
+    let problems = index.check().unwrap().problems;
+    let places: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
+    let expected = "the posting lists contain other fingerprints of it than its text has";
+    assert_eq!(places, [1, 2, 3].map(|doc| format!("document {doc}: {expected}")));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn keys_and_signatures_are_those_of_the_text(seeds in prop::collection::vec(any::<u64>(), 1..20)) {
+        for (scheme, analyzer) in SCHEMES {
+            let [with, without] = both((scheme, analyzer)).map(|config| {
+                let text = |seed: u64| words(seed, mix64(seed) as usize % 60);
+                let documents = seeds.iter().enumerate();
+                let index = of(config, documents.map(|(i, seed)| Document::new(i.to_string(), text(*seed))));
+                index.snapshot().unwrap()
+            });
+            for address in with.live() {
+                let [with, without] =
+                    [&with, &without].map(|index| index.signature(address, Stop::NEVER).unwrap());
+                prop_assert_eq!(without, with);
+            }
+        }
+    }
+}
