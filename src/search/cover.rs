@@ -9,9 +9,10 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::score::Scored;
-use super::shared::SharedFingerprints;
+use super::shared::{SharedFingerprints, terms_of};
 use crate::error::Result;
-use crate::index::Snapshot;
+use crate::index::{DocAddress, Snapshot};
+use crate::segment::{Candidates, SegmentReader, Terms};
 use crate::stop::Stop;
 
 /// A document of a cover.
@@ -33,6 +34,7 @@ pub fn cover(
     adds_min: u32,
     stop: Stop<'_>,
 ) -> Result<Vec<Chosen>> {
+    let mut adding = Adding::new(snapshot, keys, &hits, stop)?;
     let mut open: BinaryHeap<Candidate> =
         hits.into_iter().map(|scored| Candidate { adds: scored.overlap.shared, scored }).collect();
     let mut explained = vec![false; keys.len()];
@@ -43,18 +45,86 @@ pub fn cover(
         }
         // What a document adds can only have become less since it was last looked at: if it still
         // adds as much, no other adds more.
-        shared.read(snapshot, keys, candidate.scored.address, stop)?;
-        let has = shared.keys();
-        let adds = has.iter().filter(|&&key| !explained[key as usize]).count() as u32;
+        let address = candidate.scored.address;
+        let adds = adding.by(address);
         if adds < candidate.adds {
             candidate.adds = adds;
-            open.push(candidate);
+            if adds >= adds_min {
+                open.push(candidate);
+            }
             continue;
         }
-        has.iter().for_each(|&key| explained[key as usize] = true);
+        shared.read(snapshot, keys, address, stop)?;
+        for key in shared.keys() {
+            if !std::mem::replace(&mut explained[key as usize], true) {
+                stop.check()?;
+                adding.explain(key)?;
+            }
+        }
         chosen.push(Chosen { scored: candidate.scored, adds });
     }
     Ok(chosen)
+}
+
+/// How many fingerprints of the query each hit has that no chosen document has.
+///
+/// When a document is chosen, one is taken off those that have a fingerprint of it too, as the posting
+/// lists say: each list is read once, and of the hits no signature.
+struct Adding<'a> {
+    segments: Vec<AddingIn<'a>>,
+}
+
+/// The hits of a segment.
+struct AddingIn<'a> {
+    signatures: &'a SegmentReader,
+    /// The terms that the query has, each with its key's place, ascending.
+    terms: Terms<'a>,
+    /// The hits, ascending, each with what it adds.
+    adds: Vec<(u32, u32)>,
+    hits: Candidates,
+}
+
+impl<'a> Adding<'a> {
+    fn new(
+        snapshot: &'a Snapshot,
+        keys: &[u64],
+        hits: &[Scored],
+        stop: Stop<'_>,
+    ) -> Result<Adding<'a>> {
+        let mut adds = vec![Vec::new(); snapshot.segments().len()];
+        for Scored { address, overlap, .. } in hits {
+            adds[address.segment as usize].push((address.doc, overlap.shared));
+        }
+        let readers: Vec<&SegmentReader> =
+            snapshot.segments().iter().map(|segment| &segment.signatures).collect();
+        let terms = terms_of(&readers, keys, stop)?;
+        let of_one = |((signatures, terms), mut adds): ((_, _), Vec<(u32, u32)>)| {
+            adds.sort_unstable();
+            let hits = Candidates::new(adds.iter().map(|hit| hit.0).collect());
+            AddingIn { signatures, terms, adds, hits }
+        };
+        Ok(Adding { segments: readers.into_iter().zip(terms).zip(adds).map(of_one).collect() })
+    }
+
+    /// What the hit at `address` adds.
+    fn by(&self, address: DocAddress) -> u32 {
+        let AddingIn { adds, .. } = &self.segments[address.segment as usize];
+        let at = adds.binary_search_by_key(&address.doc, |hit| hit.0);
+        at.map_or(0, |at| adds[at].1)
+    }
+
+    /// Nobody adds the key at this place any more.
+    fn explain(&mut self, key: u32) -> Result<()> {
+        for AddingIn { signatures, terms, adds, hits } in &mut self.segments {
+            let Ok(at) = terms.binary_search_by_key(&key, |term| term.0) else { continue };
+            let mut next = 0;
+            signatures.documents_among(&terms[at].1, hits, |doc| {
+                next += adds[next..].partition_point(|hit| hit.0 < doc);
+                adds[next].1 = adds[next].1.saturating_sub(1);
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// A document that may come next, with what it adds at most.
