@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::create::{self, ConfigArgs};
+use super::create::{self, ConfigArgs, Signatures};
 use super::extract::{extraction, tables};
 use super::output::{self, Format};
 use super::progress::{AddProgress, NotRead, stop_flag, summary};
@@ -161,6 +161,9 @@ struct NewConfigArgs {
     /// Store no text in a new index.
     #[arg(long, conflicts_with = "url")]
     no_text: bool,
+    /// Where the signatures of a new index are read. Default: stored.
+    #[arg(long, value_enum, conflicts_with = "url")]
+    signatures: Option<Signatures>,
     /// Frequency table of a new index, for schemes that need one.
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     frequencies: Option<PathBuf>,
@@ -236,12 +239,14 @@ impl Add {
     }
 
     fn open_or_create(&self, path: &Path, source: &SourceOptions) -> cento::Result<Index> {
-        let NewConfigArgs { scheme, analyzer, no_text, frequencies } = self.config.clone();
+        let NewConfigArgs { scheme, analyzer, no_text, signatures, frequencies } =
+            self.config.clone();
         if !Index::exists(path) {
             let scheme = scheme.unwrap_or_else(|| DEFAULT_SPEC.into());
             let analyzer = analyzer.unwrap_or_else(|| "words".into());
             let config = ConfigArgs { scheme, analyzer, frequencies };
-            return Index::create(path, config.config_of(!no_text, &self.paths, source)?);
+            let config = config.config_of(!no_text, &self.paths, source)?;
+            return Index::create(path, signatures.unwrap_or(Signatures::Stored).of(config)?);
         }
         let index = Index::open(path)?;
         let config = index.config();
@@ -258,12 +263,15 @@ impl Add {
         if wanted.scheme.to_string() != own_scheme
             || wanted.analyzer.to_string() != own_analyzer
             || wanted.store_text != config.store_text
+            || signatures.is_some_and(|asked| asked != Signatures::of_index(config))
             || wanted.frequencies_digest() != config.frequencies_digest()
         {
+            let signatures = Signatures::of_index(config).name();
             let text = if config.store_text { "with text" } else { "without text" };
             let what = format!(
-                "the index was created with --scheme {own_scheme} --analyzer {own_analyzer}, \
-                 {text}, which cannot be changed; omit these options, or create another index"
+                "the index was created with --scheme {own_scheme} --analyzer {own_analyzer} \
+                 --signatures {signatures}, {text}, which cannot be changed; omit these options, or create \
+                 another index"
             );
             return Err(Error::index(path, what));
         }

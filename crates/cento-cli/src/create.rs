@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{Outcome, Result, language};
 use cento::index::{Config, Index, MaxDf};
@@ -22,6 +22,9 @@ pub struct Create {
     /// ranges of tokens.
     #[arg(long)]
     no_text: bool,
+    /// Where the signatures of stored documents are read.
+    #[arg(long, value_enum, default_value_t = Signatures::Stored)]
+    signatures: Signatures,
     /// Ignore fingerprints in more documents than this when looking for candidates, unless a search
     /// overrides it: a number of documents, a share of them such as 0.01, or `default` (10000 or a
     /// thousandth of all documents, whichever is larger).
@@ -30,6 +33,39 @@ pub struct Create {
     /// Do nothing if there is an index already, whatever its settings.
     #[arg(long)]
     if_missing: bool,
+}
+
+/// Where the signatures of stored documents are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Signatures {
+    /// In the index.
+    Stored,
+    /// Nowhere: they are made of the stored texts again. The index is smaller and merges faster, estimates, joins
+    /// and searches for stored documents take longer, and answers are the same.
+    Computed,
+}
+
+impl Signatures {
+    /// The choice that was made for an index.
+    pub fn of_index(config: &Config) -> Signatures {
+        if config.store_signatures { Signatures::Stored } else { Signatures::Computed }
+    }
+
+    /// The name of the choice on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Signatures::Stored => "stored",
+            Signatures::Computed => "computed",
+        }
+    }
+
+    /// A configuration, with the choice made.
+    pub fn of(self, config: Config) -> cento::Result<Config> {
+        match self {
+            Signatures::Stored => Ok(config),
+            Signatures::Computed => config.without_signatures(),
+        }
+    }
 }
 
 /// How documents are signed.
@@ -86,6 +122,7 @@ impl Create {
             return Ok(Outcome::Found);
         }
         let config = self.config.config(!self.no_text)?.with_max_df(self.max_df);
+        let config = self.signatures.of(config)?;
         Index::create(&self.index, config)?;
         Ok(Outcome::Found)
     }

@@ -120,6 +120,38 @@ fn the_best_passage_is_that_of_the_document_with_most_of_the_query() {
 }
 
 #[test]
+fn signatures_can_be_made_of_the_texts_again() {
+    let (dir, query) = stitched();
+    assert_eq!(dir.run(&["create", "made", "--signatures", "computed"]).status, 0);
+    dir.json(&["add", "made", "corpus.jsonl"]);
+    dir.json(&["add", "added", "corpus.jsonl", "--signatures", "computed"]);
+    for args in [
+        &["search", "--text", &query, "--passages"][..],
+        &["search", "--id", "other", "--min-overlap", "1"],
+        &["cover", "--text", &query],
+        &["pairs", "--min-overlap", "1"],
+        &["check"],
+    ] {
+        let said = |index: &str| {
+            let run = dir.run(&[&args[..1], &[index], &args[1..]].concat());
+            // All but the line that says how long it took.
+            let lines = run.out.lines().filter(|line| !line.ends_with(" us"));
+            (run.status, lines.map(str::to_owned).collect::<Vec<_>>())
+        };
+        assert_eq!(said("made"), said("idx"), "{args:?}");
+        assert_eq!(said("added"), said("idx"), "{args:?}");
+    }
+    let size = |index: &str| dir.json(&["stats", index])["bytes"]["signatures"].as_u64().unwrap();
+    assert!(size("made") < size("idx"));
+    let refused = dir.run(&["add", "idx", "corpus.jsonl", "--signatures", "computed"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("--signatures stored"), "{}", refused.err);
+    let refused = dir.run(&["create", "no", "--no-text", "--signatures", "computed"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("an index stores texts or signatures"), "{}", refused.err);
+}
+
+#[test]
 fn a_budget_that_is_used_up_is_told() {
     let (dir, query) = stitched();
     let whole = dir.json(&["search", "idx", "--text", &query]);
