@@ -220,7 +220,7 @@ impl Dedup {
             };
             if Index::exists(&path) {
                 let index = Index::open(&path)?;
-                check_settings(&index, scheme, analyzer, store_text)?;
+                check_settings(&index, scheme, analyzer, store_text, None)?;
                 return Ok((index, against, temporary));
             }
             let store_text = store_text.unwrap_or(index.is_some() || dedup.passage.is_some());

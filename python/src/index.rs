@@ -108,7 +108,7 @@ impl Index {
 #[pymethods]
 impl Index {
     #[new]
-    #[pyo3(signature = (path, create, scheme, analyzer, store_text, max_df, frequencies))]
+    #[pyo3(signature = (path, create, scheme, analyzer, store_text, store_signatures, max_df, frequencies))]
     #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
     fn new(
         py: Python<'_>,
@@ -117,6 +117,7 @@ impl Index {
         scheme: Option<String>,
         analyzer: Option<String>,
         store_text: Option<bool>,
+        store_signatures: Option<bool>,
         max_df: Option<&Bound<'_, PyAny>>,
         frequencies: Option<PathBuf>,
     ) -> PyResult<Index> {
@@ -127,10 +128,14 @@ impl Index {
                 let analyzer = analyzer.as_deref().unwrap_or("words");
                 let config =
                     config(scheme, analyzer, store_text.unwrap_or(true), max_df, frequencies)?;
+                let config = match store_signatures {
+                    Some(false) => config.without_signatures()?,
+                    _ => config,
+                };
                 cento::Index::create(&path, config)?
             } else {
                 let index = cento::Index::open(&path)?;
-                check_settings(&index, scheme, analyzer, store_text)?;
+                check_settings(&index, scheme, analyzer, store_text, store_signatures)?;
                 index
             };
             Ok(Index { path, open: Mutex::new(Open::new(index)) })
@@ -142,10 +147,11 @@ impl Index {
         self.path.clone()
     }
 
-    fn settings(&self) -> PyResult<(String, String, bool)> {
+    fn settings(&self) -> PyResult<(String, String, bool, bool)> {
         let index = self.index().map_err(Failure)?;
         let config = index.config();
-        Ok((config.scheme.to_string(), config.analyzer.to_string(), config.store_text))
+        let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
+        Ok((scheme, analyzer, config.store_text, config.store_signatures))
     }
 
     fn reload(&self, py: Python<'_>) -> PyResult<()> {
@@ -279,6 +285,7 @@ pub fn check_settings(
     scheme: Option<String>,
     analyzer: Option<String>,
     store_text: Option<bool>,
+    store_signatures: Option<bool>,
 ) -> cento::Result<()> {
     let config = index.config();
     let differs = |what: &str, own: &str, asked: &str| {
@@ -304,10 +311,14 @@ pub fn check_settings(
             return differs("analyzer", &own_analyzer, &analyzer);
         }
     }
-    if store_text.is_some_and(|asked| asked != config.store_text) {
-        let written = |stores: bool| if stores { "True" } else { "False" };
-        let (own, asked) = (written(config.store_text), written(!config.store_text));
-        return differs("store_text", own, asked);
+    let written = |stores: bool| if stores { "True" } else { "False" };
+    for (what, own, asked) in [
+        ("store_text", config.store_text, store_text),
+        ("store_signatures", config.store_signatures, store_signatures),
+    ] {
+        if let Some(asked) = asked.filter(|asked| *asked != own) {
+            return differs(what, written(own), written(asked));
+        }
     }
     Ok(())
 }

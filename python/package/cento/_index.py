@@ -56,6 +56,9 @@ class Index:
         analyzer: How text is split into tokens: see :func:`cento.analyzers`. The default is
             ``words``.
         store_text: Whether texts are stored, which passages need. The default is ``True``.
+        store_signatures: Whether signatures are stored. The default is ``True``; ``False``, for an
+            index with texts, makes a smaller index that takes longer for estimates, joins and
+            searches for stored documents, and gives the same answers.
         max_df: Fingerprints in more documents bring up none: a number of documents, or a share such
             as ``0.01``. The default is the larger of 10,000 and a thousandth of all.
         frequencies: The file of a frequency table that ``cento train`` made, for schemes that need
@@ -77,11 +80,12 @@ class Index:
         scheme: str | None = None,
         analyzer: str | None = None,
         store_text: bool | None = None,
+        store_signatures: bool | None = None,
         max_df: float | str | None = None,
         frequencies: str | os.PathLike[str] | None = None,
     ) -> None:
         self._native = _native.Index(
-            path, create, scheme, analyzer, store_text, max_df, frequencies
+            path, create, scheme, analyzer, store_text, store_signatures, max_df, frequencies
         )
 
     @property
@@ -103,6 +107,11 @@ class Index:
     def stores_text(self) -> bool:
         """Whether texts are stored."""
         return self._native.settings()[2]
+
+    @property
+    def stores_signatures(self) -> bool:
+        """Whether signatures are stored; if not, they are made of the texts again."""
+        return self._native.settings()[3]
 
     def __fspath__(self) -> str:
         """The directory, so that an index may stand where its path may."""
