@@ -180,7 +180,7 @@ fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
                 probed.clear();
                 note(reader.documents_of(&term, &mut docs));
                 note(reader.documents_among(&term, &among, |doc| probed.push(doc)));
-                note(reader.key_at(term.ordinal).map(drop));
+                note(reader.keys_at(&[term.ordinal]).map(drop));
             }
             Ok(None) => {}
             Err(error) => note(Err(error)),

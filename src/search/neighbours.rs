@@ -62,11 +62,7 @@ impl Searcher {
         // Ordinals are in the order of keys.
         ordinals.sort_unstable();
         ordinals.dedup();
-        let mut keys = Vec::with_capacity(ordinals.len());
-        for ordinal in ordinals {
-            keys.push(segment.key_at(ordinal)?);
-        }
-        Ok(keys)
+        Ok(segment.keys_at(&ordinals)?)
     }
 
     /// The number of distinct fingerprints of a stored document.

@@ -170,6 +170,11 @@ impl<'a> Block<'a> {
         self.len
     }
 
+    /// The first key.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
     /// The number of keys that the upper bits have; other than [`len`](Self::len) if they are damaged.
     pub fn keys_marked(&self) -> usize {
         self.upper.iter().map(|byte| byte.count_ones() as usize).sum()
@@ -192,11 +197,16 @@ impl<'a> Block<'a> {
         (bit - high < self.len && self.upper_bit(bit)).then_some(bit)
     }
 
-    /// The first byte of the entry that a search from the upper bit `bit`, which [`seek`](Self::seek) gave
-    /// for `key`, begins with; for loads ahead of time.
+    /// The place of the term that a search from the upper bit `bit`, which [`seek`](Self::seek) gave for `key`,
+    /// begins with.
     #[inline]
-    pub fn entry(&self, key: u64, bit: usize) -> u8 {
-        let index = bit - ((key - self.first) >> self.low_bits) as usize;
+    pub fn place(&self, key: u64, bit: usize) -> usize {
+        bit - ((key - self.first) >> self.low_bits) as usize
+    }
+
+    /// The first byte of the entry of the term `index`; for loads ahead of time.
+    #[inline]
+    pub fn entry(&self, index: usize) -> u8 {
         let at = index * (self.low_bits + self.value_bits) as usize / 8;
         let entry = self.entries.get(at).copied().unwrap_or(0);
         entry ^ self.several.get(index / 8).copied().unwrap_or(0)
@@ -232,19 +242,18 @@ impl<'a> Block<'a> {
         self.upper.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// The key of the term `index`, which is in the block.
-    pub fn key(&self, index: usize) -> u64 {
+    /// The high part of the key of the term `index`; none if the block is damaged.
+    pub fn high(&self, index: usize) -> Option<u64> {
         let mut before = 0;
         for at in (0..self.upper.len()).step_by(8) {
             let ones = get(&self.upper[at..], 0, 64);
             let here = ones.count_ones() as usize;
             if before + here > index {
-                let high = (at * 8 + select(ones, index - before) - index) as u64;
-                return self.key_of(high, index);
+                return Some((at * 8 + select(ones, index - before) - index) as u64);
             }
             before += here;
         }
-        self.first
+        None
     }
 
     /// Appends all keys, in order. Fewer than [`len`](Self::len) if the block is damaged.
@@ -261,8 +270,9 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// The key with this high part that the term `index` has.
     #[inline]
-    fn key_of(&self, high: u64, index: usize) -> u64 {
+    pub fn key_of(&self, high: u64, index: usize) -> u64 {
         let delta = high << self.low_bits | self.low(index);
         self.first.wrapping_add(delta)
     }
@@ -386,11 +396,19 @@ fn after_zero(upper: &[u8], nth: usize) -> Option<usize> {
 
 /// The position of the set bit of `word` that has `nth` set bits below it.
 #[inline]
-fn select(mut word: u64, nth: usize) -> usize {
+fn select(mut word: u64, mut nth: usize) -> usize {
+    let mut position = 0;
+    for half in [32, 16, 8] {
+        let below = (word & ((1 << half) - 1)).count_ones() as usize;
+        let is_above = nth >= below;
+        nth -= if is_above { below } else { 0 };
+        position += if is_above { half } else { 0 };
+        word >>= if is_above { half } else { 0 };
+    }
     for _ in 0..nth {
         word &= word - 1;
     }
-    word.trailing_zeros() as usize
+    position + word.trailing_zeros() as usize
 }
 
 #[cfg(test)]
@@ -431,7 +449,7 @@ mod tests {
             prop_assert!(keys.iter().eq(terms.keys()));
             prop_assert!(postings.iter().eq(terms.values()));
             for (i, (&key, &postings)) in terms.iter().enumerate() {
-                prop_assert_eq!(block.key(i), key);
+                prop_assert_eq!(block.high(i).map(|high| block.key_of(high, i)), Some(key));
                 prop_assert_eq!(block.find(key), Some(i));
                 prop_assert_eq!(block.postings_from(i).take(), postings);
                 prop_assert_eq!(block.postings(i), postings);
@@ -459,10 +477,10 @@ mod tests {
             {
                 block.find(key);
                 if let Some(bit) = block.seek(key) {
-                    block.entry(key, bit);
+                    block.entry(block.place(key, bit));
                 }
                 if index < block.len() {
-                    block.key(index);
+                    block.high(index).map(|high| block.key_of(high, index));
                     block.postings(index);
                 }
                 block.is_whole();

@@ -163,7 +163,7 @@ impl<'a> LookUp<'_, 'a> {
                 sought.push((*key, located.block, block, bit));
             }
         }
-        near(sought.iter().map(|(key, _, block, bit)| block.entry(key.key, *bit)));
+        near(sought.iter().map(|(key, _, block, bit)| block.entry(block.place(key.key, *bit))));
         Ok(sought)
     }
 
@@ -210,6 +210,6 @@ fn list_of((_, _, _, postings): &Present) -> Option<usize> {
 }
 
 /// Reads these bytes, which brings the memory around them near.
-fn near(bytes: impl Iterator<Item = u8>) {
+pub fn near(bytes: impl Iterator<Item = u8>) {
     std::hint::black_box(bytes.fold(0, |all, byte| all ^ byte));
 }

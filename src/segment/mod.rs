@@ -14,6 +14,7 @@ mod file;
 mod filter;
 mod forward;
 mod ids;
+mod keys;
 mod layout;
 mod look_up;
 mod merge;

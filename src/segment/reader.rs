@@ -5,7 +5,6 @@
 
 use ownedbytes::OwnedBytes;
 
-use super::block::Block;
 use super::documents::{self, DistinctColumn, Document};
 use super::file::SigFile;
 use super::filter::{Filters, KeyHash};
@@ -149,28 +148,6 @@ impl SegmentReader {
             terms.push((key, df));
         }
         Ok(())
-    }
-
-    /// The key of the term with this ordinal.
-    ///
-    /// # Errors
-    /// When the bytes to be read are damaged, or there is no such term.
-    pub fn key_at(&self, ordinal: u32) -> Result<u64, Corruption> {
-        let (block, index) = self.block_with(ordinal)?;
-        Ok(block.key(index))
-    }
-
-    fn block_with(&self, ordinal: u32) -> Result<(Block<'_>, usize), Corruption> {
-        let (block_at, index) = (ordinal as usize / BLOCK_TERMS, ordinal as usize % BLOCK_TERMS);
-        let damage = || self.file.corruption(Section::Terms, 0, format!("no term {ordinal}"));
-        if block_at >= self.index.blocks() {
-            return Err(damage());
-        }
-        let block = self.index.read(&self.file, block_at)?;
-        if index >= block.len() {
-            return Err(damage());
-        }
-        Ok((block, index))
     }
 
     #[inline]
@@ -317,10 +294,8 @@ impl SegmentReader {
     pub fn signature(&self, doc: u32) -> Result<Vec<Fingerprint>, Corruption> {
         let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
         self.forward(doc, &mut ordinals, &mut positions)?;
-        let fingerprint = |(&ordinal, &position): (&u32, &u32)| {
-            Ok(Fingerprint { key: self.key_at(ordinal)?, position })
-        };
-        ordinals.iter().zip(&positions).map(fingerprint).collect()
+        let keyed = self.keys_at(&ordinals)?.into_iter().zip(positions);
+        Ok(keyed.map(|(key, position)| Fingerprint { key, position }).collect())
     }
 
     /// Ids and digests, to be read in the order of the documents.

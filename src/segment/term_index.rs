@@ -164,7 +164,7 @@ impl TermIndex {
 
     /// Where the entry of a block is in the section.
     #[inline]
-    fn entry_at(&self, block: usize) -> usize {
+    pub fn entry_at(&self, block: usize) -> usize {
         let (group, place) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
         group * record_bytes(self.key_bytes) + HEAD_BYTES + place * self.entry_bytes()
     }

@@ -111,13 +111,18 @@ fn check(reader: &SegmentReader, docs: &[Doc]) {
         reader.documents_of(&term, &mut found).unwrap();
         assert!(found.iter().eq(docs), "the documents of {key}");
         assert_eq!((term.ordinal as usize, term.df() as usize), (ordinal, docs.len()));
-        assert_eq!(reader.key_at(term.ordinal).unwrap(), key);
+        assert_eq!(reader.keys_at(&[term.ordinal]).unwrap(), [key]);
         for absent in [key.wrapping_add(1), key.wrapping_sub(1)] {
             assert_eq!(reader.find(absent).unwrap().is_some(), expected.contains_key(&absent));
         }
     }
     check_together(reader, &expected);
-    assert!(reader.key_at(expected.len() as u32).is_err());
+    // In any order, and some of them twice.
+    let ordinals: Vec<u32> = (0..expected.len() as u32).flat_map(|i| [i, i / 2]).rev().collect();
+    let keys: Vec<u64> = expected.keys().copied().collect();
+    let by_ordinal = ordinals.iter().map(|&ordinal| keys[ordinal as usize]);
+    assert!(reader.keys_at(&ordinals).unwrap().into_iter().eq(by_ordinal));
+    assert!(reader.keys_at(&[expected.len() as u32]).is_err());
     assert!(reader.document(docs.len() as u32).is_err());
 }
 

@@ -59,7 +59,7 @@ pub fn ranges(sources: &[MergeSource<'_>]) -> Result<Vec<KeyRange>> {
     for source in sources {
         let (file, index) = (source.reader.file(), source.reader.index());
         for block in (RANGE_BLOCKS..index.blocks()).step_by(RANGE_BLOCKS) {
-            bounds.push(index.read(file, block)?.key(0));
+            bounds.push(index.read(file, block)?.first());
         }
     }
     bounds.sort_unstable();

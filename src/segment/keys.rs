@@ -1,0 +1,76 @@
+//! Which keys have the terms that are known by their ordinals?
+//!
+//! Those of a signature are spread over the whole dictionary, so that each would wait for memory, or for the
+//! disk, on its own. Many are therefore read step by step, and each step asks for what the next one reads.
+
+use super::block::Block;
+use super::layout::{BLOCK_TERMS, Section};
+use super::look_up::near;
+use super::reader::SegmentReader;
+use super::term_index::Located;
+use crate::error::Corruption;
+
+/// Read at a time: what is known of them in between stays in the second cache.
+const KEYS_AT_ONCE: usize = 1 << 12;
+
+impl SegmentReader {
+    /// The keys of the terms with these ordinals, in their order.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged, or there is no such term.
+    pub fn keys_at(&self, ordinals: &[u32]) -> Result<Vec<u64>, Corruption> {
+        let mut keys = Vec::with_capacity(ordinals.len());
+        for part in ordinals.chunks(KEYS_AT_ONCE) {
+            let located = self.locate(part)?;
+            let placed = self.place(part, &located)?;
+            keys.extend(placed.iter().map(|(block, index, high)| block.key_of(*high, *index)));
+        }
+        Ok(keys)
+    }
+
+    /// The blocks of the terms; requests their high parts.
+    fn locate(&self, ordinals: &[u32]) -> Result<Vec<Located>, Corruption> {
+        let (file, index) = (self.file(), self.index());
+        let terms = self.counts().terms;
+        if let Some(ordinal) = ordinals.iter().find(|&&ordinal| u64::from(ordinal) >= terms) {
+            let what = format!("there is no term {ordinal}");
+            return Err(file.corruption(Section::Terms, 0, what));
+        }
+        let block_of = |&ordinal: &u32| ordinal as usize / BLOCK_TERMS;
+        near(
+            ordinals
+                .iter()
+                .map(|ordinal| file.touch(Section::TermIndex, index.entry_at(block_of(ordinal)))),
+        );
+        let locate = |ordinal| index.locate(file, block_of(ordinal));
+        let located = ordinals.iter().map(locate).collect::<Result<Vec<_>, _>>()?;
+        file.fetch(Section::Terms, located.iter().map(|at| at.range.0..at.range.1));
+        near(located.iter().map(|at| {
+            // High parts are 64 to 96 bytes.
+            let touch = |at| file.touch(Section::Terms, at);
+            touch(at.range.0) ^ touch(at.range.0 + 64)
+        }));
+        Ok(located)
+    }
+
+    /// The places of the terms in their blocks, with the high parts of their keys; requests their entries.
+    fn place(
+        &self,
+        ordinals: &[u32],
+        located: &[Located],
+    ) -> Result<Vec<(Block<'_>, usize, u64)>, Corruption> {
+        let mut placed = Vec::with_capacity(ordinals.len());
+        for (&ordinal, located) in ordinals.iter().zip(located) {
+            let block = self.index().open_block(self.file(), located)?;
+            let index = ordinal as usize % BLOCK_TERMS;
+            let Some(high) = block.high(index) else {
+                let (start, _) = located.range;
+                let what = format!("block {} has no term {ordinal}", located.block);
+                return Err(self.file().corruption(Section::Terms, start, what));
+            };
+            placed.push((block, index, high));
+        }
+        near(placed.iter().map(|(block, index, _)| block.entry(*index)));
+        Ok(placed)
+    }
+}
