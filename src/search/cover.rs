@@ -5,6 +5,7 @@
 //! that adds most of what is not yet explained. Greedy is within ln(m) of the best, and no fast
 //! method is surely better (set cover).
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -35,12 +36,13 @@ pub fn cover(
     stop: Stop<'_>,
 ) -> Result<Vec<Chosen>> {
     let mut adding = Adding::new(snapshot, keys, &hits, stop)?;
+    let terms = adding.ordinals();
     let mut open: BinaryHeap<Candidate> =
         hits.into_iter().map(|scored| Candidate { adds: scored.overlap.shared, scored }).collect();
     let mut explained = vec![false; keys.len()];
     let (mut chosen, mut shared) = (Vec::new(), SharedFingerprints::default());
     while let Some(mut candidate) = open.pop() {
-        if chosen.len() == limit || candidate.adds < adds_min {
+        if candidate.adds < adds_min || limit == 0 {
             break;
         }
         // What a document adds can only have become less since it was last looked at: if it still
@@ -54,14 +56,17 @@ pub fn cover(
             }
             continue;
         }
-        shared.read(snapshot, keys, address, stop)?;
+        chosen.push(Chosen { scored: candidate.scored, adds });
+        if open.is_empty() || chosen.len() == limit {
+            break;
+        }
+        shared.read(snapshot, (keys, &terms), address, stop)?;
         for key in shared.keys() {
             if !std::mem::replace(&mut explained[key as usize], true) {
                 stop.check()?;
                 adding.explain(key)?;
             }
         }
-        chosen.push(Chosen { scored: candidate.scored, adds });
     }
     Ok(chosen)
 }
@@ -81,7 +86,9 @@ struct AddingIn<'a> {
     terms: Terms<'a>,
     /// The hits, ascending, each with what it adds.
     adds: Vec<(u32, u32)>,
-    hits: Candidates,
+    /// The hits again, once a list is so long that it is not read as a whole.
+    hits: OnceCell<Candidates>,
+    docs: Vec<u32>,
 }
 
 impl<'a> Adding<'a> {
@@ -100,10 +107,17 @@ impl<'a> Adding<'a> {
         let terms = terms_of(&readers, keys, stop)?;
         let of_one = |((signatures, terms), mut adds): ((_, _), Vec<(u32, u32)>)| {
             adds.sort_unstable();
-            let hits = Candidates::new(adds.iter().map(|hit| hit.0).collect());
-            AddingIn { signatures, terms, adds, hits }
+            AddingIn { signatures, terms, adds, hits: OnceCell::new(), docs: Vec::new() }
         };
         Ok(Adding { segments: readers.into_iter().zip(terms).zip(adds).map(of_one).collect() })
+    }
+
+    /// The ordinals of the terms of each segment, with their keys' places.
+    fn ordinals(&self) -> Vec<Vec<(u32, u32)>> {
+        let of_one = |own: &AddingIn<'_>| -> Vec<(u32, u32)> {
+            own.terms.iter().map(|(place, term)| (term.ordinal, *place)).collect()
+        };
+        self.segments.iter().map(of_one).collect()
     }
 
     /// What the hit at `address` adds.
@@ -115,13 +129,21 @@ impl<'a> Adding<'a> {
 
     /// Nobody adds the key at this place any more.
     fn explain(&mut self, key: u32) -> Result<()> {
-        for AddingIn { signatures, terms, adds, hits } in &mut self.segments {
+        for AddingIn { signatures, terms, adds, hits, docs } in &mut self.segments {
             let Ok(at) = terms.binary_search_by_key(&key, |term| term.0) else { continue };
-            let mut next = 0;
-            signatures.documents_among(&terms[at].1, hits, |doc| {
-                next += adds[next..].partition_point(|hit| hit.0 < doc);
-                adds[next].1 = adds[next].1.saturating_sub(1);
-            })?;
+            let term = &terms[at].1;
+            docs.clear();
+            if SegmentReader::is_probed(term, adds.len()) {
+                let all = || Candidates::new(adds.iter().map(|hit| hit.0).collect());
+                signatures.documents_among(term, hits.get_or_init(all), |doc| docs.push(doc))?;
+            } else {
+                signatures.documents_of(term, docs)?;
+            }
+            for doc in docs {
+                if let Ok(at) = adds.binary_search_by_key(doc, |hit| hit.0) {
+                    adds[at].1 = adds[at].1.saturating_sub(1);
+                }
+            }
         }
         Ok(())
     }

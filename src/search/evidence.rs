@@ -262,7 +262,7 @@ impl<'a> Evidence<'a> {
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
         let Resolved { signature, keys, tokens, .. } = self.subject;
-        self.shared.read(self.snapshot, keys, address, self.stop)?;
+        self.shared.read(self.snapshot, (keys, &[]), address, self.stop)?;
         let segment = &self.snapshot.segment(address).signatures;
         let shared = passages::Shared {
             signature,

@@ -342,7 +342,7 @@ impl Searcher {
         let (mut texts, mut shared) = (Vec::new(), SharedFingerprints::default());
         for (at, document) in documents.iter().enumerate() {
             let address = document.address;
-            shared.read(&self.snapshot, &subject.keys, address, stop)?;
+            shared.read(&self.snapshot, (&subject.keys, &[]), address, stop)?;
             let positions: Vec<u32> = shared.occurrences().iter().map(|found| found.1).collect();
             let len = self.snapshot.segment(address).signatures.document(address.doc)?.tokens;
             texts.extend(best::candidates(at, &positions, len as usize, windows));
@@ -455,7 +455,7 @@ impl Searcher {
         found.sort_unstable_by_key(|counted| counted.address);
         let mut shared = SharedFingerprints::default();
         for counted in &mut found {
-            shared.read(&self.snapshot, keys, counted.address, query.stop())?;
+            shared.read(&self.snapshot, (keys, &[]), counted.address, query.stop())?;
             let shared = shared.keys();
             counted.overlap = shared.len() as u32;
             if !weights.is_empty() {

@@ -86,8 +86,8 @@ pub struct SharedFingerprints {
 }
 
 impl SharedFingerprints {
-    /// Reads what the document at `address` shares with the distinct, ascending `keys`, which are
-    /// the same in every call.
+    /// Reads what the document at `address` shares with the distinct, ascending keys, which are the same in
+    /// every call and come with their terms of each segment, if these are known.
     ///
     /// # Errors
     /// When the segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after
@@ -95,7 +95,7 @@ impl SharedFingerprints {
     pub fn read(
         &mut self,
         snapshot: &Snapshot,
-        keys: &[u64],
+        keyed: Keyed<'_>,
         address: DocAddress,
         stop: Stop<'_>,
     ) -> Result<()> {
@@ -104,12 +104,12 @@ impl SharedFingerprints {
         if !snapshot.config().store_signatures {
             for (at, found) in snapshot.signature(address, stop)?.iter().enumerate() {
                 stop.check_at(at)?;
-                self.occurrences.extend(place_of(found, keys).map(|key| (key, found.position)));
+                self.occurrences.extend(place_of(found, keyed.0).map(|key| (key, found.position)));
             }
             return Ok(());
         }
         let signatures = &snapshot.segment(address).signatures;
-        let wanted = wanted(&mut self.wanted, snapshot, (keys, &[]), address, stop)?;
+        let wanted = wanted(&mut self.wanted, snapshot, keyed, address, stop)?;
         signatures.forward(address.doc, &mut self.ordinals, &mut self.positions)?;
         let places = self.ordinals.iter().zip(&self.positions);
         for (at, (&ordinal, &position)) in places.enumerate() {

@@ -64,13 +64,19 @@ fn ingest(c: &mut Criterion) {
                 .unwrap();
         });
     });
-    for (name, text) in [("add, without text", false), ("add, with text", true)] {
+    let without_signatures = || config(true).without_signatures().unwrap();
+    let kinds: [(&str, &dyn Fn() -> Config); 3] = [
+        ("add, without text", &|| config(false)),
+        ("add, with text", &|| config(true)),
+        ("add, with text, without signatures", &without_signatures),
+    ];
+    for (kind, (name, config)) in kinds.into_iter().enumerate() {
         let mut round = 0;
         group.bench_function(name, |b| {
             b.iter(|| {
                 round += 1;
-                let path = dir.path().join(format!("{text}{round}"));
-                let index = Index::create(&path, config(text)).unwrap();
+                let path = dir.path().join(format!("{kind}-{round}"));
+                let index = Index::create(&path, config()).unwrap();
                 let inputs = std::slice::from_ref(&corpus);
                 add(&index, inputs, &options, &AtomicBool::new(false), &mut |_| {}).unwrap();
                 drop(index);
