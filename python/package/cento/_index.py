@@ -301,7 +301,7 @@ class Index:
                 not asked for).
 
         Returns:
-            The answers, in the order of the texts: :class:`Answers`, a sequence and no list.
+            An :class:`Answers`, a sequence and no list, in the order of the texts.
         """
         options = _options(locals())
         found = self._native.search_many(texts, threads, bytes, options)
