@@ -57,8 +57,8 @@ impl Searcher {
 
     fn stored_keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
         let segment = &self.snapshot.segment(address).signatures;
-        let (mut ordinals, mut positions) = (Vec::new(), Vec::new());
-        segment.forward(address.doc, &mut ordinals, &mut positions)?;
+        let mut ordinals = Vec::new();
+        segment.forward_ordinals(address.doc, &mut ordinals)?;
         // Ordinals are in the order of keys.
         ordinals.sort_unstable();
         ordinals.dedup();

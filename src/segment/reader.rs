@@ -259,7 +259,7 @@ impl SegmentReader {
     }
 
     /// Appends the term ordinals of the signature of document `doc` to `ordinals`.
-    pub(super) fn forward_ordinals(
+    pub(crate) fn forward_ordinals(
         &self,
         doc: u32,
         ordinals: &mut Vec<u32>,
