@@ -133,7 +133,10 @@ fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool
     let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
     let is_default = config.max_df == MaxDf::Default;
     let is_short = body_bytes <= QUICK_BYTES_MAX && request.id.is_none();
-    let is_counted = !is_weighed && !estimates_all;
+    // Of what is not stored, the whole text is read and signed again.
+    let reads_signatures = request.estimates || request.budget.is_some();
+    let signs_again = !config.store_signatures && reads_signatures;
+    let is_counted = !is_weighed && !estimates_all && !signs_again;
     is_short && is_plain && is_counted && reads_little && is_default && !reads_texts
 }
 
@@ -268,6 +271,22 @@ mod tests {
             json!({"limit": 101}),
         ] {
             assert!(!is_quick(more.clone()), "{more}");
+        }
+    }
+
+    #[test]
+    fn what_signs_stored_texts_again_is_not_quick() {
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        let unsigned = Config::new("winnow(k=5,w=10)", "words", true);
+        let unsigned = unsigned.and_then(Config::without_signatures).unwrap();
+        for (request, reads_signatures) in [
+            (json!({"text": "a short text"}), true),
+            (json!({"text": "a short text", "estimates": false}), false),
+            (json!({"text": "a short text", "estimates": false, "budget": 100}), true),
+        ] {
+            let request: SearchRequest = serde_json::from_value(request).unwrap();
+            assert!(is_quick(&request, 100, &config));
+            assert_eq!(is_quick(&request, 100, &unsigned), !reads_signatures);
         }
     }
 }
