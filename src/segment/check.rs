@@ -6,7 +6,7 @@
 
 use super::block::Block;
 use super::forward::ForwardList;
-use super::layout::{Counts, GROUP_BLOCKS, GROUP_TERMS, Section};
+use super::layout::{Counts, GROUP_BLOCKS, GROUP_TERMS, Header, Section};
 use super::postings::{List, Postings};
 use super::reader::{SegmentReader, inline_docs};
 use super::{documents, ids};
@@ -27,12 +27,8 @@ impl SegmentReader {
             problems.push(Corruption::new(self.file().name(), section, offset as u64, what));
         }
         if problems.is_empty() {
-            let documents = match self.header().signatures {
-                true => 0,
-                false => self.header().documents as usize,
-            };
             let mut checker =
-                Checker { reader: self, problems: &mut problems, terms_of: vec![0; documents] };
+                Checker { reader: self, problems: &mut problems, terms_of: Vec::new() };
             if let Err(problem) = checker.run() {
                 problems.push(problem);
             }
@@ -72,15 +68,21 @@ impl Checker<'_> {
     }
 
     fn run(&mut self) -> Result<(), Corruption> {
+        // Each document has a digest there: then what is done for each is bounded by the length of the file,
+        // whatever number of documents the header claims.
+        self.ids()?;
+        let Header { signatures, documents, .. } = *self.reader.header();
+        if !signatures {
+            self.terms_of.resize(documents as usize, 0);
+        }
         let told = self.terms()?;
-        let shown = match self.reader.header().signatures {
+        let shown = match signatures {
             true => self.documents()?,
             false => {
                 self.documents_without_signatures()?;
                 told
             }
         };
-        self.ids()?;
         if told != shown {
             let what = "the signatures contain other fingerprints than the posting lists";
             self.problem(Section::Forward, what.into());
@@ -207,7 +209,11 @@ impl Checker<'_> {
         let mut end = 0;
         for group in 0..documents::id_groups(file) {
             let place = documents::ids_of_group(file, group)?;
-            if place.start != end || !ids::is_as_written(file, group)? {
+            if place.start != end {
+                let what = format!("group {group} is not where the one before ends");
+                return Err(file.corruption(Section::Ids, place.start, what));
+            }
+            if !ids::is_as_written(file, group)? {
                 self.problem(Section::Ids, format!("group {group} is not as it is written"));
             }
             end = place.end;

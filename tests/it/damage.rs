@@ -1,6 +1,7 @@
 //! Damaged bytes in any file of an index: an error, or the same answers.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::common::{add, config, words};
@@ -162,6 +163,45 @@ fn a_damaged_store_is_not_merged_and_is_named() {
     assert_eq!(Index::open(dir.path()).unwrap().compact(1).unwrap().segments_after, 1);
 }
 
+/// The length of a footer.
+const FOOTER_BYTES: usize = 192;
+
+/// The place of a section of a `.sig`, by its number.
+fn section(file: &[u8], number: usize) -> Range<usize> {
+    let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
+    let entry = &file[file.len() - FOOTER_BYTES + 16 * number..][..16];
+    uint(&entry[..8])..uint(&entry[..8]) + uint(&entry[8..])
+}
+
+/// A `.sig` with other bytes in one place, within a page, and checksums that fit.
+fn forged(whole: &[u8], place: Range<usize>, bytes: &[u8]) -> Vec<u8> {
+    let (mut forged, footer) = (whole.to_vec(), whole.len() - FOOTER_BYTES);
+    let (checksums, page) = (section(whole, 7), place.start / 4096);
+    forged[place].copy_from_slice(bytes);
+    let end = (4096 * (page + 1)).min(checksums.start);
+    let crc = crc32fast::hash(&forged[4096 * page..end]).to_le_bytes();
+    forged[checksums.start + 4 * page..][..4].copy_from_slice(&crc);
+    let crc = crc32fast::hash(&forged[checksums]).to_le_bytes();
+    forged[footer + 172..footer + 176].copy_from_slice(&crc);
+    let crc = crc32fast::hash(&forged[footer..footer + 176]).to_le_bytes();
+    forged[footer + 176..footer + 180].copy_from_slice(&crc);
+    forged
+}
+
+#[test]
+fn a_forged_number_of_documents_takes_no_memory() {
+    // Where no signatures are stored the check asked for four bytes for each: 16 GiB.
+    for signatures in [true, false] {
+        let header = Header { key_bits: 40, documents: 0, config: 1, signatures };
+        let (_, whole) = SegmentBuilder::new().write(Vec::new(), header, None).unwrap();
+        let forged = forged(&whole, 12..16, &u32::MAX.to_le_bytes());
+        let reader = SegmentReader::open("forged", OwnedBytes::new(forged)).unwrap();
+        let problems = reader.check();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(problems[0].section, "ids", "{}", problems[0]);
+    }
+}
+
 #[test]
 fn a_forged_term_index_is_an_error_or_harmless() {
     // Its checksums are right, so its bytes reach fst, which goes where they lead.
@@ -176,13 +216,7 @@ fn a_forged_term_index_is_an_error_or_harmless() {
     }
     let header = Header { key_bits: 40, documents: 5, config: 1, signatures: true };
     let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
-    let uint = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
-    let footer = whole.len() - 192;
-    let [term_index, checksums] = [1, 7].map(|section| {
-        let entry = footer + 16 * section;
-        uint(&whole[entry..entry + 8])
-            ..uint(&whole[entry..entry + 8]) + uint(&whole[entry + 8..entry + 16])
-    });
+    let term_index = section(&whole, 1);
     // The records of 64 blocks in one group and 3 in another, of 12 bytes an entry and a head, then the FST.
     let fst = term_index.start + 2 * 12 + 67 * 12..term_index.end;
     assert!(fst.len() > 36);
@@ -193,16 +227,7 @@ fn a_forged_term_index_is_an_error_or_harmless() {
     let mut harmless = 0;
     for at in records.into_iter().flatten().chain(fst.clone()) {
         for change in [0x01, 0x10, 0x80, 0xff] {
-            let mut forged = whole.clone();
-            forged[at] ^= change;
-            let page = at / 4096;
-            let end = (4096 * (page + 1)).min(checksums.start);
-            let crc = crc32fast::hash(&forged[4096 * page..end]).to_le_bytes();
-            forged[checksums.start + 4 * page..][..4].copy_from_slice(&crc);
-            let crc = crc32fast::hash(&forged[checksums.clone()]).to_le_bytes();
-            forged[footer + 172..footer + 176].copy_from_slice(&crc);
-            let crc = crc32fast::hash(&forged[footer..footer + 176]).to_le_bytes();
-            forged[footer + 176..footer + 180].copy_from_slice(&crc);
+            let forged = forged(&whole, at..at + 1, &[whole[at] ^ change]);
             match SegmentReader::open("forged", OwnedBytes::new(forged)) {
                 Ok(reader) => {
                     harmless += usize::from(fst.contains(&at));
