@@ -151,13 +151,17 @@ fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> R
     keys.sort_unstable();
     keys.dedup();
     let row = signatures.document(address.doc)?;
+    if row.tokens != tokens {
+        let what = format!("it is said to have {} tokens, but its text has {tokens}", row.tokens);
+        return Err(snapshot.damaged(address, "sig", &what));
+    }
     let own = Candidates::new(vec![address.doc]);
     let mut known = 0;
     for (_, term) in signatures.find_all(&keys)? {
         signatures.documents_among(&term, &own, |_| known += 1)?;
     }
     // It has no others, if the dictionary has as many of it: the check of the segment has counted them.
-    if (row.tokens, row.distinct as usize, known) != (tokens, keys.len(), keys.len()) {
+    if (row.distinct as usize, known) != (keys.len(), keys.len()) {
         let what = "the posting lists contain other fingerprints of it than its text has";
         return Err(snapshot.damaged(address, "sig", what));
     }
