@@ -118,11 +118,18 @@ impl Config {
     /// # Errors
     /// When the texts are not stored either.
     pub fn without_signatures(self) -> Result<Config> {
-        if !self.store_text {
-            let what = "an index stores texts or signatures: without texts, store the signatures";
-            return Err(Error::Query { what: what.into() });
+        let config = Config { store_signatures: false, ..self };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Refuses a configuration that stores neither texts nor signatures, whose fields are set by hand.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.store_text || self.store_signatures {
+            return Ok(());
         }
-        Ok(Config { store_signatures: false, ..self })
+        let what = "an index stores texts or signatures: without texts, store the signatures";
+        Err(Error::Query { what: what.into() })
     }
 
     /// Returns the configuration for an index with or without stored text; without, it stores signatures.
@@ -270,11 +277,14 @@ impl Config {
         let config = Config::with_frequencies(text("scheme"), text("analyzer"), store_text, table)?;
         // An index without the setting was made when there was none.
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
-        let mut config = config.with_max_df(max_df);
         // Without the setting they are stored.
-        if !params["signatures"].is_null() {
-            config = config.without_signatures()?;
+        let store_signatures = params["signatures"] != Value::Bool(false);
+        if !store_text && !store_signatures {
+            let what = "its schema says that neither texts nor signatures are stored, which no version \
+                        of cento writes; restore meta.json, or create the index again";
+            return Err(Error::index(path, what));
         }
+        let config = Config { store_signatures, ..config.with_max_df(max_df) };
         let now = config.identity();
         let differs = now.keys().copied().find(|&name| now[name] != params[name]);
         if let Some(name) = differs {
@@ -303,6 +313,20 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_schema_of_neither_texts_nor_signatures_is_refused() {
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        let mut params = config.without_signatures().unwrap().to_params();
+        let read = |params: &Value| {
+            Config::from_params(Path::new("some/index"), params, || unreachable!("it has no table"))
+        };
+        assert!(!read(&params).unwrap().store_signatures);
+        params["text"] = false.into();
+        let error = read(&params).unwrap_err().to_string();
+        assert!(error.contains("neither texts nor signatures"), "{error}");
+        assert!(error.contains("some/index"), "{error}");
+    }
 
     #[test]
     fn the_digest_of_a_configuration_is_that_of_its_fields_in_the_order_of_their_names() {

@@ -218,6 +218,7 @@ impl Index {
         config: Config,
     ) -> Result<Index> {
         let path = path.as_ref();
+        config.check()?;
         let plugin = signature_plugin(path, &config);
         let settings = IndexSettings {
             docstore_compression: Compressor::Zstd(ZstdCompressor {

@@ -219,6 +219,10 @@ fn an_index_stores_texts_or_signatures() {
     let [_, without] = both(SCHEMES[0]);
     assert!(!without.with_text(true).unwrap().store_signatures);
     assert!(without.with_text(false).unwrap().store_signatures);
+    // An index of neither was created, found nothing by id, and could not be opened again.
+    let neither = Config { store_text: false, ..without };
+    let error = Index::in_memory(neither).unwrap_err().to_string();
+    assert!(error.contains("an index stores texts or signatures"), "{error}");
 }
 
 #[test]
