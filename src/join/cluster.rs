@@ -180,7 +180,7 @@ impl<'a> Documents<'a> {
     /// The documents similar to the one at this place, with their places.
     fn similar(&self, place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
         let address = self.numbering.address(self.order[place]);
-        let keys = self.searcher.keys_of(address)?;
+        let keys = self.searcher.keys_of(address, self.stop)?;
         let size = keys.len() as u32;
         // The other may be the smaller one, which has enough of itself in this.
         let thresholds = options.thresholds.of_fingerprints(self.searcher)?;
@@ -236,7 +236,7 @@ impl<'a> Documents<'a> {
         let snapshot = self.searcher.snapshot();
         let address = |place: usize| self.numbering.address(self.order[place]);
         let own = address(representative);
-        let keys = self.searcher.keys_of(own)?;
+        let keys = self.searcher.keys_of(own, self.stop)?;
         let weights = match &self.weights {
             Some(weights) => Some((weights, weights.of_keys(&keys, self.stop)?)),
             None => None,
@@ -245,7 +245,7 @@ impl<'a> Documents<'a> {
         let mut members = Vec::with_capacity(others.len());
         for &place in others {
             self.stop.check()?;
-            let other = self.searcher.keys_of(address(place))?;
+            let other = self.searcher.keys_of(address(place), self.stop)?;
             let shared: Vec<usize> =
                 other.iter().filter_map(|key| keys.binary_search(key).ok()).collect();
             let both = keys.len() + other.len() - shared.len();

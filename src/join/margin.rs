@@ -68,7 +68,7 @@ impl<'a> Side<'a> {
         if let Some(standing) = kept.get() {
             return Ok(*standing);
         }
-        let keys = self.own.keys_of(address)?;
+        let keys = self.own.keys_of(address, stop)?;
         let size = keys.len() as u32;
         let except = self.is_own.then_some(address);
         let found = self.among.neighbours(&keys, 1, max_df, except, stop)?;

@@ -336,7 +336,7 @@ impl<'a> Join<'a> {
         if !snapshot.segment(address).is_alive(address.doc) {
             return Ok(Vec::new());
         }
-        let keys = self.searcher.keys_of(address)?;
+        let keys = self.searcher.keys_of(address, self.stop)?;
         let in_a = keys.len() as u32;
         let Thresholds { overlap, containment, resemblance, .. } = self.thresholds;
         let none = Thresholds::default();

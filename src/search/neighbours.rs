@@ -37,12 +37,13 @@ impl Searcher {
     /// The distinct fingerprints of a stored document, ascending.
     ///
     /// # Errors
-    /// When its signature, or the text that it is made of, is damaged.
-    pub fn keys_of(&self, address: DocAddress) -> Result<Vec<u64>> {
+    /// When its signature, or the text that it is made of, is damaged;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn keys_of(&self, address: DocAddress, stop: Stop<'_>) -> Result<Vec<u64>> {
         let mut keys = match self.snapshot.config().store_signatures {
             true => self.stored_keys_of(address)?,
             false => {
-                let signature = self.snapshot.signature(address, Stop::NEVER)?;
+                let signature = self.snapshot.signature(address, stop)?;
                 let mut keys: Vec<u64> = signature.iter().map(|found| found.key).collect();
                 keys.sort_unstable();
                 keys.dedup();

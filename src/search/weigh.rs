@@ -106,7 +106,7 @@ impl Searcher {
         weigh: Weigh,
         stop: Stop<'_>,
     ) -> Result<u64> {
-        Ok(self.weights_of(&self.keys_of(address)?, weigh, stop)?.into_iter().sum())
+        Ok(self.weights_of(&self.keys_of(address, stop)?, weigh, stop)?.into_iter().sum())
     }
 
     /// The weight of each of the ascending keys.

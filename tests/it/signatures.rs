@@ -15,7 +15,7 @@ use cento::join::pairs::{PairOptions, pairs};
 use cento::join::report::{ReportOptions, report};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
-use cento::{Analyzer, JoinOptions, Stop};
+use cento::{Analyzer, Error, JoinOptions, Stop};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -136,7 +136,7 @@ fn answers(index: &Index) -> Vec<String> {
     say("distribution", &snapshot.df_distribution().unwrap());
     say("repeated", &snapshot.repeated_passages(5).unwrap());
     for address in snapshot.live() {
-        say("keys", &searcher.keys_of(address).unwrap());
+        say("keys", &searcher.keys_of(address, Stop::NEVER).unwrap());
     }
     said
 }
@@ -223,6 +223,19 @@ fn an_index_stores_texts_or_signatures() {
     let neither = Config { store_text: false, ..without };
     let error = Index::in_memory(neither).unwrap_err().to_string();
     assert!(error.contains("an index stores texts or signatures"), "{error}");
+}
+
+#[test]
+fn signing_a_stored_text_again_stops() {
+    // Joins and weighed searches signed whole texts without looking whether they should.
+    let [_, config] = both(SCHEMES[0]);
+    let index = of(config, [Document::new("only", words(1, 50))]);
+    let searcher = Searcher::new(index.snapshot().unwrap());
+    let address = searcher.snapshot().find("only").unwrap().unwrap();
+    let is_stopped = AtomicBool::new(true);
+    let error = searcher.keys_of(address, Stop::on(&is_stopped)).unwrap_err();
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    assert!(!searcher.keys_of(address, Stop::NEVER).unwrap().is_empty());
 }
 
 #[test]

@@ -85,12 +85,12 @@ pub fn of(
     if is_template {
         return Ok(Some(Pattern::Template));
     }
-    Ok(Some(classify(x, y, &passages, median_df(searcher, a, b)?)))
+    Ok(Some(classify(x, y, &passages, median_df(searcher, a, b, stop)?)))
 }
 
 /// The median of the numbers of documents that have what both documents have.
-fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress) -> Result<u64> {
-    let (a, b) = (searcher.keys_of(a)?, searcher.keys_of(b)?);
+fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: Stop<'_>) -> Result<u64> {
+    let (a, b) = (searcher.keys_of(a, stop)?, searcher.keys_of(b, stop)?);
     let shared: Vec<u64> = a.into_iter().filter(|key| b.binary_search(key).is_ok()).collect();
     let mut dfs = vec![0u64; shared.len()];
     for segment in searcher.snapshot().segments() {

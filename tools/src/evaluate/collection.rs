@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use cento::Overlap;
 use cento::index::{Config, DocAddress, Index, MaxDf};
 use cento::join::Thresholds;
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::pairs::{Pair, PairOptions, pairs};
 use cento::search::Searcher;
+use cento::{Overlap, Stop};
 use clap::Args;
 
 use crate::Result;
@@ -242,7 +242,7 @@ fn against_brute_force(searcher: &Searcher, thresholds: Thresholds) -> Result<(u
     let mut by_key: HashMap<u64, Vec<u32>> = HashMap::new();
     let mut sizes = Vec::new();
     for doc in 0..documents {
-        let keys = searcher.keys_of(address(doc))?;
+        let keys = searcher.keys_of(address(doc), Stop::NEVER)?;
         sizes.push(keys.len() as u32);
         for key in keys {
             by_key.entry(key).or_default().push(doc);
