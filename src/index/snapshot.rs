@@ -456,10 +456,26 @@ impl Snapshot {
     /// When it, or the text, cannot be read; [`Error::Cancelled`] soon after `stop`.
     #[doc(hidden)]
     pub fn signature(&self, address: DocAddress, stop: Stop<'_>) -> Result<Vec<Fingerprint>> {
+        self.signature_within(address, |_, _| Ok(()), stop)
+    }
+
+    /// The same; before a text is signed again, `reserve` is told how many bytes and tokens it has. What it
+    /// returns is dropped when the signature is made.
+    ///
+    /// # Errors
+    /// The errors of [`signature`](Self::signature), and of `reserve`.
+    pub(crate) fn signature_within<R>(
+        &self,
+        address: DocAddress,
+        reserve: impl FnOnce(usize, u32) -> Result<R>,
+        stop: Stop<'_>,
+    ) -> Result<Vec<Fingerprint>> {
+        let segment = &self.segment(address).signatures;
         if self.config().store_signatures {
-            return Ok(self.segment(address).signatures.signature(address.doc)?);
+            return Ok(segment.signature(address.doc)?);
         }
         let text = self.id_and_text(address)?.1.unwrap_or_default();
+        let _room = reserve(text.len(), segment.document(address.doc)?.tokens)?;
         let signed = self.config().sign_within(&text, usize::MAX, &mut Vec::new(), stop)?;
         Ok(signed.fingerprints.expect("nothing is too large"))
     }

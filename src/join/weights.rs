@@ -95,7 +95,7 @@ impl<'a> Weights<'a> {
         let known = self.known_of(address);
         let mut in_document = known.load(Ordering::Relaxed);
         if in_document == 0 {
-            in_document = self.searcher.weight_of(address, self.weigh, stop)?;
+            in_document = self.searcher.weight_of(address, self.weigh, None, stop)?;
             // Another thread may have found the same meanwhile.
             known.store(in_document, Ordering::Relaxed);
         }

@@ -31,8 +31,8 @@ pub fn cover(
     snapshot: &Snapshot,
     keys: &[u64],
     hits: Vec<Scored>,
-    limit: usize,
-    adds_min: u32,
+    (limit, adds_min): (usize, u32),
+    mut shared: SharedFingerprints,
     stop: Stop<'_>,
 ) -> Result<Vec<Chosen>> {
     let mut adding = Adding::new(snapshot, keys, &hits, stop)?;
@@ -40,7 +40,7 @@ pub fn cover(
     let mut open: BinaryHeap<Candidate> =
         hits.into_iter().map(|scored| Candidate { adds: scored.overlap.shared, scored }).collect();
     let mut explained = vec![false; keys.len()];
-    let (mut chosen, mut shared) = (Vec::new(), SharedFingerprints::default());
+    let mut chosen = Vec::new();
     while let Some(mut candidate) = open.pop() {
         if candidate.adds < adds_min || limit == 0 {
             break;

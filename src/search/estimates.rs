@@ -4,6 +4,7 @@
 //! fingerprints that both have, not only how many they are.
 
 use super::Searcher;
+use super::memory::QueryMemory;
 use super::shared::SharedFingerprints;
 use crate::error::{Error, Result};
 use crate::estimate::{Estimate, Estimator};
@@ -104,6 +105,11 @@ impl<'a> Estimates<'a> {
     /// The same, with the terms of the keys, which then need not be looked up: of each segment.
     pub(super) fn with_terms(self, terms: &'a [Vec<(u32, u32)>]) -> Estimates<'a> {
         Estimates { terms, ..self }
+    }
+
+    /// The same for a query with this memory, if it has a budget.
+    pub(super) fn within(self, memory: Option<&QueryMemory>) -> Estimates<'a> {
+        Estimates { shared: SharedFingerprints::within(memory), ..self }
     }
 
     /// Estimates the similarity with the document at `address`, which has `in_document` distinct fingerprints.

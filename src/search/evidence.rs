@@ -116,7 +116,7 @@ impl<'a> Evidence<'a> {
             min_passage: query.min_passage,
             prepared: None,
             stop: query.stop(),
-            shared: SharedFingerprints::default(),
+            shared: SharedFingerprints::within(query.memory.as_ref()),
             last: None,
             memory: query.memory.clone(),
             rooms,
@@ -298,7 +298,7 @@ impl Searcher {
         let unknown = || Error::UnknownId { id: id.to_owned() };
         let address = self.snapshot.find(id)?.ok_or_else(unknown)?;
         let query = Query { passages: true, ..query.clone() };
-        let resolved = self.resolve(&query.subject, &mut Scratch::default(), query.stop())?;
+        let resolved = self.resolve(&query, &mut Scratch::default())?;
         let mut evidence = self.evidence(&resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
         Ok(found.flatten().unwrap_or_else(|| Passages::of_tokens(Vec::new())))

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use crate::budget::{ByteBudget, Permit};
 use crate::compare::align::runs_bytes;
 use crate::error::{Error, Result};
-use crate::index::Signature;
+use crate::index::{Config, DocAddress, FINGERPRINT_BYTES as SIGNED_BYTES, Signature, Snapshot};
+use crate::scheme::{Fingerprint, TOKEN_BYTES as TOKEN_BYTES_HELD};
+use crate::stop::Stop;
 use crate::text::Analyzer;
 
 /// What a fingerprint of a query takes: it itself, a copy that is sorted, its key, its position, and what is
@@ -42,6 +44,14 @@ pub fn of_comparison(query: &Signature, document: &Signature) -> usize {
 #[must_use]
 pub fn of_passages(query_tokens: u32, document_tokens: u32) -> usize {
     of_query(query_tokens).saturating_add(of_tokens(document_tokens))
+}
+
+/// The memory, in bytes, that it takes to sign a stored text of this many bytes and tokens again.
+fn of_signing(config: &Config, text_bytes: usize, tokens: u32) -> usize {
+    // Most schemes sign the tokens as they come.
+    let held = if config.scheme.signer().is_none() { TOKEN_BYTES_HELD } else { 0 };
+    let signature = (tokens as usize).saturating_mul(SIGNED_BYTES + held);
+    signature.saturating_add(config.analyzer.scratch_bytes(text_bytes))
 }
 
 /// That of the tokens of the first of them, and of what is looked for from there.
@@ -93,6 +103,24 @@ pub(super) fn reserve_scratch(
     take(room, held, bytes, || format!("splitting a text of {text_bytes} bytes into tokens"))
 }
 
+/// The signature of a stored document. If it is not stored, what it takes to make it of the text again is taken
+/// meanwhile, in the same way.
+///
+/// # Errors
+/// As [`reserve`]; when the document is damaged; [`Error::Cancelled`] soon after `stop`.
+pub(super) fn signature(
+    snapshot: &Snapshot,
+    address: DocAddress,
+    room: Option<&QueryMemory>,
+    stop: Stop<'_>,
+) -> Result<Vec<Fingerprint>> {
+    let reserve = |text_bytes: usize, tokens: u32| {
+        let bytes = of_signing(snapshot.config(), text_bytes, tokens);
+        take(room, 0, bytes, || format!("signing a stored text of {text_bytes} bytes again"))
+    };
+    snapshot.signature_within(address, reserve, stop)
+}
+
 fn take(
     room: Option<&QueryMemory>,
     held: usize,
@@ -110,34 +138,68 @@ fn take(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Config, Document, Index, WriterOptions};
-    use crate::search::{Goal, Query, Searcher};
+    use crate::index::{Document, Index, WriterOptions};
+    use crate::search::{Goal, Query, Rank, Searcher};
+
+    const WORDS: &str = "a few words of which none is the name of any document ";
+
+    /// An index with a long text, and what it takes for a while to split that into tokens.
+    fn of_a_long_text(without_signatures: bool) -> (Searcher, usize) {
+        let mut config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
+        if without_signatures {
+            config = config.without_signatures().unwrap();
+        }
+        let scratch = config.analyzer.scratch_bytes(4_000 * WORDS.len());
+        assert!(scratch > RESERVED_BYTES_MIN);
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        writer.add(Document::new("long", WORDS.repeat(4_000))).unwrap();
+        writer.add(Document::new("short", WORDS.repeat(2))).unwrap();
+        writer.finish().unwrap();
+        (Searcher::new(index.snapshot().unwrap()), scratch)
+    }
+
+    /// Asserts that a search finds something with so much memory, and is refused without what it takes to
+    /// split the text into tokens.
+    #[track_caller]
+    fn assert_takes(searcher: &Searcher, query: &Query, enough: usize, scratch: usize) {
+        let search = |bytes: usize| {
+            let memory = QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 };
+            searcher.search(&Query { memory: Some(memory), ..query.clone() })
+        };
+        assert!(!search(enough).unwrap().hits.is_empty());
+        let error = search(scratch - 1).unwrap_err();
+        assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
+    }
 
     #[test]
     fn what_an_analyser_takes_for_a_while_is_taken_of_the_budget() {
         // It was only taken for the texts of requests: of stored ones it came on top.
-        let words = "a few words of which none is the name of any document ";
-        let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
-        let scratch = config.analyzer.scratch_bytes(4_000 * words.len());
-        assert!(scratch > RESERVED_BYTES_MIN);
-        let index = Index::in_memory(config).unwrap();
-        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
-        writer.add(Document::new("long", words.repeat(4_000))).unwrap();
-        writer.finish().unwrap();
-        let searcher = Searcher::new(index.snapshot().unwrap());
+        let (searcher, scratch) = of_a_long_text(false);
         for query in [
-            Query { passages: true, ..Query::text(words) },
-            Query { verify: Some("overlap".parse().unwrap()), ..Query::text(words) },
-            Query { goal: Goal::Passage, ..Query::text(words) },
+            Query { passages: true, ..Query::text(WORDS) },
+            Query { verify: Some("overlap".parse().unwrap()), ..Query::text(WORDS) },
+            Query { goal: Goal::Passage, ..Query::text(WORDS) },
         ] {
-            let search = |bytes: usize| {
-                let memory = QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 };
-                searcher.search(&Query { memory: Some(memory), ..query.clone() })
-            };
-            let tokens = of_tokens(40_000) + of_query(40_000);
-            assert!(!search(scratch + tokens).unwrap().hits.is_empty());
-            let error = search(scratch - 1).unwrap_err();
-            assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
+            let enough = scratch + of_tokens(40_000) + of_query(40_000);
+            assert_takes(&searcher, &query, enough, scratch);
+        }
+    }
+
+    #[test]
+    fn what_it_takes_to_sign_a_stored_text_again_is_taken_of_the_budget() {
+        let [(unsigned, scratch), (signed, _)] = [true, false].map(of_a_long_text);
+        let text = || Query::text(WORDS.repeat(2));
+        for query in [
+            Query::id("long"),
+            Query { estimates: true, ..text() },
+            Query { budget: Some(2), ..text() },
+            Query { rank: Rank::Weight, ..text() },
+        ] {
+            let enough = scratch + 44_000 * SIGNED_BYTES;
+            assert_takes(&unsigned, &query, enough, scratch);
+            let none = QueryMemory { budget: ByteBudget::new(0), own_bytes: 0 };
+            assert!(signed.search(&Query { memory: Some(none), ..query }).is_ok());
         }
     }
 

@@ -128,7 +128,7 @@ impl Searcher {
         let started = Instant::now();
         query.check()?;
         let mut scratch = self.spare.pop().unwrap_or_default();
-        let subject = self.resolve(&query.subject, &mut scratch, query.stop())?;
+        let subject = self.resolve(query, &mut scratch)?;
         let (found, scored) = self.scored(&subject, query, &mut scratch)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
@@ -200,7 +200,7 @@ impl Searcher {
     fn matches(&self, query: &Query) -> Result<Vec<(DocAddress, f64)>> {
         let query = Query { limit: usize::MAX, ..query.clone() };
         let mut scratch = self.spare.pop().unwrap_or_default();
-        let subject = self.resolve(&query.subject, &mut scratch, query.stop())?;
+        let subject = self.resolve(&query, &mut scratch)?;
         let scored = self.scored(&subject, &query, &mut scratch)?.1;
         let _ = self.spare.push(scratch);
         Ok(scored
@@ -252,7 +252,7 @@ impl Searcher {
         }
         let of = (subject.tokens, &subject.signature[..]);
         let estimates = self.estimates(of, &subject.keys, query.stop())?;
-        Some(estimates.with_terms(&found.terms))
+        Some(estimates.with_terms(&found.terms).within(query.memory.as_ref()))
     }
 
     fn estimate(
@@ -300,7 +300,9 @@ impl Searcher {
         let stop = query.stop();
         score::name(&self.snapshot, &mut hits, stop)?;
         let adds_min = query.min_overlap.max(1);
-        let cover = cover::cover(&self.snapshot, keys, hits, query.limit, adds_min, stop)?;
+        let limits = (query.limit, adds_min);
+        let shared = SharedFingerprints::within(query.memory.as_ref());
+        let cover = cover::cover(&self.snapshot, keys, hits, limits, shared, stop)?;
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
     }
 
@@ -339,7 +341,8 @@ impl Searcher {
         // Of equal passages the one of the first id is best, wherever it is stored.
         score::name(&self.snapshot, &mut documents, stop)?;
         documents.sort_unstable_by(|a, b| (&a.id, a.address).cmp(&(&b.id, b.address)));
-        let (mut texts, mut shared) = (Vec::new(), SharedFingerprints::default());
+        let mut shared = SharedFingerprints::within(query.memory.as_ref());
+        let mut texts = Vec::new();
         for (at, document) in documents.iter().enumerate() {
             let address = document.address;
             shared.read(&self.snapshot, (&subject.keys, &[]), address, stop)?;
@@ -453,7 +456,7 @@ impl Searcher {
         });
         found.truncate(query.looked_at().saturating_mul(RECOUNTED_PER_HIT));
         found.sort_unstable_by_key(|counted| counted.address);
-        let mut shared = SharedFingerprints::default();
+        let mut shared = SharedFingerprints::within(query.memory.as_ref());
         for counted in &mut found {
             shared.read(&self.snapshot, (keys, &[]), counted.address, query.stop())?;
             let shared = shared.keys();
@@ -465,27 +468,17 @@ impl Searcher {
         Ok(found)
     }
 
-    fn resolve(
-        &self,
-        subject: &Subject,
-        scratch: &mut Scratch,
-        stop: Stop<'_>,
-    ) -> Result<Resolved> {
-        let mut resolved = self.resolve_whole(subject, scratch, stop)?;
+    fn resolve(&self, query: &Query, scratch: &mut Scratch) -> Result<Resolved> {
+        let mut resolved = self.resolve_whole(query, scratch)?;
         if let Some(boilerplate) = &self.boilerplate {
             resolved.leave_out(boilerplate);
         }
         Ok(resolved)
     }
 
-    fn resolve_whole(
-        &self,
-        subject: &Subject,
-        scratch: &mut Scratch,
-        stop: Stop<'_>,
-    ) -> Result<Resolved> {
-        let config = self.snapshot.config();
-        match subject {
+    fn resolve_whole(&self, query: &Query, scratch: &mut Scratch) -> Result<Resolved> {
+        let (config, stop) = (self.snapshot.config(), query.stop());
+        match &query.subject {
             Subject::Text(text) => {
                 let signed = config.sign_within(text, usize::MAX, &mut scratch.part, stop)?;
                 let signature = signed.fingerprints.expect("nothing is too large");
@@ -500,7 +493,9 @@ impl Searcher {
                 };
                 let segment = &self.snapshot.segment(address).signatures;
                 let tokens = segment.document(address.doc)?.tokens;
-                let resolved = Resolved::new(tokens, self.snapshot.signature(address, stop)?);
+                let memory = query.memory.as_ref();
+                let signature = memory::signature(&self.snapshot, address, memory, stop)?;
+                let resolved = Resolved::new(tokens, signature);
                 Ok(Resolved { id: Some(id.clone()), address: Some(address), ..resolved })
             }
         }
@@ -515,7 +510,7 @@ impl Searcher {
         let by_passages = query.rank == Rank::Passages;
         let passage_tokens = by_passages.then(|| shown.passage_tokens());
         let Shown { mut scored, adds, verified, passages } = shown;
-        score::weigh_document(self, &mut scored, query.stop())?;
+        score::weigh_document(self, &mut scored, query)?;
         let passages = passages.filter(|_| query.shows_passages() || query.goal == Goal::Passage);
         let passages_complete = passages.as_ref().map(|passages| passages.complete);
         Ok(Hit {

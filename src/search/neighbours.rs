@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::candidates::{self, Counted, Found, Request};
+use super::memory::{self, QueryMemory};
 use super::{MaxDf, Searcher, Weigh};
 use crate::compare::passages::{self, Passages, Prepared};
 use crate::error::Result;
@@ -40,10 +41,20 @@ impl Searcher {
     /// When its signature, or the text that it is made of, is damaged;
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn keys_of(&self, address: DocAddress, stop: Stop<'_>) -> Result<Vec<u64>> {
+        self.keys_within(address, None, stop)
+    }
+
+    /// The same for a query with this memory, if it has a budget.
+    pub(super) fn keys_within(
+        &self,
+        address: DocAddress,
+        memory: Option<&QueryMemory>,
+        stop: Stop<'_>,
+    ) -> Result<Vec<u64>> {
         let mut keys = match self.snapshot.config().store_signatures {
             true => self.stored_keys_of(address)?,
             false => {
-                let signature = self.snapshot.signature(address, stop)?;
+                let signature = memory::signature(&self.snapshot, address, memory, stop)?;
                 let mut keys: Vec<u64> = signature.iter().map(|found| found.key).collect();
                 keys.sort_unstable();
                 keys.dedup();

@@ -97,7 +97,7 @@ pub fn scored(
     }
     if query.min_weighted_resemblance > 0.0 {
         for hit in &mut hits {
-            weigh_document(searcher, hit, query.stop())?;
+            weigh_document(searcher, hit, query)?;
         }
         let least = query.min_weighted_resemblance;
         hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.resemblance() >= least));
@@ -106,10 +106,11 @@ pub fn scored(
 }
 
 /// Finds out what the fingerprints of a weighed hit weigh.
-pub fn weigh_document(searcher: &Searcher, hit: &mut Scored, stop: Stop<'_>) -> Result<()> {
+pub fn weigh_document(searcher: &Searcher, hit: &mut Scored, query: &Query) -> Result<()> {
     if let Some(weighted) = hit.weighted.as_mut().filter(|weighted| weighted.in_document == 0) {
         let weigh = Weigh::new(searcher.snapshot());
-        weighted.in_document = searcher.weight_of(hit.address, weigh, stop)?;
+        weighted.in_document =
+            searcher.weight_of(hit.address, weigh, query.memory.as_ref(), query.stop())?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! Read from the document's signature: for the few documents that matter, not for candidates.
 
+use super::memory::{self, QueryMemory};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::scheme::Fingerprint;
@@ -83,9 +84,16 @@ pub struct SharedFingerprints {
     positions: Vec<u32>,
     /// Each occurrence in the document: the key's place among the query's, and the position.
     occurrences: Vec<(u32, u32)>,
+    /// What it takes to sign a stored text again is taken from there.
+    memory: Option<QueryMemory>,
 }
 
 impl SharedFingerprints {
+    /// Those with documents that are read for a query with this memory, if it has a budget.
+    pub fn within(memory: Option<&QueryMemory>) -> SharedFingerprints {
+        SharedFingerprints { memory: memory.cloned(), ..SharedFingerprints::default() }
+    }
+
     /// Reads what the document at `address` shares with the distinct, ascending keys, which are the same in
     /// every call and come with their terms of each segment, if these are known.
     ///
@@ -102,7 +110,8 @@ impl SharedFingerprints {
         stop.check()?;
         self.occurrences.clear();
         if !snapshot.config().store_signatures {
-            for (at, found) in snapshot.signature(address, stop)?.iter().enumerate() {
+            let signature = memory::signature(snapshot, address, self.memory.as_ref(), stop)?;
+            for (at, found) in signature.iter().enumerate() {
                 stop.check_at(at)?;
                 self.occurrences.extend(place_of(found, keyed.0).map(|key| (key, found.position)));
             }
@@ -135,7 +144,7 @@ impl SharedFingerprints {
     ) -> Result<Signature<'a>> {
         stop.check()?;
         if !snapshot.config().store_signatures {
-            let signature = snapshot.signature(address, stop)?;
+            let signature = memory::signature(snapshot, address, self.memory.as_ref(), stop)?;
             for (at, found) in signature.iter().enumerate() {
                 stop.check_at(at)?;
                 if let Some(key) = place_of(found, keyed.0) {

@@ -11,6 +11,7 @@
 //! every machine.
 
 use super::candidates;
+use super::memory::QueryMemory;
 use super::{Searcher, Weighted};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
@@ -104,9 +105,11 @@ impl Searcher {
         &self,
         address: DocAddress,
         weigh: Weigh,
+        memory: Option<&QueryMemory>,
         stop: Stop<'_>,
     ) -> Result<u64> {
-        Ok(self.weights_of(&self.keys_of(address, stop)?, weigh, stop)?.into_iter().sum())
+        let keys = self.keys_within(address, memory, stop)?;
+        Ok(self.weights_of(&keys, weigh, stop)?.into_iter().sum())
     }
 
     /// The weight of each of the ascending keys.
