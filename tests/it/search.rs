@@ -264,15 +264,25 @@ proptest! {
     }
 
     #[test]
-    fn a_cover_is_the_greedy_one(seed in 5000u64..6000, count in 1u64..60, limit in 1usize..8) {
+    fn a_cover_is_the_greedy_one(
+        seed in 5000u64..6000,
+        count in 1u64..60,
+        limit in 1usize..8,
+        // With few hits the long lists are not read as a whole.
+        min_containment in prop_oneof![2 => Just(0.0), 1 => Just(0.2), 1 => Just(0.4)],
+        max_df in prop_oneof![1 => Just(20), 3 => Just(u64::MAX)],
+        filter in prop_oneof![2 => Just(None), 1 => Just(Some(0))],
+    ) {
         let query = Query {
             limit,
             goal: Goal::Cover,
-            max_df: Some(MaxDf::Documents(u64::MAX)),
+            min_containment,
+            max_df: Some(MaxDf::Documents(max_df)),
+            filter: filter.map(|parity: u64| format!("parity:{parity}")),
             ..Query::text(text(seed, count))
         };
         let answer = WORLD.searcher.search(&query).unwrap();
-        let candidates = expected(&Query { limit: usize::MAX, ..query.clone() }, None);
+        let candidates = expected(&Query { limit: usize::MAX, ..query.clone() }, filter);
         let Subject::Text(text) = &query.subject else { unreachable!() };
         let wanted = keys(text);
         let mut open = wanted.clone();
@@ -350,13 +360,18 @@ fn many_threads_get_the_same_answers() {
 
 #[test]
 fn the_distribution_of_frequencies_counts_every_posting_once() {
-    // All segments in one, so that no deleted document is left to be counted.
-    let index = Index::create_in(RamDirectory::create(), "ram", config()).unwrap();
+    const MAX_DF: u64 = 60;
+    let config = config().with_max_df(MaxDf::Documents(MAX_DF));
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
     let mut writer = index.writer(WriterOptions { merge: false, ..Default::default() }).unwrap();
     let mut dfs: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut texts = Vec::new();
     for i in 0..300 {
+        // One in ten has frequent words only.
         let text = text(i, 5 + i % 40);
+        let text = if i % 10 == 0 { "w0 w1 w2 ".repeat(1 + i as usize % 3) } else { text };
         keys(&text).into_iter().for_each(|key| *dfs.entry(key).or_default() += 1);
+        texts.push(text.clone());
         let document = Document::new(i.to_string(), text);
         writer.add(document).unwrap();
         if i % 100 == 0 {
@@ -375,8 +390,16 @@ fn the_distribution_of_frequencies_counts_every_posting_once() {
         least = bucket.df_max;
     }
     assert!(dfs.values().all(|&df| df <= least));
-    assert_eq!((frequencies.stopped.terms, frequencies.documents_lost), (0, 0.0));
+    let stopped = || dfs.values().filter(|&&df| df > MAX_DF);
+    assert_eq!(frequencies.stopped.terms, stopped().count() as u64);
+    assert_eq!(frequencies.stopped.postings, stopped().sum::<u64>());
     assert_eq!(frequencies.sampled_documents, 300);
+    // No text is longer than a passage.
+    let is_lost = |text: &&String| keys(text).iter().all(|key| dfs[key] > MAX_DF);
+    let lost = texts.iter().filter(is_lost).count();
+    assert!((30..300).contains(&lost), "{lost}");
+    assert_eq!(frequencies.documents_lost, lost as f64 / 300.0);
+    assert_eq!(frequencies.passages_lost, lost as f64 / 300.0);
 }
 
 #[test]
