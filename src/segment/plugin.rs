@@ -282,19 +282,21 @@ impl SignatureFile {
         let SignatureFile { name, bytes, read_ahead } = self;
         let reader = SegmentReader::open_ahead(name.clone(), bytes, read_ahead)?;
         let header = reader.header();
-        let foreign = |what: &str| Error::from(Corruption::new(&name, "header", 12, what));
+        let foreign = |at, what: &str| Error::from(Corruption::new(&name, "header", at, what));
         if header.config != description.config {
             return Err(foreign(
+                16,
                 "it was written with another scheme or analyzer than that of its index",
             ));
         }
         if header.signatures != description.signatures {
             return Err(foreign(
+                11,
                 "it stores signatures and its index does not, or the other way round",
             ));
         }
         if header.documents != segment.max_doc() {
-            return Err(foreign("it belongs to another segment"));
+            return Err(foreign(12, "it belongs to another segment"));
         }
         Ok(reader)
     }
