@@ -253,7 +253,7 @@ class Segment:
             forward = self.sections["forward"]
             forward.need(not forward.data, "layout", "signatures, which are not stored")
             numbers = self.widths[0], self.widths[3], occurrences
-            footer.need(numbers == (0, 0, 0), "parameter", "numbers of signatures, not stored")
+            footer.need(numbers == (0, 0, 0), "parameter", "fingerprints of signatures, not stored")
         columns = sum((self.documents * width + 7) // 8 for width in self.widths[1:4])
         columns += ((self.documents + IDS - 1) // IDS * self.widths[4] + 7) // 8
         where, lengths = self.sections["documents"], len(self.sections["documents"].data)

@@ -172,7 +172,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When there is none, or one is named twice, or has another scheme, analyzer, frequency table or schema
-    /// than the first, or one stores texts and another does not.
+    /// than the first, or one stores texts or signatures and another does not.
     pub fn union(named: Vec<(String, Snapshot)>) -> Result<Snapshot> {
         let indexes: Vec<Index> = named.iter().map(|(_, one)| one.index().clone()).collect();
         let Some((first, others)) = indexes.split_first() else {

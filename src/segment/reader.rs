@@ -325,7 +325,7 @@ fn check_without_signatures(file: &SigFile) -> Result<(), Corruption> {
     let Footer { counts, widths, .. } = &file.footer;
     if (widths.ordinal, widths.forward, counts.occurrences) != (0, 0, 0) {
         let at = file.start(Section::Checksums) + file.len(Section::Checksums) as u64;
-        let what = "it has numbers of signatures, which are not stored";
+        let what = "it counts fingerprints of signatures, but no signatures are stored";
         return Err(Corruption::new(file.name(), "footer", at, what));
     }
     Ok(())

@@ -161,7 +161,7 @@ struct NewConfigArgs {
     /// Store no text in a new index.
     #[arg(long, conflicts_with = "url")]
     no_text: bool,
-    /// Where the signatures of a new index are read. Default: stored.
+    /// Whether a new index stores signatures or computes them from the texts. Default: stored.
     #[arg(long, value_enum, conflicts_with = "url")]
     signatures: Option<Signatures>,
     /// Frequency table of a new index, for schemes that need one.

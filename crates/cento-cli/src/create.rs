@@ -22,7 +22,7 @@ pub struct Create {
     /// ranges of tokens.
     #[arg(long)]
     no_text: bool,
-    /// Where the signatures of stored documents are read.
+    /// Whether the signatures of documents are stored or computed from their texts.
     #[arg(long, value_enum, default_value_t = Signatures::Stored)]
     signatures: Signatures,
     /// Ignore fingerprints in more documents than this when looking for candidates, unless a search
@@ -35,13 +35,13 @@ pub struct Create {
     if_missing: bool,
 }
 
-/// Where the signatures of stored documents are read.
+/// Whether the signatures of stored documents are stored too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Signatures {
-    /// In the index.
+    /// They are in the index.
     Stored,
-    /// Nowhere: they are made of the stored texts again. The index is smaller and merges faster, estimates, joins
-    /// and searches for stored documents take longer, and answers are the same.
+    /// They are computed from the stored texts when they are needed. The index is smaller and merges faster;
+    /// estimates, joins and searches for stored documents take longer. The answers are the same.
     Computed,
 }
 
