@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::groups::Seed;
-use super::sentences::{self, Places, SORT_STEPS_A_WORD, Sentences, Vocabulary, norm, product};
+use super::sentences::{self, SORT_STEPS_A_WORD, Sentences, norm, product};
+use super::vocabulary::{Places, QueryWords, Vocabulary};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::{Steps, Stop};
-use crate::text::Side;
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
 pub const COSINE_MIN: f64 = 0.3;
@@ -33,62 +33,53 @@ pub struct Seeds {
     pub best: [Vec<Option<(u32, f64)>>; 2],
 }
 
-/// Whether any of the `open` sentences of a query may be like one of the document: if not,
-/// [`seeds`] finds none. Many documents that a search brings up have a copy and nothing beside it; to know that,
-/// no words have to be weighed.
+/// Whether any of the `open` sentences of a query may be like one of the document, which has these sentences and
+/// tokens: if not, [`seeds`] finds none. Many documents that a search brings up have a copy and nothing beside
+/// it; to know that, no words have to be weighed.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn may_be(q: &Sentences, open: &[bool], document: Side<'_>, stop: Stop<'_>) -> Result<bool> {
+pub fn may_be(
+    (q, of_query): (&Sentences, &QueryWords),
+    open: &[bool],
+    (sentences, tokens): (&[Range<usize>], &[u64]),
+    stop: Stop<'_>,
+) -> Result<bool> {
     let open: Vec<usize> = (0..q.count()).filter(|&at| open[at]).collect();
     if open.is_empty() || open.len() > u64::BITS as usize {
         return Ok(!open.is_empty());
     }
     // The open sentences that each word is in, a bit each.
-    let mut in_open: HashMap<u64, u64, BuildKeyHasher> = HashMap::default();
-    in_open.reserve(open.iter().map(|&at| q.words(at).len()).sum());
+    let mut in_open = vec![0u64; of_query.count()];
     for (bit, &at) in open.iter().enumerate() {
-        for word in q.words(at) {
-            *in_open.entry(word.hash).or_default() |= 1 << bit;
-        }
+        of_query.of(q, at).iter().for_each(|&number| in_open[number as usize] |= 1 << bit);
     }
-    // Most words of the document are in none: that is known without a look at the table.
-    let mut known = vec![0u64; 64];
-    in_open.keys().for_each(|hash| known[place(*hash)] |= 1 << (hash >> 58));
     let mut last_seen = vec![u32::MAX; 1 << 10];
-    let mut found = false;
-    let mut sentence = 0u32;
-    sentences::for_each(document, stop, &mut |range| {
+    for (at, range) in sentences.iter().enumerate() {
+        stop.check_at(at)?;
         let mut common = [0u32; u64::BITS as usize];
         let mut distinct = 0;
-        for &hash in &document.tokens.hashes[range] {
+        for &hash in &tokens[range.clone()] {
             // Of two words in one place one is not counted: a sentence with fewer is more alike.
             let last = &mut last_seen[hash as usize & 1023];
-            distinct += usize::from(*last != sentence);
-            *last = sentence;
-            if known[place(hash)] & 1 << (hash >> 58) == 0 {
-                continue;
-            }
+            distinct += usize::from(*last != at as u32);
+            *last = at as u32;
             // One that is repeated counts each time: no fewer than both have.
-            let mut bits = in_open.get(&hash).copied().unwrap_or(0);
+            let mut bits = of_query.number(hash).map_or(0, |number| in_open[number as usize]);
             while bits != 0 {
                 common[bits.trailing_zeros() as usize] += 1;
                 bits &= bits - 1;
             }
         }
-        sentence += 1;
-        found |= open.iter().zip(common).any(|(&at, common)| {
+        let is_alike = |(&at, common): (&usize, u32)| {
             let words = q.words(at).len();
             dice(words.min(common as usize), words + distinct) > DICE_MIN
-        });
-        !found
-    })?;
-    Ok(found)
-}
-
-/// The place of a word in a table of 64.
-fn place(hash: u64) -> usize {
-    (hash >> 52) as usize & 63
+        };
+        if open.iter().zip(common).any(is_alike) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The Dice coefficient of two sets, which have so many words in common and together.
@@ -104,14 +95,15 @@ fn dice(common: usize, words: usize) -> f64 {
 pub fn seeds(
     q: &Sentences,
     d: &Sentences,
-    vocabulary: &Vocabulary,
+    vocabulary: &Vocabulary<'_>,
     open: &[bool],
     steps: &mut Steps<'_>,
 ) -> Result<Seeds> {
     let stop = steps.stop();
     let places = vocabulary.places(d, stop)?;
     let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
-    let norms: Vec<f64> = (0..d.count()).map(|at| norm(d.words(at))).collect();
+    // Known once they are asked for, which few are.
+    let mut norms = vec![None; d.count()];
     let frequent = Frequent::new(d, &places, many, stop)?;
     let mut seeds = Seeds { all: Vec::new(), best: [vec![None; q.count()], vec![None; d.count()]] };
     // The words that bring up a sentence of the document, for each.
@@ -121,7 +113,7 @@ pub fn seeds(
         let words = q.words(at);
         let mut brought = 0;
         let mut kept = Kept::default();
-        for &number in vocabulary.of_query(q, at) {
+        for &number in vocabulary.of_query.of(q, at) {
             let sentences = places.of(number);
             if sentences.len() > many {
                 kept.add(frequent.place(number));
@@ -154,7 +146,8 @@ pub fn seeds(
                 return Ok(seeds);
             }
             let (product, common) = product(words, others);
-            let norms = norm * norms[other as usize];
+            let norms =
+                norm * *norms[other as usize].get_or_insert_with(|| sentences::norm(others));
             if product > COSINE_MIN * norms && dice(common) > DICE_MIN {
                 seeds.push((at as u32, other), product / norms);
             }
@@ -189,7 +182,7 @@ impl Kept {
     }
 }
 
-/// The words of a document that are too frequent to bring up a sentence.
+/// The words of a query that are too frequent in a document to bring up a sentence.
 struct Frequent {
     /// The place of each among them, the most frequent first, by its number.
     places: HashMap<u64, u32, BuildKeyHasher>,
@@ -277,8 +270,10 @@ mod tests {
             let [mut q, mut d] =
                 [&a, &b].map(|text| Sentences::new(text.side(), Stop::NEVER).unwrap());
             let open: Vec<bool> = (0..q.count()).map(|at| at % 3 != 1).collect();
-            let may_be = may_be(&q, &open, b.side(), Stop::NEVER).unwrap();
-            let vocabulary = Vocabulary::weigh(&mut q, &mut d, Stop::NEVER).unwrap();
+            let words = QueryWords::new(&q, Stop::NEVER).unwrap();
+            let document = (&d.ranges[..], &b.tokens.hashes[..]);
+            let may_be = may_be((&q, &words), &open, document, Stop::NEVER).unwrap();
+            let vocabulary = Vocabulary::weigh((&mut q, &words), &mut d, Stop::NEVER).unwrap();
             let steps = &mut Steps::unbounded(Stop::NEVER);
             let found = seeds(&q, &d, &vocabulary, &open, steps).unwrap().all;
             assert!(may_be || found.is_empty(), "{seed}: {found:?}");
@@ -293,8 +288,10 @@ mod tests {
     #[test]
     fn a_query_of_more_sentences_than_bits_may_always_be_alike() {
         let (a, b) = (text(1, 90), text(2, 1));
-        let q = Sentences::new(a.side(), Stop::NEVER).unwrap();
-        let ask = |open: &[bool]| may_be(&q, open, b.side(), Stop::NEVER).unwrap();
+        let [q, d] = [&a, &b].map(|text| Sentences::new(text.side(), Stop::NEVER).unwrap());
+        let words = QueryWords::new(&q, Stop::NEVER).unwrap();
+        let document = (&d.ranges[..], &b.tokens.hashes[..]);
+        let ask = |open: &[bool]| may_be((&q, &words), open, document, Stop::NEVER).unwrap();
         assert!(ask(&vec![true; q.count()]));
         assert!(!ask(&vec![false; q.count()]));
     }

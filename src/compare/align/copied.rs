@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::chain::{Chain, Match, chains_where, distinct};
+use super::known::Known;
 use super::{PASSAGE_TOKENS_MIN, ROOM};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
@@ -45,12 +46,31 @@ const LOOKUP_STEPS: u64 = 8;
 /// The number of tokens that are compared in the time of a step.
 const TOKENS_A_STEP: usize = 8;
 
+/// The seeds of a query, found once for all documents.
+pub struct Seeds {
+    all: Vec<u64>,
+    known: Known,
+}
+
+impl Seeds {
+    /// Those of a sequence of token hashes.
+    pub fn new(query: &[u64]) -> Seeds {
+        let all: Vec<u64> = seeds(query).collect();
+        let known = Known::new(all.iter().copied());
+        Seeds { all, known }
+    }
+}
+
 /// The copied passages of two sequences of token hashes, the longest first.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn passages(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
-    let matches = matches(query, document, runs_max(query.len()), steps)?;
+pub fn passages(
+    (query, of_query): (&[u64], &Seeds),
+    document: &[u64],
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Chain>> {
+    let matches = matches((query, of_query), document, runs_max(query.len()), steps)?;
     let is_passage =
         |chain: &Chain| chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN;
     let found = chains_where(&matches, GAP_TOKENS_MAX, &is_passage, steps)?;
@@ -61,12 +81,11 @@ pub fn passages(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Resul
 /// The maximal runs of equal tokens, at least [`SEED_TOKENS`] long, in the order of the query: all
 /// that have a seed which is not too frequent, and some of the others; the first `runs_max`.
 fn matches(
-    query: &[u64],
+    (query, of_query): (&[u64], &Seeds),
     document: &[u64],
     runs_max: usize,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
-    let asked = Asked::new(query);
     let mut places: HashMap<u64, Places, BuildKeyHasher> = HashMap::default();
     places.reserve(query.len().min(document.len()).min(ROOM));
     // The next place with the same seed, for each place of the document.
@@ -75,7 +94,7 @@ fn matches(
         if !steps.take(LOOKUP_STEPS)? {
             break;
         }
-        if !asked.may_have(seed) {
+        if !of_query.known.may_have(seed) {
             continue;
         }
         let places = places.entry(seed).or_insert(Places { first: u32::MAX, count: 0 });
@@ -91,7 +110,7 @@ fn matches(
         found: Vec::new(),
     };
     runs.extend(0, 0);
-    'seeds: for (at, seed) in seeds(query).enumerate() {
+    'seeds: for (at, seed) in of_query.all.iter().enumerate() {
         if !steps.take(LOOKUP_STEPS)? {
             break;
         }
@@ -100,7 +119,7 @@ fn matches(
             break;
         }
         runs.forget(at);
-        let Some(places) = places.get(&seed) else { continue };
+        let Some(places) = places.get(seed) else { continue };
         let mut place = places.first;
         if places.count > SEED_OCCURRENCES_MAX {
             // A text that repeats itself has no other seeds. Where nothing else is found one place
@@ -177,38 +196,6 @@ impl Runs<'_> {
 /// The number of ends of runs that are kept whether or not they are behind.
 const ENDS_KEPT: usize = 1 << 16;
 
-/// The seeds of the query, and a few others: most of those of a document are neither, and need no entry in a
-/// table, which costs ten times as much.
-struct Asked {
-    bits: Vec<u64>,
-}
-
-impl Asked {
-    /// The bits for each seed of the query: one in sixteen of the others passes.
-    const BITS_A_SEED: usize = 16;
-
-    fn new(query: &[u64]) -> Asked {
-        let words = (query.len() * Asked::BITS_A_SEED / 64).next_power_of_two();
-        let mut asked = Asked { bits: vec![0; words] };
-        for seed in seeds(query) {
-            let (word, bit) = asked.place(seed);
-            asked.bits[word] |= bit;
-        }
-        asked
-    }
-
-    #[inline]
-    fn place(&self, seed: u64) -> (usize, u64) {
-        ((seed >> 6) as usize & (self.bits.len() - 1), 1 << (seed & 63))
-    }
-
-    #[inline]
-    fn may_have(&self, seed: u64) -> bool {
-        let (word, bit) = self.place(seed);
-        self.bits[word] & bit != 0
-    }
-}
-
 /// Where the document has a seed.
 #[derive(Clone, Copy)]
 struct Places {
@@ -228,12 +215,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn passages(query: &[u64], document: &[u64]) -> Vec<Chain> {
-        super::passages(query, document, &mut Steps::unbounded(Stop::NEVER)).unwrap()
+        super::passages((query, &Seeds::new(query)), document, &mut Steps::unbounded(Stop::NEVER))
+            .unwrap()
     }
 
     fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
         let steps = &mut Steps::unbounded(Stop::NEVER);
-        super::matches(query, document, usize::MAX, steps).unwrap()
+        super::matches((query, &Seeds::new(query)), document, usize::MAX, steps).unwrap()
     }
 
     /// Every maximal run of equal tokens, by definition.

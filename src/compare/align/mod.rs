@@ -16,9 +16,11 @@ mod copied;
 mod groups;
 #[cfg(test)]
 mod hostile;
+mod known;
 mod rewritten;
 mod sentences;
 mod summarised;
+mod vocabulary;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,7 +35,8 @@ use alike::seeds;
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
 pub use copied::runs_bytes;
-use sentences::{Sentences, Vocabulary};
+use sentences::Sentences;
+use vocabulary::{QueryWords, Vocabulary};
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +76,10 @@ const STAGE_STEPS_A_TOKEN: u64 = 64;
 
 /// What is known of a query before it is aligned with a document, found once for all documents.
 pub struct Prepared {
+    /// The seeds of copied passages.
+    seeds: copied::Seeds,
     sentences: Sentences,
+    words: QueryWords,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -88,7 +94,9 @@ impl Prepared {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
     pub fn new(query: Side<'_>, stop: Stop<'_>) -> Result<Prepared> {
-        Ok(Prepared { sentences: Sentences::new(query, stop)? })
+        let seeds = copied::Seeds::new(&query.tokens.hashes);
+        let sentences = Sentences::new(query, stop)?;
+        Ok(Prepared { seeds, words: QueryWords::new(&sentences, stop)?, sentences })
     }
 }
 
@@ -130,7 +138,7 @@ fn align_within(
         hit,
     };
     steps.begin_stage();
-    let copied = copied::passages(q, d, steps)?;
+    let copied = copied::passages((q, &prepared.seeds), d, steps)?;
     let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
     let mut judged = |candidates: Vec<Candidate>| -> Result<Vec<Aligned>> {
         let mut passages = Vec::new();
@@ -216,11 +224,18 @@ impl Candidates {
         // A sentence that is copied in part is where a copied passage ends.
         let is_open = |sentence: &Range<usize>| long.covered(sentence) == 0;
         let open: Vec<bool> = prepared.sentences.ranges.iter().map(is_open).collect();
-        if !alike::may_be(&prepared.sentences, &open, document, stop)? {
-            return Ok(Candidates { rewritten: Vec::new(), summarised: Vec::new() });
+        let none = Candidates { rewritten: Vec::new(), summarised: Vec::new() };
+        if !open.contains(&true) {
+            return Ok(none);
         }
-        let (mut q, mut d) = (prepared.sentences.clone(), Sentences::new(document, stop)?);
-        let vocabulary = Vocabulary::weigh(&mut q, &mut d, stop)?;
+        let (ranges, tokens) = (sentences::ranges(document, stop)?, &document.tokens.hashes[..]);
+        let of_query = (&prepared.sentences, &prepared.words);
+        if !alike::may_be(of_query, &open, (&ranges, tokens), stop)? {
+            return Ok(none);
+        }
+        let mut q = prepared.sentences.clone();
+        let mut d = Sentences::of(ranges, tokens, stop)?;
+        let vocabulary = Vocabulary::weigh((&mut q, &prepared.words), &mut d, stop)?;
         steps.begin_stage();
         let seeds = seeds(&q, &d, &vocabulary, &open, steps)?;
         steps.begin_stage();

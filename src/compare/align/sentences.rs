@@ -1,14 +1,11 @@
-//! Which words do the sentences of a text have, and what do these say?
+//! Which sentences does a text have, and which words are in each?
 //!
-//! Sentences are sets of words, weighted by how few sentences of both texts have a word (tf-isf).
+//! Sentences are sets of words; [`super::vocabulary`] weighs these.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{ROOM, Side};
+use super::Side;
 use crate::error::Result;
-use crate::hash::BuildKeyHasher;
-use crate::number::ln;
 use crate::stop::Stop;
 use crate::text::is_white_space;
 
@@ -43,25 +40,38 @@ impl Sentences {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(side: Side<'_>, stop: Stop<'_>) -> Result<Sentences> {
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        for_each(side, stop, &mut |range| {
-            ranges.push(range);
-            true
-        })?;
-        let mut words: Vec<Word> = Vec::with_capacity(side.tokens.hashes.len());
+        Sentences::of(ranges(side, stop)?, &side.tokens.hashes, stop)
+    }
+
+    /// The same, of which the [`ranges`] are known, and the hashes of the text's tokens.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn of(ranges: Vec<Range<usize>>, tokens: &[u64], stop: Stop<'_>) -> Result<Sentences> {
+        let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
         let mut starts = Vec::with_capacity(ranges.len() + 1);
         let mut hashes: Vec<u64> = Vec::with_capacity(SENTENCE_TOKENS_MAX);
         for (at, range) in ranges.iter().enumerate() {
             stop.check_at(at)?;
             starts.push(words.len() as u32);
             hashes.clear();
-            hashes.extend_from_slice(&side.tokens.hashes[range.clone()]);
+            hashes.extend_from_slice(&tokens[range.clone()]);
             hashes.sort_unstable();
             let same = hashes.chunk_by(|a, b| a == b);
             words.extend(same.map(|same| Word { hash: same[0], weight: same.len() as f64 }));
         }
         starts.push(words.len() as u32);
         Ok(Sentences { ranges, words, starts })
+    }
+
+    /// All words, one sentence after the other.
+    pub fn all_words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The same, to be weighed.
+    pub fn all_words_mut(&mut self) -> &mut [Word] {
+        &mut self.words
     }
 
     /// The number of sentences.
@@ -80,7 +90,7 @@ impl Sentences {
     }
 
     /// The places of the words of several sentences among all.
-    fn places(&self, sentences: &Range<usize>) -> Range<usize> {
+    pub fn places(&self, sentences: &Range<usize>) -> Range<usize> {
         self.starts[sentences.start] as usize..self.starts[sentences.end] as usize
     }
 
@@ -90,17 +100,13 @@ impl Sentences {
     }
 }
 
-/// Calls `each` with the tokens of every sentence of a text, until it returns false.
+/// The tokens of every sentence of a text.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn for_each(
-    side: Side<'_>,
-    stop: Stop<'_>,
-    each: &mut impl FnMut(Range<usize>) -> bool,
-) -> Result<()> {
+pub fn ranges(side: Side<'_>, stop: Stop<'_>) -> Result<Vec<Range<usize>>> {
     let spans = &side.tokens.spans;
-    let mut start = 0;
+    let (mut ranges, mut start) = (Vec::new(), 0);
     for end in 1..=spans.len() {
         stop.check_at(end)?;
         let len = end - start;
@@ -114,13 +120,11 @@ pub fn for_each(
             }
         };
         if ends {
-            if !each(start..end) {
-                return Ok(());
-            }
+            ranges.push(start..end);
             start = end;
         }
     }
-    Ok(())
+    Ok(ranges)
 }
 
 /// Marks that end a sentence wherever they stand: the ideographic full stop and its halfwidth form, the
@@ -151,100 +155,6 @@ fn ends_sentence(between: &str) -> bool {
         last = c;
     }
     lines > 1
-}
-
-/// The words of two texts, which are weighed, each by a number.
-pub struct Vocabulary {
-    /// The numbers of the words of the query, and of those of the document, in their order.
-    numbers: [Vec<u32>; 2],
-    /// How many words there are.
-    count: usize,
-}
-
-impl Vocabulary {
-    /// Weighs all words: a word says ln(1 + sentences / sentences with the word), over both texts. The
-    /// one is for texts of a sentence or two, of which every shared word would say nothing.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn weigh(q: &mut Sentences, d: &mut Sentences, stop: Stop<'_>) -> Result<Vocabulary> {
-        let mut number_of: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        let words = q.words.len() + d.words.len();
-        number_of.reserve(words.min(ROOM).max(words / 4));
-        let mut counts: Vec<u32> = Vec::new();
-        let mut numbers = [Vec::with_capacity(q.words.len()), Vec::with_capacity(d.words.len())];
-        for (words, numbers) in [&q.words, &d.words].into_iter().zip(&mut numbers) {
-            for (at, word) in words.iter().enumerate() {
-                stop.check_at(at)?;
-                let number = *number_of.entry(word.hash).or_insert(counts.len() as u32);
-                if number as usize == counts.len() {
-                    counts.push(0);
-                }
-                counts[number as usize] += 1;
-                numbers.push(number);
-            }
-        }
-        let sentences = (q.count() + d.count()) as f64;
-        let says = |&count: &u32| ln(1.0 + sentences / f64::from(count));
-        let says: Vec<f64> = counts.iter().map(says).collect();
-        for (words, numbers) in [&mut q.words, &mut d.words].into_iter().zip(&numbers) {
-            for (at, (word, &number)) in words.iter_mut().zip(numbers).enumerate() {
-                stop.check_at(at)?;
-                word.weight *= says[number as usize];
-            }
-        }
-        Ok(Vocabulary { numbers, count: counts.len() })
-    }
-
-    /// The numbers of the words of a sentence of the query.
-    pub fn of_query(&self, q: &Sentences, sentence: usize) -> &[u32] {
-        &self.numbers[0][q.places(&(sentence..sentence + 1))]
-    }
-
-    /// In which sentences of the document each word is.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn places(&self, d: &Sentences, stop: Stop<'_>) -> Result<Places> {
-        let mut starts = vec![0u32; self.count + 1];
-        for (at, &number) in self.numbers[1].iter().enumerate() {
-            stop.check_at(at)?;
-            starts[number as usize + 1] += 1;
-        }
-        for word in 0..self.count {
-            starts[word + 1] += starts[word];
-        }
-        let mut free = starts.clone();
-        let mut sentences = vec![0u32; self.numbers[1].len()];
-        for sentence in 0..d.count() {
-            stop.check_at(sentence)?;
-            for &number in &self.numbers[1][d.places(&(sentence..sentence + 1))] {
-                let free = &mut free[number as usize];
-                sentences[*free as usize] = sentence as u32;
-                *free += 1;
-            }
-        }
-        Ok(Places { starts, sentences })
-    }
-}
-
-/// The sentences that each word is in.
-pub struct Places {
-    starts: Vec<u32>,
-    sentences: Vec<u32>,
-}
-
-impl Places {
-    /// The number of words.
-    pub fn count(&self) -> u32 {
-        (self.starts.len() - 1) as u32
-    }
-
-    /// The sentences that a word is in, ascending.
-    pub fn of(&self, number: u32) -> &[u32] {
-        let at = number as usize;
-        &self.sentences[self.starts[at] as usize..self.starts[at + 1] as usize]
-    }
 }
 
 /// The length of a vector.
