@@ -11,11 +11,11 @@ use std::path::Path;
 use std::thread;
 
 use crossbeam::channel::bounded;
-use rdst::RadixSort;
 
 use super::ids::Identity;
 use super::layout::{Counts, Header};
 use super::postings::Spool;
+use super::radix::sort_from;
 use super::writer::{CHUNK_BYTES, ForwardChunk, SegmentWriter};
 use crate::hash::Digest;
 use crate::scheme::Fingerprint;
@@ -147,7 +147,7 @@ fn occurrences(documents: &[Row], doc: usize, total: usize) -> Range<usize> {
 }
 
 /// The ranges of keys, as a power of two: so many that little is left to write once the last is sorted.
-const RANGE_BITS: u32 = 4;
+const RANGE_BITS: u32 = 8;
 
 /// To sort fewer takes less than to start a thread and to wait for it.
 const OCCURRENCES_OF_A_THREAD: usize = 1 << 16;
@@ -221,7 +221,7 @@ impl Sorting<'_> {
     /// wait for each other.
     fn sort(&mut self, mut range: Vec<u64>) -> Vec<u64> {
         let mask = (1u64 << self.shift) - 1;
-        range.radix_sort_builder().with_single_threaded_tuner().sort();
+        sort_from(&mut range, self.shift);
         if !self.ordinals.is_empty() {
             self.number(&range);
         }

@@ -21,6 +21,7 @@ mod merge;
 mod pages;
 pub mod plugin;
 mod postings;
+mod radix;
 mod read_ahead;
 mod reader;
 mod term_index;
