@@ -22,6 +22,7 @@ mod sentences;
 mod summarised;
 mod vocabulary;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -79,7 +80,8 @@ pub struct Prepared {
     /// The seeds of copied passages.
     seeds: copied::Seeds,
     sentences: Sentences,
-    words: QueryWords,
+    /// Made when the first document is not merely a copy: many a query has none.
+    words: OnceCell<QueryWords>,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -96,7 +98,15 @@ impl Prepared {
     pub fn new(query: Side<'_>, stop: Stop<'_>) -> Result<Prepared> {
         let seeds = copied::Seeds::new(&query.tokens.hashes);
         let sentences = Sentences::new(query, stop)?;
-        Ok(Prepared { seeds, words: QueryWords::new(&sentences, stop)?, sentences })
+        Ok(Prepared { seeds, sentences, words: OnceCell::new() })
+    }
+
+    fn words(&self, stop: Stop<'_>) -> Result<&QueryWords> {
+        if let Some(words) = self.words.get() {
+            return Ok(words);
+        }
+        let words = QueryWords::new(&self.sentences, stop)?;
+        Ok(self.words.get_or_init(|| words))
     }
 }
 
@@ -229,13 +239,13 @@ impl Candidates {
             return Ok(none);
         }
         let (ranges, tokens) = (sentences::ranges(document, stop)?, &document.tokens.hashes[..]);
-        let of_query = (&prepared.sentences, &prepared.words);
-        if !alike::may_be(of_query, &open, (&ranges, tokens), stop)? {
+        let words = prepared.words(stop)?;
+        if !alike::may_be((&prepared.sentences, words), &open, (&ranges, tokens), stop)? {
             return Ok(none);
         }
         let mut q = prepared.sentences.clone();
         let mut d = Sentences::of(ranges, tokens, stop)?;
-        let vocabulary = Vocabulary::weigh((&mut q, &prepared.words), &mut d, stop)?;
+        let vocabulary = Vocabulary::weigh((&mut q, words), &mut d, stop)?;
         steps.begin_stage();
         let seeds = seeds(&q, &d, &vocabulary, &open, steps)?;
         steps.begin_stage();
