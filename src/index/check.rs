@@ -15,6 +15,7 @@ use super::seal::Component;
 use super::{DocAddress, Index, Snapshot};
 use crate::error::{Corruption, Error, Result};
 use crate::hash::Digest;
+use crate::scheme::distinct_keys;
 use crate::segment::Candidates;
 
 /// What a check found.
@@ -147,9 +148,7 @@ fn check_documents(snapshot: &Snapshot, report: &mut CheckReport) -> Result<()> 
 fn check_fingerprints(snapshot: &Snapshot, address: DocAddress, text: &str) -> Result<()> {
     let signatures = &snapshot.segment(address).signatures;
     let (tokens, signature) = snapshot.config().sign(text)?;
-    let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
-    keys.sort_unstable();
-    keys.dedup();
+    let keys = distinct_keys(&signature);
     let row = signatures.document(address.doc)?;
     if row.tokens != tokens {
         let what = format!("it is said to have {} tokens, but its text has {tokens}", row.tokens);

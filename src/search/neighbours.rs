@@ -10,6 +10,7 @@ use crate::compare::passages::{self, Passages, Prepared};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
+use crate::scheme::distinct_keys;
 use crate::stop::Stop;
 use crate::text::Analyzed;
 
@@ -53,13 +54,7 @@ impl Searcher {
     ) -> Result<Vec<u64>> {
         let mut keys = match self.snapshot.config().store_signatures {
             true => self.stored_keys_of(address)?,
-            false => {
-                let signature = memory::signature(&self.snapshot, address, memory, stop)?;
-                let mut keys: Vec<u64> = signature.iter().map(|found| found.key).collect();
-                keys.sort_unstable();
-                keys.dedup();
-                keys
-            }
+            false => distinct_keys(&memory::signature(&self.snapshot, address, memory, stop)?),
         };
         if let Some(boilerplate) = &self.boilerplate {
             keys.retain(|&key| !boilerplate.has(key));
