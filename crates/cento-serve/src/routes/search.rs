@@ -127,16 +127,16 @@ fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool
         || request.min_weighted_containment > 0.0
         || request.min_weighted_resemblance > 0.0;
     let estimates_all = request.min_estimated_resemblance > 0.0;
-    let reads_texts = *passages || request.min_passage.is_some() || verify.is_some() || *best;
+    // A signature that is not stored is made of the whole text again.
+    let signs_texts = !config.store_signatures && (request.estimates || request.budget.is_some());
+    let aligns_texts = *passages || request.min_passage.is_some() || verify.is_some() || *best;
+    let reads_texts = signs_texts || aligns_texts;
     let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
     // With the limit of document frequency that is the default few postings are read.
     let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
     let is_default = config.max_df == MaxDf::Default;
     let is_short = body_bytes <= QUICK_BYTES_MAX && request.id.is_none();
-    // Of what is not stored, the whole text is read and signed again.
-    let reads_signatures = request.estimates || request.budget.is_some();
-    let signs_again = !config.store_signatures && reads_signatures;
-    let is_counted = !is_weighed && !estimates_all && !signs_again;
+    let is_counted = !is_weighed && !estimates_all;
     is_short && is_plain && is_counted && reads_little && is_default && !reads_texts
 }
 
