@@ -46,8 +46,8 @@ pub fn may_be(
     stop: Stop<'_>,
 ) -> Result<bool> {
     let open: Vec<usize> = (0..q.count()).filter(|&at| open[at]).collect();
-    if open.is_empty() || open.len() > u64::BITS as usize {
-        return Ok(!open.is_empty());
+    if open.len() > u64::BITS as usize {
+        return Ok(true);
     }
     // The open sentences that each word is in, a bit each.
     let mut in_open = vec![0u64; of_query.count()];

@@ -12,9 +12,19 @@ use crate::hash::BuildKeyHasher;
 use crate::number::ln;
 use crate::stop::Stop;
 
+type Numbers = HashMap<u64, u32, BuildKeyHasher>;
+
+/// The number of a word; a new one gets the next, and a count.
+fn number_in(numbers: &mut Numbers, hash: u64, counts: &mut Vec<u32>) -> u32 {
+    *numbers.entry(hash).or_insert_with(|| {
+        counts.push(0);
+        counts.len() as u32 - 1
+    })
+}
+
 /// The words of a query, each with a number: found once for all documents.
 pub struct QueryWords {
-    numbers: HashMap<u64, u32, BuildKeyHasher>,
+    numbers: Numbers,
     known: Known,
     /// The numbers of the words of its sentences, one sentence after the other.
     in_order: Vec<u32>,
@@ -29,16 +39,13 @@ impl QueryWords {
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(q: &Sentences, stop: Stop<'_>) -> Result<QueryWords> {
         let words = q.all_words();
-        let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        let mut numbers = Numbers::default();
         numbers.reserve(words.len().min(ROOM));
         let mut counts: Vec<u32> = Vec::new();
         let mut in_order = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
             stop.check_at(at)?;
-            let number = *numbers.entry(word.hash).or_insert(counts.len() as u32);
-            if number as usize == counts.len() {
-                counts.push(0);
-            }
+            let number = number_in(&mut numbers, word.hash, &mut counts);
             counts[number as usize] += 1;
             in_order.push(number);
         }
@@ -84,19 +91,14 @@ impl<'a> Vocabulary<'a> {
         stop: Stop<'_>,
     ) -> Result<Vocabulary<'a>> {
         let words = d.all_words();
-        let mut others: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        let mut others = Numbers::default();
         others.reserve(words.len().min(ROOM).max(words.len() / 4));
         let mut counts = of_query.counts.clone();
         let mut numbers = Vec::with_capacity(words.len());
         for (at, word) in words.iter().enumerate() {
             stop.check_at(at)?;
-            let number = of_query.number(word.hash).unwrap_or_else(|| {
-                let number = *others.entry(word.hash).or_insert(counts.len() as u32);
-                if number as usize == counts.len() {
-                    counts.push(0);
-                }
-                number
-            });
+            let number = of_query.number(word.hash);
+            let number = number.unwrap_or_else(|| number_in(&mut others, word.hash, &mut counts));
             counts[number as usize] += 1;
             numbers.push(number);
         }
