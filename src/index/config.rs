@@ -279,12 +279,12 @@ impl Config {
         let max_df = params["max_df"].as_str().map_or(Ok(MaxDf::Default), str::parse)?;
         // Without the setting they are stored.
         let store_signatures = params["signatures"] != Value::Bool(false);
-        if !store_text && !store_signatures {
+        let config = Config { store_signatures, ..config.with_max_df(max_df) };
+        if config.check().is_err() {
             let what = "its schema says that neither texts nor signatures are stored, which no version \
                         of cento writes; restore meta.json, or create the index again";
             return Err(Error::index(path, what));
         }
-        let config = Config { store_signatures, ..config.with_max_df(max_df) };
         let now = config.identity();
         let differs = now.keys().copied().find(|&name| now[name] != params[name]);
         if let Some(name) = differs {
