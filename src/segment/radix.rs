@@ -29,10 +29,10 @@ pub fn sort_from(values: &mut Vec<u64>, shift: u32) {
 /// Copies `from` in the order of a digit.
 fn distribute(from: &[u64], to: &mut [u64], digit: u32) {
     let digit_of = |value: u64| (value >> digit) as usize & (DIGITS - 1);
-    let mut ends = [0; DIGITS];
-    from.iter().for_each(|&value| ends[digit_of(value)] += 1);
+    let mut counts = [0; DIGITS];
+    from.iter().for_each(|&value| counts[digit_of(value)] += 1);
     let mut start = 0;
-    let mut starts = ends.map(|count| {
+    let mut starts = counts.map(|count| {
         start += count;
         start - count
     });
