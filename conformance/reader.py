@@ -256,6 +256,7 @@ class Segment:
             footer.need(numbers == (0, 0, 0), "parameter", "fingerprints of signatures, not stored")
         columns = sum((self.documents * width + 7) // 8 for width in self.widths[1:4])
         columns += ((self.documents + IDS - 1) // IDS * self.widths[4] + 7) // 8
+        columns += (self.documents * (32 + self.doc_bits) + 7) // 8
         where, lengths = self.sections["documents"], len(self.sections["documents"].data)
         where.need(lengths == columns, "layout", "not as long as its columns")
         self.sections["terms"].need(terms < 1 << 32, "range", "more than 2^32 - 1 terms")
@@ -368,6 +369,7 @@ class Segment:
         cursor = self.sections["documents"]
         columns = [cursor.column(self.documents, width) for width in self.widths[1:4]]
         self.read_ids(cursor.column((self.documents + IDS - 1) // IDS, self.widths[4]))
+        self.read_digests(cursor)
         rows = list(zip(*columns))
         signatures = self.read_signatures(rows) if self.signatures else self.no_signatures(rows)
         self.rows = [[*row, signature] for row, signature in zip(rows, signatures)]
@@ -440,6 +442,17 @@ class Segment:
                 except UnicodeDecodeError:
                     head.need(False, "encoding", "an id that is not UTF-8")
         ids.end("id")
+
+    def read_digests(self, cursor):
+        """Checks the column that leads from digests to documents."""
+        head = cursor.to(cursor.at)
+        entries = cursor.column(self.documents, 32 + self.doc_bits)
+        head.need(ascends(entries), "order", "digests out of order")
+        last = max((entry & (1 << self.doc_bits) - 1 for entry in entries), default=-1)
+        head.need(last < self.documents, "range", f"a digest of document {last}")
+        lows = (int(digest, 16) % 2**32 for _, digest in self.ids)
+        expected = sorted(low << self.doc_bits | doc for doc, low in enumerate(lows))
+        head.need(entries == expected, "mismatch", "digests that documents do not have")
 
     def content(self):
         digits = 2 * self.key_bytes

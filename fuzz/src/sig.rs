@@ -200,7 +200,7 @@ fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
             false => assert!(reader.signature(doc).is_err()),
         }
         note(reader.id(doc).map(drop));
-        note(reader.digest(doc).map(drop));
+        note(reader.digest(doc).and_then(|digest| reader.documents_with(digest)).map(drop));
     }
     let few: Vec<u32> = (0..documents.min(2)).collect();
     note(reader.distinct_of(&few, &mut Vec::new()));
@@ -224,6 +224,7 @@ fn compare(reader: &SegmentReader, naive: &Naive) {
         assert_eq!(&reader.id(doc).expect("it is sound"), id);
         let digest = reader.digest(doc).expect("it is sound");
         assert_eq!([digest.low, digest.high], [*low, *high]);
+        assert!(reader.documents_with(digest).expect("it is sound").contains(&doc));
     }
     assert_eq!(naive.documents.len(), reader.header().documents as usize);
     for (doc, (tokens, distinct, signature)) in (0..).zip(&naive.documents) {

@@ -1,7 +1,7 @@
 //! Which fields does a document have in tantivy's eyes?
 
 use tantivy::schema::{
-    DateOptions, DateTimePrecision, FAST, Field, FieldEntry, FieldType, INDEXED, IndexRecordOption,
+    DateOptions, DateTimePrecision, FAST, Field, FieldEntry, FieldType, IndexRecordOption,
     JsonObjectOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
@@ -17,8 +17,6 @@ pub struct Fields {
     pub text: Option<Field>,
     /// What the caller knows of the document, for filters.
     pub meta: Field,
-    /// The low half of the digest of the text, by which documents are found.
-    pub digest: Field,
     /// The meta object as JSON, for answers.
     pub meta_json: Field,
     /// When the document was added.
@@ -48,8 +46,6 @@ pub fn build(config: &Config) -> Schema {
     // Not in the store: a hit's meta is part of every answer, and a column costs a microsecond
     // where a block of texts to decompress costs a hundred.
     schema.add_bytes_field(META_JSON, FAST);
-    // Its low half is enough to find a document by: even of 10^9 hardly two share it.
-    schema.add_u64_field(plugin::DIGEST_FIELD, INDEXED);
     schema.add_date_field(
         "added",
         DateOptions::default()
@@ -70,7 +66,6 @@ pub fn fields(schema: &Schema) -> Option<Fields> {
         id: field("id")?,
         text: field("text"),
         meta: field("meta")?,
-        digest: field(plugin::DIGEST_FIELD)?,
         meta_json: field(META_JSON)?,
         added: field("added")?,
         signature: field(plugin::FIELD)?,

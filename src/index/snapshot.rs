@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tantivy::{Directory, IndexReader, ReloadPolicy, Searcher, SegmentReader, TantivyError, Term};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{
+    Directory, DocSet, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
+    TantivyError, Term,
+};
 
 use super::canonical::canonical_json;
 use super::seal::META;
@@ -340,67 +344,56 @@ impl Snapshot {
     /// # Errors
     /// When the dictionary of ids cannot be read; when several indexes of a union have such a document.
     pub fn find(&self, id: &str) -> Result<Option<DocAddress>> {
-        let mut found = None;
-        let term = Term::from_field_text(self.index().fields().id, id);
-        self.for_each_with(&term, &mut |address| {
-            if let (Some(one), Some(other)) =
-                (found.and_then(|found| self.name_of(found)), self.name_of(address))
-            {
-                let what = format!(
-                    "the document `{id}` is in {one} and in {other}; ask one of them alone"
-                );
-                return Err(Error::Query { what });
-            }
-            found = Some(address);
-            // An index has an id once.
-            Ok(self.is_union())
-        })?;
-        Ok(found)
-    }
-
-    /// Calls `each` with every live document that has this term, as long as it says so.
-    fn for_each_with(
-        &self,
-        term: &Term,
-        each: &mut dyn FnMut(DocAddress) -> Result<bool>,
-    ) -> Result<()> {
         let failed = |e| self.index().error("look up a document in", e);
+        let term = Term::from_field_text(self.index().fields().id, id);
+        let mut found: Option<DocAddress> = None;
         for (segment, reader) in (0u32..).zip(self.readers()) {
             let inverted = reader.inverted_index(term.field()).map_err(failed)?;
-            let record = tantivy::schema::IndexRecordOption::Basic;
-            let postings = inverted.read_postings(term, record).map_err(|e| failed(e.into()))?;
-            let Some(mut postings) = postings else {
+            let postings = inverted.read_postings(&term, IndexRecordOption::Basic);
+            let Some(mut postings) = postings.map_err(|e| failed(e.into()))? else {
                 continue;
             };
-            use tantivy::DocSet;
-            while postings.doc() != tantivy::TERMINATED {
+            while postings.doc() != TERMINATED {
                 let address = DocAddress { segment, doc: postings.doc() };
-                if self.segment(address).is_alive(address.doc) && !each(address)? {
-                    return Ok(());
-                }
                 postings.advance();
+                if !self.segment(address).is_alive(address.doc) {
+                    continue;
+                }
+                if !self.is_union() {
+                    // An index has an id once.
+                    return Ok(Some(address));
+                }
+                if let (Some(one), Some(other)) =
+                    (found.and_then(|found| self.name_of(found)), self.name_of(address))
+                {
+                    let what = format!(
+                        "the document `{id}` is in {one} and in {other}; ask one of them alone"
+                    );
+                    return Err(Error::Query { what });
+                }
+                found = Some(address);
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Returns the least id of the documents whose text has this digest, if there is one.
     ///
     /// # Errors
-    /// When the dictionary of digests or an id cannot be read.
+    /// When the digests or an id cannot be read.
     pub fn find_digest(&self, digest: Digest) -> Result<Option<String>> {
-        let term = Term::from_field_u64(self.index().fields().digest, digest.low);
         let mut least: Option<String> = None;
-        self.for_each_with(&term, &mut |address| {
-            if self.segment(address).signatures.digest(address.doc)? != digest {
-                return Ok(true);
+        for view in self.segments() {
+            for doc in view.signatures.documents_with(digest)? {
+                if !view.is_alive(doc) {
+                    continue;
+                }
+                let id = view.signatures.id(doc)?;
+                if least.as_ref().is_none_or(|least| id < *least) {
+                    least = Some(id);
+                }
             }
-            let id = self.id(address)?;
-            if least.as_ref().is_none_or(|least| id < *least) {
-                least = Some(id);
-            }
-            Ok(true)
-        })?;
+        }
         Ok(least)
     }
 

@@ -484,7 +484,6 @@ impl Writer {
             document.add_object(fields.meta, object_of(&signed.document.meta));
             document.add_bytes(fields.meta_json, meta.as_bytes());
         }
-        document.add_u64(fields.digest, signed.digest.low);
         document.add_date(fields.added, added);
         document
     }

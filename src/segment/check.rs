@@ -68,9 +68,8 @@ impl Checker<'_> {
     }
 
     fn run(&mut self) -> Result<(), Corruption> {
-        // Each document has a digest there: then what is done for each is bounded by the length of the file,
-        // whatever number of documents the header claims.
         self.ids()?;
+        self.digests()?;
         let Header { signatures, documents, .. } = *self.reader.header();
         if !signatures {
             self.terms_of.resize(documents as usize, 0);
@@ -220,6 +219,24 @@ impl Checker<'_> {
         }
         if end != file.len(Section::Ids) {
             self.problem(Section::Ids, "bytes after the last group".into());
+        }
+        Ok(())
+    }
+
+    /// Whether the digests lead to the documents that have them, each once and in order.
+    fn digests(&mut self) -> Result<(), Corruption> {
+        let file = self.reader.file();
+        let mut last = None;
+        for place in 0..file.header.documents {
+            let (known, doc) = documents::digest_at(file, place)?;
+            if last.is_some_and(|last| last >= (known, doc)) {
+                let what = format!("the digest at place {place} is out of order");
+                self.problem(Section::Documents, what);
+            } else if documents::known_of(self.reader.digest(doc)?) != known {
+                let what = format!("the digest at place {place} is not that of document {doc}");
+                self.problem(Section::Documents, what);
+            }
+            last = Some((known, doc));
         }
         Ok(())
     }

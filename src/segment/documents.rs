@@ -1,6 +1,8 @@
-//! How many fingerprints and tokens has this document, and where is its forward list?
+//! How many fingerprints and tokens has this document, and where is its forward list? Which documents have this
+//! digest?
 //!
-//! Three bit-packed columns, one value a document, and one that leads to the ids. Layout: segments-format.md, "Documents".
+//! Three bit-packed columns, one value a document, one that leads to the ids, and one that leads from digests to
+//! documents. Layout: segments-format.md, "Documents".
 
 use std::ops::Range;
 
@@ -8,7 +10,9 @@ use super::bits::{column_bytes, get, put_column, width_of};
 use super::file::SigFile;
 use super::layout::{ID_GROUP, Section, Widths};
 use super::pages::PAGE_BYTES;
+use super::radix::sort_from;
 use crate::error::Corruption;
+use crate::hash::Digest;
 
 /// What the documents section knows of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +25,44 @@ pub struct Document {
     pub forward_at: u64,
 }
 
+/// Digests on their way into a segment, each above its document, in the order of the documents.
+#[derive(Default)]
+pub struct Digests(Vec<u64>);
+
+impl Digests {
+    /// Appends that of the next document.
+    pub fn push(&mut self, digest: Digest) {
+        let doc = self.0.len() as u64;
+        self.0.push(known_of(digest) << KNOWN_BITS | doc);
+    }
+
+    /// Appends the column of all, in which documents have `doc_bits` bits.
+    fn put(mut self, bytes: &mut Vec<u8>, doc_bits: u32) {
+        sort_from(&mut self.0, KNOWN_BITS);
+        let entries = self.0.into_iter().map(|packed| {
+            let (known, doc) = (packed >> KNOWN_BITS, packed & u64::from(u32::MAX));
+            known << doc_bits | doc
+        });
+        put_column(bytes, entries, KNOWN_BITS + doc_bits);
+    }
+}
+
+/// The bits of a digest by which documents are found: enough that even of 2^32 hardly one is found in vain.
+const KNOWN_BITS: u32 = 32;
+
+/// What of a digest stands in the column.
+pub fn known_of(digest: Digest) -> u64 {
+    digest.low & u64::from(u32::MAX)
+}
+
 /// The columns of `documents`, of which the groups of ids begin at `ids`, and their widths;
 /// `Widths::ordinal` is left at 0.
-pub fn encode(documents: &[Document], ids: &[u64]) -> (Vec<u8>, Widths) {
+pub fn encode(
+    documents: &[Document],
+    ids: &[u64],
+    digests: Digests,
+    doc_bits: u32,
+) -> (Vec<u8>, Widths) {
     let width =
         |of: fn(&Document) -> u64| documents.iter().map(of).map(width_of).max().unwrap_or(0);
     let columns: [fn(&Document) -> u64; 3] =
@@ -35,6 +74,7 @@ pub fn encode(documents: &[Document], ids: &[u64]) -> (Vec<u8>, Widths) {
     let [distinct, tokens, forward] = columns.map(|column| width(column) as u8);
     let ids_width = ids.last().map_or(0, |&last| width_of(last));
     put_column(&mut bytes, ids.iter().copied(), ids_width);
+    digests.put(&mut bytes, doc_bits);
     (bytes, Widths { ordinal: 0, distinct, tokens, forward, ids: ids_width as u8 })
 }
 
@@ -45,6 +85,12 @@ fn widths(file: &SigFile) -> [u32; 3] {
 
 /// The length that the section has by its counts.
 pub fn section_bytes(file: &SigFile) -> usize {
+    let documents = file.header.documents as usize;
+    digests_start(file) + column_bytes(documents, KNOWN_BITS + file.header.doc_bits())
+}
+
+/// Where the column of digests begins.
+fn digests_start(file: &SigFile) -> usize {
     rows_bytes(file) + column_bytes(id_groups(file), u32::from(file.footer.widths.ids))
 }
 
@@ -70,6 +116,51 @@ pub fn ids_of_group(file: &SigFile, group: usize) -> Result<Range<usize>, Corrup
         false => file.len(Section::Ids),
     };
     Ok(place(group)?..end)
+}
+
+/// What the column of digests has at `place`: the part of a digest that it knows, and the document.
+///
+/// # Errors
+/// When its bytes are damaged.
+pub fn digest_at(file: &SigFile, place: u32) -> Result<(u64, u32), Corruption> {
+    let doc_bits = file.header.doc_bits();
+    let entry = cell(file, digests_start(file), place as usize, KNOWN_BITS + doc_bits)?;
+    Ok((entry >> doc_bits, (entry & ((1 << doc_bits) - 1)) as u32))
+}
+
+/// Appends to `docs` the documents whose digests are known to be like this one, ascending: those that have it, and
+/// hardly another.
+///
+/// # Errors
+/// When the bytes to be read are damaged.
+pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Result<(), Corruption> {
+    let (known, documents) = (known_of(digest), file.header.documents);
+    // Digests are spread evenly: the first that is not less stands near this place. Until there is one on either
+    // side of it, steps double.
+    let guess = (known * u64::from(documents)) >> KNOWN_BITS;
+    let (mut low, mut high, mut at, mut step) = (0, documents, guess as u32, 1);
+    while low < high {
+        let is_less = digest_at(file, at)?.0 < known;
+        if is_less {
+            low = at + 1
+        } else {
+            high = at
+        }
+        at = match (low, high) {
+            (1.., _) if high < documents => low + (high - low) / 2,
+            _ if is_less => at.saturating_add(step).min(documents - 1),
+            _ => at.saturating_sub(step),
+        };
+        step = step.saturating_mul(2);
+    }
+    for place in low..documents {
+        let (other, doc) = digest_at(file, place)?;
+        if other != known {
+            break;
+        }
+        docs.push(doc);
+    }
+    Ok(())
 }
 
 /// Refuses a document that the segment does not have.

@@ -45,8 +45,6 @@ pub const FIELD: &str = "signature";
 pub const FIELD_TYPE: &str = "cento_signature";
 /// The field with the caller's id.
 pub const ID_FIELD: &str = "id";
-/// The field with the low half of the digest of each document's text.
-pub const DIGEST_FIELD: &str = "digest";
 
 /// A flush is due this many occurrences before sorting needs twice the memory, so that one document
 /// more still fits.

@@ -229,6 +229,22 @@ impl SegmentReader {
         ids::digest(&self.file, doc)
     }
 
+    /// The documents whose text has this digest, ascending.
+    ///
+    /// # Errors
+    /// When the bytes to be read are damaged.
+    pub fn documents_with(&self, digest: Digest) -> Result<Vec<u32>, Corruption> {
+        let mut docs = Vec::new();
+        documents::with_digest(&self.file, digest, &mut docs)?;
+        let mut found = Vec::with_capacity(docs.len());
+        for doc in docs {
+            if self.digest(doc)? == digest {
+                found.push(doc);
+            }
+        }
+        Ok(found)
+    }
+
     /// Clears and fills `sizes` with the numbers of distinct fingerprints of these documents.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use super::bits::width_of;
-use super::documents::{self, Document};
+use super::documents::{self, Digests, Document};
 use super::filter;
 use super::forward;
 use super::ids::{Identity, IdsWriter};
@@ -84,6 +84,7 @@ impl<W: Write> SegmentWriter<W> {
             counts: self.counts,
             ordinal_bits: width_of(end.terms.saturating_sub(1)),
             documents: Vec::with_capacity(self.header.documents as usize),
+            digests: Digests::default(),
             ids: self.ids,
         })
     }
@@ -164,6 +165,7 @@ pub struct ForwardWriter<W: Write> {
     counts: Counts,
     ordinal_bits: u32,
     documents: Vec<Document>,
+    digests: Digests,
     ids: IdsWriter,
     start: u64,
 }
@@ -185,6 +187,7 @@ impl<W: Write> ForwardWriter<W> {
         let mut start = 0;
         for &(end, digest) in &chunk.identities {
             self.ids.push(Identity { id: &chunk.ids[start..end], digest })?;
+            self.digests.push(digest);
             start = end;
         }
         self.counts.occurrences += chunk.occurrences as u64;
@@ -202,7 +205,9 @@ impl<W: Write> ForwardWriter<W> {
         let (ids, places) = self.ids.finish()?;
         ids.copy_to(&mut self.out)?;
         self.sections.begin(Section::Documents, &self.out);
-        let (columns, mut widths) = documents::encode(&self.documents, &places);
+        let doc_bits = self.header.doc_bits();
+        let (columns, mut widths) =
+            documents::encode(&self.documents, &places, self.digests, doc_bits);
         if self.header.signatures {
             widths.ordinal = self.ordinal_bits as u8;
         }

@@ -356,3 +356,31 @@ fn a_damaged_byte_is_an_error_or_harmless() {
         assert!(SegmentReader::open("test.sig", cut).is_err(), "cut to {len} bytes");
     }
 }
+
+#[test]
+fn documents_are_found_by_their_digests() {
+    let high = |low: u64| low % 3;
+    // Spread, twice each, all the same, the first and the last there are, and alike in what they are found by.
+    let lows: [fn(u64) -> u64; 6] =
+        [mix64, |i| mix64(i / 2), |_| 7, |i| i, |i| u64::from(u32::MAX) - i, |i| i << 32 | 5];
+    for low in lows {
+        for count in [0u64, 1, 2, 3, 17, 1000] {
+            let mut builder = SegmentBuilder::new();
+            for i in 0..count {
+                let digest = Digest { low: low(i), high: high(low(i)) };
+                builder.push(Identity { id: &i.to_string(), digest }, 0, &[]);
+            }
+            let (_, bytes) = builder.write(Vec::new(), header(count as usize), None).unwrap();
+            let reader = open(bytes);
+            assert_eq!(reader.check(), []);
+            let others = [0, 6, mix64(1 << 40), u64::from(u32::MAX), u64::MAX].into_iter();
+            for digest in (0..count).map(low).chain(others) {
+                let expected: Vec<u32> =
+                    (0..count).filter(|&i| low(i) == digest).map(|i| i as u32).collect();
+                let found = |high| reader.documents_with(Digest { low: digest, high }).unwrap();
+                assert_eq!(found(high(digest)), expected, "{digest} of {count}");
+                assert!(found(3).is_empty());
+            }
+        }
+    }
+}

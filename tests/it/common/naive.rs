@@ -139,8 +139,9 @@ impl Naive {
         naive.check_filter(&filter[(64 - filter_at % 64) % 64..]);
         let widths = &footer[160..165];
         let forward = has_signatures.then_some(forward);
-        let places = naive.read_documents(forward, rows, documents as usize, widths);
+        let (places, entries) = naive.read_documents(forward, rows, documents as usize, widths);
         naive.read_ids(ids, &places);
+        naive.check_digests(entries);
         naive
     }
 
@@ -211,14 +212,14 @@ impl Naive {
         assert!(filter.is_empty());
     }
 
-    /// Gives the places of the groups of ids.
-    fn read_documents(
+    /// Gives the places of the groups of ids, and the entries that lead from digests to documents.
+    fn read_documents<'a>(
         &mut self,
         forward: Option<&[u8]>,
-        mut rows: &[u8],
+        mut rows: &'a [u8],
         documents: usize,
         widths: &[u8],
-    ) -> Vec<usize> {
+    ) -> (Vec<usize>, &'a [u8]) {
         let [ordinal, distinct, tokens, offset, ids] =
             [0, 1, 2, 3, 4].map(|i| usize::from(widths[i]));
         let columns = [distinct, tokens, offset]
@@ -229,7 +230,23 @@ impl Naive {
             let signature = list.map_or(Vec::new(), |list| self.read_signature(list, ordinal));
             self.documents.push((tokens as u32, distinct as u32, signature));
         }
-        (0..documents.div_ceil(16)).map(|group| column(rows, group, ids) as usize).collect()
+        let groups = documents.div_ceil(16);
+        let places = take(&mut rows, column_bytes(groups, ids));
+        let places = (0..groups).map(|group| column(places, group, ids) as usize).collect();
+        (places, rows)
+    }
+
+    /// Whether the entries are the digests, each with its document, in order.
+    fn check_digests(&self, entries: &[u8]) {
+        let documents = self.ids.len();
+        let doc_bits = width(documents.saturating_sub(1) as u64);
+        assert_eq!(entries.len(), column_bytes(documents, 32 + doc_bits));
+        let lows = self.ids.iter().map(|(_, [low, _])| low & u64::from(u32::MAX));
+        let mut expected: Vec<(u64, u64)> = lows.zip(0..).collect();
+        expected.sort_unstable();
+        for (at, (low, doc)) in expected.into_iter().enumerate() {
+            assert_eq!(column(entries, at, 32 + doc_bits), low << doc_bits | doc);
+        }
     }
 
     fn read_signature(&self, mut list: &[u8], ordinal: usize) -> Vec<(u64, u32)> {

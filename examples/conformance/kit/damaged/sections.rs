@@ -341,12 +341,13 @@ pub fn ids(make: &mut Maker<'_>) {
         ids.splice(117..121, *b"\x03\x03-33");
     });
     make.forged(("ids_elsewhere", Layout, "ids", Read, "a group that begins at byte 1"), |parts| {
-        parts.section("documents").push(1);
+        parts.section("documents").insert(7, 1);
         parts.footer[164] = 1;
     });
 }
 
-/// The columns of `documented`: distinct `1a 01` of 2 bits, tokens `af 31` of 3, offsets of 4.
+/// The columns of `documented`: distinct `1a 01` of 2 bits, tokens `af 31` of 3, offsets of 4, and from byte 7 on
+/// digests of 32 bits above documents of 3: 0 of document 3, 0x17 of 0, 0x26 of 2, 0x33 of 4, 0x45 of 1.
 pub fn documents(make: &mut Maker<'_>) {
     let mut documents = |name, kind, section, about, at: usize, value: u8| {
         make.forged((name, kind, section, Check, about), |parts| {
@@ -356,9 +357,12 @@ pub fn documents(make: &mut Maker<'_>) {
     documents("distinct", Mismatch, "documents", "2 distinct fingerprints of 1", 1, 2);
     documents("tokens", Count, "documents", "a token more than counted", 3, 0x33);
     documents("tokens_too_few", Range, "forward", "a position beyond the tokens", 2, 0x97);
+    documents("digest_of_another", Mismatch, "documents", "0 as the digest of document 2", 7, 2);
+    documents("digest_of_none", Range, "documents", "0 as the digest of document 5 of 5", 7, 5);
+    documents("digests_out_of_order", Order, "documents", "0x17 after 0x800", 8, 0x40);
     make.in_section(
         ("documents_cut_short", Layout, "documents", Open, "a byte of the columns is missing"),
-        |documents| documents.truncate(6),
+        |documents| documents.truncate(28),
     );
     make.in_section(
         ("documents_appended", Layout, "documents", Open, "a byte after the columns"),
