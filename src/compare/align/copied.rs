@@ -14,7 +14,7 @@ use crate::stop::Steps;
 const SEED_TOKENS: usize = 3;
 
 /// A run of tokens that the document has more often seeds nothing.
-const SEED_OCCURRENCES_MAX: usize = 16;
+const SEED_OCCURRENCES_MAX: u32 = 16;
 
 /// The maximum number of tokens in a row that were changed on either side.
 const GAP_TOKENS_MAX: usize = 20;
@@ -32,7 +32,8 @@ const GROWTH: usize = 8;
 /// The maximum memory, in bytes, for the runs of a query of this many tokens.
 #[must_use]
 pub fn runs_bytes(query_tokens: usize) -> usize {
-    let runs = runs_max(query_tokens).min((SEED_OCCURRENCES_MAX + 1).saturating_mul(query_tokens));
+    let runs = (SEED_OCCURRENCES_MAX as usize + 1).saturating_mul(query_tokens);
+    let runs = runs.min(runs_max(query_tokens));
     (runs + runs / GROWTH).saturating_mul(size_of::<Match>())
 }
 
@@ -46,18 +47,32 @@ const LOOKUP_STEPS: u64 = 8;
 /// The number of tokens that are compared in the time of a step.
 const TOKENS_A_STEP: usize = 8;
 
-/// The seeds of a query, found once for all documents.
+/// The seeds of a query, each with a number: found once for all documents.
 pub struct Seeds {
-    all: Vec<u64>,
+    numbers: HashMap<u64, u32, BuildKeyHasher>,
     known: Known,
+    /// The number of the seed at each place of the query.
+    in_order: Vec<u32>,
 }
 
 impl Seeds {
     /// Those of a sequence of token hashes.
     pub fn new(query: &[u64]) -> Seeds {
-        let all: Vec<u64> = seeds(query).collect();
-        let known = Known::new(all.iter().copied());
-        Seeds { all, known }
+        let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+        numbers.reserve(query.len().min(ROOM));
+        let number = |seed| {
+            let next = numbers.len() as u32;
+            *numbers.entry(seed).or_insert(next)
+        };
+        let in_order = seeds(query).map(number).collect();
+        let known = Known::new(numbers.keys().copied());
+        Seeds { numbers, known, in_order }
+    }
+
+    /// The number of a seed, if the query has it.
+    #[inline]
+    fn number(&self, seed: u64) -> Option<u32> {
+        if self.known.may_have(seed) { self.numbers.get(&seed).copied() } else { None }
     }
 }
 
@@ -86,31 +101,27 @@ fn matches(
     runs_max: usize,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
-    let mut places: HashMap<u64, Places, BuildKeyHasher> = HashMap::default();
-    places.reserve(query.len().min(document.len()).min(ROOM));
+    let mut places = vec![Places { first: u32::MAX, count: 0 }; of_query.numbers.len()];
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
     for (at, seed) in seeds(document).enumerate().rev() {
         if !steps.take(LOOKUP_STEPS)? {
             break;
         }
-        if !of_query.known.may_have(seed) {
-            continue;
-        }
-        let places = places.entry(seed).or_insert(Places { first: u32::MAX, count: 0 });
+        let Some(number) = of_query.number(seed) else { continue };
+        let places = &mut places[number as usize];
         next[at] = places.first;
         *places = Places { first: at as u32, count: places.count + 1 };
     }
     let mut runs = Runs {
         query,
         document,
-        ends: HashMap::default(),
-        ends_max: ENDS_KEPT,
+        ends: vec![0; query.len() + document.len() + 1],
         end: 0,
         found: Vec::new(),
     };
     runs.extend(0, 0);
-    'seeds: for (at, seed) in of_query.all.iter().enumerate() {
+    'seeds: for (at, &number) in of_query.in_order.iter().enumerate() {
         if !steps.take(LOOKUP_STEPS)? {
             break;
         }
@@ -118,8 +129,7 @@ fn matches(
             steps.cut();
             break;
         }
-        runs.forget(at);
-        let Some(places) = places.get(seed) else { continue };
+        let places = places[number as usize];
         let mut place = places.first;
         if places.count > SEED_OCCURRENCES_MAX {
             // A text that repeats itself has no other seeds. Where nothing else is found one place
@@ -150,9 +160,7 @@ struct Runs<'a> {
     document: &'a [u64],
     /// For each difference of places, where in the query its last run ends: no run is looked at
     /// twice, however many seeds it has.
-    ends: HashMap<u64, usize, BuildKeyHasher>,
-    /// When there are this many, those that lie behind are dropped.
-    ends_max: usize,
+    ends: Vec<u32>,
     /// Where in the query the run ends that ends last.
     end: usize,
     found: Vec<Match>,
@@ -162,18 +170,17 @@ impl Runs<'_> {
     /// Finds the run through this place of both texts, unless it was found before; the steps that
     /// took.
     fn extend(&mut self, at: usize, hit: usize) -> u64 {
-        // The texts have fewer than 2^32 tokens.
-        let diagonal = mix64((at + (1 << 40) - hit) as u64);
-        let end = self.ends.entry(diagonal).or_default();
-        if at < *end {
+        let end = &mut self.ends[at + self.document.len() - hit];
+        if at < *end as usize {
             return LOOKUP_STEPS;
         }
         let back = self.query[..at].iter().rev().zip(self.document[..hit].iter().rev());
         let before = back.take_while(|(a, b)| a == b).count();
         let ahead = self.query[at..].iter().zip(&self.document[hit..]);
         let after = ahead.take_while(|(a, b)| a == b).count();
-        *end = at + after;
-        self.end = self.end.max(*end);
+        // The texts have fewer than 2^32 tokens.
+        *end = (at + after) as u32;
+        self.end = self.end.max(at + after);
         let (query, hit) = (at - before, hit - before);
         if self.found.len() == self.found.capacity() {
             // Not twice as much as there is, which is what a vector would take.
@@ -182,25 +189,13 @@ impl Runs<'_> {
         self.found.push(Match { query, hit, len: before + after });
         2 * LOOKUP_STEPS + ((before + after) / TOKENS_A_STEP) as u64
     }
-
-    /// Forgets runs that end before this place of the query, when they are many: no later place is
-    /// within them.
-    fn forget(&mut self, at: usize) {
-        if self.ends.len() >= self.ends_max {
-            self.ends.retain(|_, end| *end > at);
-            self.ends_max = ENDS_KEPT.max(2 * self.ends.len());
-        }
-    }
 }
-
-/// The number of ends of runs that are kept whether or not they are behind.
-const ENDS_KEPT: usize = 1 << 16;
 
 /// Where the document has a seed.
 #[derive(Clone, Copy)]
 struct Places {
     first: u32,
-    count: usize,
+    count: u32,
 }
 
 /// The hashes of all runs of [`SEED_TOKENS`].
@@ -254,7 +249,7 @@ mod tests {
     #[test]
     fn a_run_that_begins_with_a_frequent_seed_is_found_whole() {
         let mut document: Vec<u64> =
-            (0..SEED_OCCURRENCES_MAX as u64 + 3).flat_map(|i| [1, 2, 3, 100 + i]).collect();
+            (0..u64::from(SEED_OCCURRENCES_MAX) + 3).flat_map(|i| [1, 2, 3, 100 + i]).collect();
         document.extend([1, 2, 3, 7, 8, 9]);
         document.push(4);
         let found = matches(&[1, 2, 3, 7, 8, 9], &document);
