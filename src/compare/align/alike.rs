@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::groups::Seed;
-use super::sentences::{self, SORT_STEPS_A_WORD, Sentences, norm, product};
-use super::vocabulary::{Places, QueryWords, Vocabulary};
+use super::sentences::{Sentences, norm};
+use super::sums::{Sums, Weighed};
+use super::vocabulary::{Places, QueryWords};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::{Steps, Stop};
@@ -52,7 +53,10 @@ pub fn may_be(
     // The open sentences that each word is in, a bit each.
     let mut in_open = vec![0u64; of_query.count()];
     for (bit, &at) in open.iter().enumerate() {
-        of_query.of(q, at).iter().for_each(|&number| in_open[number as usize] |= 1 << bit);
+        of_query
+            .of(q, &(at..at + 1))
+            .iter()
+            .for_each(|&number| in_open[number as usize] |= 1 << bit);
     }
     let mut last_seen = vec![u32::MAX; 1 << 10];
     for (at, range) in sentences.iter().enumerate() {
@@ -73,7 +77,7 @@ pub fn may_be(
         }
         let is_alike = |(&at, common): (&usize, u32)| {
             let words = q.words(at).len();
-            dice(words.min(common as usize), words + distinct) > DICE_MIN
+            have_in_common(words.min(common as usize), words + distinct)
         };
         if open.iter().zip(common).any(is_alike) {
             return Ok(true);
@@ -82,9 +86,10 @@ pub fn may_be(
     Ok(false)
 }
 
-/// The Dice coefficient of two sets, which have so many words in common and together.
-fn dice(common: usize, words: usize) -> f64 {
-    2.0 * common as f64 / words as f64
+/// Whether two sets that have so many words in common, of so many together, have the least Dice coefficient.
+#[inline]
+fn have_in_common(common: usize, words: usize) -> bool {
+    2.0 * common as f64 > DICE_MIN * words as f64
 }
 
 /// The pairs of alike sentences, of those of the query that are `open`; as many as the
@@ -92,14 +97,8 @@ fn dice(common: usize, words: usize) -> f64 {
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn seeds(
-    q: &Sentences,
-    d: &Sentences,
-    vocabulary: &Vocabulary<'_>,
-    open: &[bool],
-    steps: &mut Steps<'_>,
-) -> Result<Seeds> {
-    let stop = steps.stop();
+pub fn seeds(texts: &Weighed<'_>, open: &[bool], steps: &mut Steps<'_>) -> Result<Seeds> {
+    let (Weighed { q, d, vocabulary, .. }, stop) = (texts, steps.stop());
     let places = vocabulary.places(d, stop)?;
     let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
     // Known once they are asked for, which few are.
@@ -108,12 +107,14 @@ pub fn seeds(
     let mut seeds = Seeds { all: Vec::new(), best: [vec![None; q.count()], vec![None; d.count()]] };
     // The words that bring up a sentence of the document, for each.
     let mut rare = vec![0u32; d.count()];
-    let mut alike: Vec<u32> = Vec::new();
+    let mut brought_up = Set::new(d.count());
+    let mut own = Sums::new(vocabulary.count());
     for at in (0..q.count()).filter(|&at| open[at]) {
         let words = q.words(at);
+        let numbers = vocabulary.of_query.of(q, &(at..at + 1));
         let mut brought = 0;
         let mut kept = Kept::default();
-        for &number in vocabulary.of_query.of(q, at) {
+        for &number in numbers {
             let sentences = places.of(number);
             if sentences.len() > many {
                 kept.add(frequent.place(number));
@@ -121,34 +122,35 @@ pub fn seeds(
             }
             brought += sentences.len();
             for &sentence in sentences {
-                let count = &mut rare[sentence as usize];
-                if *count == 0 {
-                    alike.push(sentence);
-                }
-                *count += 1;
+                rare[sentence as usize] += 1;
+                brought_up.insert(sentence);
             }
         }
         // Sixty words that are in sixty sentences each.
-        let is_enough =
-            steps.take((words.len() + brought + alike.len() * SORT_STEPS_A_WORD) as u64)?;
-        alike.sort_unstable();
+        let is_enough = steps.take((words.len() + 2 * brought) as u64)?;
+        own.set(words, numbers);
         let norm = norm(words);
-        for other in alike.drain(..) {
+        for other in brought_up.drain() {
             let count = std::mem::take(&mut rare[other as usize]);
-            let others = d.words(other as usize);
-            let dice = |common: usize| dice(common, words.len() + others.len());
+            let range = other as usize..other as usize + 1;
+            let others = d.words_of(&range);
+            let together = words.len() + others.len();
             // Most sentences that are brought up by a word or two are far from alike.
             let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
-            if !is_enough || dice(common_max) <= DICE_MIN {
+            if !is_enough || !have_in_common(common_max, together) {
                 continue;
             }
-            if !steps.take((words.len() + others.len()) as u64)? {
+            if !steps.take(together as u64)? {
                 return Ok(seeds);
             }
-            let (product, common) = product(words, others);
-            let norms =
-                norm * *norms[other as usize].get_or_insert_with(|| sentences::norm(others));
-            if product > COSINE_MIN * norms && dice(common) > DICE_MIN {
+            let (mut product, mut common) = (0.0, 0);
+            for (word, &number) in others.iter().zip(vocabulary.of(d, &range)) {
+                let weight = own.weight(number);
+                product += word.weight * weight;
+                common += usize::from(weight > 0.0);
+            }
+            let norms = norm * *norms[other as usize].get_or_insert_with(|| self::norm(others));
+            if product > COSINE_MIN * norms && have_in_common(common, together) {
                 seeds.push((at as u32, other), product / norms);
             }
         }
@@ -157,6 +159,44 @@ pub fn seeds(
         }
     }
     Ok(seeds)
+}
+
+/// Some of the sentences of a document.
+struct Set {
+    /// A bit for each.
+    bits: Vec<u64>,
+    /// The words of `bits` that are not 0.
+    used: Vec<u32>,
+}
+
+impl Set {
+    /// None of so many.
+    fn new(sentences: usize) -> Set {
+        Set { bits: vec![0; sentences.div_ceil(64)], used: Vec::new() }
+    }
+
+    #[inline]
+    fn insert(&mut self, sentence: u32) {
+        let bits = &mut self.bits[sentence as usize / 64];
+        if *bits == 0 {
+            self.used.push(sentence / 64);
+        }
+        *bits |= 1 << (sentence % 64);
+    }
+
+    /// Takes out all, ascending.
+    fn drain(&mut self) -> impl Iterator<Item = u32> {
+        self.used.sort_unstable();
+        let bits = &mut self.bits;
+        self.used.drain(..).flat_map(|at| {
+            let mut left = std::mem::take(&mut bits[at as usize]);
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                (bit < u64::BITS).then_some(64 * at + bit)
+            })
+        })
+    }
 }
 
 /// Which frequent words a sentence has: how many two have in common is known at a glance.
@@ -242,6 +282,7 @@ pub fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::vocabulary::Vocabulary;
     use super::*;
     use crate::text::{Analyzed, Analyzer};
 
@@ -275,7 +316,8 @@ mod tests {
             let may_be = may_be((&q, &words), &open, document, Stop::NEVER).unwrap();
             let vocabulary = Vocabulary::weigh((&mut q, &words), &mut d, Stop::NEVER).unwrap();
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            let found = seeds(&q, &d, &vocabulary, &open, steps).unwrap().all;
+            let texts = Weighed::new(&q, &d, &vocabulary);
+            let found = seeds(&texts, &open, steps).unwrap().all;
             assert!(may_be || found.is_empty(), "{seed}: {found:?}");
             outcomes[usize::from(may_be)] += 1;
             alike += usize::from(!found.is_empty());
@@ -294,5 +336,17 @@ mod tests {
         let ask = |open: &[bool]| may_be((&q, &words), open, document, Stop::NEVER).unwrap();
         assert!(ask(&vec![true; q.count()]));
         assert!(!ask(&vec![false; q.count()]));
+    }
+
+    #[test]
+    fn a_set_gives_what_was_put_in_ascending_and_is_empty_then() {
+        let mut set = Set::new(300);
+        for sentences in [&[299, 0, 64, 63, 64][..], &[], &[128], &[0, 1, 2, 299]] {
+            sentences.iter().for_each(|&sentence| set.insert(sentence));
+            let mut expected = sentences.to_vec();
+            expected.sort_unstable();
+            expected.dedup();
+            assert_eq!(set.drain().collect::<Vec<_>>(), expected);
+        }
     }
 }

@@ -20,6 +20,7 @@ mod known;
 mod rewritten;
 mod sentences;
 mod summarised;
+mod sums;
 mod vocabulary;
 
 use std::cell::OnceCell;
@@ -37,6 +38,7 @@ pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
 pub use copied::runs_bytes;
 use sentences::Sentences;
+use sums::Weighed;
 use vocabulary::{QueryWords, Vocabulary};
 
 /// Two ranges of tokens that are one passage.
@@ -247,11 +249,12 @@ impl Candidates {
         let mut d = Sentences::of(ranges, tokens, stop)?;
         let vocabulary = Vocabulary::weigh((&mut q, words), &mut d, stop)?;
         steps.begin_stage();
-        let seeds = seeds(&q, &d, &vocabulary, &open, steps)?;
+        let mut texts = Weighed::new(&q, &d, &vocabulary);
+        let seeds = seeds(&texts, &open, steps)?;
         steps.begin_stage();
-        let summarised = summarised::passages(&q, &d, &seeds, steps)?;
+        let summarised = summarised::passages(&mut texts, &seeds, steps)?;
         steps.begin_stage();
-        let rewritten = rewritten::passages((query, &q), (document, &d), seeds, steps)?;
+        let rewritten = rewritten::passages((query, document), &mut texts, seeds, steps)?;
         Ok(Candidates { rewritten, summarised })
     }
 }

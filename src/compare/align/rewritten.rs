@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::alike::{Seeds, extent};
 use super::groups::{Seed, groups};
-use super::sentences::{SORT_STEPS_A_WORD, Sentences, joined, norm, product};
+use super::sums::{SUM_STEPS_A_WORD, Weighed};
 use super::{Candidate, Side};
 use crate::error::Result;
 use crate::stop::Steps;
@@ -32,14 +32,14 @@ const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    (query, q): (Side<'_>, &Sentences),
-    (document, d): (Side<'_>, &Sentences),
+    (query, document): (Side<'_>, Side<'_>),
+    texts: &mut Weighed<'_>,
     seeds: Seeds,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Candidate>> {
-    let clusters = |seeds: Vec<Seed>, steps: &mut Steps<'_>| -> Result<Vec<Vec<Seed>>> {
+    let mut clusters = |seeds: Vec<Seed>, steps: &mut Steps<'_>| -> Result<Vec<Vec<Seed>>> {
         let mut found = Vec::new();
-        cluster(seeds, GAP_SENTENCES_MAX, (q, d), &mut found, steps)?;
+        cluster(seeds, GAP_SENTENCES_MAX, texts, &mut found, steps)?;
         found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
         Ok(found)
     };
@@ -53,7 +53,7 @@ pub fn passages(
     let candidates = found.into_iter().map(|seeds| {
         let (a, b) = extent(&seeds);
         let similarity_min = if seeds.len() == 1 { SIMILARITY_OF_ONE_MIN } else { SIMILARITY_MIN };
-        Candidate { query: q.tokens(&a), hit: d.tokens(&b), similarity_min }
+        Candidate { query: texts.q.tokens(&a), hit: texts.d.tokens(&b), similarity_min }
     });
     let is_passage = |Candidate { query: a, hit: b, .. }: &Candidate| {
         let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));
@@ -73,18 +73,16 @@ impl Side<'_> {
 
 /// Whether the two sides of a passage are alike as wholes; none if that takes too many steps.
 fn are_alike(
-    (q, d): (&Sentences, &Sentences),
+    texts: &mut Weighed<'_>,
     seeds: &[Seed],
     steps: &mut Steps<'_>,
 ) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    let (a, b) = (q.words_of(&a), d.words_of(&b));
-    let words = a.len() + b.len();
-    if !steps.take((seeds.len() + words * SORT_STEPS_A_WORD) as u64)? {
+    if !steps.take((seeds.len() + texts.words(&a, &b) * SUM_STEPS_A_WORD) as u64)? {
         return Ok(None);
     }
-    let (a, b) = (joined(a), joined(b));
-    Ok(Some(product(&a, &b).0 >= PASSAGE_COSINE_MIN * norm(&a) * norm(&b)))
+    let [a, b] = texts.heaps(&a, &b);
+    Ok(Some(a.are_alike(b, PASSAGE_COSINE_MIN)))
 }
 
 /// Appends the clusters of `seeds` that are alike, with gaps of at most `gap_max` sentences; as many
@@ -92,7 +90,7 @@ fn are_alike(
 fn cluster(
     seeds: Vec<Seed>,
     gap_max: usize,
-    texts: (&Sentences, &Sentences),
+    texts: &mut Weighed<'_>,
     found: &mut Vec<Vec<Seed>>,
     steps: &mut Steps<'_>,
 ) -> Result<()> {

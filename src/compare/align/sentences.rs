@@ -162,34 +162,6 @@ pub fn norm(words: &[Word]) -> f64 {
     words.iter().map(|word| word.weight * word.weight).sum::<f64>().sqrt()
 }
 
-/// The dot product of two vectors, and the number of words in common.
-pub fn product(a: &[Word], b: &[Word]) -> (f64, usize) {
-    let (mut sum, mut common, mut i, mut j) = (0.0, 0, 0, 0);
-    while i < a.len() && j < b.len() {
-        let (left, right) = (a[i].hash, b[j].hash);
-        if left == right {
-            sum += a[i].weight * b[j].weight;
-            common += 1;
-        }
-        i += usize::from(left <= right);
-        j += usize::from(right <= left);
-    }
-    (sum, common)
-}
-
-/// What it takes to sort words and add up equal ones, for each.
-pub const SORT_STEPS_A_WORD: usize = 8;
-
-/// The words of several sentences.
-pub fn joined(words: &[Word]) -> Vec<Word> {
-    let mut words = words.to_vec();
-    // Stable, so that equal words are added up in the order of the text, and to the same sum.
-    words.sort_by_key(|word| word.hash);
-    let same = words.chunk_by(|a, b| a.hash == b.hash);
-    let sum = |same: &[Word]| same.iter().map(|word| word.weight).sum();
-    same.map(|same| Word { hash: same[0].hash, weight: sum(same) }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,8 @@ use std::ops::Range;
 use super::Candidate;
 use super::alike::{COSINE_MIN, Seeds, extent};
 use super::groups::{Seed, groups_within};
-use super::sentences::{SORT_STEPS_A_WORD, Sentences, Word, joined, norm, product};
+use super::sentences::Sentences;
+use super::sums::{SUM_STEPS_A_WORD, Sums, Weighed};
 use crate::error::Result;
 use crate::stop::Steps;
 
@@ -34,14 +35,13 @@ const CONTAINMENT_MIN: f64 = 2.0 / 3.0;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    q: &Sentences,
-    d: &Sentences,
+    texts: &mut Weighed<'_>,
     seeds: &Seeds,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Candidate>> {
     let [of_query, of_document] = &seeds.best;
     let mut found = Vec::new();
-    let in_query = Summaries { short: q, long: d };
+    let mut in_query = Summaries { texts, is_query: true };
     for (summary, long) in in_query.find(of_query, &seeds.all, steps)? {
         found.push(Candidate { query: summary, hit: long, similarity_min: 0.0 });
     }
@@ -50,7 +50,7 @@ pub fn passages(
     }
     let mut swapped: Vec<Seed> = seeds.all.iter().map(|&(a, b)| (b, a)).collect();
     swapped.sort_unstable();
-    let in_document = Summaries { short: d, long: q };
+    let mut in_document = Summaries { texts, is_query: false };
     for (summary, long) in in_document.find(of_document, &swapped, steps)? {
         found.push(Candidate { query: long, hit: summary, similarity_min: 0.0 });
     }
@@ -62,16 +62,23 @@ fn sort_steps(count: usize) -> u64 {
 }
 
 /// Summaries in one text of places of another.
-struct Summaries<'a> {
-    short: &'a Sentences,
-    long: &'a Sentences,
+struct Summaries<'a, 'b> {
+    texts: &'a mut Weighed<'b>,
+    /// Whether the summaries are in the query.
+    is_query: bool,
 }
 
-impl Summaries<'_> {
+impl Summaries<'_, '_> {
+    /// The text with the summaries, and the other.
+    fn sentences(&self) -> (&Sentences, &Sentences) {
+        let Weighed { q, d, .. } = &*self.texts;
+        if self.is_query { (q, d) } else { (d, q) }
+    }
+
     /// The tokens of each summary, and of what it sums up. `seeds` are in the order of the text with
     /// the summaries, of each sentence of which `best` is most like it.
     fn find(
-        &self,
+        &mut self,
         best: &[Option<(u32, f64)>],
         seeds: &[Seed],
         steps: &mut Steps<'_>,
@@ -88,7 +95,8 @@ impl Summaries<'_> {
                         break;
                     };
                     if !long.is_empty() {
-                        found.push((self.short.tokens(&short), self.long.tokens(&long)));
+                        let (of_short, of_long) = self.sentences();
+                        found.push((of_short.tokens(&short), of_long.tokens(&long)));
                     }
                 }
             }
@@ -98,23 +106,25 @@ impl Summaries<'_> {
 
     /// Whether these sentences sum up those; none if finding out takes too many steps.
     fn is_summary(
-        &self,
+        &mut self,
         short: &Range<usize>,
         long: &Range<usize>,
         steps: &mut Steps<'_>,
     ) -> Result<Option<bool>> {
-        let tokens = self.short.tokens(short).len();
-        let is_long = self.long.tokens(long).len() >= LENGTHS_RATIO_MIN * tokens;
+        let (of_short, of_long) = self.sentences();
+        let tokens = of_short.tokens(short).len();
+        let is_long = of_long.tokens(long).len() >= LENGTHS_RATIO_MIN * tokens;
         if !is_long || tokens < SUMMARY_TOKENS_MIN {
             return Ok(Some(false));
         }
-        let (short, long) = (self.short.words_of(short), self.long.words_of(long));
-        if !steps.take(((short.len() + long.len()) * SORT_STEPS_A_WORD) as u64)? {
+        let (a, b) = if self.is_query { (short, long) } else { (long, short) };
+        if !steps.take((self.texts.words(a, b) * SUM_STEPS_A_WORD) as u64)? {
             return Ok(None);
         }
-        let (short, long) = (joined(short), joined(long));
-        let is_alike = product(&short, &long).0 >= COSINE_MIN * norm(&short) * norm(&long);
-        Ok(Some(is_alike && containment(&short, &long) >= CONTAINMENT_MIN))
+        let [a, b] = self.texts.heaps(a, b);
+        let (short, long) = if self.is_query { (a, b) } else { (b, a) };
+        let is_alike = short.are_alike(long, COSINE_MIN);
+        Ok(Some(is_alike && containment(short, long) >= CONTAINMENT_MIN))
     }
 }
 
@@ -157,16 +167,9 @@ fn widened(
 }
 
 /// How much of what the words of `a` say, those of `b` say too, 0 to 1.
-fn containment(a: &[Word], b: &[Word]) -> f64 {
-    let mut words = b.iter().peekable();
-    let (mut shared, mut all) = (0.0, 0.0);
-    for word in a {
-        while words.next_if(|other| other.hash < word.hash).is_some() {}
-        let other = words.peek().filter(|other| other.hash == word.hash);
-        shared += other.map_or(0.0, |other| other.weight.min(word.weight));
-        all += word.weight;
-    }
-    shared / all
+fn containment(a: &Sums, b: &Sums) -> f64 {
+    let shared: f64 = a.beside(b).map(|(own, other)| own.min(other)).sum();
+    shared / a.weights().sum::<f64>()
 }
 
 #[cfg(test)]

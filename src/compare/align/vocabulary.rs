@@ -3,6 +3,7 @@
 //! Words are weighted by how few sentences of both texts have them (tf-isf).
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::ROOM;
 use super::known::Known;
@@ -64,9 +65,9 @@ impl QueryWords {
         if self.known.may_have(hash) { self.numbers.get(&hash).copied() } else { None }
     }
 
-    /// The numbers of the words of a sentence.
-    pub fn of(&self, q: &Sentences, sentence: usize) -> &[u32] {
-        &self.in_order[q.places(&(sentence..sentence + 1))]
+    /// The numbers of the words of some sentences.
+    pub fn of(&self, q: &Sentences, sentences: &Range<usize>) -> &[u32] {
+        &self.in_order[q.places(sentences)]
     }
 }
 
@@ -77,6 +78,7 @@ pub struct Vocabulary<'a> {
     /// The numbers of the words of the document, in their order; those that the query does not have come after those
     /// that it has.
     numbers: Vec<u32>,
+    count: usize,
 }
 
 impl<'a> Vocabulary<'a> {
@@ -121,7 +123,17 @@ impl<'a> Vocabulary<'a> {
                 word.weight *= says[number as usize];
             }
         }
-        Ok(Vocabulary { of_query, numbers })
+        Ok(Vocabulary { of_query, numbers, count: counts.len() })
+    }
+
+    /// How many words both texts have.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The numbers of the words of some sentences of the document.
+    pub fn of(&self, d: &Sentences, sentences: &Range<usize>) -> &[u32] {
+        &self.numbers[d.places(sentences)]
     }
 
     /// In which sentences of the document each word of the query is.
@@ -144,7 +156,7 @@ impl<'a> Vocabulary<'a> {
         let mut sentences = vec![0u32; starts[count] as usize];
         for sentence in 0..d.count() {
             stop.check_at(sentence)?;
-            let numbers = &self.numbers[d.places(&(sentence..sentence + 1))];
+            let numbers = self.of(d, &(sentence..sentence + 1));
             for &number in numbers.iter().filter(|&&number| (number as usize) < count) {
                 let free = &mut free[number as usize];
                 sentences[*free as usize] = sentence as u32;
@@ -210,7 +222,9 @@ mod tests {
         }
         let mut shared = 0;
         for sentence in 0..q.count() {
-            for (word, &number) in q.words(sentence).iter().zip(words.of(&q, sentence)) {
+            for (word, &number) in
+                q.words(sentence).iter().zip(words.of(&q, &(sentence..sentence + 1)))
+            {
                 assert_eq!(words.number(word.hash), Some(number));
                 let expected = (0..d.count()).filter(|&at| has(&d, at, word.hash));
                 let expected: Vec<u32> = expected.map(|at| at as u32).collect();

@@ -1,0 +1,151 @@
+//! How alike are these sentences of a query and those of a document, as heaps of words?
+//!
+//! The weights of words are added up by the numbers of the words, so that nothing has to be sorted to be compared.
+
+use std::ops::Range;
+
+use super::sentences::{Sentences, Word};
+use super::vocabulary::Vocabulary;
+
+/// What it takes to add up the weights of words, for each.
+pub const SUM_STEPS_A_WORD: usize = 2;
+
+/// The weights of some words, by their numbers.
+pub struct Sums {
+    /// Nothing for a word that is not there: what is there says something.
+    weights: Vec<f64>,
+    /// The words that are there, in the order in which they came.
+    words: Vec<u32>,
+}
+
+impl Sums {
+    /// No words, of so many that there may be.
+    pub fn new(words: usize) -> Sums {
+        Sums { weights: vec![0.0; words], words: Vec::new() }
+    }
+
+    /// Forgets the words that are there, and adds these up.
+    pub fn set(&mut self, words: &[Word], numbers: &[u32]) {
+        for &number in &self.words {
+            self.weights[number as usize] = 0.0;
+        }
+        self.words.clear();
+        for (word, &number) in words.iter().zip(numbers) {
+            let weight = &mut self.weights[number as usize];
+            if *weight == 0.0 {
+                self.words.push(number);
+            }
+            *weight += word.weight;
+        }
+    }
+
+    /// The weight of a word; 0 of one that is not there.
+    #[inline]
+    pub fn weight(&self, number: u32) -> f64 {
+        self.weights[number as usize]
+    }
+
+    /// The weights of the words that are there.
+    pub fn weights(&self) -> impl Iterator<Item = f64> {
+        self.words.iter().map(|&number| self.weight(number))
+    }
+
+    /// The weights of the words that are there, each with that in another heap.
+    pub fn beside(&self, other: &Sums) -> impl Iterator<Item = (f64, f64)> {
+        self.words.iter().map(|&number| (self.weight(number), other.weight(number)))
+    }
+
+    /// The length of the vector.
+    pub fn norm(&self) -> f64 {
+        self.weights().map(|weight| weight * weight).sum::<f64>().sqrt()
+    }
+
+    /// Whether two vectors have at least this cosine.
+    pub fn are_alike(&self, other: &Sums, cosine_min: f64) -> bool {
+        let product: f64 = self.beside(other).map(|(a, b)| a * b).sum();
+        product >= cosine_min * self.norm() * other.norm()
+    }
+}
+
+/// The sentences of a query and of a document, of which the words are weighed.
+pub struct Weighed<'a> {
+    /// The query.
+    pub q: &'a Sentences,
+    /// The document.
+    pub d: &'a Sentences,
+    /// The words of both.
+    pub vocabulary: &'a Vocabulary<'a>,
+    heaps: [Sums; 2],
+}
+
+impl<'a> Weighed<'a> {
+    /// These sentences.
+    pub fn new(q: &'a Sentences, d: &'a Sentences, vocabulary: &'a Vocabulary<'a>) -> Weighed<'a> {
+        let heaps = [(); 2].map(|()| Sums::new(vocabulary.count()));
+        Weighed { q, d, vocabulary, heaps }
+    }
+
+    /// The number of words, repeated ones included, of these sentences of the query and those of the document.
+    pub fn words(&self, a: &Range<usize>, b: &Range<usize>) -> usize {
+        self.q.places(a).len() + self.d.places(b).len()
+    }
+
+    /// What they say together.
+    pub fn heaps(&mut self, a: &Range<usize>, b: &Range<usize>) -> [&Sums; 2] {
+        let [of_query, of_document] = &mut self.heaps;
+        of_query.set(self.q.words_of(a), self.vocabulary.of_query.of(self.q, a));
+        of_document.set(self.d.words_of(b), self.vocabulary.of(self.d, b));
+        [of_query, of_document]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The weights of words, added up.
+    fn naive(words: &[(u32, f64)]) -> BTreeMap<u32, f64> {
+        let mut sums = BTreeMap::new();
+        for (number, weight) in words {
+            *sums.entry(*number).or_default() += weight;
+        }
+        sums
+    }
+
+    #[test]
+    fn heaps_are_added_up_anew_each_time() {
+        let texts: [&[(u32, f64)]; 4] =
+            [&[(3, 1.5), (0, 2.0), (3, 0.5)], &[], &[(0, 1.0), (4, 0.25)], &[(3, 2.0)]];
+        let (mut a, mut b) = (Sums::new(5), Sums::new(5));
+        for first in texts {
+            for second in texts {
+                for (sums, text) in [(&mut a, first), (&mut b, second)] {
+                    let word = |&(number, weight)| Word { hash: u64::from(number) << 9, weight };
+                    let words: Vec<Word> = text.iter().map(word).collect();
+                    sums.set(&words, &text.iter().map(|word| word.0).collect::<Vec<_>>());
+                }
+                let (x, y) = (naive(first), naive(second));
+                let norm =
+                    |sums: &BTreeMap<u32, f64>| sums.values().map(|w| w * w).sum::<f64>().sqrt();
+                let other = |number: &u32| y.get(number).copied().unwrap_or(0.0);
+                let product: f64 = x.iter().map(|(number, weight)| weight * other(number)).sum();
+                assert_eq!((a.norm(), b.norm()), (norm(&x), norm(&y)));
+                for number in 0..5 {
+                    assert_eq!(a.weight(number), x.get(&number).copied().unwrap_or(0.0));
+                }
+                let mut beside: Vec<(f64, f64)> = a.beside(&b).collect();
+                let mut expected: Vec<(f64, f64)> =
+                    x.iter().map(|(number, weight)| (*weight, other(number))).collect();
+                beside.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                expected.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                assert_eq!(beside, expected);
+                for cosine in [0.1, 0.5, 0.9] {
+                    let are_alike = product >= cosine * norm(&x) * norm(&y);
+                    assert_eq!(a.are_alike(&b, cosine), are_alike, "{first:?} {second:?}");
+                }
+            }
+        }
+    }
+}
