@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use super::groups::Seed;
 use super::sentences::{Sentences, norm};
-use super::sums::{Sums, Weighed};
-use super::vocabulary::{Places, QueryWords};
+use super::sums::Sums;
+use super::vocabulary::{Places, QueryWords, Vocabulary};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::stop::{Steps, Stop};
@@ -41,11 +41,12 @@ pub struct Seeds {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn may_be(
-    (q, of_query): (&Sentences, &QueryWords),
+    of_query: &QueryWords,
     open: &[bool],
     (sentences, tokens): (&[Range<usize>], &[u64]),
     stop: Stop<'_>,
 ) -> Result<bool> {
+    let q = &of_query.sentences;
     let open: Vec<usize> = (0..q.count()).filter(|&at| open[at]).collect();
     if open.len() > u64::BITS as usize {
         return Ok(true);
@@ -53,10 +54,7 @@ pub fn may_be(
     // The open sentences that each word is in, a bit each.
     let mut in_open = vec![0u64; of_query.count()];
     for (bit, &at) in open.iter().enumerate() {
-        of_query
-            .of(q, &(at..at + 1))
-            .iter()
-            .for_each(|&number| in_open[number as usize] |= 1 << bit);
+        q.words(at).iter().for_each(|word| in_open[word.number as usize] |= 1 << bit);
     }
     let mut last_seen = vec![u32::MAX; 1 << 10];
     for (at, range) in sentences.iter().enumerate() {
@@ -97,9 +95,9 @@ fn have_in_common(common: usize, words: usize) -> bool {
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn seeds(texts: &Weighed<'_>, open: &[bool], steps: &mut Steps<'_>) -> Result<Seeds> {
-    let (Weighed { q, d, vocabulary, .. }, stop) = (texts, steps.stop());
-    let places = vocabulary.places(d, stop)?;
+pub fn seeds(texts: &Vocabulary, open: &[bool], steps: &mut Steps<'_>) -> Result<Seeds> {
+    let (Vocabulary { q, d, .. }, stop) = (texts, steps.stop());
+    let places = texts.places(stop)?;
     let many = (d.count() / 20).clamp(SENTENCES_OF_WORD.0, SENTENCES_OF_WORD.1);
     // Known once they are asked for, which few are.
     let mut norms = vec![None; d.count()];
@@ -108,16 +106,15 @@ pub fn seeds(texts: &Weighed<'_>, open: &[bool], steps: &mut Steps<'_>) -> Resul
     // The words that bring up a sentence of the document, for each.
     let mut rare = vec![0u32; d.count()];
     let mut brought_up = Set::new(d.count());
-    let mut own = Sums::new(vocabulary.count());
+    let mut own = Sums::new(texts.count());
     for at in (0..q.count()).filter(|&at| open[at]) {
         let words = q.words(at);
-        let numbers = vocabulary.of_query.of(q, &(at..at + 1));
         let mut brought = 0;
         let mut kept = Kept::default();
-        for &number in numbers {
-            let sentences = places.of(number);
+        for word in words {
+            let sentences = places.of(word.number);
             if sentences.len() > many {
-                kept.add(frequent.place(number));
+                kept.add(frequent.place(word.number));
                 continue;
             }
             brought += sentences.len();
@@ -128,12 +125,11 @@ pub fn seeds(texts: &Weighed<'_>, open: &[bool], steps: &mut Steps<'_>) -> Resul
         }
         // Sixty words that are in sixty sentences each.
         let is_enough = steps.take((words.len() + 2 * brought) as u64)?;
-        own.set(words, numbers);
+        own.set(words);
         let norm = norm(words);
         for other in brought_up.drain() {
             let count = std::mem::take(&mut rare[other as usize]);
-            let range = other as usize..other as usize + 1;
-            let others = d.words_of(&range);
+            let others = d.words(other as usize);
             let together = words.len() + others.len();
             // Most sentences that are brought up by a word or two are far from alike.
             let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
@@ -144,8 +140,8 @@ pub fn seeds(texts: &Weighed<'_>, open: &[bool], steps: &mut Steps<'_>) -> Resul
                 return Ok(seeds);
             }
             let (mut product, mut common) = (0.0, 0);
-            for (word, &number) in others.iter().zip(vocabulary.of(d, &range)) {
-                let weight = own.weight(number);
+            for word in others {
+                let weight = own.weight(word.number);
                 product += word.weight * weight;
                 common += usize::from(weight > 0.0);
             }
@@ -282,7 +278,7 @@ pub fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::vocabulary::Vocabulary;
+    use super::super::sentences;
     use super::*;
     use crate::text::{Analyzed, Analyzer};
 
@@ -308,15 +304,13 @@ mod tests {
         let (mut outcomes, mut alike) = ([0; 2], 0);
         for seed in 0..300 {
             let (a, b) = (text(seed, 1 + seed % 5), text(999 + seed, 1 + seed % 17));
-            let [mut q, mut d] =
-                [&a, &b].map(|text| Sentences::new(text.side(), Stop::NEVER).unwrap());
-            let open: Vec<bool> = (0..q.count()).map(|at| at % 3 != 1).collect();
-            let words = QueryWords::new(&q, Stop::NEVER).unwrap();
-            let document = (&d.ranges[..], &b.tokens.hashes[..]);
-            let may_be = may_be((&q, &words), &open, document, Stop::NEVER).unwrap();
-            let vocabulary = Vocabulary::weigh((&mut q, &words), &mut d, Stop::NEVER).unwrap();
+            let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
+            let open: Vec<bool> = (0..q.len()).map(|at| at % 3 != 1).collect();
+            let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
+            let tokens = &b.tokens.hashes[..];
+            let may_be = may_be(&words, &open, (&d, tokens), Stop::NEVER).unwrap();
+            let texts = Vocabulary::new(&words, (d, tokens), Stop::NEVER).unwrap();
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            let texts = Weighed::new(&q, &d, &vocabulary);
             let found = seeds(&texts, &open, steps).unwrap().all;
             assert!(may_be || found.is_empty(), "{seed}: {found:?}");
             outcomes[usize::from(may_be)] += 1;
@@ -330,12 +324,13 @@ mod tests {
     #[test]
     fn a_query_of_more_sentences_than_bits_may_always_be_alike() {
         let (a, b) = (text(1, 90), text(2, 1));
-        let [q, d] = [&a, &b].map(|text| Sentences::new(text.side(), Stop::NEVER).unwrap());
-        let words = QueryWords::new(&q, Stop::NEVER).unwrap();
-        let document = (&d.ranges[..], &b.tokens.hashes[..]);
-        let ask = |open: &[bool]| may_be((&q, &words), open, document, Stop::NEVER).unwrap();
-        assert!(ask(&vec![true; q.count()]));
-        assert!(!ask(&vec![false; q.count()]));
+        let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
+        let count = q.len();
+        let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
+        let document = (&d[..], &b.tokens.hashes[..]);
+        let ask = |open: &[bool]| may_be(&words, open, document, Stop::NEVER).unwrap();
+        assert!(ask(&vec![true; count]));
+        assert!(!ask(&vec![false; count]));
     }
 
     #[test]

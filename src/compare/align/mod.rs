@@ -37,8 +37,7 @@ use alike::seeds;
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
 pub use copied::runs_bytes;
-use sentences::Sentences;
-use sums::Weighed;
+use sums::Heaps;
 use vocabulary::{QueryWords, Vocabulary};
 
 /// Two ranges of tokens that are one passage.
@@ -81,7 +80,8 @@ const STAGE_STEPS_A_TOKEN: u64 = 64;
 pub struct Prepared {
     /// The seeds of copied passages.
     seeds: copied::Seeds,
-    sentences: Sentences,
+    /// The tokens of its sentences.
+    sentences: Vec<Range<usize>>,
     /// Made when the first document is not merely a copy: many a query has none.
     words: OnceCell<QueryWords>,
 }
@@ -99,15 +99,16 @@ impl Prepared {
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
     pub fn new(query: Side<'_>, stop: Stop<'_>) -> Result<Prepared> {
         let seeds = copied::Seeds::new(&query.tokens.hashes);
-        let sentences = Sentences::new(query, stop)?;
+        let sentences = sentences::ranges(query, stop)?;
         Ok(Prepared { seeds, sentences, words: OnceCell::new() })
     }
 
-    fn words(&self, stop: Stop<'_>) -> Result<&QueryWords> {
+    /// The words of the query, which has these tokens.
+    fn words(&self, tokens: &[u64], stop: Stop<'_>) -> Result<&QueryWords> {
         if let Some(words) = self.words.get() {
             return Ok(words);
         }
-        let words = QueryWords::new(&self.sentences, stop)?;
+        let words = QueryWords::new(self.sentences.clone(), tokens, stop)?;
         Ok(self.words.get_or_init(|| words))
     }
 }
@@ -235,26 +236,24 @@ impl Candidates {
         }
         // A sentence that is copied in part is where a copied passage ends.
         let is_open = |sentence: &Range<usize>| long.covered(sentence) == 0;
-        let open: Vec<bool> = prepared.sentences.ranges.iter().map(is_open).collect();
+        let open: Vec<bool> = prepared.sentences.iter().map(is_open).collect();
         let none = Candidates { rewritten: Vec::new(), summarised: Vec::new() };
         if !open.contains(&true) {
             return Ok(none);
         }
         let (ranges, tokens) = (sentences::ranges(document, stop)?, &document.tokens.hashes[..]);
-        let words = prepared.words(stop)?;
-        if !alike::may_be((&prepared.sentences, words), &open, (&ranges, tokens), stop)? {
+        let words = prepared.words(&query.tokens.hashes, stop)?;
+        if !alike::may_be(words, &open, (&ranges, tokens), stop)? {
             return Ok(none);
         }
-        let mut q = prepared.sentences.clone();
-        let mut d = Sentences::of(ranges, tokens, stop)?;
-        let vocabulary = Vocabulary::weigh((&mut q, words), &mut d, stop)?;
+        let texts = Vocabulary::new(words, (ranges, tokens), stop)?;
         steps.begin_stage();
-        let mut texts = Weighed::new(&q, &d, &vocabulary);
         let seeds = seeds(&texts, &open, steps)?;
+        let mut heaps = Heaps::new(&texts);
         steps.begin_stage();
-        let summarised = summarised::passages(&mut texts, &seeds, steps)?;
+        let summarised = summarised::passages(&mut heaps, &seeds, steps)?;
         steps.begin_stage();
-        let rewritten = rewritten::passages((query, document), &mut texts, seeds, steps)?;
+        let rewritten = rewritten::passages((query, document), &mut heaps, seeds, steps)?;
         Ok(Candidates { rewritten, summarised })
     }
 }

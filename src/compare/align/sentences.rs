@@ -19,46 +19,54 @@ const SENTENCE_TOKENS_MAX: usize = 60;
 pub struct Sentences {
     /// Their tokens.
     pub ranges: Vec<Range<usize>>,
-    /// The words of all, one sentence after the other; those of each by their hashes, ascending.
+    /// The words of all, one sentence after the other; those of each in the order of the text, each once.
     words: Vec<Word>,
     /// Where the words of each sentence begin, and where those of the last end.
     starts: Vec<u32>,
 }
 
-/// A word of a sentence, or of a passage.
+/// A word of a sentence.
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
-    /// The hash of its token.
-    pub hash: u64,
+    /// Its number among all words.
+    pub number: u32,
     /// How often it occurs; once it is weighed, times how much it says (tf-isf).
     pub weight: f64,
 }
 
 impl Sentences {
-    /// The sentences of a text, of which the words are not weighed yet.
+    /// The sentences of a text, of which the [`ranges`] are known, and the hashes of its tokens, to each of which
+    /// `number_of` gives a number. The words are not weighed yet.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(side: Side<'_>, stop: Stop<'_>) -> Result<Sentences> {
-        Sentences::of(ranges(side, stop)?, &side.tokens.hashes, stop)
-    }
-
-    /// The same, of which the [`ranges`] are known, and the hashes of the text's tokens.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn of(ranges: Vec<Range<usize>>, tokens: &[u64], stop: Stop<'_>) -> Result<Sentences> {
+    pub fn of(
+        ranges: Vec<Range<usize>>,
+        tokens: &[u64],
+        mut number_of: impl FnMut(u64) -> u32,
+        stop: Stop<'_>,
+    ) -> Result<Sentences> {
         let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
         let mut starts = Vec::with_capacity(ranges.len() + 1);
-        let mut hashes: Vec<u64> = Vec::with_capacity(SENTENCE_TOKENS_MAX);
+        // Where each word stands that was seen, the place after it: 0 for those that were not.
+        let mut last: Vec<u32> = Vec::new();
         for (at, range) in ranges.iter().enumerate() {
             stop.check_at(at)?;
-            starts.push(words.len() as u32);
-            hashes.clear();
-            hashes.extend_from_slice(&tokens[range.clone()]);
-            hashes.sort_unstable();
-            let same = hashes.chunk_by(|a, b| a == b);
-            words.extend(same.map(|same| Word { hash: same[0], weight: same.len() as f64 }));
+            let start = words.len() as u32;
+            starts.push(start);
+            for &hash in &tokens[range.clone()] {
+                let number = number_of(hash);
+                if number as usize >= last.len() {
+                    last.resize(number as usize + 1, 0);
+                }
+                let last = &mut last[number as usize];
+                if *last > start {
+                    words[*last as usize - 1].weight += 1.0;
+                } else {
+                    words.push(Word { number, weight: 1.0 });
+                    *last = words.len() as u32;
+                }
+            }
         }
         starts.push(words.len() as u32);
         Ok(Sentences { ranges, words, starts })
@@ -81,17 +89,12 @@ impl Sentences {
 
     /// The words of a sentence.
     pub fn words(&self, sentence: usize) -> &[Word] {
-        &self.words[self.places(&(sentence..sentence + 1))]
+        self.words_of(&(sentence..sentence + 1))
     }
 
     /// The words of several sentences, one sentence after the other.
     pub fn words_of(&self, sentences: &Range<usize>) -> &[Word] {
-        &self.words[self.places(sentences)]
-    }
-
-    /// The places of the words of several sentences among all.
-    pub fn places(&self, sentences: &Range<usize>) -> Range<usize> {
-        self.starts[sentences.start] as usize..self.starts[sentences.end] as usize
+        &self.words[self.starts[sentences.start] as usize..self.starts[sentences.end] as usize]
     }
 
     /// The tokens of a range of sentences.
@@ -171,8 +174,8 @@ mod tests {
     fn lengths(text: &str) -> Vec<usize> {
         let analyzer: Analyzer = "words".parse().unwrap();
         let analyzed = Analyzed::new(text.into(), &analyzer, Stop::NEVER).unwrap();
-        let sentences = Sentences::new(analyzed.side(), Stop::NEVER).unwrap();
-        sentences.ranges.iter().map(Range::len).collect()
+        let ranges = ranges(analyzed.side(), Stop::NEVER).unwrap();
+        ranges.iter().map(Range::len).collect()
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::sentences::{Sentences, Word};
+use super::sentences::Word;
 use super::vocabulary::Vocabulary;
 
 /// What it takes to add up the weights of words, for each.
@@ -25,15 +25,15 @@ impl Sums {
     }
 
     /// Forgets the words that are there, and adds these up.
-    pub fn set(&mut self, words: &[Word], numbers: &[u32]) {
+    pub fn set(&mut self, words: &[Word]) {
         for &number in &self.words {
             self.weights[number as usize] = 0.0;
         }
         self.words.clear();
-        for (word, &number) in words.iter().zip(numbers) {
-            let weight = &mut self.weights[number as usize];
+        for word in words {
+            let weight = &mut self.weights[word.number as usize];
             if *weight == 0.0 {
-                self.words.push(number);
+                self.words.push(word.number);
             }
             *weight += word.weight;
         }
@@ -67,34 +67,29 @@ impl Sums {
     }
 }
 
-/// The sentences of a query and of a document, of which the words are weighed.
-pub struct Weighed<'a> {
-    /// The query.
-    pub q: &'a Sentences,
-    /// The document.
-    pub d: &'a Sentences,
-    /// The words of both.
-    pub vocabulary: &'a Vocabulary<'a>,
-    heaps: [Sums; 2],
+/// The sentences of a query and of a document, to be compared as heaps.
+pub struct Heaps<'a> {
+    /// The query and the document.
+    pub texts: &'a Vocabulary,
+    sums: [Sums; 2],
 }
 
-impl<'a> Weighed<'a> {
-    /// These sentences.
-    pub fn new(q: &'a Sentences, d: &'a Sentences, vocabulary: &'a Vocabulary<'a>) -> Weighed<'a> {
-        let heaps = [(); 2].map(|()| Sums::new(vocabulary.count()));
-        Weighed { q, d, vocabulary, heaps }
+impl<'a> Heaps<'a> {
+    /// Those of these texts.
+    pub fn new(texts: &'a Vocabulary) -> Heaps<'a> {
+        Heaps { texts, sums: [(); 2].map(|()| Sums::new(texts.count())) }
     }
 
     /// The number of words, repeated ones included, of these sentences of the query and those of the document.
     pub fn words(&self, a: &Range<usize>, b: &Range<usize>) -> usize {
-        self.q.places(a).len() + self.d.places(b).len()
+        self.texts.q.words_of(a).len() + self.texts.d.words_of(b).len()
     }
 
     /// What they say together.
-    pub fn heaps(&mut self, a: &Range<usize>, b: &Range<usize>) -> [&Sums; 2] {
-        let [of_query, of_document] = &mut self.heaps;
-        of_query.set(self.q.words_of(a), self.vocabulary.of_query.of(self.q, a));
-        of_document.set(self.d.words_of(b), self.vocabulary.of(self.d, b));
+    pub fn of(&mut self, a: &Range<usize>, b: &Range<usize>) -> [&Sums; 2] {
+        let [of_query, of_document] = &mut self.sums;
+        of_query.set(self.texts.q.words_of(a));
+        of_document.set(self.texts.d.words_of(b));
         [of_query, of_document]
     }
 }
@@ -122,9 +117,8 @@ mod tests {
         for first in texts {
             for second in texts {
                 for (sums, text) in [(&mut a, first), (&mut b, second)] {
-                    let word = |&(number, weight)| Word { hash: u64::from(number) << 9, weight };
-                    let words: Vec<Word> = text.iter().map(word).collect();
-                    sums.set(&words, &text.iter().map(|word| word.0).collect::<Vec<_>>());
+                    let word = |&(number, weight)| Word { number, weight };
+                    sums.set(&text.iter().map(word).collect::<Vec<_>>());
                 }
                 let (x, y) = (naive(first), naive(second));
                 let norm =

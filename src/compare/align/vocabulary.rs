@@ -1,13 +1,13 @@
 //! How much do the words of two texts say, and in which sentences of the document are the query's?
 //!
-//! Words are weighted by how few sentences of both texts have them (tf-isf).
+//! Words have numbers, and are weighted by how few sentences of both texts have them (tf-isf).
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::ROOM;
 use super::known::Known;
-use super::sentences::Sentences;
+use super::sentences::{Sentences, Word};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::number::ln;
@@ -15,43 +15,33 @@ use crate::stop::Stop;
 
 type Numbers = HashMap<u64, u32, BuildKeyHasher>;
 
-/// The number of a word; a new one gets the next, and a count.
-fn number_in(numbers: &mut Numbers, hash: u64, counts: &mut Vec<u32>) -> u32 {
-    *numbers.entry(hash).or_insert_with(|| {
-        counts.push(0);
-        counts.len() as u32 - 1
-    })
-}
-
 /// The words of a query, each with a number: found once for all documents.
 pub struct QueryWords {
     numbers: Numbers,
     known: Known,
-    /// The numbers of the words of its sentences, one sentence after the other.
-    in_order: Vec<u32>,
+    /// The sentences that they are in.
+    pub sentences: Sentences,
     /// In how many sentences each word is.
     counts: Vec<u32>,
 }
 
 impl QueryWords {
-    /// The words of these sentences.
+    /// The words of these tokens, which are sentences by the `ranges`.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(q: &Sentences, stop: Stop<'_>) -> Result<QueryWords> {
-        let words = q.all_words();
+    pub fn new(ranges: Vec<Range<usize>>, tokens: &[u64], stop: Stop<'_>) -> Result<QueryWords> {
         let mut numbers = Numbers::default();
-        numbers.reserve(words.len().min(ROOM));
-        let mut counts: Vec<u32> = Vec::new();
-        let mut in_order = Vec::with_capacity(words.len());
-        for (at, word) in words.iter().enumerate() {
-            stop.check_at(at)?;
-            let number = number_in(&mut numbers, word.hash, &mut counts);
-            counts[number as usize] += 1;
-            in_order.push(number);
-        }
+        numbers.reserve(tokens.len().min(ROOM));
+        let number_of = |hash| {
+            let next = numbers.len() as u32;
+            *numbers.entry(hash).or_insert(next)
+        };
+        let sentences = Sentences::of(ranges, tokens, number_of, stop)?;
         let known = Known::new(numbers.keys().copied());
-        Ok(QueryWords { numbers, known, in_order, counts })
+        let mut counts = vec![0; numbers.len()];
+        count(&mut counts, &sentences, stop)?;
+        Ok(QueryWords { numbers, known, sentences, counts })
     }
 
     /// How many words there are.
@@ -64,46 +54,61 @@ impl QueryWords {
     pub fn number(&self, hash: u64) -> Option<u32> {
         if self.known.may_have(hash) { self.numbers.get(&hash).copied() } else { None }
     }
-
-    /// The numbers of the words of some sentences.
-    pub fn of(&self, q: &Sentences, sentences: &Range<usize>) -> &[u32] {
-        &self.in_order[q.places(sentences)]
-    }
 }
 
-/// The words of a query and a document, which are weighed.
-pub struct Vocabulary<'a> {
-    /// Those of the query.
-    pub of_query: &'a QueryWords,
-    /// The numbers of the words of the document, in their order; those that the query does not have come after those
-    /// that it has.
-    numbers: Vec<u32>,
+/// How much a word says that is in `count` of so many sentences, in 4,096ths: then what the words of a sentence add
+/// up to is exact, whatever their order, and the first of equals is the first.
+fn says_of(count: u32, sentences: usize) -> f64 {
+    (ln(1.0 + sentences as f64 / f64::from(count)) * 4096.0).round() / 4096.0
+}
+
+/// Adds up in how many sentences each word is.
+fn count(counts: &mut [u32], sentences: &Sentences, stop: Stop<'_>) -> Result<()> {
+    for (at, word) in sentences.all_words().iter().enumerate() {
+        stop.check_at(at)?;
+        counts[word.number as usize] += 1;
+    }
+    Ok(())
+}
+
+/// The sentences of a query and of a document, of which the words are weighed.
+pub struct Vocabulary {
+    /// The query.
+    pub q: Sentences,
+    /// The document; the words that the query does not have come after those that it has.
+    pub d: Sentences,
+    /// How many words the query has.
+    of_query: usize,
+    /// How many words both have.
     count: usize,
 }
 
-impl<'a> Vocabulary<'a> {
-    /// Weighs all words: a word says ln(1 + sentences / sentences with the word), over both texts. The
-    /// one is for texts of a sentence or two, of which every shared word would say nothing.
+impl Vocabulary {
+    /// Weighs the words of a query, and of a document, which has these tokens, sentences by the `ranges`: a word says
+    /// ln(1 + sentences / sentences with the word), over both texts. The one is for texts of a sentence or two, of
+    /// which every shared word would say nothing.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn weigh(
-        (q, of_query): (&mut Sentences, &'a QueryWords),
-        d: &mut Sentences,
+    pub fn new(
+        words: &QueryWords,
+        (ranges, tokens): (Vec<Range<usize>>, &[u64]),
         stop: Stop<'_>,
-    ) -> Result<Vocabulary<'a>> {
-        let words = d.all_words();
+    ) -> Result<Vocabulary> {
+        let of_query = words.count();
         let mut others = Numbers::default();
-        others.reserve(words.len().min(ROOM).max(words.len() / 4));
-        let mut counts = of_query.counts.clone();
-        let mut numbers = Vec::with_capacity(words.len());
-        for (at, word) in words.iter().enumerate() {
-            stop.check_at(at)?;
-            let number = of_query.number(word.hash);
-            let number = number.unwrap_or_else(|| number_in(&mut others, word.hash, &mut counts));
-            counts[number as usize] += 1;
-            numbers.push(number);
-        }
+        others.reserve(tokens.len().min(ROOM).max(tokens.len() / 4));
+        let number_of = |hash| {
+            words.number(hash).unwrap_or_else(|| {
+                let next = (of_query + others.len()) as u32;
+                *others.entry(hash).or_insert(next)
+            })
+        };
+        let mut d = Sentences::of(ranges, tokens, number_of, stop)?;
+        let mut q = words.sentences.clone();
+        let mut counts = words.counts.clone();
+        counts.resize(of_query + others.len(), 0);
+        count(&mut counts, &d, stop)?;
         let sentences = q.count() + d.count();
         // Few words are in many sentences, and a logarithm takes as long as ten words.
         let mut of_count = vec![0.0; sentences + 1];
@@ -112,18 +117,17 @@ impl<'a> Vocabulary<'a> {
             stop.check_at(at)?;
             let known = &mut of_count[count as usize];
             if *known == 0.0 {
-                *known = ln(1.0 + sentences as f64 / f64::from(count));
+                *known = says_of(count, sentences);
             }
             says.push(*known);
         }
-        for (sentences, numbers) in [(q, &of_query.in_order), (d, &numbers)] {
-            let words = sentences.all_words_mut().iter_mut();
-            for (at, (word, &number)) in words.zip(numbers).enumerate() {
+        for text in [&mut q, &mut d] {
+            for (at, word) in text.all_words_mut().iter_mut().enumerate() {
                 stop.check_at(at)?;
-                word.weight *= says[number as usize];
+                word.weight *= says[word.number as usize];
             }
         }
-        Ok(Vocabulary { of_query, numbers, count: counts.len() })
+        Ok(Vocabulary { q, d, of_query, count: counts.len() })
     }
 
     /// How many words both texts have.
@@ -131,21 +135,16 @@ impl<'a> Vocabulary<'a> {
         self.count
     }
 
-    /// The numbers of the words of some sentences of the document.
-    pub fn of(&self, d: &Sentences, sentences: &Range<usize>) -> &[u32] {
-        &self.numbers[d.places(sentences)]
-    }
-
     /// In which sentences of the document each word of the query is.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn places(&self, d: &Sentences, stop: Stop<'_>) -> Result<Places> {
-        let count = self.of_query.count();
+    pub fn places(&self, stop: Stop<'_>) -> Result<Places> {
+        let count = self.of_query;
         let mut starts = vec![0u32; count + 1];
-        for (at, &number) in self.numbers.iter().enumerate() {
+        for (at, word) in self.d.all_words().iter().enumerate() {
             stop.check_at(at)?;
-            if let Some(starts) = starts.get_mut(number as usize + 1) {
+            if let Some(starts) = starts.get_mut(word.number as usize + 1) {
                 *starts += 1;
             }
         }
@@ -154,11 +153,11 @@ impl<'a> Vocabulary<'a> {
         }
         let mut free = starts.clone();
         let mut sentences = vec![0u32; starts[count] as usize];
-        for sentence in 0..d.count() {
+        for sentence in 0..self.d.count() {
             stop.check_at(sentence)?;
-            let numbers = self.of(d, &(sentence..sentence + 1));
-            for &number in numbers.iter().filter(|&&number| (number as usize) < count) {
-                let free = &mut free[number as usize];
+            let is_known = |word: &&Word| (word.number as usize) < count;
+            for word in self.d.words(sentence).iter().filter(is_known) {
+                let free = &mut free[word.number as usize];
                 sentences[*free as usize] = sentence as u32;
                 *free += 1;
             }
@@ -188,6 +187,7 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sentences::ranges;
     use super::*;
     use crate::text::{Analyzed, Analyzer};
 
@@ -202,38 +202,49 @@ mod tests {
             "The cat ran past. Nobody saw the cat and the dog. They had gone home. The end was near.",
         ];
         let [a, b] = texts.map(analyzed);
-        let [q, d] = [&a, &b].map(|text| Sentences::new(text.side(), Stop::NEVER).unwrap());
-        let (mut weighed_q, mut weighed_d) = (q.clone(), d.clone());
-        let words = QueryWords::new(&q, Stop::NEVER).unwrap();
-        let found = Vocabulary::weigh((&mut weighed_q, &words), &mut weighed_d, Stop::NEVER);
-        let places = found.unwrap().places(&d, Stop::NEVER).unwrap();
-        let has = |sentences: &Sentences, at: usize, hash: u64| {
-            sentences.words(at).iter().any(|word| word.hash == hash)
-        };
-        let count = |sentences: &Sentences, hash: u64| {
-            (0..sentences.count()).filter(|&at| has(sentences, at, hash)).count()
-        };
-        let all = (q.count() + d.count()) as f64;
-        for (plain, weighed) in [(&q, &weighed_q), (&d, &weighed_d)] {
-            for (word, weighed) in plain.all_words().iter().zip(weighed.all_words()) {
-                let with = count(&q, word.hash) + count(&d, word.hash);
-                assert_eq!(weighed.weight, word.weight * ln(1.0 + all / with as f64));
+        let [of_a, of_b] = [&a, &b].map(|text| ranges(text.side(), Stop::NEVER).unwrap());
+        let words = QueryWords::new(of_a.clone(), &a.tokens.hashes, Stop::NEVER).unwrap();
+        let document = (of_b.clone(), &b.tokens.hashes[..]);
+        let vocabulary = Vocabulary::new(&words, document, Stop::NEVER).unwrap();
+        let places = vocabulary.places(Stop::NEVER).unwrap();
+        let tokens = [(&a, &of_a), (&b, &of_b)].map(|(text, ranges)| {
+            let hashes = |range: &Range<usize>| text.tokens.hashes[range.clone()].to_vec();
+            ranges.iter().map(hashes).collect::<Vec<_>>()
+        });
+        let all: Vec<&Vec<u64>> = tokens.iter().flatten().collect();
+        let (mut numbers, mut shared) = (HashMap::new(), 0);
+        for (sentences, tokens) in [&vocabulary.q, &vocabulary.d].into_iter().zip(&tokens) {
+            assert_eq!(sentences.count(), tokens.len());
+            for (at, tokens) in tokens.iter().enumerate() {
+                let mut seen: Vec<u64> = Vec::new();
+                for hash in tokens {
+                    if !seen.contains(hash) {
+                        seen.push(*hash);
+                    }
+                }
+                assert_eq!(sentences.words(at).len(), seen.len());
+                for (word, hash) in sentences.words(at).iter().zip(seen) {
+                    assert_eq!(*numbers.entry(hash).or_insert(word.number), word.number);
+                    let times = tokens.iter().filter(|&&other| other == hash).count() as f64;
+                    let with = all.iter().filter(|tokens| tokens.contains(&hash)).count() as u32;
+                    assert_eq!(word.weight, times * says_of(with, all.len()));
+                    let exact = times * ln(1.0 + all.len() as f64 / f64::from(with));
+                    assert!((word.weight - exact).abs() < times / 4096.0);
+                }
             }
         }
-        let mut shared = 0;
-        for sentence in 0..q.count() {
-            for (word, &number) in
-                q.words(sentence).iter().zip(words.of(&q, &(sentence..sentence + 1)))
-            {
-                assert_eq!(words.number(word.hash), Some(number));
-                let expected = (0..d.count()).filter(|&at| has(&d, at, word.hash));
+        for (hash, &number) in &numbers {
+            let is_known = tokens[0].iter().flatten().any(|other| other == hash);
+            assert_eq!(words.number(*hash), is_known.then_some(number));
+            if is_known {
+                let expected = (0..tokens[1].len()).filter(|&at| tokens[1][at].contains(hash));
                 let expected: Vec<u32> = expected.map(|at| at as u32).collect();
                 assert_eq!(places.of(number), expected);
                 shared += expected.len();
             }
         }
-        assert!(shared > 10, "{shared}");
-        let only_there = d.all_words().iter().filter(|word| count(&q, word.hash) == 0);
-        assert!(only_there.filter(|word| words.number(word.hash).is_none()).count() > 5);
+        assert!(shared > 5, "{shared}");
+        assert!(vocabulary.count() > words.count() + 5);
+        assert_eq!(vocabulary.count(), numbers.len());
     }
 }
