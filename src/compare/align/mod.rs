@@ -69,7 +69,7 @@ pub struct Alignment {
 
 /// Each of the five stages of an alignment (copied passages, pairs of sentences, groups of them that
 /// are summaries, groups of them that were rewritten, selection among all) takes no more steps than
-/// this, plus a number for each token: some seconds. Two volumes of RFCs of 8 MB take 122 million in
+/// this, plus a number for each token: some seconds. Two volumes of RFCs of 8 MB take 88 million in
 /// the longest stage, of 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
