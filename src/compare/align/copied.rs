@@ -7,7 +7,7 @@ use super::known::Known;
 use super::{PASSAGE_TOKENS_MIN, ROOM};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
-use crate::stop::Steps;
+use crate::stop::{Steps, Stop};
 
 /// Runs of this many equal tokens are seeds. With 5, as an index has by default, a passage of which
 /// every fifth word was changed falls apart.
@@ -57,16 +57,20 @@ pub struct Seeds {
 
 impl Seeds {
     /// Those of a sequence of token hashes.
-    pub fn new(query: &[u64]) -> Seeds {
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn new(query: &[u64], stop: Stop<'_>) -> Result<Seeds> {
         let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
         numbers.reserve(query.len().min(ROOM));
-        let number = |seed| {
+        let mut in_order = Vec::with_capacity(query.len());
+        for (at, seed) in seeds(query).enumerate() {
+            stop.check_at(at)?;
             let next = numbers.len() as u32;
-            *numbers.entry(seed).or_insert(next)
-        };
-        let in_order = seeds(query).map(number).collect();
+            in_order.push(*numbers.entry(seed).or_insert(next));
+        }
         let known = Known::new(numbers.keys().copied());
-        Seeds { numbers, known, in_order }
+        Ok(Seeds { numbers, known, in_order })
     }
 
     /// The number of a seed, if the query has it.
@@ -206,17 +210,20 @@ fn seeds(tokens: &[u64]) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIter
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stop::Stop;
     use proptest::prelude::*;
 
+    fn seeds(query: &[u64]) -> Seeds {
+        Seeds::new(query, Stop::NEVER).unwrap()
+    }
+
     fn passages(query: &[u64], document: &[u64]) -> Vec<Chain> {
-        super::passages((query, &Seeds::new(query)), document, &mut Steps::unbounded(Stop::NEVER))
-            .unwrap()
+        let steps = &mut Steps::unbounded(Stop::NEVER);
+        super::passages((query, &seeds(query)), document, steps).unwrap()
     }
 
     fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
         let steps = &mut Steps::unbounded(Stop::NEVER);
-        super::matches((query, &Seeds::new(query)), document, usize::MAX, steps).unwrap()
+        super::matches((query, &seeds(query)), document, usize::MAX, steps).unwrap()
     }
 
     /// Every maximal run of equal tokens, by definition.

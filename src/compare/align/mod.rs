@@ -98,7 +98,7 @@ impl Prepared {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
     pub fn new(query: Side<'_>, stop: Stop<'_>) -> Result<Prepared> {
-        let seeds = copied::Seeds::new(&query.tokens.hashes);
+        let seeds = copied::Seeds::new(&query.tokens.hashes, stop)?;
         let sentences = sentences::ranges(query, stop)?;
         Ok(Prepared { seeds, sentences, words: OnceCell::new() })
     }

@@ -48,7 +48,7 @@ impl Sentences {
     ) -> Result<Sentences> {
         let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
         let mut starts = Vec::with_capacity(ranges.len() + 1);
-        // Where each word stands that was seen, the place after it: 0 for those that were not.
+        // For each word the place after its last one in `words`; 0 if it has not been seen.
         let mut last: Vec<u32> = Vec::new();
         for (at, range) in ranges.iter().enumerate() {
             stop.check_at(at)?;

@@ -12,7 +12,7 @@ pub const SUM_STEPS_A_WORD: usize = 2;
 
 /// The weights of some words, by their numbers.
 pub struct Sums {
-    /// Nothing for a word that is not there: what is there says something.
+    /// 0 for a word that is not there; no word that is there weighs 0.
     weights: Vec<f64>,
     /// The words that are there, in the order in which they came.
     words: Vec<u32>,
