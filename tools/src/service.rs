@@ -222,11 +222,9 @@ impl Service {
         let (is_done, added) = (AtomicBool::new(false), AtomicU64::new(0));
         let bytes = AtomicU64::new(0);
         let started = Instant::now();
-        let texts = match beside {
+        let mut batches = match beside {
             Beside::Nothing | Beside::NothingAnyMore => Vec::new(),
-            Beside::Adding | Beside::AddingAndCompacting => {
-                documents(&self.added)?.collect::<Result<_>>()?
-            }
+            Beside::Adding | Beside::AddingAndCompacting => batches(&self.added, beside)?,
         };
         let mut compactions = 0;
         let result = std::thread::scope(|scope| -> Result {
@@ -234,24 +232,17 @@ impl Service {
                 let client = Client::new(&service.url, None).map_err(|e| e.to_string())?;
                 // Over and over, with other ids, so that it does not end.
                 for round in 0.. {
-                    for batch in texts.chunks(100) {
+                    for batch in &mut batches {
                         if is_done.load(Ordering::Relaxed) {
                             return Ok(());
                         }
-                        let mut lines = Vec::new();
-                        for document in batch {
-                            let id = format!("added/{beside:?}/{round}/{}", document.id);
-                            let (text, meta) = (document.text.clone(), serde_json::Map::new());
-                            bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
-                            let line = serde_json::to_string(&DocumentBody { id, text, meta });
-                            lines.extend(line.map_err(|e| e.to_string())?.into_bytes());
-                            lines.push(b'\n');
-                        }
-                        let sent = client.add_lines(&lines, Commit::Auto);
+                        batch.set_round(round);
+                        let sent = client.add_lines(&batch.lines, Commit::Auto);
                         let report = sent.map_err(|e| e.to_string())?.report;
                         added.fetch_add(report.added + report.replaced, Ordering::Relaxed);
+                        bytes.fetch_add(batch.text_bytes, Ordering::Relaxed);
                     }
-                    if texts.is_empty() {
+                    if batches.is_empty() {
                         return Ok(());
                     }
                 }
@@ -334,6 +325,52 @@ impl Service {
             _ => Err(format!("{name}: {errors} requests failed, {wrong} answers are wrong").into()),
         }
     }
+}
+
+/// Documents as they are sent: made before, because the threads that add and those that search share the
+/// processors.
+struct Batch {
+    lines: Vec<u8>,
+    /// Where the round stands in each id.
+    rounds: Vec<usize>,
+    text_bytes: u64,
+}
+
+/// The digits of a round.
+const ROUND_DIGITS: usize = 10;
+
+impl Batch {
+    /// Gives the documents ids that no other round has.
+    fn set_round(&mut self, round: u32) {
+        let digits = format!("{round:0ROUND_DIGITS$}");
+        for &at in &self.rounds {
+            self.lines[at..at + ROUND_DIGITS].copy_from_slice(digits.as_bytes());
+        }
+    }
+}
+
+/// The documents of a corpus, a hundred at a time.
+fn batches(corpus: &Path, beside: Beside) -> Result<Vec<Batch>> {
+    const DOCUMENTS: usize = 100;
+    let mut batches: Vec<Batch> = Vec::new();
+    for document in documents(corpus)? {
+        let document = document?;
+        if batches.last().is_none_or(|batch| batch.rounds.len() == DOCUMENTS) {
+            batches.push(Batch { lines: Vec::new(), rounds: Vec::new(), text_bytes: 0 });
+        }
+        let Some(Batch { lines, rounds, text_bytes }) = batches.last_mut() else { break };
+        let before = format!("{{\"id\":\"{beside:?}/");
+        rounds.push(lines.len() + before.len());
+        *text_bytes += document.text.len() as u64;
+        let id = format!("{beside:?}/{:0ROUND_DIGITS$}/{}", 0, document.id);
+        let (text, meta) = (document.text, serde_json::Map::new());
+        serde_json::to_writer(&mut *lines, &DocumentBody { id, text, meta })?;
+        lines.push(b'\n');
+        let is_round =
+            rounds.last().is_some_and(|&at| lines[at..].starts_with(&[b'0'; ROUND_DIGITS]));
+        assert!(is_round, "a body begins with its id");
+    }
+    Ok(batches)
 }
 
 /// Whether an answer has what the library found before, but for what documents that were added since
