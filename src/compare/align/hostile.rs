@@ -117,6 +117,20 @@ fn repeated(count: usize) -> Text {
     Text::new(one.repeat(count))
 }
 
+/// So many sentences of three words, of which there are sixty; and a text of 1,200 of them, of which each word is in
+/// sixty: no more, so that it brings them up. A sentence of the one is like some 180 of the other.
+fn alike_sentences(sentences: u64) -> [Text; 2] {
+    let text = |words: &mut dyn Iterator<Item = [u64; 3]>| {
+        let sentence = |[a, b, c]: [u64; 3]| format!("w{} w{} w{}. ", a % 60, b % 60, c % 60);
+        Text::new(words.map(sentence).collect())
+    };
+    let drawn = |at: u64, turn: u64| 20 * turn + mix64(3 * at + turn) % 20;
+    [
+        text(&mut (0..sentences).map(|at| [0, 1, 2].map(|turn| drawn(at, turn)))),
+        text(&mut (0..1200).map(|at| [at, at + 1 + at / 60, at + 40])),
+    ]
+}
+
 /// The pairs, by what they are.
 fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
     let count = size as u64;
@@ -129,8 +143,23 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
         ("one sentence", [repeated(size / 80), repeated(size / 90)]),
         ("one word", [1, 2].map(|i| Text::new("word ".repeat(size / 5 - i)))),
         ("dots", [1, 2].map(|i| Text::new(". ".repeat(size / 2 - i)))),
+        ("alike sentences", alike_sentences(count / 1000)),
         ("words that end", [1, 2].map(|i| Text::new("a b c. ".repeat(size / 7 - i)))),
     ]
+}
+
+#[test]
+fn no_more_alike_sentences_are_paired_than_there_is_memory_for() {
+    // Pairs of a query of 100,000 tokens took 200 MB, of which a search took nothing of its budget.
+    let texts = alike_sentences(1 << 10);
+    let (steps, alignment) = steps_of(&texts);
+    let [query, document] = texts.each_ref().map(|text| text.tokens.hashes.len());
+    let most = seeds_max(query) as u64;
+    assert!(!alignment.is_complete && most < 180 << 10, "{most} pairs");
+    let bound = 64 * (most + (query + document) as u64) * u64::from(most.ilog2());
+    assert!(steps <= bound, "{steps} steps");
+    // An eighth of the sentences has fewer pairs.
+    assert!(steps_of(&alike_sentences(128)).1.is_complete);
 }
 
 /// The alignment of two texts within a number of steps.

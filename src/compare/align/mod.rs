@@ -33,7 +33,7 @@ use crate::stop::{Steps, Stop};
 pub use crate::text::Side;
 
 use adjoining::Part;
-use alike::seeds;
+use alike::{seeds, seeds_max};
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
 pub use copied::runs_bytes;
@@ -248,7 +248,8 @@ impl Candidates {
         }
         let texts = Vocabulary::new(words, (ranges, tokens), stop)?;
         steps.begin_stage();
-        let seeds = seeds(&texts, &open, steps)?;
+        let seeds_max = seeds_max(query.tokens.hashes.len());
+        let seeds = seeds(&texts, &open, seeds_max, steps)?;
         let mut heaps = Heaps::new(&texts);
         steps.begin_stage();
         let summarised = summarised::passages(&mut heaps, &seeds, steps)?;
