@@ -147,10 +147,15 @@ impl Passages {
         self
     }
 
-    /// All passages there are, as ranges of tokens.
-    pub(crate) fn of_tokens(found: Vec<Passage>) -> Passages {
+    /// Passages that are ranges of tokens.
+    fn of_tokens(found: Vec<Passage>, complete: bool) -> Passages {
         let places = found.iter().map(|passage| passage.query.0..passage.query.1).collect();
-        Passages { found, complete: true, places }
+        Passages { found, complete, places }
+    }
+
+    /// No passages, because there are none.
+    pub(crate) fn none() -> Passages {
+        Passages::of_tokens(Vec::new(), true)
     }
 
     /// The number of tokens of the query that are in any of them. Passages may overlap; what is in two
@@ -251,8 +256,15 @@ pub fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
 /// The maximum number of tokens between two fingerprints of one passage.
 const GAP_TOKENS_MAX: usize = 40;
 
-/// A fingerprint that the document has more often chains nothing.
+/// A fingerprint that the document has more often chains nothing, if others do.
 const OCCURRENCES_MAX: usize = 16;
+
+/// The maximum number of matches of fingerprints, with one more for each fingerprint of the query: where two texts have
+/// so many, both repeat themselves.
+const MATCHES_MAX: usize = 1 << 15;
+
+/// The memory, in bytes, that a match takes at most, with its chain, while there is room for twice as many.
+const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>());
 
 /// The signatures of a query and of a document, as far as they are the same.
 pub struct Shared<'a> {
@@ -268,22 +280,55 @@ pub struct Shared<'a> {
     pub tokens: (u32, u32),
 }
 
+/// How much is matched.
+struct Maxima {
+    /// A key that the document has more often matches nothing.
+    occurrences: usize,
+    /// The places of the document for each of the query.
+    places: usize,
+    /// The pairs of places, and those of one more place of the query.
+    matches: usize,
+}
+
 impl Shared<'_> {
+    /// The memory, in bytes, that finding the passages takes at most.
+    pub fn passages_bytes(&self) -> usize {
+        let matches = self.matches_max().min(self.signature.len().saturating_mul(OCCURRENCES_MAX));
+        let places = size_of_val(self.occurrences);
+        // No more chains are kept than there are places.
+        let kept = self.signature.len().saturating_mul(MATCH_BYTES);
+        matches.saturating_mul(MATCH_BYTES).saturating_add(places).saturating_add(kept)
+    }
+
+    fn matches_max(&self) -> usize {
+        MATCHES_MAX.saturating_add(self.signature.len())
+    }
+
     /// The passages that the shared fingerprints alone tell of, as ranges of tokens; none if these
     /// stand for no place.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn passages(&self, stop: Stop<'_>) -> Result<Vec<Passage>> {
-        let Some(extent) = self.extent else { return Ok(Vec::new()) };
-        // Sixteen places for each fingerprint, and as many chains open: it needs no bound.
+    pub fn passages(&self, stop: Stop<'_>) -> Result<Passages> {
+        self.passages_within(self.matches_max(), stop)
+    }
+
+    /// The same, with another maximum number of matches.
+    fn passages_within(&self, matches_max: usize, stop: Stop<'_>) -> Result<Passages> {
+        let Some(extent) = self.extent else { return Ok(Passages::none()) };
+        // Matches are bounded, and so are the chains that one may continue.
         let mut steps = Steps::unbounded(stop);
         let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
         places.sort_unstable();
-        let mut matches = self.matches(extent, &places, (OCCURRENCES_MAX, usize::MAX), stop)?;
+        let mut find = |occurrences_max: usize, places_max: usize| {
+            let maxima =
+                Maxima { occurrences: occurrences_max, places: places_max, matches: matches_max };
+            self.matches(extent, &places, maxima, &mut steps)
+        };
+        let mut matches = find(OCCURRENCES_MAX, usize::MAX)?;
         if matches.is_empty() {
             // Both repeat themselves: the first places then.
-            matches = self.matches(extent, &places, (usize::MAX, 1), stop)?;
+            matches = find(usize::MAX, 1)?;
         }
         let chains = chains(&matches, GAP_TOKENS_MAX, &mut steps)?;
         let mut found = distinct(chains, &mut steps)?;
@@ -300,29 +345,32 @@ impl Shared<'_> {
             stop.check_at(at)?;
             Ok(self.passage(chain, &matches))
         });
-        told.collect()
+        Ok(Passages::of_tokens(told.collect::<Result<_>>()?, steps.is_complete()))
     }
 
-    /// The pairs of places of each key that the document has at most `occurrences_max` times, at
-    /// most `places_max` for each place of the query.
+    /// The pairs of places of each key that the document has, as many as there may be.
     fn matches(
         &self,
         extent: Extent,
         places: &[(u32, u32)],
-        (occurrences_max, places_max): (usize, usize),
-        stop: Stop<'_>,
+        maxima: Maxima,
+        steps: &mut Steps<'_>,
     ) -> Result<Vec<Match>> {
         let mut matches = Vec::new();
         for (at, fingerprint) in self.signature.iter().enumerate() {
-            stop.check_at(at)?;
+            steps.stop().check_at(at)?;
+            if matches.len() >= maxima.matches {
+                steps.cut();
+                break;
+            }
             let Ok(key) = self.keys.binary_search(&fingerprint.key) else { continue };
             let first = places.partition_point(|place| (place.0 as usize) < key);
             let same = places[first..].partition_point(|place| place.0 as usize == key);
-            if same <= occurrences_max {
+            if same <= maxima.occurrences {
                 // Both have the same piece, so it is as long in the document.
                 let end = extent.end(self.signature, at, self.tokens.0);
                 let len = end.saturating_sub(fingerprint.position).max(1);
-                let places = places[first..first + same].iter().take(places_max);
+                let places = places[first..first + same].iter().take(maxima.places);
                 matches.extend(places.map(|&(_, position)| Match {
                     query: fingerprint.position as usize,
                     hit: position as usize,
@@ -352,5 +400,40 @@ impl Shared<'_> {
         let in_query = at(query.1).saturating_sub(at(query.0)).max(1);
         let similarity = (shared.len() as f64 / in_query as f64).min(1.0);
         Passage::new(query, hit, Unit::Tokens, query.1 - query.0, similarity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many fingerprints, which are sixteen by turns.
+    fn repeated(count: u32) -> Vec<Fingerprint> {
+        (0..count).map(|at| Fingerprint { key: u64::from(at % 16), position: at }).collect()
+    }
+
+    #[test]
+    fn the_matches_of_two_texts_that_repeat_themselves_are_bounded() {
+        // Each place of the query is matched with sixteen of the document.
+        let keys: Vec<u64> = (0..16).collect();
+        let occurrences: Vec<(u32, u32)> = (0..256).map(|at| (at % 16, at)).collect();
+        let shared = |signature: &[Fingerprint], matches_max: Option<usize>| {
+            let tokens = (signature.len() as u32 + 4, 260);
+            let extent = Some(Extent::Exactly(5));
+            let (keys, occurrences) = (&keys[..], &occurrences[..]);
+            let shared = Shared { signature, keys, occurrences, extent, tokens };
+            let matches_max = matches_max.unwrap_or_else(|| shared.matches_max());
+            shared.passages_within(matches_max, Stop::NEVER).unwrap()
+        };
+        let query = repeated(256);
+        let all = shared(&query, None);
+        assert!(all.complete && all.tokens() == 260, "{all:?}");
+        assert_eq!(shared(&query, Some(256 * 16)), all);
+        let cut = shared(&query, Some(100));
+        assert!(!cut.complete && !cut.found.is_empty(), "{cut:?}");
+        let many = repeated(40_000);
+        assert!(many.len() * OCCURRENCES_MAX > 10 * MATCHES_MAX);
+        assert!(!shared(&many, None).complete);
+        assert!(shared(&many[..2_000], None).complete);
     }
 }

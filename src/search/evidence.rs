@@ -55,7 +55,7 @@ struct LastRead {
     purpose: Purpose,
     document: Arc<Analyzed>,
     /// For its tokens.
-    _room: Option<Permit>,
+    room: Option<Permit>,
 }
 
 /// The number of tokens of a text, which takes the time of finding them and no memory.
@@ -166,9 +166,9 @@ impl<'a> Evidence<'a> {
         };
         let held = held.saturating_add(held_in(&scratch));
         let bytes = memory::of_tokens(tokens);
-        let _room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
+        let room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
         let document = Arc::new(Analyzed::with_room(text, tokens, analyzer, self.stop)?);
-        self.last = Some(LastRead { address, purpose, document: document.clone(), _room });
+        self.last = Some(LastRead { address, purpose, document: document.clone(), room });
         Ok(document)
     }
 
@@ -187,8 +187,7 @@ impl<'a> Evidence<'a> {
         }
         let tokens_min = self.min_passage.unwrap_or(0);
         let Some(aligned) = self.aligned(address)? else {
-            let found = Passages::of_tokens(self.of_fingerprints(address)?);
-            return Ok(Some(found.of_at_least(tokens_min)));
+            return Ok(Some(self.of_fingerprints(address)?.of_at_least(tokens_min)));
         };
         let aligned = aligned.of_at_least(tokens_min);
         let least = match self.min_passage {
@@ -198,14 +197,14 @@ impl<'a> Evidence<'a> {
         if !aligned.found.is_empty() || least >= PASSAGE_TOKENS_MIN {
             return Ok(Some(aligned));
         }
-        let mut found = self.of_fingerprints(address)?;
+        let Passages { mut found, complete, .. } = self.of_fingerprints(address)?;
         if self.min_passage.is_none() {
             // Of a short text it must be all, as it was signed.
             let all = self.shorter(address, Purpose::Measures)?;
             found.retain(|passage| passage.tokens as usize >= all);
         }
         let found = self.by_text(found, address)?;
-        let found = Passages::new(found, aligned.complete).of_at_least(tokens_min);
+        let found = Passages::new(found, aligned.complete && complete).of_at_least(tokens_min);
         let document = self.document(address, Purpose::Measures)?;
         let query = self.text.as_deref().unwrap_or_default();
         Ok(Some(found.placed(query, &document.text)))
@@ -260,7 +259,7 @@ impl<'a> Evidence<'a> {
         Ok(self.passages(address)?.is_none_or(|passages| !passages.found.is_empty()))
     }
 
-    fn of_fingerprints(&mut self, address: DocAddress) -> Result<Vec<Passage>> {
+    fn of_fingerprints(&mut self, address: DocAddress) -> Result<Passages> {
         let Resolved { signature, keys, tokens, .. } = self.subject;
         self.shared.read(self.snapshot, (keys, &[]), address, self.stop)?;
         let segment = &self.snapshot.segment(address).signatures;
@@ -271,6 +270,9 @@ impl<'a> Evidence<'a> {
             extent: self.snapshot.config().scheme.extent(),
             tokens: (*tokens, segment.document(address.doc)?.tokens),
         };
+        let held = held_in(&self.rooms) + self.last.as_ref().map_or(0, |last| held_in(&last.room));
+        let bytes = shared.passages_bytes();
+        let _room = memory::reserve(self.memory.as_ref(), held, bytes, shared.tokens.1)?;
         shared.passages(self.stop)
     }
 }
@@ -301,6 +303,6 @@ impl Searcher {
         let resolved = self.resolve(&query, &mut Scratch::default())?;
         let mut evidence = self.evidence(&resolved, &query)?;
         let found = evidence.as_mut().map(|evidence| evidence.passages(address)).transpose()?;
-        Ok(found.flatten().unwrap_or_else(|| Passages::of_tokens(Vec::new())))
+        Ok(found.flatten().unwrap_or_else(Passages::none))
     }
 }

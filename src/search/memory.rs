@@ -205,6 +205,24 @@ mod tests {
     }
 
     #[test]
+    fn what_it_takes_to_find_passages_without_texts_is_taken_of_the_budget() {
+        let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        writer.add(Document::new("long", WORDS.repeat(4_000))).unwrap();
+        writer.add(Document::new("other", WORDS.repeat(3_000))).unwrap();
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let search = |bytes: usize| {
+            let memory = Some(QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 });
+            searcher.search(&Query { memory, passages: true, ..Query::id("long") })
+        };
+        let error = search(RESERVED_BYTES_MIN).unwrap_err();
+        assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
+        assert!(!search(2 * RESERVED_BYTES_MIN).unwrap().hits.is_empty());
+    }
+
+    #[test]
     fn what_never_fits_beside_the_query_is_told_from_what_does_not_fit_now() {
         let budget = ByteBudget::new(100 << 20);
         let is_for_now = |own: usize, bytes: usize| {
