@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::copied::runs_bytes;
 use super::groups::Seed;
-use super::sentences::{Sentences, norm};
+use super::sentences::Sentences;
 use super::sums::Sums;
 use super::vocabulary::{Places, QueryWords, Vocabulary};
 use crate::error::Result;
@@ -109,7 +109,7 @@ fn have_in_common(common: usize, words: usize) -> bool {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn seeds(
-    texts: &Vocabulary,
+    texts: &Vocabulary<'_>,
     open: &[bool],
     seeds_max: usize,
     steps: &mut Steps<'_>,
@@ -147,8 +147,8 @@ pub fn seeds(
         }
         // Sixty words that are in sixty sentences each.
         let is_enough = steps.take((words.len() + 2 * brought) as u64)?;
-        own.set(words);
-        let norm = norm(words);
+        own.set(texts.weighed(words));
+        let norm = texts.norm(words);
         for other in brought_up.drain() {
             let count = std::mem::take(&mut rare[other as usize]);
             let others = d.words(other as usize);
@@ -164,10 +164,10 @@ pub fn seeds(
             let (mut product, mut common) = (0.0, 0);
             for word in others {
                 let weight = own.weight(word.number);
-                product += word.weight * weight;
+                product += texts.weight(word) * weight;
                 common += usize::from(weight > 0.0);
             }
-            let norms = norm * *norms[other as usize].get_or_insert_with(|| self::norm(others));
+            let norms = norm * *norms[other as usize].get_or_insert_with(|| texts.norm(others));
             if product > COSINE_MIN * norms && have_in_common(common, together) {
                 seeds.push((at as u32, other), product / norms);
             }

@@ -37,7 +37,7 @@ use alike::{seeds, seeds_max};
 pub use chain::{Chain, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
 pub use copied::runs_bytes;
-use sums::Heaps;
+use sums::Bags;
 use vocabulary::{QueryWords, Vocabulary};
 
 /// Two ranges of tokens that are one passage.
@@ -250,11 +250,11 @@ impl Candidates {
         steps.begin_stage();
         let seeds_max = seeds_max(query.tokens.hashes.len());
         let seeds = seeds(&texts, &open, seeds_max, steps)?;
-        let mut heaps = Heaps::new(&texts);
+        let mut bags = Bags::new(&texts);
         steps.begin_stage();
-        let summarised = summarised::passages(&mut heaps, &seeds, steps)?;
+        let summarised = summarised::passages(&mut bags, &seeds, steps)?;
         steps.begin_stage();
-        let rewritten = rewritten::passages((query, document), &mut heaps, seeds, steps)?;
+        let rewritten = rewritten::passages((query, document), &mut bags, seeds, steps)?;
         Ok(Candidates { rewritten, summarised })
     }
 }
@@ -262,7 +262,7 @@ impl Candidates {
 /// A table has room for so many tokens from the beginning: growing takes more time than a short passage.
 const ROOM: usize = 1 << 10;
 
-/// What it takes to compare two places as heaps of tokens.
+/// What it takes to compare two places as bags of tokens.
 fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
 }

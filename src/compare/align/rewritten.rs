@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::alike::{Seeds, extent};
 use super::groups::{Seed, groups};
-use super::sums::{Heaps, SUM_STEPS_A_WORD};
+use super::sums::{Bags, SUM_STEPS_A_WORD};
 use super::{Candidate, Side};
 use crate::error::Result;
 use crate::stop::Steps;
@@ -33,13 +33,13 @@ const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
     (query, document): (Side<'_>, Side<'_>),
-    heaps: &mut Heaps<'_>,
+    bags: &mut Bags<'_>,
     seeds: Seeds,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Candidate>> {
     let mut clusters = |seeds: Vec<Seed>, steps: &mut Steps<'_>| -> Result<Vec<Vec<Seed>>> {
         let mut found = Vec::new();
-        cluster(seeds, GAP_SENTENCES_MAX, heaps, &mut found, steps)?;
+        cluster(seeds, GAP_SENTENCES_MAX, bags, &mut found, steps)?;
         found.sort_by_key(|seeds| std::cmp::Reverse(seeds.len()));
         Ok(found)
     };
@@ -53,7 +53,7 @@ pub fn passages(
     let candidates = found.into_iter().map(|seeds| {
         let (a, b) = extent(&seeds);
         let similarity_min = if seeds.len() == 1 { SIMILARITY_OF_ONE_MIN } else { SIMILARITY_MIN };
-        Candidate { query: heaps.texts.q.tokens(&a), hit: heaps.texts.d.tokens(&b), similarity_min }
+        Candidate { query: bags.texts.q.tokens(&a), hit: bags.texts.d.tokens(&b), similarity_min }
     });
     let is_passage = |Candidate { query: a, hit: b, .. }: &Candidate| {
         let (long, short) = (a.len().max(b.len()), a.len().min(b.len()));
@@ -72,12 +72,12 @@ impl Side<'_> {
 }
 
 /// Whether the two sides of a passage are alike as wholes; none if that takes too many steps.
-fn are_alike(heaps: &mut Heaps<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Result<Option<bool>> {
+fn are_alike(bags: &mut Bags<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    if !steps.take((seeds.len() + heaps.words(&a, &b) * SUM_STEPS_A_WORD) as u64)? {
+    if !steps.take((seeds.len() + bags.words(&a, &b) * SUM_STEPS_A_WORD) as u64)? {
         return Ok(None);
     }
-    let [a, b] = heaps.of(&a, &b);
+    let [a, b] = bags.of(&a, &b);
     Ok(Some(a.are_alike(b, PASSAGE_COSINE_MIN)))
 }
 
@@ -86,16 +86,16 @@ fn are_alike(heaps: &mut Heaps<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Re
 fn cluster(
     seeds: Vec<Seed>,
     gap_max: usize,
-    heaps: &mut Heaps<'_>,
+    bags: &mut Bags<'_>,
     found: &mut Vec<Vec<Seed>>,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
     for group in groups(seeds, gap_max, steps)? {
-        match are_alike(heaps, &group, steps)? {
+        match are_alike(bags, &group, steps)? {
             None => break,
             Some(true) => found.push(group),
             Some(false) if gap_max > 0 && group.len() > 1 => {
-                cluster(group, gap_max - 1, heaps, found, steps)?;
+                cluster(group, gap_max - 1, bags, found, steps)?;
             }
             Some(false) => {}
         }

@@ -1,6 +1,6 @@
 //! Which sentences does a text have, and which words are in each?
 //!
-//! Sentences are sets of words; [`super::vocabulary`] weighs these.
+//! Sentences are bags of words; [`super::vocabulary`] weighs these.
 
 use std::ops::Range;
 
@@ -15,7 +15,6 @@ const SENTENCE_TOKENS_MIN: usize = 3;
 const SENTENCE_TOKENS_MAX: usize = 60;
 
 /// The sentences of a text.
-#[derive(Clone)]
 pub struct Sentences {
     /// Their tokens.
     pub ranges: Vec<Range<usize>>,
@@ -30,13 +29,13 @@ pub struct Sentences {
 pub struct Word {
     /// Its number among all words.
     pub number: u32,
-    /// How often it occurs; once it is weighed, times how much it says (tf-isf).
-    pub weight: f64,
+    /// How often it occurs in the sentence.
+    pub times: u32,
 }
 
 impl Sentences {
     /// The sentences of a text, of which the [`ranges`] are known, and the hashes of its tokens, to each of which
-    /// `number_of` gives a number. The words are not weighed yet.
+    /// `number_of` gives a number.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -61,9 +60,9 @@ impl Sentences {
                 }
                 let last = &mut last[number as usize];
                 if *last > start {
-                    words[*last as usize - 1].weight += 1.0;
+                    words[*last as usize - 1].times += 1;
                 } else {
-                    words.push(Word { number, weight: 1.0 });
+                    words.push(Word { number, times: 1 });
                     *last = words.len() as u32;
                 }
             }
@@ -75,11 +74,6 @@ impl Sentences {
     /// All words, one sentence after the other.
     pub fn all_words(&self) -> &[Word] {
         &self.words
-    }
-
-    /// The same, to be weighed.
-    pub fn all_words_mut(&mut self) -> &mut [Word] {
-        &mut self.words
     }
 
     /// The number of sentences.
@@ -158,11 +152,6 @@ fn ends_sentence(between: &str) -> bool {
         last = c;
     }
     lines > 1
-}
-
-/// The length of a vector.
-pub fn norm(words: &[Word]) -> f64 {
-    words.iter().map(|word| word.weight * word.weight).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]

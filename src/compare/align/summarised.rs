@@ -15,7 +15,7 @@ use super::Candidate;
 use super::alike::{COSINE_MIN, Seeds, extent};
 use super::groups::{Seed, groups_within};
 use super::sentences::Sentences;
-use super::sums::{Heaps, SUM_STEPS_A_WORD, Sums};
+use super::sums::{Bags, SUM_STEPS_A_WORD, Sums};
 use super::vocabulary::Vocabulary;
 use crate::error::Result;
 use crate::stop::Steps;
@@ -36,13 +36,13 @@ const CONTAINMENT_MIN: f64 = 2.0 / 3.0;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    heaps: &mut Heaps<'_>,
+    bags: &mut Bags<'_>,
     seeds: &Seeds,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Candidate>> {
     let [of_query, of_document] = &seeds.best;
     let mut found = Vec::new();
-    let mut in_query = Summaries { heaps, is_query: true };
+    let mut in_query = Summaries { bags, is_query: true };
     for (summary, long) in in_query.find(of_query, &seeds.all, steps)? {
         found.push(Candidate { query: summary, hit: long, similarity_min: 0.0 });
     }
@@ -51,7 +51,7 @@ pub fn passages(
     }
     let mut swapped: Vec<Seed> = seeds.all.iter().map(|&(a, b)| (b, a)).collect();
     swapped.sort_unstable();
-    let mut in_document = Summaries { heaps, is_query: false };
+    let mut in_document = Summaries { bags, is_query: false };
     for (summary, long) in in_document.find(of_document, &swapped, steps)? {
         found.push(Candidate { query: long, hit: summary, similarity_min: 0.0 });
     }
@@ -64,7 +64,7 @@ fn sort_steps(count: usize) -> u64 {
 
 /// Summaries in one text of places of another.
 struct Summaries<'a, 'b> {
-    heaps: &'a mut Heaps<'b>,
+    bags: &'a mut Bags<'b>,
     /// Whether the summaries are in the query.
     is_query: bool,
 }
@@ -72,7 +72,7 @@ struct Summaries<'a, 'b> {
 impl Summaries<'_, '_> {
     /// The text with the summaries, and the other.
     fn sentences(&self) -> (&Sentences, &Sentences) {
-        let Vocabulary { q, d, .. } = self.heaps.texts;
+        let Vocabulary { q, d, .. } = self.bags.texts;
         if self.is_query { (q, d) } else { (d, q) }
     }
 
@@ -119,10 +119,10 @@ impl Summaries<'_, '_> {
             return Ok(Some(false));
         }
         let (a, b) = if self.is_query { (short, long) } else { (long, short) };
-        if !steps.take((self.heaps.words(a, b) * SUM_STEPS_A_WORD) as u64)? {
+        if !steps.take((self.bags.words(a, b) * SUM_STEPS_A_WORD) as u64)? {
             return Ok(None);
         }
-        let [a, b] = self.heaps.of(a, b);
+        let [a, b] = self.bags.of(a, b);
         let (short, long) = if self.is_query { (a, b) } else { (b, a) };
         let is_alike = short.are_alike(long, COSINE_MIN);
         Ok(Some(is_alike && containment(short, long) >= CONTAINMENT_MIN))

@@ -1,10 +1,9 @@
-//! How alike are these sentences of a query and those of a document, as heaps of words?
+//! How alike are these sentences of a query and those of a document, as bags of words?
 //!
 //! The weights of words are added up by the numbers of the words, so that nothing has to be sorted to be compared.
 
 use std::ops::Range;
 
-use super::sentences::Word;
 use super::vocabulary::Vocabulary;
 
 /// What it takes to add up the weights of words, for each.
@@ -24,18 +23,18 @@ impl Sums {
         Sums { weights: vec![0.0; words], words: Vec::new() }
     }
 
-    /// Forgets the words that are there, and adds these up.
-    pub fn set(&mut self, words: &[Word]) {
+    /// Forgets the words that are there, and adds up the weights of these.
+    pub fn set(&mut self, words: impl Iterator<Item = (u32, f64)>) {
         for &number in &self.words {
             self.weights[number as usize] = 0.0;
         }
         self.words.clear();
-        for word in words {
-            let weight = &mut self.weights[word.number as usize];
+        for (number, added) in words {
+            let weight = &mut self.weights[number as usize];
             if *weight == 0.0 {
-                self.words.push(word.number);
+                self.words.push(number);
             }
-            *weight += word.weight;
+            *weight += added;
         }
     }
 
@@ -50,7 +49,7 @@ impl Sums {
         self.words.iter().map(|&number| self.weight(number))
     }
 
-    /// The weights of the words that are there, each with that in another heap.
+    /// The weights of the words that are there, each with that in another bag.
     pub fn beside(&self, other: &Sums) -> impl Iterator<Item = (f64, f64)> {
         self.words.iter().map(|&number| (self.weight(number), other.weight(number)))
     }
@@ -67,17 +66,17 @@ impl Sums {
     }
 }
 
-/// The sentences of a query and of a document, to be compared as heaps.
-pub struct Heaps<'a> {
+/// The sentences of a query and of a document, to be compared as bags of words.
+pub struct Bags<'a> {
     /// The query and the document.
-    pub texts: &'a Vocabulary,
+    pub texts: &'a Vocabulary<'a>,
     sums: [Sums; 2],
 }
 
-impl<'a> Heaps<'a> {
+impl<'a> Bags<'a> {
     /// Those of these texts.
-    pub fn new(texts: &'a Vocabulary) -> Heaps<'a> {
-        Heaps { texts, sums: [(); 2].map(|()| Sums::new(texts.count())) }
+    pub fn new(texts: &'a Vocabulary<'a>) -> Bags<'a> {
+        Bags { texts, sums: [(); 2].map(|()| Sums::new(texts.count())) }
     }
 
     /// The number of words, repeated ones included, of these sentences of the query and those of the document.
@@ -88,8 +87,8 @@ impl<'a> Heaps<'a> {
     /// What they say together.
     pub fn of(&mut self, a: &Range<usize>, b: &Range<usize>) -> [&Sums; 2] {
         let [of_query, of_document] = &mut self.sums;
-        of_query.set(self.texts.q.words_of(a));
-        of_document.set(self.texts.d.words_of(b));
+        of_query.set(self.texts.weighed(self.texts.q.words_of(a)));
+        of_document.set(self.texts.weighed(self.texts.d.words_of(b)));
         [of_query, of_document]
     }
 }
@@ -110,15 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn heaps_are_added_up_anew_each_time() {
+    fn bags_are_added_up_anew_each_time() {
         let texts: [&[(u32, f64)]; 4] =
             [&[(3, 1.5), (0, 2.0), (3, 0.5)], &[], &[(0, 1.0), (4, 0.25)], &[(3, 2.0)]];
         let (mut a, mut b) = (Sums::new(5), Sums::new(5));
         for first in texts {
             for second in texts {
                 for (sums, text) in [(&mut a, first), (&mut b, second)] {
-                    let word = |&(number, weight)| Word { number, weight };
-                    sums.set(&text.iter().map(word).collect::<Vec<_>>());
+                    sums.set(text.iter().copied());
                 }
                 let (x, y) = (naive(first), naive(second));
                 let norm =

@@ -56,8 +56,8 @@ impl QueryWords {
     }
 }
 
-/// How much a word says that is in `count` of so many sentences, in 4,096ths: then what the words of a sentence add
-/// up to is exact, whatever their order, and the first of equals is the first.
+/// How much a word says that is in `count` of so many sentences, rounded to 4,096ths: so the weights of the words of a
+/// sentence add up exactly, in whatever order, and of equals the first is taken.
 fn says_of(count: u32, sentences: usize) -> f64 {
     (ln(1.0 + sentences as f64 / f64::from(count)) * 4096.0).round() / 4096.0
 }
@@ -72,29 +72,29 @@ fn count(counts: &mut [u32], sentences: &Sentences, stop: Stop<'_>) -> Result<()
 }
 
 /// The sentences of a query and of a document, of which the words are weighed.
-pub struct Vocabulary {
+pub struct Vocabulary<'a> {
     /// The query.
-    pub q: Sentences,
+    pub q: &'a Sentences,
     /// The document; the words that the query does not have come after those that it has.
     pub d: Sentences,
     /// How many words the query has.
     of_query: usize,
-    /// How many words both have.
-    count: usize,
+    /// How much each word says, of those of the query and then of the others of the document.
+    says: Vec<f64>,
 }
 
-impl Vocabulary {
+impl Vocabulary<'_> {
     /// Weighs the words of a query, and of a document, which has these tokens, sentences by the `ranges`: a word says
     /// ln(1 + sentences / sentences with the word), over both texts. The one is for texts of a sentence or two, of
     /// which every shared word would say nothing.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn new(
-        words: &QueryWords,
+    pub fn new<'a>(
+        words: &'a QueryWords,
         (ranges, tokens): (Vec<Range<usize>>, &[u64]),
         stop: Stop<'_>,
-    ) -> Result<Vocabulary> {
+    ) -> Result<Vocabulary<'a>> {
         let of_query = words.count();
         let mut others = Numbers::default();
         others.reserve(tokens.len().min(ROOM).max(tokens.len() / 4));
@@ -104,8 +104,7 @@ impl Vocabulary {
                 *others.entry(hash).or_insert(next)
             })
         };
-        let mut d = Sentences::of(ranges, tokens, number_of, stop)?;
-        let mut q = words.sentences.clone();
+        let (q, d) = (&words.sentences, Sentences::of(ranges, tokens, number_of, stop)?);
         let mut counts = words.counts.clone();
         counts.resize(of_query + others.len(), 0);
         count(&mut counts, &d, stop)?;
@@ -121,18 +120,28 @@ impl Vocabulary {
             }
             says.push(*known);
         }
-        for text in [&mut q, &mut d] {
-            for (at, word) in text.all_words_mut().iter_mut().enumerate() {
-                stop.check_at(at)?;
-                word.weight *= says[word.number as usize];
-            }
-        }
-        Ok(Vocabulary { q, d, of_query, count: counts.len() })
+        Ok(Vocabulary { q, d, of_query, says })
     }
 
-    /// How many words both texts have.
+    /// How many words there are in either text.
     pub fn count(&self) -> usize {
-        self.count
+        self.says.len()
+    }
+
+    /// How much a word of a sentence weighs: how often it occurs there, times how much it says (tf-isf).
+    #[inline]
+    pub fn weight(&self, word: &Word) -> f64 {
+        f64::from(word.times) * self.says[word.number as usize]
+    }
+
+    /// The numbers of words, each with its weight.
+    pub fn weighed(&self, words: &[Word]) -> impl Iterator<Item = (u32, f64)> {
+        words.iter().map(|word| (word.number, self.weight(word)))
+    }
+
+    /// The length of the vector of a sentence's words.
+    pub fn norm(&self, words: &[Word]) -> f64 {
+        self.weighed(words).map(|(_, weight)| weight * weight).sum::<f64>().sqrt()
     }
 
     /// In which sentences of the document each word of the query is.
@@ -213,7 +222,7 @@ mod tests {
         });
         let all: Vec<&Vec<u64>> = tokens.iter().flatten().collect();
         let (mut numbers, mut shared) = (HashMap::new(), 0);
-        for (sentences, tokens) in [&vocabulary.q, &vocabulary.d].into_iter().zip(&tokens) {
+        for (sentences, tokens) in [vocabulary.q, &vocabulary.d].into_iter().zip(&tokens) {
             assert_eq!(sentences.count(), tokens.len());
             for (at, tokens) in tokens.iter().enumerate() {
                 let mut seen: Vec<u64> = Vec::new();
@@ -227,9 +236,10 @@ mod tests {
                     assert_eq!(*numbers.entry(hash).or_insert(word.number), word.number);
                     let times = tokens.iter().filter(|&&other| other == hash).count() as f64;
                     let with = all.iter().filter(|tokens| tokens.contains(&hash)).count() as u32;
-                    assert_eq!(word.weight, times * says_of(with, all.len()));
+                    let weight = vocabulary.weight(word);
+                    assert_eq!(weight, times * says_of(with, all.len()));
                     let exact = times * ln(1.0 + all.len() as f64 / f64::from(with));
-                    assert!((word.weight - exact).abs() < times / 4096.0);
+                    assert!((weight - exact).abs() < times / 4096.0);
                 }
             }
         }
