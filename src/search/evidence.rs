@@ -92,12 +92,14 @@ impl<'a> Evidence<'a> {
             let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
             let held = held_in(&rooms);
             let scratch = memory::reserve_scratch(stored, held, &config.analyzer, text.len())?;
+            tokens = Tokens::with_room(subject.tokens, text);
             config.analyzer.analyze_until(text, &mut tokens, query.stop())?;
             if let Some((analyzer, tokens)) = &mut whole_words {
                 let count = count(analyzer, text, query.stop())?;
                 let held = held.saturating_add(held_in(&scratch));
                 let bytes = memory::of_query(count);
                 rooms.extend(memory::reserve(query.memory.as_ref(), held, bytes, count)?);
+                *tokens = Tokens::with_room(count, text);
                 analyzer.analyze_until(text, tokens, query.stop())?;
             }
         } else if query.verify.is_some() {

@@ -331,13 +331,13 @@ impl Searcher {
         let room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
         let held = room.as_ref().map_or(0, Permit::bytes);
         let stop = query.stop();
-        let analyzed = |text: String, room: Option<&QueryMemory>, held: usize| {
+        let analyzed = |text: String, tokens: u32, room: Option<&QueryMemory>, held: usize| {
             let _scratch = memory::reserve_scratch(room, held, &config.analyzer, text.len())?;
-            Analyzed::new(text, &config.analyzer, stop)
+            Analyzed::with_room(text, tokens, &config.analyzer, stop)
         };
         // What a text that is no document takes is taken before the search.
         let stored = query.memory.as_ref().filter(|_| subject.address.is_some());
-        let Analyzed { text, tokens } = analyzed(text, stored, held)?;
+        let Analyzed { text, tokens } = analyzed(text, subject.tokens, stored, held)?;
         // Of equal passages the one of the first id is best, wherever it is stored.
         score::name(&self.snapshot, &mut documents, stop)?;
         documents.sort_unstable_by(|a, b| (&a.id, a.address).cmp(&(&b.id, b.address)));
@@ -358,7 +358,7 @@ impl Searcher {
             let memory = query.memory.as_ref();
             let _room = memory::reserve(memory, held, bytes, signed.tokens)?;
             let text = self.snapshot.document(address)?.text.unwrap_or_default();
-            analyzed(text, memory, held.saturating_add(bytes))
+            analyzed(text, signed.tokens, memory, held.saturating_add(bytes))
         };
         let mut hashes_of = |at: usize| Ok(document_at(documents[at].address)?.tokens.hashes);
         let found = best::best(texts, &grams, &mut hashes_of, stop)?;

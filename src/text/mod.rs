@@ -55,6 +55,14 @@ trait Take {
     fn taken(&self) -> u64;
 }
 
+impl Tokens {
+    /// None yet, with memory for this many of a text; for no more than one a byte, whatever is said.
+    pub(crate) fn with_room(tokens: u32, text: &str) -> Tokens {
+        let room = (tokens as usize).min(text.len());
+        Tokens { hashes: Vec::with_capacity(room), spans: Vec::with_capacity(room) }
+    }
+}
+
 impl Take for Tokens {
     #[inline(always)]
     fn take(&mut self, hash: u64, span: Span) {
@@ -156,10 +164,7 @@ impl Analyzed {
         analyzer: &Analyzer,
         stop: Stop<'_>,
     ) -> Result<Analyzed> {
-        // No more than a token a byte, whatever is said.
-        let room = (tokens as usize).min(text.len());
-        let (hashes, spans) = (Vec::with_capacity(room), Vec::with_capacity(room));
-        let mut tokens = Tokens { hashes, spans };
+        let mut tokens = Tokens::with_room(tokens, &text);
         analyzer.analyze_until(&text, &mut tokens, stop)?;
         Ok(Analyzed { text, tokens })
     }
