@@ -11,7 +11,7 @@ use crate::budget::{ByteBudget, Permit};
 use crate::compare::align::runs_bytes;
 use crate::error::{Error, Result};
 use crate::index::{Config, DocAddress, FINGERPRINT_BYTES as SIGNED_BYTES, Signature, Snapshot};
-use crate::scheme::{Fingerprint, TOKEN_BYTES as TOKEN_BYTES_HELD};
+use crate::scheme::{Fingerprint, TOKEN_BYTES};
 use crate::stop::Stop;
 use crate::text::Analyzer;
 
@@ -19,10 +19,13 @@ use crate::text::Analyzer;
 /// found of it.
 const FINGERPRINT_BYTES: usize = 64;
 
-/// What a token takes while passages are looked for: hash and place, its entries in the tables of seeds and of words,
-/// its weight in a sentence. Two texts of 1.2 million tokens each that repeat no word fill these tables: they take 113
-/// bytes a token, of which 25 are reserved for runs, which they do not have.
-const TOKEN_BYTES: usize = 88;
+/// What a token of a query takes while passages are looked for, beside runs: hash and place, its entries in the tables
+/// of seeds and of words, its place in a sentence. A text of 229,380 words, none of which it repeats, takes 162 bytes
+/// for each: its tables have just doubled.
+const QUERY_TOKEN_BYTES: usize = 164;
+
+/// What a token of the document takes that the query is compared with; such a text takes 97 bytes for each.
+const DOCUMENT_TOKEN_BYTES: usize = 100;
 
 /// Less is not reserved: it is little beside what a thread takes anyway.
 pub const RESERVED_BYTES_MIN: usize = 4 << 20;
@@ -50,19 +53,20 @@ pub fn of_passages(query_tokens: u32, document_tokens: u32) -> usize {
 /// The memory, in bytes, that it takes to sign a stored text of this many bytes and tokens again.
 fn of_signing(config: &Config, text_bytes: usize, tokens: u32) -> usize {
     // Most schemes sign the tokens as they come.
-    let held = if config.scheme.signer().is_none() { TOKEN_BYTES_HELD } else { 0 };
+    let held = if config.scheme.signer().is_none() { TOKEN_BYTES } else { 0 };
     let signature = (tokens as usize).saturating_mul(SIGNED_BYTES + held);
     signature.saturating_add(config.analyzer.scratch_bytes(text_bytes))
 }
 
-/// That of the tokens of the first of them, and of what is looked for from there.
+/// The memory, in bytes, that the tokens of a query take while its passages are looked for.
 pub(super) fn of_query(tokens: u32) -> usize {
-    of_tokens(tokens).saturating_add(runs_bytes(tokens as usize))
+    let tokens = tokens as usize;
+    tokens.saturating_mul(QUERY_TOKEN_BYTES).saturating_add(runs_bytes(tokens))
 }
 
-/// That of the tokens of the second.
+/// The memory, in bytes, that the tokens of a document take meanwhile.
 pub(super) fn of_tokens(tokens: u32) -> usize {
-    (tokens as usize).saturating_mul(TOKEN_BYTES)
+    (tokens as usize).saturating_mul(DOCUMENT_TOKEN_BYTES)
 }
 
 /// Where a search takes the memory for stored texts from.
