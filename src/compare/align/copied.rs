@@ -69,7 +69,7 @@ impl Seeds {
             let next = numbers.len() as u32;
             in_order.push(*numbers.entry(seed).or_insert(next));
         }
-        let known = Known::new(numbers.keys().copied());
+        let known = Known::new(numbers.keys().copied(), stop)?;
         Ok(Seeds { numbers, known, in_order })
     }
 

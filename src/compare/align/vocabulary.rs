@@ -38,7 +38,7 @@ impl QueryWords {
             *numbers.entry(hash).or_insert(next)
         };
         let sentences = Sentences::of(ranges, tokens, number_of, stop)?;
-        let known = Known::new(numbers.keys().copied());
+        let known = Known::new(numbers.keys().copied(), stop)?;
         let mut counts = vec![0; numbers.len()];
         count(&mut counts, &sentences, stop)?;
         Ok(QueryWords { numbers, known, sentences, counts })
