@@ -27,7 +27,7 @@ impl Flag for AtomicBool {
 pub struct Stop<'a>(Option<&'a dyn Flag>);
 
 /// Places of a loop between two looks at the flag: a millisecond or so.
-const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
+pub(crate) const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
 
 impl<'a> Stop<'a> {
     /// Of a computation that goes to its end.

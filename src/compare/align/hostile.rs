@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::*;
 use crate::hash::mix64;
 use crate::stop::testing::After;
-use crate::stop::{STEPS_BETWEEN_LOOKS, Stop};
+use crate::stop::{PLACES_BETWEEN_LOOKS, STEPS_BETWEEN_LOOKS, Stop};
 use crate::text::{Analyzer, Tokens};
 
 struct Text {
@@ -211,6 +211,21 @@ fn an_alignment_that_is_cut_says_so_and_is_always_the_same() {
         }
         let mut steps = Steps::new(most, Stop::NEVER);
         assert_eq!(aligned(&texts, &mut steps).unwrap(), whole, "{name}");
+    }
+}
+
+#[test]
+fn preparing_a_query_is_stopped_while_its_seeds_are_numbered() {
+    // Only the sentences were looked for with an eye on the flag.
+    for (name, texts) in pairs(1 << 16) {
+        let query = texts[0].side();
+        let flag = After::looks(u64::MAX);
+        sentences::ranges(query, Stop::on(&flag)).unwrap();
+        let of_sentences = flag.count();
+        Prepared::new(query, Stop::on(&flag)).unwrap();
+        let of_seeds = flag.count() - 2 * of_sentences;
+        let places = query.tokens.hashes.len() / PLACES_BETWEEN_LOOKS;
+        assert!(of_seeds > places as u64, "{name}: {of_seeds} looks in {places}");
     }
 }
 
