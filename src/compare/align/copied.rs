@@ -13,7 +13,7 @@ use crate::stop::{Steps, Stop};
 /// every fifth word was changed falls apart.
 const SEED_TOKENS: usize = 3;
 
-/// A run of tokens that the document has more often seeds nothing.
+/// A run of tokens that the document has more often seeds nothing, but at one place where nothing else is found.
 const SEED_OCCURRENCES_MAX: u32 = 16;
 
 /// The maximum number of tokens in a row that were changed on either side.
@@ -283,8 +283,31 @@ mod tests {
     #[test]
     fn lines_that_differ_in_a_number_take_no_quadratic_time() {
         // Seeds are frequent and rare by turns, and every rare one is in the same run.
-        let text: Vec<u64> =
-            (0..400_000).map(|i| if i % 8 == 0 { 100 + i } else { i % 8 }).collect();
-        assert_eq!(passages(&text, &text).len(), 1);
+        for len in [4_000, 400_000] {
+            let text: Vec<u64> =
+                (0..len).map(|i| if i % 8 == 0 { 100 + i } else { i % 8 }).collect();
+            let mut steps = Steps::unbounded(Stop::NEVER);
+            let found = super::passages((&text, &seeds(&text)), &text, &mut steps).unwrap();
+            assert_eq!(found.len(), 1);
+            assert!(steps.taken() <= 64 * len, "{} steps for {len} tokens", steps.taken());
+        }
+    }
+
+    #[test]
+    fn no_more_runs_are_chained_than_there_is_memory_for() {
+        // Every run of three is four times in the document, before another word each.
+        let query: Vec<u64> = (0..100).collect();
+        let document: Vec<u64> =
+            (0..4 * 97).flat_map(|i| [i % 97, i % 97 + 1, i % 97 + 2, 1000 + i]).collect();
+        let mut steps = Steps::unbounded(Stop::NEVER);
+        let mut found = |runs_max| {
+            let of_query = (&query[..], &seeds(&query));
+            super::matches(of_query, &document, runs_max, &mut steps).unwrap()
+        };
+        let all = found(usize::MAX);
+        assert_eq!(all.len(), 4 * 97);
+        let some = found(10);
+        assert!(some.len() >= 10 && some.len() < 20 && some.iter().all(|run| all.contains(run)));
+        assert!(!steps.is_complete());
     }
 }
