@@ -67,9 +67,9 @@ pub struct Alignment {
     pub steps: u64,
 }
 
-/// Each of the five stages of an alignment (copied passages, pairs of sentences, groups of them that
-/// are summaries, groups of them that were rewritten, selection among all) takes no more steps than
-/// this, plus a number for each token: some seconds. Two volumes of RFCs of 8 MB take 88 million in
+/// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are summaries, and
+/// groups that were rewritten; how alike the sides of either are; selection among all) takes no more
+/// steps than this, plus a number for each token: some seconds. Two volumes of RFCs of 8 MB take 88 million in
 /// the longest stage, of 700 million that they may.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
@@ -124,7 +124,7 @@ pub fn align(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Alig
     align_prepared((query, &Prepared::new(query, stop)?), document, stop)
 }
 
-/// The same, of a query that is prepared.
+/// The same, of a query that is prepared: of the text that comes with it.
 ///
 /// # Errors
 /// As [`align`].
@@ -154,6 +154,7 @@ fn align_within(
     let copied = copied::passages((q, &prepared.seeds), d, steps)?;
     let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
     let mut judged = |candidates: Vec<Candidate>| -> Result<Vec<Aligned>> {
+        steps.begin_stage();
         let mut passages = Vec::new();
         for Candidate { query, hit, similarity_min } in candidates {
             if !steps.take(similarity_steps(&query, &hit))? {
@@ -349,5 +350,5 @@ fn similarity(a: &[u64], b: &[u64]) -> f64 {
             common += 1;
         }
     }
-    f64::from(2 * common) / (a.len() + b.len()) as f64
+    2.0 * f64::from(common) / (a.len() + b.len()) as f64
 }
