@@ -145,7 +145,7 @@ pub fn seeds(
                 brought_up.insert(sentence);
             }
         }
-        // Sixty words that are in sixty sentences each.
+        // At most sixty words, in sixty sentences each.
         let is_enough = steps.take((words.len() + 2 * brought) as u64)?;
         own.set(texts.weighed(words));
         let norm = texts.norm(words);
