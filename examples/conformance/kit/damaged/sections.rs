@@ -360,6 +360,30 @@ pub fn documents(make: &mut Maker<'_>) {
     documents("digest_of_another", Mismatch, "documents", "0 as the digest of document 2", 7, 2);
     documents("digest_of_none", Range, "documents", "0 as the digest of document 5 of 5", 7, 5);
     documents("digests_out_of_order", Order, "documents", "0x17 after 0x800", 8, 0x40);
+    // Each entry is that of a document.
+    let entries: [u64; 5] = [3, 0x17 << 3, 0x26 << 3 | 2, 0x33 << 3 | 4, 0x45 << 3 | 1];
+    let mut digests = |name, about, places: [usize; 5]| {
+        make.forged((name, Order, "documents", Check, about), |parts| {
+            let documents = parts.section("documents");
+            documents[7..].fill(0);
+            for (at, place) in places.into_iter().enumerate() {
+                let bit = 35 * at;
+                let bytes = (entries[place] << (bit % 8)).to_le_bytes();
+                let to = &mut documents[7 + bit / 8..];
+                to.iter_mut().zip(bytes).for_each(|(to, byte)| *to |= byte);
+            }
+        });
+    };
+    digests(
+        "digests_swapped",
+        "the entries of documents 2 and 4 in each other's place",
+        [0, 1, 3, 2, 4],
+    );
+    digests(
+        "digest_twice",
+        "the entry of document 2 in the place of that of 4 too",
+        [0, 1, 2, 2, 4],
+    );
     make.in_section(
         ("documents_cut_short", Layout, "documents", Open, "a byte of the columns is missing"),
         |documents| documents.truncate(28),
