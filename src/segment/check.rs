@@ -226,13 +226,18 @@ impl Checker<'_> {
     /// Whether the digests lead to the documents that have them, each once and in order.
     fn digests(&mut self) -> Result<(), Corruption> {
         let file = self.reader.file();
+        let documents = 0..file.header.documents;
+        // In the order in which they stand: neighbours in the column are anywhere.
+        let known_of = |doc| self.reader.digest(doc).map(documents::known_of);
+        let knowns: Vec<u64> = documents.clone().map(known_of).collect::<Result<_, _>>()?;
         let mut last = None;
-        for place in 0..file.header.documents {
+        for place in documents {
             let (known, doc) = documents::digest_at(file, place)?;
+            documents::check_exists(file, doc)?;
             if last.is_some_and(|last| last >= (known, doc)) {
                 let what = format!("the digest at place {place} is out of order");
                 self.problem(Section::Documents, what);
-            } else if documents::known_of(self.reader.digest(doc)?) != known {
+            } else if knowns[doc as usize] != known {
                 let what = format!("the digest at place {place} is not that of document {doc}");
                 self.problem(Section::Documents, what);
             }
