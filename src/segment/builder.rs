@@ -73,9 +73,11 @@ impl SegmentBuilder {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         // Key and position of each, and the key once more in its range: when there are ordinals, the first
-        // keys are gone.
+        // keys are gone. If all keys were in one range, sorting it would take 4 more.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
-        self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * 80 + self.ids.len()
+        // What is known of it, in a vector that may have doubled, what is written of it, and its digest to be sorted.
+        const DOCUMENT_BYTES: usize = 2 * size_of::<Row>() + 48;
+        self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * DOCUMENT_BYTES + self.ids.len()
     }
 
     /// The number of occurrences beyond which sorting needs twice the memory.

@@ -6,7 +6,7 @@
 //! nothing else holds. Ranges and chunks can be worked on by several threads; the bytes are the same.
 //!
 //! Nothing that grows with the segments is read at random. Memory: a few ranges and chunks for each
-//! thread, the longest posting list, a row a document, and about ten bits a term for the maps.
+//! thread, the longest posting list, a row and a digest a document, and about ten bits a term for the maps.
 
 mod ordinals;
 mod terms;

@@ -2,7 +2,7 @@
 //!
 //! One pass, front to back: terms in key order, then the signatures in document order. The
 //! in-memory builder and the merge both write through this, so there is one place that knows the
-//! order. Memory: the term index, a row a document, and the spools.
+//! order. Memory: the term index, a row and a digest a document, and the spools.
 
 use std::io::{self, Write};
 
@@ -84,7 +84,7 @@ impl<W: Write> SegmentWriter<W> {
             counts: self.counts,
             ordinal_bits: width_of(end.terms.saturating_sub(1)),
             documents: Vec::with_capacity(self.header.documents as usize),
-            digests: Digests::default(),
+            digests: Digests::with_room(self.header.documents),
             ids: self.ids,
         })
     }
