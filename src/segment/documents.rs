@@ -1,7 +1,7 @@
-//! How many fingerprints and tokens has this document, and where is its forward list? Which documents have this
+//! How many fingerprints and tokens has this document, and where is its forward list? Which documents may have this
 //! digest?
 //!
-//! Three bit-packed columns, one value a document, one that leads to the ids, and one that leads from digests to
+//! Three bit-packed columns of one value a document, one that leads to the ids, and one that leads from digests to
 //! documents. Layout: segments-format.md, "Documents".
 
 use std::ops::Range;
@@ -25,11 +25,16 @@ pub struct Document {
     pub forward_at: u64,
 }
 
-/// Digests on their way into a segment, each above its document, in the order of the documents.
-#[derive(Default)]
+/// Digests on their way into a segment, in the order of the documents: of each what is known of it, above the
+/// document.
 pub struct Digests(Vec<u64>);
 
 impl Digests {
+    /// None yet, with room for those of so many documents.
+    pub fn with_room(documents: u32) -> Digests {
+        Digests(Vec::with_capacity(documents as usize))
+    }
+
     /// Appends that of the next document.
     pub fn push(&mut self, digest: Digest) {
         let doc = self.0.len() as u64;
@@ -47,7 +52,7 @@ impl Digests {
     }
 }
 
-/// The bits of a digest by which documents are found: enough that even of 2^32 hardly one is found in vain.
+/// The bits of a digest by which documents are found: of 2^32 documents one is found in vain on average.
 const KNOWN_BITS: u32 = 32;
 
 /// What of a digest stands in the column.
@@ -128,15 +133,15 @@ pub fn digest_at(file: &SigFile, place: u32) -> Result<(u64, u32), Corruption> {
     Ok((entry >> doc_bits, (entry & ((1 << doc_bits) - 1)) as u32))
 }
 
-/// Appends to `docs` the documents whose digests are known to be like this one, ascending: those that have it, and
-/// hardly another.
+/// Appends to `docs` the documents whose digests have the same [`known_of`] as this one, ascending: those that have
+/// it, and seldom another.
 ///
 /// # Errors
 /// When the bytes to be read are damaged.
 pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Result<(), Corruption> {
     let (known, documents) = (known_of(digest), file.header.documents);
-    // Digests are spread evenly: the first that is not less stands near this place. Until there is one on either
-    // side of it, steps double.
+    // Digests are spread evenly, so the first that is not less stands near this place. Steps away from there double
+    // until it lies between two of them; then what is between them is halved.
     let guess = (known * u64::from(documents)) >> KNOWN_BITS;
     let (mut low, mut high, mut at, mut step) = (0, documents, guess as u32, 1);
     while low < high {

@@ -55,7 +55,7 @@ pub enum Section {
     Forward,
     /// The id of each document and the digest of its text.
     Ids,
-    /// The columns with a number or two for each document.
+    /// The columns with a few numbers for each document, and that which leads from digests to documents.
     Documents,
     /// The checksum of each page of all that comes before.
     Checksums,

@@ -1,8 +1,9 @@
 //! How are integers sorted by their high bits, when their low bits are in order already?
 //!
-//! Fingerprints come in the order of their occurrences, so what is packed of both has to be sorted by the key
-//! alone, and the sort must keep the order of equal ones. A radix sort from the lowest digit of the key does, in
-//! a pass for each byte in which any two differ; sorting whole integers takes three passes more.
+//! Fingerprints come in the order of their occurrences, and digests in that of their documents. An integer that has
+//! the one above the other has to be sorted by its high bits alone, if equal ones stay in order. A radix sort from the
+//! lowest digit of these does so, in a pass for each byte in which any two differ; sorting whole integers takes up to
+//! four passes more.
 
 /// A byte.
 const DIGIT_BITS: u32 = 8;
@@ -18,6 +19,9 @@ pub fn sort_from(values: &mut Vec<u64>, shift: u32) {
         return;
     }
     let differing = values.iter().fold(0, |all, value| all | (value ^ values[0]));
+    if differing >> shift == 0 {
+        return;
+    }
     let digits = (shift..u64::BITS).step_by(DIGIT_BITS as usize);
     let mut other = vec![0; values.len()];
     for digit in digits.filter(|&digit| differing >> digit & (DIGITS as u64 - 1) != 0) {
