@@ -384,10 +384,7 @@ impl Snapshot {
     pub fn find_digest(&self, digest: Digest) -> Result<Option<String>> {
         let mut least: Option<String> = None;
         for view in self.segments() {
-            for doc in view.signatures.documents_with(digest)? {
-                if !view.is_alive(doc) {
-                    continue;
-                }
+            for doc in view.signatures.documents_with(digest, |doc| view.is_alive(doc))? {
                 let id = view.signatures.id(doc)?;
                 if least.as_ref().is_none_or(|least| id < *least) {
                     least = Some(id);

@@ -229,15 +229,20 @@ impl SegmentReader {
         ids::digest(&self.file, doc)
     }
 
-    /// The documents whose text has this digest, ascending.
+    /// The documents whose text has this digest, of those that `is_wanted` says, ascending. Of others nothing
+    /// is read.
     ///
     /// # Errors
     /// When the bytes to be read are damaged.
-    pub fn documents_with(&self, digest: Digest) -> Result<Vec<u32>, Corruption> {
+    pub fn documents_with(
+        &self,
+        digest: Digest,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Result<Vec<u32>, Corruption> {
         let mut docs = Vec::new();
         documents::with_digest(&self.file, digest, &mut docs)?;
-        let mut found = Vec::with_capacity(docs.len());
-        for doc in docs {
+        let mut found = Vec::new();
+        for doc in docs.into_iter().filter(|&doc| is_wanted(doc)) {
             if self.digest(doc)? == digest {
                 found.push(doc);
             }

@@ -332,6 +332,24 @@ fn texts_whose_digests_share_a_half_are_not_the_same() {
     }
 }
 
+#[test]
+fn of_documents_with_one_digest_the_live_one_of_the_least_id_is_found() {
+    let index = Index::in_memory(config()).unwrap();
+    let text = words(1, 20);
+    let found = || index.snapshot().unwrap().find_digest(Digest::of(text.as_bytes())).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for id in ["c", "a", "d", "b"] {
+        writer.add(document(id, &text)).unwrap();
+    }
+    writer.commit().unwrap();
+    for expected in ["a", "b", "c", "d"] {
+        assert_eq!(found().as_deref(), Some(expected));
+        writer.remove(expected).unwrap();
+        writer.commit().unwrap();
+    }
+    assert_eq!(found(), None);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_copy_that_was_removed_while_it_is_searched_has_statistics() {

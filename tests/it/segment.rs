@@ -377,9 +377,13 @@ fn documents_are_found_by_their_digests() {
             for digest in (0..count).map(low).chain(others) {
                 let expected: Vec<u32> =
                     (0..count).filter(|&i| low(i) == digest).map(|i| i as u32).collect();
-                let found = |high| reader.documents_with(Digest { low: digest, high }).unwrap();
-                assert_eq!(found(high(digest)), expected, "{digest} of {count}");
-                assert!(found(3).is_empty());
+                let found = |high, is_wanted: fn(u32) -> bool| {
+                    reader.documents_with(Digest { low: digest, high }, is_wanted).unwrap()
+                };
+                assert_eq!(found(high(digest), |_| true), expected, "{digest} of {count}");
+                assert!(found(3, |_| true).is_empty());
+                let even: Vec<u32> = expected.into_iter().filter(|doc| doc % 2 == 0).collect();
+                assert_eq!(found(high(digest), |doc| doc % 2 == 0), even);
             }
         }
     }
