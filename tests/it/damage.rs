@@ -201,6 +201,38 @@ fn a_forged_number_of_documents_takes_no_memory() {
 }
 
 #[test]
+fn a_forged_column_of_digests_finds_no_document_without_the_digest() {
+    let digest = |doc: u64| Digest { low: mix64(doc % 40), high: doc % 40 };
+    let mut builder = SegmentBuilder::new();
+    for doc in 0..60 {
+        builder.push(Identity { id: &doc.to_string(), digest: digest(doc) }, 0, &[]);
+    }
+    let header = Header { key_bits: 40, documents: 60, config: 1, signatures: true };
+    let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
+    let documents = section(&whole, 6);
+    let (mut refused, mut missed) = (0, 0);
+    for at in documents.end - 60 * 38 / 8..documents.end {
+        for change in [0x01, 0x10, 0x80, 0xff] {
+            let forged = forged(&whole, at..at + 1, &[whole[at] ^ change]);
+            let reader = SegmentReader::open("forged", OwnedBytes::new(forged)).unwrap();
+            for number in 0..40 {
+                let with: Vec<u32> =
+                    (0..60).filter(|&doc| digest(doc.into()) == digest(number)).collect();
+                match reader.documents_with(digest(number), |_| true) {
+                    Ok(found) => {
+                        assert!(found.iter().all(|doc| with.contains(doc)), "{at}: {found:?}");
+                        missed += usize::from(found != with);
+                    }
+                    Err(_) => refused += 1,
+                }
+            }
+            assert!(!reader.check().is_empty(), "{at}: it is not noticed");
+        }
+    }
+    assert!(refused > 0 && missed > 0, "{refused} {missed}");
+}
+
+#[test]
 fn a_forged_term_index_is_an_error_or_harmless() {
     // Its checksums are right, so its bytes reach fst, which goes where they lead.
     let postings = (0..17_000u64).map(|i| (mix64(i) >> 24, i as u32 % 5));
