@@ -277,6 +277,11 @@ impl Index {
             let read = tantivy::Directory::atomic_read(&directory, file);
             read.map_err(|e| store_error("read the frequency table of", path, e.into()))
         })?;
+        if schema::others(&schema) != schema::others(&schema::build(&config)) {
+            let what = "the index here has other fields than this version of cento writes; create a new index \
+                        of the documents";
+            return Err(Error::index(path, what));
+        }
         let plugin = signature_plugin(path, &config);
         tantivy.register_plugin(plugin.clone());
         Ok(Index {

@@ -88,3 +88,39 @@ pub fn others(schema: &Schema) -> Vec<&FieldEntry> {
     let entries = schema.fields().map(|(_, entry)| entry);
     entries.filter(|entry| entry.name() != plugin::FIELD).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+    use tantivy::directory::RamDirectory;
+
+    use super::*;
+    use crate::error::{Error, Result};
+    use crate::index::Index;
+    use crate::index::directory::IndexDirectory;
+
+    fn opened(schema: Value) -> Result<Index> {
+        let directory = RamDirectory::create();
+        let schema = serde_json::from_value(schema).unwrap();
+        let sealed =
+            IndexDirectory::new(directory.clone().into(), super::super::root(Path::new("it")));
+        tantivy::Index::builder().schema(schema).open_or_create(sealed).unwrap();
+        Index::open_in(directory, "it")
+    }
+
+    #[test]
+    fn an_index_with_the_fields_of_another_version_is_refused_and_not_called_damaged() {
+        // Digests were once found through a field; such an index was said to be damaged at the first search.
+        let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
+        let mut schema = serde_json::to_value(build(&config)).unwrap();
+        opened(schema.clone()).unwrap();
+        let options = json!({"indexed": true, "fieldnorms": false, "fast": false, "stored": false});
+        let digest = json!({"name": "digest", "type": "u64", "options": options});
+        schema.as_array_mut().unwrap().push(digest);
+        let error = opened(schema).unwrap_err();
+        assert!(matches!(error, Error::Index { .. }), "{error:?}");
+        assert!(error.to_string().contains("create a new index"), "{error}");
+    }
+}
