@@ -73,6 +73,7 @@ impl Method for Winnow {
             return Ok(());
         }
         let values = Values::new(hashes, self.k);
+        signature.reserve(expected(hashes.len(), self.w));
         winnow(values, self.w, |value, position| {
             signature.push(ngram::fingerprint(value, position));
         });
@@ -94,6 +95,7 @@ struct Winnowing {
 impl Signer for Winnowing {
     fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         let (_, values) = self.rolling.push(hashes);
+        signature.reserve(expected(hashes.len(), self.windows.w));
         self.windows.push(values, |value, position| {
             signature.push(ngram::fingerprint(value, position));
         });
@@ -106,6 +108,13 @@ impl Signer for Winnowing {
             });
         }
     }
+}
+
+/// Some more fingerprints than so many values have in most texts: of random ones two in w + 1 are kept (Schleimer,
+/// Wilkerson and Aiken 2003).
+fn expected(values: usize, w: usize) -> usize {
+    let kept = 2 * values / (w + 1);
+    kept + kept / 8 + 4
 }
 
 /// Calls `keep` with the least value of every `w` in a row and its position; of all, when there are
