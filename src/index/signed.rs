@@ -53,11 +53,15 @@ impl Signed {
         Ok(Signed { document, digest, token_count: signed.tokens, signature: Arc::new(signature) })
     }
 
-    /// Combines a document with its signature; `tokens` is the number of its tokens.
+    /// Combines a document with the digest of its text, the number of its tokens, and its signature.
     #[doc(hidden)]
     #[must_use]
-    pub fn of(document: Document, token_count: u32, signature: Vec<Fingerprint>) -> Signed {
-        let digest = Digest::of(document.text.as_bytes());
+    pub fn of(
+        document: Document,
+        digest: Digest,
+        token_count: u32,
+        signature: Vec<Fingerprint>,
+    ) -> Signed {
         Signed { document, digest, token_count, signature: Arc::new(signature) }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cento::hash::mix64;
+use cento::hash::{Digest, mix64};
 use cento::index::{
     Config, Document, Index, MaxDf, Signed, Snapshot, Training, Writer, WriterOptions,
 };
@@ -294,7 +294,9 @@ fn fingerprints_that_no_text_has_are_noticed() {
     let (tokens, signature) = index.config().sign(&words(1, 50)).unwrap();
     let (_, other) = index.config().sign(&words(2, 50)).unwrap();
     let of = |id: &str, tokens, signature| {
-        Signed::of(Document::new(id, words(1, 50)), tokens, signature)
+        let text = words(1, 50);
+        let digest = Digest::of(text.as_bytes());
+        Signed::of(Document::new(id, text), digest, tokens, signature)
     };
     writer.add_signed(of("own", tokens, signature.clone())).unwrap();
     writer.add_signed(of("of another", tokens, other)).unwrap();

@@ -16,6 +16,7 @@ use super::priority;
 use cento::Error;
 use cento::budget::{ByteBudget, Permit};
 use cento::fault::Point;
+use cento::hash::Digest;
 use cento::index::Index;
 use cento::index::{Document, Signed};
 use cento::search::memory::RESERVED_BYTES_MIN;
@@ -186,7 +187,8 @@ fn sign(
         response.report.empty += u64::from(signed.tokens == 0);
         match signed.fingerprints {
             Some(signature) if bytes <= bytes_max => {
-                let signed = Signed::of(document, signed.tokens, signature);
+                let digest = Digest::of(document.text.as_bytes());
+                let signed = Signed::of(document, digest, signed.tokens, signature);
                 documents.push(Received { line, signed });
             }
             _ => documents = Vec::new(),

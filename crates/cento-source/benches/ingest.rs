@@ -53,6 +53,7 @@ fn ingest(c: &mut Criterion) {
             document_bytes_max: usize::MAX,
             threads: options.threads,
             bytes_max: options.memory_bytes / 4,
+            keeps_texts: false,
             source: options.source.clone(),
             faults: Faults::default(),
         };

@@ -108,6 +108,7 @@ pub fn add(
         bytes_max: options.memory_bytes / 4,
         // In place of what waits for the writer, which is then nothing else.
         document_bytes_max: options.memory_bytes / 2,
+        keeps_texts: index.config().store_text,
         source: options.source.clone(),
         faults: index.faults(),
     };
@@ -121,8 +122,8 @@ pub fn add(
             }
             output => output,
         };
-        let signed = match output {
-            Output::Signed(signed) => signed,
+        let (signed, text_bytes) = match output {
+            Output::Signed { signed, text_bytes } => (signed, text_bytes),
             Output::Known(document, _) => {
                 report.unchanged += 1;
                 report.bytes += document.text.len() as u64;
@@ -149,7 +150,7 @@ pub fn add(
             report.empty += 1;
             on_event(Event::Empty(&signed.document.id));
         }
-        report.bytes += signed.document.text.len() as u64;
+        report.bytes += text_bytes as u64;
         match writer.add_signed(signed)? {
             Outcome::Added => report.added += 1,
             Outcome::Replaced => report.replaced += 1,

@@ -31,6 +31,7 @@ pub fn dedup(
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,
         document_bytes_max: options.memory_bytes / 4,
+        keeps_texts: true,
         source: source.clone(),
         faults: index.faults(),
     };
@@ -38,7 +39,7 @@ pub fn dedup(
     let is_known = |_: &_, _| false;
     pipeline::run(inputs, index.config(), &pipeline, stop, &is_known, &mut |output| {
         run.push(match output {
-            Output::Signed(signed) => Record::Document(signed),
+            Output::Signed { signed, .. } => Record::Document(signed),
             Output::Skipped { place, why } => Record::Skipped { place, why },
             Output::Failed(error) => Record::Failed(error),
             Output::Known(..) => unreachable!("no document is known beforehand"),

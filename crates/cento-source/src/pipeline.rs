@@ -23,6 +23,7 @@ use cento::budget::{ByteBudget, Permit};
 use cento::fault::{Faults, Point};
 use cento::hash::Digest;
 use cento::index::{Config, Document, Signature, Signed};
+use cento::scheme::Fingerprint;
 use cento::stop::Stop;
 use cento::text::PART_TOKENS;
 use cento::{Error, Result};
@@ -31,7 +32,12 @@ use cento::{Error, Result};
 #[derive(Debug)]
 pub enum Output {
     /// A document and its signature.
-    Signed(Signed),
+    Signed {
+        /// They; without the text if nothing keeps it.
+        signed: Signed,
+        /// The length of the text.
+        text_bytes: usize,
+    },
     /// A document that `is_known` knew already, and the digest of its text.
     Known(Document, Digest),
     /// A file that was left out, and why.
@@ -45,6 +51,14 @@ pub enum Output {
     Failed(Error),
 }
 
+impl Output {
+    /// A document and its signature, with its text.
+    fn of(document: Document, tokens: u32, signature: Vec<Fingerprint>) -> Output {
+        let (digest, text_bytes) = (Digest::of(document.text.as_bytes()), document.text.len());
+        Output::Signed { signed: Signed::of(document, digest, tokens, signature), text_bytes }
+    }
+}
+
 /// How the pipeline works.
 #[derive(Debug, Clone)]
 pub struct PipelineOptions {
@@ -56,6 +70,9 @@ pub struct PipelineOptions {
     /// The memory for one document that takes more than others of its size; one that would take still more is
     /// no document.
     pub document_bytes_max: usize,
+    /// Whether documents are handed on with their texts once they are signed: what is freed by another thread
+    /// than that which took it costs both time.
+    pub keeps_texts: bool,
     /// How sources are read.
     pub source: SourceOptions,
     /// Where a test makes signing fail.
@@ -122,7 +139,8 @@ pub fn run(
         for _ in 0..threads {
             let (read_rx, work_rx, done_tx) = (read_rx.clone(), work_rx.clone(), done_tx.clone());
             let (source, faults) = (&options.source, &options.faults);
-            let worker = Worker { config, source, faults, share, is_known };
+            let keeps_texts = options.keeps_texts;
+            let worker = Worker { config, source, faults, share, keeps_texts, is_known };
             scope.spawn(move || worker.run(&read_rx, &work_rx, &done_tx));
         }
         drop((read_rx, done_tx));
@@ -239,6 +257,7 @@ struct Worker<'a> {
     source: &'a SourceOptions,
     faults: &'a Faults,
     share: Share,
+    keeps_texts: bool,
     is_known: &'a (dyn Fn(&Document, Digest) -> bool + Sync),
 }
 
@@ -298,7 +317,12 @@ impl Worker<'_> {
         match sign((self.config, self.faults), &document, *bytes_left, part) {
             Ok(Signature { tokens, bytes, fingerprints: Some(signature), .. }) => {
                 *bytes_left = bytes_left.saturating_sub(bytes);
-                Made::Output(Output::Signed(Signed::of(document, tokens, signature)))
+                let text_bytes = document.text.len();
+                let mut signed = Signed::of(document, digest, tokens, signature);
+                if !self.keeps_texts {
+                    signed.document.text = String::new();
+                }
+                Made::Output(Output::Signed { signed, text_bytes })
             }
             Ok(signature) => Made::Large(document, signature),
             Err(error) => Made::Output(Output::Failed(error)),
@@ -330,7 +354,7 @@ pub(crate) fn sign_alone(
 ) -> Output {
     match sign((config, faults), &document, 0, &mut Vec::new()) {
         Ok(Signature { tokens, fingerprints: Some(signature), .. }) => {
-            Output::Signed(Signed::of(document, tokens, signature))
+            Output::of(document, tokens, signature)
         }
         Ok(cost) => Large { config, faults, bytes_max }.sign(document, &cost),
         Err(error) => Output::Failed(error),
@@ -362,7 +386,7 @@ impl Large<'_> {
         match sign((self.config, self.faults), &document, usize::MAX, &mut Vec::new()) {
             Ok(Signature { tokens, fingerprints, .. }) => {
                 let signature = fingerprints.expect("nothing is too large");
-                Output::Signed(Signed::of(document, tokens, signature))
+                Output::of(document, tokens, signature)
             }
             Err(error) => Output::Failed(error),
         }
@@ -437,6 +461,7 @@ mod tests {
             threads,
             bytes_max,
             document_bytes_max: 1 << 20,
+            keeps_texts: true,
             source: SourceOptions::default(),
             faults: Faults::default(),
         }
@@ -457,7 +482,7 @@ mod tests {
         let stop = AtomicBool::new(false);
         run(inputs, config, options, &stop, &|_, _| false, &mut |output| {
             taken.push(match output {
-                Output::Signed(signed) => {
+                Output::Signed { signed, .. } => {
                     format!("{} {:?}", signed.document.id, signed.signature)
                 }
                 other => format!("{other:?}"),
@@ -478,6 +503,28 @@ mod tests {
         assert_eq!(run_all(&config(), &options(4, 1 << 30), &inputs), one);
         // So little that every chunk passes alone.
         assert_eq!(run_all(&config(), &options(4, 1), &inputs), one);
+    }
+
+    #[test]
+    fn texts_that_nobody_keeps_are_not_handed_on_but_their_lengths_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = corpus(&dir, 200);
+        let signed = |keeps_texts| {
+            let (mut taken, stop) = (Vec::new(), AtomicBool::new(false));
+            let options = PipelineOptions { keeps_texts, ..options(2, 1 << 30) };
+            run(&inputs, &config(), &options, &stop, &|_, _| false, &mut |output| {
+                let Output::Signed { signed, text_bytes } = output else { panic!("{output:?}") };
+                taken.push((signed, text_bytes));
+                Ok(())
+            })
+            .unwrap();
+            taken
+        };
+        for ((whole, bytes), (short, short_bytes)) in signed(true).into_iter().zip(signed(false)) {
+            assert_eq!((whole.document.text.len(), bytes), (short_bytes, short_bytes));
+            assert_eq!((whole.digest, &whole.signature), (short.digest, &short.signature));
+            assert!(short.document.text.is_empty());
+        }
     }
 
     #[test]

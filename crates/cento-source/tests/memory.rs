@@ -230,6 +230,7 @@ fn two_large_documents_are_never_signed_at_once() {
         // For one of these chunks.
         bytes_max: 3 << 20,
         document_bytes_max: 8 << 20,
+        keeps_texts: true,
         source: SourceOptions::default(),
         faults: cento::fault::Faults::default(),
     };
@@ -238,7 +239,7 @@ fn two_large_documents_are_never_signed_at_once() {
         let (peak, signed) = peak_of(|| {
             let (mut signed, stop) = (0, AtomicBool::new(false));
             let sink = &mut |output| {
-                signed += usize::from(matches!(output, Output::Signed(_)));
+                signed += usize::from(matches!(output, Output::Signed { .. }));
                 Ok(())
             };
             pipeline::run(&inputs, &config, &options, &stop, &|_, _| false, sink).unwrap();

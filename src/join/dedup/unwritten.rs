@@ -73,7 +73,8 @@ mod tests {
         document.record = Some("the whole line".into());
         for stores_text in [false, true] {
             let mut unwritten = Unwritten::default();
-            unwritten.push(Signed::of(document.clone(), 2, Vec::new()), stores_text);
+            let digest = Digest::of(document.text.as_bytes());
+            unwritten.push(Signed::of(document.clone(), digest, 2, Vec::new()), stores_text);
             let text = if stores_text { "some text" } else { "" };
             assert_eq!(unwritten.documents[0].document, Document::new("a", text));
             assert!(unwritten.has("a") && !unwritten.has("b"));
