@@ -6,6 +6,8 @@
 //! of a segment that lacks the key nothing but this line is read. With 6 bits a key, 4 of them set, 6 %
 //! of absent keys pass. Layout: segments-format.md, "Filter".
 
+use std::ops::Range;
+
 use super::file::SigFile;
 use super::layout::{FILTER_KEY_BITS, GROUP_TERMS, Section};
 use crate::error::Corruption;
@@ -110,22 +112,29 @@ impl Filters {
         Ok(Filters { start: padding(at), terms, last })
     }
 
-    /// Where in the section the line begins that knows whether `group` may hold a key.
+    /// The number of the line that knows whether `group` may hold a key.
     #[inline]
-    pub fn line_at(&self, hash: KeyHash, group: usize) -> usize {
+    pub fn line_of(&self, hash: KeyHash, group: usize) -> u32 {
         let (last, last_lines) = self.last;
         let lines_of = if group == last { last_lines } else { lines(GROUP_TERMS) };
-        self.start + (group * lines(GROUP_TERMS) + hash.line(lines_of)) * LINE_BYTES
+        // Of 2^32 terms, the most there are, it is less than 2^26.
+        (group * lines(GROUP_TERMS) + hash.line(lines_of)) as u32
     }
 
-    /// Whether a key passes whose line begins at byte `at` of the section. Most absent keys do not, and
-    /// nothing else is read for them.
+    /// Where in the section a line is.
+    #[inline]
+    pub fn place(&self, line: u32) -> Range<usize> {
+        let start = self.start + line as usize * LINE_BYTES;
+        start..start + LINE_BYTES
+    }
+
+    /// Whether a key passes that has this line. Most absent keys do not, and nothing else is read for them.
     ///
     /// # Errors
     /// When the line is damaged.
     #[inline]
-    pub fn passes(&self, file: &SigFile, hash: KeyHash, at: usize) -> Result<bool, Corruption> {
-        let line = file.read(Section::Filter, at, LINE_BYTES)?;
+    pub fn passes(&self, file: &SigFile, hash: KeyHash, line: u32) -> Result<bool, Corruption> {
+        let line = file.read(Section::Filter, self.place(line).start, LINE_BYTES)?;
         Ok(line.first_chunk().is_some_and(|line| hash.may_be_in(line)))
     }
 

@@ -19,19 +19,19 @@ const LIST_FETCH_BYTES: usize = 512;
 /// The terms of a segment that are among some keys, each with its place among them.
 pub type Terms<'a> = Vec<(u32, Term<'a>)>;
 
-/// A key that is looked up in a segment.
+/// A key that may be in a segment.
 #[derive(Clone, Copy)]
 struct Wanted {
     key: u64,
-    hash: KeyHash,
-    /// Where the line of the filter begins that knows it.
-    line_at: usize,
     /// Its place among the keys.
     i: u32,
     group: u32,
     /// The place of the segment.
     segment: u32,
 }
+
+/// Of a key that is below all of a segment.
+const NO_LINE: u32 = u32::MAX;
 
 /// A key and the block of terms that may have it.
 type InBlock = (Wanted, Located);
@@ -66,8 +66,7 @@ pub fn find_in<'a>(
     keys: &[u64],
 ) -> Result<Vec<Terms<'a>>, Corruption> {
     let look_up = LookUp { segments };
-    let mut wanted = look_up.begin(keys);
-    look_up.filter(&mut wanted)?;
+    let wanted = look_up.filter(keys)?;
     if wanted.is_empty() {
         return Ok(segments.iter().map(|_| Vec::new()).collect());
     }
@@ -87,36 +86,36 @@ impl<'a> LookUp<'_, 'a> {
         self.segments[wanted.segment as usize]
     }
 
-    /// All keys in all segments; requests lines of the filters.
-    fn begin(&self, keys: &[u64]) -> Vec<Wanted> {
+    /// The keys that pass the filters of the segments; requests entries of the term index.
+    fn filter(&self, keys: &[u64]) -> Result<Vec<Wanted>, Corruption> {
+        // All keys in all segments are many, and few of them pass: of each no more than its line is noted.
         let hashes: Vec<KeyHash> = keys.iter().map(|&key| KeyHash::of(key)).collect();
-        let mut wanted: Vec<Wanted> = Vec::with_capacity(keys.len() * self.segments.len());
-        for (segment, reader) in (0..).zip(self.segments) {
+        let mut lines: Vec<u32> = Vec::with_capacity(keys.len() * self.segments.len());
+        for reader in self.segments {
             let (file, index, filters) = (reader.file(), reader.index(), reader.filters());
-            let before = wanted.len();
-            for (i, (&key, &hash)) in (0..).zip(keys.iter().zip(&hashes)) {
-                if let Some(group) = index.group_of(key) {
-                    let line_at = filters.line_at(hash, group);
-                    wanted.push(Wanted { key, hash, line_at, i, group: group as u32, segment });
+            let before = lines.len();
+            lines.extend(keys.iter().zip(&hashes).map(|(&key, &hash)| {
+                index.group_of(key).map_or(NO_LINE, |group| filters.line_of(hash, group))
+            }));
+            let own = lines[before..].iter().filter(|&&line| line != NO_LINE);
+            file.fetch(Section::Filter, own.map(|&line| filters.place(line)));
+        }
+        let of_segments = || (0u32..).zip(self.segments).zip(lines.chunks(keys.len().max(1)));
+        for ((_, reader), lines) in of_segments() {
+            let (file, filters) = (reader.file(), reader.filters());
+            near(lines.iter().map(|&line| file.touch(Section::Filter, filters.place(line).start)));
+        }
+        let mut wanted = Vec::new();
+        for ((segment, reader), lines) in of_segments() {
+            let (file, index, filters) = (reader.file(), reader.index(), reader.filters());
+            for (i, (&line, &hash)) in (0..).zip(lines.iter().zip(&hashes)) {
+                if line != NO_LINE && filters.passes(file, hash, line)? {
+                    let key = keys[i as usize];
+                    let group = index.group_of(key).unwrap_or_default() as u32;
+                    wanted.push(Wanted { key, i, group, segment });
                 }
             }
-            let own = &wanted[before..];
-            file.fetch(Section::Filter, own.iter().map(|key| key.line_at..key.line_at + 1));
         }
-        near(wanted.iter().map(|key| self.of(key).file().touch(Section::Filter, key.line_at)));
-        wanted
-    }
-
-    /// Leaves the keys that pass the filters; requests entries of the term index.
-    fn filter(&self, wanted: &mut Vec<Wanted>) -> Result<(), Corruption> {
-        let mut passing = 0;
-        for at in 0..wanted.len() {
-            let key = wanted[at];
-            wanted[passing] = key;
-            let (file, filters) = (self.of(&key).file(), self.of(&key).filters());
-            passing += usize::from(filters.passes(file, key.hash, key.line_at)?);
-        }
-        wanted.truncate(passing);
         for own in wanted.chunk_by(|a, b| a.segment == b.segment) {
             let (file, index) = (self.of(&own[0]).file(), self.of(&own[0]).index());
             // Which entry of a group is read takes longer to find out than to ask for a page.
@@ -129,7 +128,7 @@ impl<'a> LookUp<'_, 'a> {
             let at = reader.index().place(key.group as usize, key.key);
             reader.file().touch(Section::TermIndex, at)
         }));
-        Ok(())
+        Ok(wanted)
     }
 
     /// The blocks that may have the keys; requests their high parts.

@@ -106,7 +106,7 @@ impl SegmentReader {
             return Ok(None);
         };
         let hash = KeyHash::of(key);
-        if !self.filters.passes(&self.file, hash, self.filters.line_at(hash, group))? {
+        if !self.filters.passes(&self.file, hash, self.filters.line_of(hash, group))? {
             return Ok(None);
         }
         let Some(block_at) = self.index.block_of(&self.file, group, key)? else {
