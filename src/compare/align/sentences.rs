@@ -110,9 +110,11 @@ pub fn ranges(side: Side<'_>, stop: Stop<'_>) -> Result<Vec<Range<usize>>> {
         let ends = match spans.get(end) {
             None => true,
             Some(next) => {
+                // A byte alone ends no sentence, and five words in six are followed by a space.
                 let between = spans[end - 1].end as usize..(next.start as usize);
                 len >= SENTENCE_TOKENS_MAX
                     || len >= SENTENCE_TOKENS_MIN
+                        && between.len() > 1
                         && side.text.get(between).is_some_and(ends_sentence)
             }
         };
@@ -133,10 +135,6 @@ const ENDS: [char; 8] =
 
 /// Whether what stands between two words is the end of a sentence.
 fn ends_sentence(between: &str) -> bool {
-    // Five words in six are followed by a space alone.
-    if between == " " {
-        return false;
-    }
     let has_mark = between.contains(['.', '!', '?']);
     let mut last = ' ';
     let mut lines = 0;
@@ -192,6 +190,14 @@ mod tests {
             assert_eq!(lengths(&format!("{words}{mark} {words}{mark}")), [whole, whole], "{mark}");
             assert_eq!(lengths(&format!("{words}, {words}")).len(), 1, "{words}");
         }
+    }
+
+    #[test]
+    fn no_character_of_one_byte_ends_a_sentence() {
+        for byte in 0..128u8 {
+            assert!(!ends_sentence(&char::from(byte).to_string()), "{byte}");
+        }
+        assert!(!ends_sentence(""));
     }
 
     #[test]
