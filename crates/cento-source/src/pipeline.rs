@@ -9,6 +9,8 @@
 //! more than was reserved is not signed by the worker, but by the caller's thread when its turn has
 //! come: so there is one such document at a time, and no thread waits for memory while it holds some.
 
+mod signing;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -18,13 +20,16 @@ use std::time::Duration;
 
 use crossbeam::channel::{Receiver, RecvTimeoutError, Sender, bounded, select};
 
+use signing::{Large, sign};
+
+pub use signing::document_place;
+pub(crate) use signing::sign_alone;
+
 use crate::{Chunk, ChunkKind, Item, SourceOptions};
 use cento::budget::{ByteBudget, Permit};
-use cento::fault::{Faults, Point};
+use cento::fault::Faults;
 use cento::hash::Digest;
 use cento::index::{Config, Document, Signature, Signed};
-use cento::scheme::Fingerprint;
-use cento::stop::Stop;
 use cento::text::PART_TOKENS;
 use cento::{Error, Result};
 
@@ -51,14 +56,6 @@ pub enum Output {
     Failed(Error),
 }
 
-impl Output {
-    /// A document and its signature, with its text.
-    fn of(document: Document, tokens: u32, signature: Vec<Fingerprint>) -> Output {
-        let (digest, text_bytes) = (Digest::of(document.text.as_bytes()), document.text.len());
-        Output::Signed { signed: Signed::of(document, digest, tokens, signature), text_bytes }
-    }
-}
-
 /// How the pipeline works.
 #[derive(Debug, Clone)]
 pub struct PipelineOptions {
@@ -83,9 +80,6 @@ pub struct PipelineOptions {
 /// What a byte of input takes before it is signed: the chunk, the text, and the text again while a JSON
 /// string is read.
 const READ_BYTES_A_BYTE: usize = 3;
-
-/// What a fingerprint takes beside that in a signature: its place in the segment that is being made.
-const BUILDER_BYTES: usize = 12;
 
 /// The memory that is reserved for each byte of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -330,76 +324,6 @@ impl Worker<'_> {
     }
 }
 
-/// Signs a document, if that takes at most `bytes_max`.
-fn sign(
-    (config, faults): (&Config, &Faults),
-    document: &Document,
-    bytes_max: usize,
-    part: &mut Vec<u64>,
-) -> Result<Signature> {
-    // A defect that one document brings out must not take the others with it.
-    Error::catch(&document_place(document), || {
-        let point = faults.at(Point::Sign, &document.id);
-        point.map_err(|e| Error::io("sign", &document.id, e))?;
-        config.sign_within(&document.text, bytes_max, part, Stop::NEVER)
-    })
-}
-
-/// Signs a document in the caller's thread, if that takes at most `bytes_max`; otherwise, or if it brings out a
-/// defect, says why it was not.
-pub(crate) fn sign_alone(
-    (config, faults): (&Config, &Faults),
-    document: Document,
-    bytes_max: usize,
-) -> Output {
-    match sign((config, faults), &document, 0, &mut Vec::new()) {
-        Ok(Signature { tokens, fingerprints: Some(signature), .. }) => {
-            Output::of(document, tokens, signature)
-        }
-        Ok(cost) => Large { config, faults, bytes_max }.sign(document, &cost),
-        Err(error) => Output::Failed(error),
-    }
-}
-
-/// Signs documents that take much, one at a time.
-struct Large<'a> {
-    config: &'a Config,
-    faults: &'a Faults,
-    bytes_max: usize,
-}
-
-impl Large<'_> {
-    fn sign(&self, document: Document, cost: &Signature) -> Output {
-        let text = document.text.len();
-        let bytes = cost.bytes.saturating_add(cost.count * BUILDER_BYTES).saturating_add(text);
-        if bytes > self.bytes_max {
-            let what = format!(
-                "fingerprinting its {text} bytes of text, of {} tokens, needs {} MiB of memory, but a \
-                 document may use at most {} MiB; split the text, or allow {} times the memory",
-                cost.tokens,
-                bytes.div_ceil(1 << 20),
-                self.bytes_max >> 20,
-                bytes.div_ceil(self.bytes_max.max(1)),
-            );
-            return Output::Failed(Error::input(document_place(&document), what));
-        }
-        match sign((self.config, self.faults), &document, usize::MAX, &mut Vec::new()) {
-            Ok(Signature { tokens, fingerprints, .. }) => {
-                let signature = fingerprints.expect("nothing is too large");
-                Output::of(document, tokens, signature)
-            }
-            Err(error) => Output::Failed(error),
-        }
-    }
-}
-
-/// How errors name a document.
-#[doc(hidden)]
-#[must_use]
-pub fn document_place(document: &Document) -> String {
-    format!("document `{}`", document.id)
-}
-
 /// How errors name a part of the input.
 fn place_of(chunk: &Chunk) -> String {
     match chunk.kind {
@@ -451,6 +375,7 @@ fn take_in_order(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cento::fault::Point;
 
     fn config() -> Config {
         Config::new("winnow(k=5,w=10)", "words", true).unwrap()
