@@ -137,7 +137,7 @@ pub fn digest_at(file: &SigFile, place: u32) -> Result<(u64, u32), Corruption> {
 /// it, and seldom another.
 ///
 /// # Errors
-/// When the bytes to be read are damaged.
+/// When the bytes to be read are damaged, or name a document that the segment does not have.
 pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Result<(), Corruption> {
     let (known, documents) = (known_of(digest), file.header.documents);
     // Digests are spread evenly, so the first that is not less stands near this place. Steps away from there double
@@ -163,6 +163,7 @@ pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Resul
         if other != known {
             break;
         }
+        check_exists(file, doc)?;
         docs.push(doc);
     }
     Ok(())

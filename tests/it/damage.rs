@@ -218,7 +218,11 @@ fn a_forged_column_of_digests_finds_no_document_without_the_digest() {
             for number in 0..40 {
                 let with: Vec<u32> =
                     (0..60).filter(|&doc| digest(doc.into()) == digest(number)).collect();
-                match reader.documents_with(digest(number), |_| true) {
+                let exists = |doc| {
+                    assert!(doc < 60, "{at}: document {doc} does not exist");
+                    true
+                };
+                match reader.documents_with(digest(number), exists) {
                     Ok(found) => {
                         assert!(found.iter().all(|doc| with.contains(doc)), "{at}: {found:?}");
                         missed += usize::from(found != with);
@@ -230,6 +234,39 @@ fn a_forged_column_of_digests_finds_no_document_without_the_digest() {
         }
     }
     assert!(refused > 0 && missed > 0, "{refused} {missed}");
+}
+
+#[test]
+fn a_forged_column_of_digests_that_names_a_document_too_many_is_refused() {
+    // Whether that document had been deleted was looked up, beyond the end of what says so.
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for doc in 0..130 {
+        add(&mut writer, &doc.to_string(), &words(doc, 8)).unwrap();
+    }
+    writer.commit().unwrap();
+    writer.remove("7").unwrap();
+    writer.finish().unwrap();
+    let is_sig = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sig");
+    let path = files(dir.path()).into_iter().find(is_sig).unwrap();
+    // Behind its own footer stands that of tantivy, the length of which is the first half of its last 8 bytes.
+    let mut whole = fs::read(&path).unwrap();
+    let (_, end) = whole.split_at(whole.len() - 8);
+    let of_tantivy = 8 + u32::from_le_bytes(end[..4].try_into().unwrap()) as usize;
+    let of_tantivy = whole.split_off(whole.len() - of_tantivy);
+    // An entry of the column has 8 bits for the document and 32 of its digest.
+    let documents = section(&whole, 6);
+    for at in (documents.end - 130 * 5..documents.end).step_by(5) {
+        whole = forged(&whole, at..at + 1, &[200]);
+    }
+    fs::write(&path, [whole, of_tantivy].concat()).unwrap();
+    let snapshot = Index::open(dir.path()).unwrap().snapshot().unwrap();
+    for doc in 0..130 {
+        let found = snapshot.find_digest(Digest::of(words(doc, 8).as_bytes()));
+        let refused = matches!(&found, Err(cento::Error::Corrupt(c)) if c.section == "documents");
+        assert!(refused, "{doc}: {found:?}");
+    }
 }
 
 #[test]
