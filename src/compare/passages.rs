@@ -259,12 +259,15 @@ const GAP_TOKENS_MAX: usize = 40;
 /// A fingerprint that the document has more often chains nothing, if others do.
 const OCCURRENCES_MAX: usize = 16;
 
-/// The maximum number of matches of fingerprints, with one more for each fingerprint of the query: where two texts have
-/// so many, both repeat themselves.
+/// The maximum number of matches of fingerprints, plus one for each fingerprint of the query: only where the document
+/// repeats itself are there so many.
 const MATCHES_MAX: usize = 1 << 15;
 
-/// The memory, in bytes, that a match takes at most, with its chain, while there is room for twice as many.
+/// The memory, in bytes, that a match takes at most, with its chain, in vectors that may have twice the room they need.
 const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>());
+
+/// The memory, in bytes, that a passage takes at most, with its chain, in such vectors.
+const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());
 
 /// The signatures of a query and of a document, as far as they are the same.
 pub struct Shared<'a> {
@@ -280,28 +283,70 @@ pub struct Shared<'a> {
     pub tokens: (u32, u32),
 }
 
-/// How much is matched.
-struct Maxima {
+/// How much of what two signatures share is matched.
+pub struct Matching {
     /// A key that the document has more often matches nothing.
-    occurrences: usize,
-    /// The places of the document for each of the query.
-    places: usize,
-    /// The pairs of places, and those of one more place of the query.
+    occurrences_max: usize,
+    /// The places of the document for each of the query, the first ones.
+    places_max: usize,
+    /// The pairs of places.
     matches: usize,
+    /// Whether no others are left out than those of keys that the document has too often.
+    is_complete: bool,
 }
 
 impl Shared<'_> {
-    /// The memory, in bytes, that finding the passages takes at most.
-    pub fn passages_bytes(&self) -> usize {
-        let matches = self.matches_max().min(self.signature.len().saturating_mul(OCCURRENCES_MAX));
-        let places = size_of_val(self.occurrences);
-        // No more chains are kept than there are places.
-        let kept = self.signature.len().saturating_mul(MATCH_BYTES);
-        matches.saturating_mul(MATCH_BYTES).saturating_add(places).saturating_add(kept)
+    /// How much of it is matched, so that there are not too many matches.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn matching(&self, stop: Stop<'_>) -> Result<Matching> {
+        self.matching_within(MATCHES_MAX.saturating_add(self.signature.len()), stop)
     }
 
-    fn matches_max(&self) -> usize {
-        MATCHES_MAX.saturating_add(self.signature.len())
+    /// The same, with another maximum number of matches.
+    fn matching_within(&self, matches_max: usize, stop: Stop<'_>) -> Result<Matching> {
+        // Of fingerprints without a place nothing is matched.
+        let occurrences = self.extent.map_or(&[][..], |_| self.occurrences);
+        let mut times = vec![0u32; self.keys.len()];
+        for (at, &(key, _)) in occurrences.iter().enumerate() {
+            stop.check_at(at)?;
+            times[key as usize] += 1;
+        }
+        // How many fingerprints of the query the document has so often; in the last place, more often.
+        let mut found = [0; OCCURRENCES_MAX + 2];
+        for (at, fingerprint) in self.signature.iter().enumerate() {
+            stop.check_at(at)?;
+            let times = self.keys.binary_search(&fingerprint.key).map_or(0, |key| times[key]);
+            found[(times as usize).min(OCCURRENCES_MAX + 1)] += 1;
+        }
+        let matches = |places_max: usize| -> usize {
+            (1..=OCCURRENCES_MAX).map(|times| found[times] * times.min(places_max)).sum()
+        };
+        if matches(1) == 0 {
+            // The document repeats all that both have: the first place of each then.
+            let (occurrences_max, matches) = (usize::MAX, found[OCCURRENCES_MAX + 1]);
+            return Ok(Matching { occurrences_max, places_max: 1, matches, is_complete: true });
+        }
+        // With one place for each there are no more than the query has fingerprints.
+        let are_few = |&places_max: &usize| places_max == 1 || matches(places_max) <= matches_max;
+        let places_max = (1..=OCCURRENCES_MAX).rev().find(are_few).unwrap_or(1);
+        Ok(Matching {
+            occurrences_max: OCCURRENCES_MAX,
+            places_max,
+            matches: matches(places_max),
+            is_complete: places_max == OCCURRENCES_MAX,
+        })
+    }
+
+    /// The memory, in bytes, that finding the passages takes at most.
+    pub fn passages_bytes(&self, matching: &Matching) -> usize {
+        if matching.matches == 0 {
+            return 0;
+        }
+        // There are no more passages than fingerprints.
+        let passages = matching.matches.min(self.signature.len());
+        matching.matches * MATCH_BYTES + passages * PASSAGE_BYTES + size_of_val(self.occurrences)
     }
 
     /// The passages that the shared fingerprints alone tell of, as ranges of tokens; none if these
@@ -309,27 +354,14 @@ impl Shared<'_> {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-    pub fn passages(&self, stop: Stop<'_>) -> Result<Passages> {
-        self.passages_within(self.matches_max(), stop)
-    }
-
-    /// The same, with another maximum number of matches.
-    fn passages_within(&self, matches_max: usize, stop: Stop<'_>) -> Result<Passages> {
+    pub fn passages(&self, matching: &Matching, stop: Stop<'_>) -> Result<Passages> {
         let Some(extent) = self.extent else { return Ok(Passages::none()) };
         // Matches are bounded, and so are the chains that one may continue.
         let mut steps = Steps::unbounded(stop);
-        let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
-        places.sort_unstable();
-        let mut find = |occurrences_max: usize, places_max: usize| {
-            let maxima =
-                Maxima { occurrences: occurrences_max, places: places_max, matches: matches_max };
-            self.matches(extent, &places, maxima, &mut steps)
-        };
-        let mut matches = find(OCCURRENCES_MAX, usize::MAX)?;
-        if matches.is_empty() {
-            // Both repeat themselves: the first places then.
-            matches = find(usize::MAX, 1)?;
+        if !matching.is_complete {
+            steps.cut();
         }
+        let matches = self.matches(extent, matching, stop)?;
         let chains = chains(&matches, GAP_TOKENS_MAX, &mut steps)?;
         let mut found = distinct(chains, &mut steps)?;
         // One fingerprint alone is evidence only where there is no better.
@@ -348,29 +380,21 @@ impl Shared<'_> {
         Ok(Passages::of_tokens(told.collect::<Result<_>>()?, steps.is_complete()))
     }
 
-    /// The pairs of places of each key that the document has, as many as there may be.
-    fn matches(
-        &self,
-        extent: Extent,
-        places: &[(u32, u32)],
-        maxima: Maxima,
-        steps: &mut Steps<'_>,
-    ) -> Result<Vec<Match>> {
-        let mut matches = Vec::new();
+    /// The pairs of places of each key that the document has.
+    fn matches(&self, extent: Extent, matching: &Matching, stop: Stop<'_>) -> Result<Vec<Match>> {
+        let mut places: Vec<(u32, u32)> = self.occurrences.to_vec();
+        places.sort_unstable();
+        let mut matches = Vec::with_capacity(matching.matches);
         for (at, fingerprint) in self.signature.iter().enumerate() {
-            steps.stop().check_at(at)?;
-            if matches.len() >= maxima.matches {
-                steps.cut();
-                break;
-            }
+            stop.check_at(at)?;
             let Ok(key) = self.keys.binary_search(&fingerprint.key) else { continue };
             let first = places.partition_point(|place| (place.0 as usize) < key);
             let same = places[first..].partition_point(|place| place.0 as usize == key);
-            if same <= maxima.occurrences {
+            if same <= matching.occurrences_max {
                 // Both have the same piece, so it is as long in the document.
                 let end = extent.end(self.signature, at, self.tokens.0);
                 let len = end.saturating_sub(fingerprint.position).max(1);
-                let places = places[first..first + same].iter().take(maxima.places);
+                let places = places[first..first + same].iter().take(matching.places_max);
                 matches.extend(places.map(|&(_, position)| Match {
                     query: fingerprint.position as usize,
                     hit: position as usize,
@@ -378,6 +402,7 @@ impl Shared<'_> {
                 }));
             }
         }
+        debug_assert_eq!(matches.len(), matching.matches);
         matches.sort_unstable();
         Ok(matches)
     }
@@ -407,33 +432,82 @@ impl Shared<'_> {
 mod tests {
     use super::*;
 
-    /// So many fingerprints, which are sixteen by turns.
-    fn repeated(count: u32) -> Vec<Fingerprint> {
-        (0..count).map(|at| Fingerprint { key: u64::from(at % 16), position: at }).collect()
+    /// A query of so many fingerprints, of which each stands for five tokens, `distinct` of them by turns; and a document
+    /// that has as many of them as `places`, in the same order.
+    struct Texts {
+        signature: Vec<Fingerprint>,
+        keys: Vec<u64>,
+        occurrences: Vec<(u32, u32)>,
+    }
+
+    impl Texts {
+        fn new(count: u32, distinct: u32, places: u32) -> Texts {
+            let fingerprint = |at| Fingerprint { key: u64::from(at % distinct), position: at };
+            Texts {
+                signature: (0..count).map(fingerprint).collect(),
+                keys: (0..u64::from(distinct)).collect(),
+                occurrences: (0..places).map(|at| (at % distinct, at)).collect(),
+            }
+        }
+
+        fn shared(&self) -> Shared<'_> {
+            let tokens = [self.signature.len(), self.occurrences.len()].map(|len| len as u32 + 4);
+            let Texts { signature, keys, occurrences } = self;
+            let extent = Some(Extent::Exactly(5));
+            Shared { signature, keys, occurrences, extent, tokens: tokens.into() }
+        }
+
+        fn passages(&self) -> Passages {
+            let (shared, stop) = (self.shared(), Stop::NEVER);
+            shared.passages(&shared.matching(stop).unwrap(), stop).unwrap()
+        }
     }
 
     #[test]
     fn the_matches_of_two_texts_that_repeat_themselves_are_bounded() {
-        // Each place of the query is matched with sixteen of the document.
-        let keys: Vec<u64> = (0..16).collect();
-        let occurrences: Vec<(u32, u32)> = (0..256).map(|at| (at % 16, at)).collect();
-        let shared = |signature: &[Fingerprint], matches_max: Option<usize>| {
-            let tokens = (signature.len() as u32 + 4, 260);
-            let extent = Some(Extent::Exactly(5));
-            let (keys, occurrences) = (&keys[..], &occurrences[..]);
-            let shared = Shared { signature, keys, occurrences, extent, tokens };
-            let matches_max = matches_max.unwrap_or_else(|| shared.matches_max());
-            shared.passages_within(matches_max, Stop::NEVER).unwrap()
+        // Each place of the query is matched with sixteen of the document, or with fewer.
+        let texts = Texts::new(256, 16, 256);
+        let shared = texts.shared();
+        for (matches_max, places) in
+            [(usize::MAX, 16), (256 * 16, 16), (256 * 16 - 1, 15), (600, 2), (511, 1), (0, 1)]
+        {
+            let matching = shared.matching_within(matches_max, Stop::NEVER).unwrap();
+            assert_eq!((matching.places_max, matching.matches), (places, places * 256));
+            let found = shared.passages(&matching, Stop::NEVER).unwrap();
+            assert_eq!(found.complete, places == 16, "{matches_max}");
+            assert!(!found.found.is_empty());
+        }
+        let many = Texts::new(40_000, 16, 256);
+        assert!(many.signature.len() * OCCURRENCES_MAX > 10 * MATCHES_MAX);
+        assert!(!many.passages().complete);
+        assert!(Texts::new(2_000, 16, 256).passages().complete);
+    }
+
+    #[test]
+    fn a_text_that_a_document_repeats_is_found_to_its_end() {
+        // Once there were too many matches, no other place of the query had one.
+        for count in [1_000, 4_000] {
+            let found = Texts::new(count, count, 16 * count).passages();
+            assert_eq!((found.tokens(), found.complete), (count + 4, count == 1_000));
+        }
+        // What a document has more often has its first place.
+        let found = Texts::new(4_000, 4_000, 17 * 4_000).passages();
+        assert_eq!((found.tokens(), found.complete, found.found.len()), (4_004, true, 1));
+    }
+
+    #[test]
+    fn memory_is_taken_for_as_many_matches_as_there_are() {
+        let bytes = |texts: &Texts, extent| {
+            let shared = Shared { extent, ..texts.shared() };
+            shared.passages_bytes(&shared.matching(Stop::NEVER).unwrap())
         };
-        let query = repeated(256);
-        let all = shared(&query, None);
-        assert!(all.complete && all.tokens() == 260, "{all:?}");
-        assert_eq!(shared(&query, Some(256 * 16)), all);
-        let cut = shared(&query, Some(100));
-        assert!(!cut.complete && !cut.found.is_empty(), "{cut:?}");
-        let many = repeated(40_000);
-        assert!(many.len() * OCCURRENCES_MAX > 10 * MATCHES_MAX);
-        assert!(!shared(&many, None).complete);
-        assert!(shared(&many[..2_000], None).complete);
+        let positional = Some(Extent::Exactly(5));
+        assert_eq!(bytes(&Texts::new(100_000, 100_000, 0), positional), 0);
+        let few = bytes(&Texts::new(100_000, 100_000, 10), positional);
+        assert_eq!(few, 10 * (MATCH_BYTES + PASSAGE_BYTES) + 80);
+        assert_eq!(bytes(&Texts::new(100_000, 100_000, 10), None), 0);
+        // With one place for each as many as there are fingerprints.
+        let bytes = bytes(&Texts::new(40_000, 16, 1600), positional);
+        assert_eq!(bytes, 40_000 * (MATCH_BYTES + PASSAGE_BYTES) + 12_800);
     }
 }

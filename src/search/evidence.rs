@@ -273,9 +273,10 @@ impl<'a> Evidence<'a> {
             tokens: (*tokens, segment.document(address.doc)?.tokens),
         };
         let held = held_in(&self.rooms) + self.last.as_ref().map_or(0, |last| held_in(&last.room));
-        let bytes = shared.passages_bytes();
+        let matching = shared.matching(self.stop)?;
+        let bytes = shared.passages_bytes(&matching);
         let _room = memory::reserve(self.memory.as_ref(), held, bytes, shared.tokens.1)?;
-        shared.passages(self.stop)
+        shared.passages(&matching, self.stop)
     }
 }
 

@@ -213,8 +213,8 @@ mod tests {
         let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
         let index = Index::in_memory(config).unwrap();
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
-        writer.add(Document::new("long", WORDS.repeat(4_000))).unwrap();
-        writer.add(Document::new("other", WORDS.repeat(3_000))).unwrap();
+        writer.add(Document::new("long", WORDS.repeat(8_000))).unwrap();
+        writer.add(Document::new("other", WORDS.repeat(7_000))).unwrap();
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
         let search = |bytes: usize| {
