@@ -73,7 +73,7 @@ impl Method for Winnow {
             return Ok(());
         }
         let values = Values::new(hashes, self.k);
-        signature.reserve(expected(hashes.len(), self.w));
+        signature.reserve_exact(expected(hashes.len(), self.w));
         winnow(values, self.w, |value, position| {
             signature.push(ngram::fingerprint(value, position));
         });
@@ -95,7 +95,6 @@ struct Winnowing {
 impl Signer for Winnowing {
     fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         let (_, values) = self.rolling.push(hashes);
-        signature.reserve(expected(hashes.len(), self.windows.w));
         self.windows.push(values, |value, position| {
             signature.push(ngram::fingerprint(value, position));
         });
