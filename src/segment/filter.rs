@@ -128,7 +128,7 @@ impl Filters {
         start..start + LINE_BYTES
     }
 
-    /// Whether a key passes that has this line. Most absent keys do not, and nothing else is read for them.
+    /// Whether the key with this line passes. Most absent keys do not, and nothing else is read for them.
     ///
     /// # Errors
     /// When the line is damaged.

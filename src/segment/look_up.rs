@@ -30,8 +30,13 @@ struct Wanted {
     segment: u32,
 }
 
-/// Of a key that is below all of a segment.
+/// Stands for the line of a key that is below all keys of a segment.
 const NO_LINE: u32 = u32::MAX;
+
+/// The lines of keys that have one.
+fn real(lines: &[u32]) -> impl Iterator<Item = u32> {
+    lines.iter().copied().filter(|&line| line != NO_LINE)
+}
 
 /// A key and the block of terms that may have it.
 type InBlock = (Wanted, Located);
@@ -97,13 +102,14 @@ impl<'a> LookUp<'_, 'a> {
             lines.extend(keys.iter().zip(&hashes).map(|(&key, &hash)| {
                 index.group_of(key).map_or(NO_LINE, |group| filters.line_of(hash, group))
             }));
-            let own = lines[before..].iter().filter(|&&line| line != NO_LINE);
-            file.fetch(Section::Filter, own.map(|&line| filters.place(line)));
+            let own = real(&lines[before..]).map(|line| filters.place(line));
+            file.fetch(Section::Filter, own);
         }
         let of_segments = || (0u32..).zip(self.segments).zip(lines.chunks(keys.len().max(1)));
         for ((_, reader), lines) in of_segments() {
             let (file, filters) = (reader.file(), reader.filters());
-            near(lines.iter().map(|&line| file.touch(Section::Filter, filters.place(line).start)));
+            let places = real(lines).map(|line| filters.place(line).start);
+            near(places.map(|place| file.touch(Section::Filter, place)));
         }
         let mut wanted = Vec::new();
         for ((segment, reader), lines) in of_segments() {
