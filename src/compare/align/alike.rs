@@ -26,8 +26,8 @@ const DICE_MIN: f64 = 0.33;
 /// a twentieth being at least the first number and at most the second.
 const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
-/// The maximum number of pairs of a text of which little is known to be long: they take some megabytes.
-const SEEDS_MAX: usize = 1 << 15;
+/// However short the query, this many pairs are allowed: they take some megabytes.
+const SEEDS_MAX: usize = 1 << 14;
 /// The memory, in bytes, that a pair takes at most: it itself, both orders in which it is linked to others, and a
 /// group of its own.
 const SEED_BYTES: usize = 200;
@@ -104,7 +104,7 @@ fn have_in_common(common: usize, words: usize) -> bool {
 }
 
 /// The pairs of alike sentences, of those of the query that are `open`; as many as the
-/// steps are enough for, and no more than `seeds_max` and those of a sentence.
+/// steps are enough for, and no more than `seeds_max`, but for those of the last sentence.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.

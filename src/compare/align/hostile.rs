@@ -117,8 +117,9 @@ fn repeated(count: usize) -> Text {
     Text::new(one.repeat(count))
 }
 
-/// So many sentences of three words, of which there are sixty; and a text of 1,200 of them, of which each word is in
-/// sixty: no more, so that it brings them up. A sentence of the one is like some 180 of the other.
+/// A text of this many three-word sentences over a vocabulary of sixty words, and one of 1,200 such sentences in which
+/// each word occurs in exactly sixty, the most that still bring up pairs. A sentence of the one is like some 180 of the
+/// other.
 fn alike_sentences(sentences: u64) -> [Text; 2] {
     let text = |words: &mut dyn Iterator<Item = [u64; 3]>| {
         let sentence = |[a, b, c]: [u64; 3]| format!("w{} w{} w{}. ", a % 60, b % 60, c % 60);
@@ -158,8 +159,34 @@ fn no_more_alike_sentences_are_paired_than_there_is_memory_for() {
     assert!(!alignment.is_complete && most < 180 << 10, "{most} pairs");
     let bound = 64 * (most + (query + document) as u64) * u64::from(most.ilog2());
     assert!(steps <= bound, "{steps} steps");
-    // An eighth of the sentences has fewer pairs.
-    assert!(steps_of(&alike_sentences(128)).1.is_complete);
+    // A sixteenth of the sentences has fewer pairs.
+    assert!(steps_of(&alike_sentences(64)).1.is_complete);
+}
+
+#[test]
+fn pairs_of_alike_sentences_end_at_the_sentence_that_reaches_the_bound() {
+    let [query, document] = alike_sentences(64);
+    let [q, d] =
+        [&query, &document].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
+    let open = vec![true; q.len()];
+    let words = QueryWords::new(q, &query.tokens.hashes, Stop::NEVER).unwrap();
+    let texts = Vocabulary::new(&words, (d, &document.tokens.hashes), Stop::NEVER).unwrap();
+    let found = |seeds_max: usize| {
+        let mut steps = Steps::unbounded(Stop::NEVER);
+        let found = seeds(&texts, &open, seeds_max, &mut steps).unwrap().all;
+        (found, steps.is_complete())
+    };
+    let (all, is_complete) = found(usize::MAX);
+    assert!(is_complete && all.len() > 10_000, "{}", all.len());
+    assert_eq!(found(all.len() + 1), (all.clone(), true));
+    for seeds_max in [0, 1, 100, 5_000] {
+        let (some, is_complete) = found(seeds_max);
+        let last = some.last().map(|seed| seed.0);
+        let of_last = some.iter().filter(|seed| Some(seed.0) == last).count();
+        assert!(!is_complete && some.len() >= seeds_max, "{seeds_max}: {}", some.len());
+        assert!(some.is_empty() || some.len() - of_last < seeds_max, "{seeds_max}: {}", some.len());
+        assert_eq!(some, all[..some.len()]);
+    }
 }
 
 /// The alignment of two texts within a number of steps.
