@@ -106,6 +106,7 @@ pub fn compare_by(
     if of_passages != *analyzer {
         for (side, tokens) in sides.iter_mut().zip(&mut others) {
             of_passages.analyze_until(side.text, tokens, stop)?;
+            tokens.shrink_to_fit();
             side.tokens = tokens;
         }
     }
@@ -137,6 +138,8 @@ impl Signed {
     fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Signed> {
         let (mut tokens, mut fingerprints) = (Tokens::default(), Vec::new());
         by.analyze_until(text, &mut tokens, stop)?;
+        // How many there would be was not known, so half of the memory may be room; aligning takes it.
+        tokens.shrink_to_fit();
         scheme.sign_until(&tokens.hashes, &mut fingerprints, stop)?;
         let keys = distinct_keys(&fingerprints);
         Ok(Signed { tokens, fingerprints, keys })

@@ -61,6 +61,12 @@ impl Tokens {
         let room = (tokens as usize).min(text.len());
         Tokens { hashes: Vec::with_capacity(room), spans: Vec::with_capacity(room) }
     }
+
+    /// Gives back the memory that has been taken for more.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.hashes.shrink_to_fit();
+        self.spans.shrink_to_fit();
+    }
 }
 
 impl Take for Tokens {
