@@ -118,7 +118,7 @@ pub fn add(
         let output = match output {
             // It was there when the run began, and the run itself has changed it since.
             Output::Known(document, digest) if !writer.holds(&document, digest)? => {
-                pipeline::sign_alone((config, &piped.faults), document, piped.document_bytes_max)
+                pipeline::sign_alone(config, &piped, document, digest)
             }
             output => output,
         };

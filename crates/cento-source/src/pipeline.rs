@@ -38,7 +38,7 @@ use cento::{Error, Result};
 pub enum Output {
     /// A document and its signature.
     Signed {
-        /// They; without the text if nothing keeps it.
+        /// Both; without the text if nothing keeps it.
         signed: Signed,
         /// The length of the text.
         text_bytes: usize,
@@ -67,8 +67,8 @@ pub struct PipelineOptions {
     /// The memory for one document that takes more than others of its size; one that would take still more is
     /// no document.
     pub document_bytes_max: usize,
-    /// Whether documents are handed on with their texts once they are signed: what is freed by another thread
-    /// than that which took it costs both time.
+    /// Whether documents are handed on with their texts once they are signed: memory freed by a thread other than
+    /// the one that allocated it costs both of them time.
     pub keeps_texts: bool,
     /// How sources are read.
     pub source: SourceOptions,
@@ -132,14 +132,11 @@ pub fn run(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (read_rx, work_rx, done_tx) = (read_rx.clone(), work_rx.clone(), done_tx.clone());
-            let (source, faults) = (&options.source, &options.faults);
-            let keeps_texts = options.keeps_texts;
-            let worker = Worker { config, source, faults, share, keeps_texts, is_known };
+            let worker = Worker { config, options, share, is_known };
             scope.spawn(move || worker.run(&read_rx, &work_rx, &done_tx));
         }
         drop((read_rx, done_tx));
-        let (bytes_max, faults) = (options.document_bytes_max, &options.faults);
-        let large = Large { config, faults, bytes_max };
+        let large = Large { config, options };
         let taken = take_in_order(&done_rx, &large, stop, sink);
         // Whatever still waits gives up: the reader at the gate, the workers at their channels.
         gate.close();
@@ -159,7 +156,7 @@ struct Numbered<T> {
 enum Made {
     Output(Output),
     /// It is left to the caller's thread: signing it takes so much.
-    Large(Document, Signature),
+    Large(Document, Digest, Signature),
 }
 
 /// What a worker takes at once: a chunk, or several small files.
@@ -248,10 +245,8 @@ impl Hand {
 
 struct Worker<'a> {
     config: &'a Config,
-    source: &'a SourceOptions,
-    faults: &'a Faults,
+    options: &'a PipelineOptions,
     share: Share,
-    keeps_texts: bool,
     is_known: &'a (dyn Fn(&Document, Digest) -> bool + Sync),
 }
 
@@ -294,7 +289,7 @@ impl Worker<'_> {
         let mut made = Vec::new();
         // What is reserved for signing, and for one document of any kind.
         let mut bytes_left = self.share.signing * chunk.bytes.len() + PART_TOKENS;
-        chunk.documents(self.source, |document| {
+        chunk.documents(&self.options.source, |document| {
             made.push(match document {
                 Ok(document) => self.document(document, &mut bytes_left, part),
                 Err(error) => Made::Output(Output::Failed(error)),
@@ -308,17 +303,13 @@ impl Worker<'_> {
         if (self.is_known)(&document, digest) {
             return Made::Output(Output::Known(document, digest));
         }
-        match sign((self.config, self.faults), &document, *bytes_left, part) {
+        match sign((self.config, &self.options.faults), &document, *bytes_left, part) {
             Ok(Signature { tokens, bytes, fingerprints: Some(signature), .. }) => {
                 *bytes_left = bytes_left.saturating_sub(bytes);
-                let text_bytes = document.text.len();
-                let mut signed = Signed::of(document, digest, tokens, signature);
-                if !self.keeps_texts {
-                    signed.document.text = String::new();
-                }
-                Made::Output(Output::Signed { signed, text_bytes })
+                let signed = (tokens, signature);
+                Made::Output(Output::of(document, digest, signed, self.options.keeps_texts))
             }
-            Ok(signature) => Made::Large(document, signature),
+            Ok(cost) => Made::Large(document, digest, cost),
             Err(error) => Made::Output(Output::Failed(error)),
         }
     }
@@ -363,7 +354,7 @@ fn take_in_order(
                 }
                 sink(match made {
                     Made::Output(output) => output,
-                    Made::Large(document, cost) => large.sign(document, &cost),
+                    Made::Large(document, digest, cost) => large.sign(document, digest, &cost),
                 })?;
             }
             drop(batch.permit);
@@ -376,6 +367,8 @@ fn take_in_order(
 mod tests {
     use super::*;
     use cento::fault::Point;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
 
     fn config() -> Config {
         Config::new("winnow(k=5,w=10)", "words", true).unwrap()
@@ -433,16 +426,30 @@ mod tests {
     #[test]
     fn texts_that_nobody_keeps_are_not_handed_on_but_their_lengths_are() {
         let dir = tempfile::tempdir().unwrap();
-        let inputs = corpus(&dir, 200);
+        let mut inputs = corpus(&dir, 200);
+        // Three bytes that stand for four words each: so many fingerprints that it is signed once more, alone.
+        let large = dir.path().join("large.txt");
+        std::fs::write(&large, "\u{fdfa} ".repeat(1 << 16)).unwrap();
+        inputs.push(large);
+        let config = Config::new("kgram(k=5)", "words", true).unwrap();
         let signed = |keeps_texts| {
+            let times = Arc::new(AtomicU64::new(0));
+            let counted = times.clone();
+            let faults = Faults::new(move |_, id| {
+                counted.fetch_add(u64::from(id.ends_with("large.txt")), Ordering::Relaxed);
+                Ok(())
+            });
+            let document_bytes_max = 16 << 20;
+            let options =
+                PipelineOptions { keeps_texts, document_bytes_max, faults, ..options(2, 1 << 30) };
             let (mut taken, stop) = (Vec::new(), AtomicBool::new(false));
-            let options = PipelineOptions { keeps_texts, ..options(2, 1 << 30) };
-            run(&inputs, &config(), &options, &stop, &|_, _| false, &mut |output| {
+            run(&inputs, &config, &options, &stop, &|_, _| false, &mut |output| {
                 let Output::Signed { signed, text_bytes } = output else { panic!("{output:?}") };
                 taken.push((signed, text_bytes));
                 Ok(())
             })
             .unwrap();
+            assert_eq!((taken.len(), times.load(Ordering::Relaxed)), (201, 2));
             taken
         };
         for ((whole, bytes), (short, short_bytes)) in signed(true).into_iter().zip(signed(false)) {

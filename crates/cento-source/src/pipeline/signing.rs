@@ -2,7 +2,7 @@
 //!
 //! By a worker, in memory that is reserved for it; or, if it turns out to take more, alone and in the caller's thread.
 
-use super::Output;
+use super::{Output, PipelineOptions};
 use cento::fault::{Faults, Point};
 use cento::hash::Digest;
 use cento::index::{Config, Document, Signature, Signed};
@@ -14,10 +14,20 @@ use cento::{Error, Result};
 const BUILDER_BYTES: usize = 12;
 
 impl Output {
-    /// A document and its signature, with its text.
-    fn of(document: Document, tokens: u32, signature: Vec<Fingerprint>) -> Output {
-        let (digest, text_bytes) = (Digest::of(document.text.as_bytes()), document.text.len());
-        Output::Signed { signed: Signed::of(document, digest, tokens, signature), text_bytes }
+    /// A document, the digest of its text, its number of tokens and its signature; without the text, unless that is
+    /// kept.
+    pub fn of(
+        document: Document,
+        digest: Digest,
+        (tokens, signature): (u32, Vec<Fingerprint>),
+        keeps_text: bool,
+    ) -> Output {
+        let text_bytes = document.text.len();
+        let mut signed = Signed::of(document, digest, tokens, signature);
+        if !keeps_text {
+            signed.document.text = String::new();
+        }
+        Output::Signed { signed, text_bytes }
     }
 }
 
@@ -36,18 +46,19 @@ pub fn sign(
     })
 }
 
-/// Signs a document in the caller's thread, if that takes at most `bytes_max`; otherwise, or if it brings out a
+/// Signs a document in the caller's thread, if that takes no more than one may; otherwise, or if it brings out a
 /// defect, says why it was not.
 pub(crate) fn sign_alone(
-    (config, faults): (&Config, &Faults),
+    config: &Config,
+    options: &PipelineOptions,
     document: Document,
-    bytes_max: usize,
+    digest: Digest,
 ) -> Output {
-    match sign((config, faults), &document, 0, &mut Vec::new()) {
+    match sign((config, &options.faults), &document, 0, &mut Vec::new()) {
         Ok(Signature { tokens, fingerprints: Some(signature), .. }) => {
-            Output::of(document, tokens, signature)
+            Output::of(document, digest, (tokens, signature), options.keeps_texts)
         }
-        Ok(cost) => Large { config, faults, bytes_max }.sign(document, &cost),
+        Ok(cost) => Large { config, options }.sign(document, digest, &cost),
         Err(error) => Output::Failed(error),
     }
 }
@@ -55,30 +66,29 @@ pub(crate) fn sign_alone(
 /// Signs documents that take much, one at a time.
 pub struct Large<'a> {
     pub config: &'a Config,
-    pub faults: &'a Faults,
-    /// The memory for one.
-    pub bytes_max: usize,
+    pub options: &'a PipelineOptions,
 }
 
 impl Large<'_> {
-    pub fn sign(&self, document: Document, cost: &Signature) -> Output {
+    pub fn sign(&self, document: Document, digest: Digest, cost: &Signature) -> Output {
+        let bytes_max = self.options.document_bytes_max;
         let text = document.text.len();
         let bytes = cost.bytes.saturating_add(cost.count * BUILDER_BYTES).saturating_add(text);
-        if bytes > self.bytes_max {
+        if bytes > bytes_max {
             let what = format!(
                 "fingerprinting its {text} bytes of text, of {} tokens, needs {} MiB of memory, but a \
                  document may use at most {} MiB; split the text, or allow {} times the memory",
                 cost.tokens,
                 bytes.div_ceil(1 << 20),
-                self.bytes_max >> 20,
-                bytes.div_ceil(self.bytes_max.max(1)),
+                bytes_max >> 20,
+                bytes.div_ceil(bytes_max.max(1)),
             );
             return Output::Failed(Error::input(document_place(&document), what));
         }
-        match sign((self.config, self.faults), &document, usize::MAX, &mut Vec::new()) {
+        match sign((self.config, &self.options.faults), &document, usize::MAX, &mut Vec::new()) {
             Ok(Signature { tokens, fingerprints, .. }) => {
                 let signature = fingerprints.expect("nothing is too large");
-                Output::of(document, tokens, signature)
+                Output::of(document, digest, (tokens, signature), self.options.keeps_texts)
             }
             Err(error) => Output::Failed(error),
         }
