@@ -8,9 +8,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cento::compare;
+use cento::fault::Faults;
 use cento::index::{Config, Index};
 use cento::search::{Query, Searcher, memory};
 use cento::stop::Stop;
@@ -220,11 +221,17 @@ fn what_is_no_meta_object_is_refused_before_it_is_parsed() {
 
 #[test]
 fn two_large_documents_are_never_signed_at_once() {
-    // All k-grams of single letters: much more than is reserved for a text of its size.
+    // All k-grams of ligatures of four words: much more than is reserved for a text of its size.
     let _turn = turn();
     let dir = tempfile::tempdir().unwrap();
-    let large = "a ".repeat(MB / 4);
+    let large = "\u{fdfa} ".repeat(MB / 16);
     let config = Config::new("kgram(k=5)", "words", false).unwrap();
+    let times = Arc::new(AtomicUsize::new(0));
+    let counted = times.clone();
+    let faults = Faults::new(move |_, _| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    });
     let options = PipelineOptions {
         threads: 2,
         // For one of these chunks.
@@ -232,10 +239,10 @@ fn two_large_documents_are_never_signed_at_once() {
         document_bytes_max: 8 << 20,
         keeps_texts: true,
         source: SourceOptions::default(),
-        faults: cento::fault::Faults::default(),
+        faults,
     };
-    let [one, six] = [1, 6].map(|times| {
-        let inputs = [lines(dir.path(), &[&large], times)];
+    let [one, six] = [1, 6].map(|count| {
+        let inputs = [lines(dir.path(), &[&large], count)];
         let (peak, signed) = peak_of(|| {
             let (mut signed, stop) = (0, AtomicBool::new(false));
             let sink = &mut |output| {
@@ -245,9 +252,11 @@ fn two_large_documents_are_never_signed_at_once() {
             pipeline::run(&inputs, &config, &options, &stop, &|_, _| false, sink).unwrap();
             signed
         });
-        assert_eq!(signed, times);
+        assert_eq!(signed, count);
         peak
     });
+    // Each by a thread, which gave up, and then alone.
+    assert_eq!(times.load(Ordering::Relaxed), 2 * (1 + 6));
     // A line that waits to be let in, and what the second thread keeps for its next text; not another
     // signature, which takes 4 MB.
     assert!(six < one + 3 * MB, "{six} bytes for six, {one} for one");
