@@ -46,7 +46,10 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use crate::hash::mix64;
+    use crate::stop::PLACES_BETWEEN_LOOKS;
+    use crate::stop::testing::After;
     use std::ops::Range;
 
     fn hashes(of: Range<u32>) -> impl ExactSizeIterator<Item = u64> {
@@ -63,5 +66,13 @@ mod tests {
             let passing = others.filter(|&hash| known.may_have(hash)).count();
             assert!(passing <= 10_000 / 15, "{count}: {passing}");
         }
+    }
+
+    #[test]
+    fn noting_many_hashes_is_stopped() {
+        let flag = After::looks(1);
+        let stopped = Known::new(hashes(0..3 * PLACES_BETWEEN_LOOKS as u32), Stop::on(&flag));
+        assert!(matches!(stopped, Err(Error::Cancelled)));
+        assert_eq!(flag.count(), 2);
     }
 }
