@@ -278,8 +278,8 @@ impl Index {
             read.map_err(|e| store_error("read the frequency table of", path, e.into()))
         })?;
         if schema::others(&schema) != schema::others(&schema::build(&config)) {
-            let what = "the index here has other fields than this version of cento writes; create a new index \
-                        of the documents";
+            let what = "the index here has fields that differ from those this version of cento writes; create a \
+                        new index from the documents";
             return Err(Error::index(path, what));
         }
         let plugin = signature_plugin(path, &config);

@@ -73,7 +73,8 @@ impl SegmentBuilder {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         // Key and position of each, and the key once more in its range: when there are ordinals, the first
-        // keys are gone. If all keys were in one range, sorting it would take 4 more.
+        // keys are gone. If all keys were in one range, sorting it would take 4 more
+        // bytes for each.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
         // What is known of it, in a vector that may have doubled, what is written of it, and its digest to be sorted.
         const DOCUMENT_BYTES: usize = 2 * size_of::<Row>() + 48;

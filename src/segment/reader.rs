@@ -229,8 +229,8 @@ impl SegmentReader {
         ids::digest(&self.file, doc)
     }
 
-    /// The documents whose text has this digest, of those that `is_wanted` says, ascending. Of others nothing
-    /// is read.
+    /// The documents whose text has this digest, among those for which `is_wanted` is true, ascending; nothing
+    /// is read of the others.
     ///
     /// # Errors
     /// When the bytes to be read are damaged.

@@ -20,8 +20,7 @@ pub enum Format {
 }
 
 /// The message if the search for passages was cut short.
-pub const MORE_PASSAGES: &str =
-    "the search for passages reached its limit of steps: there may be more";
+pub const MORE_PASSAGES: &str = "the search for passages reached a limit: there may be more";
 
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {

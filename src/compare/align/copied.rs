@@ -13,7 +13,7 @@ use crate::stop::{Steps, Stop};
 /// every fifth word was changed falls apart.
 const SEED_TOKENS: usize = 3;
 
-/// A run of tokens that the document has more often seeds nothing, but at one place where nothing else is found.
+/// A run of tokens that the document has more often seeds nothing, except at one place where nothing else is found.
 const SEED_OCCURRENCES_MAX: u32 = 16;
 
 /// The maximum number of tokens in a row that were changed on either side.

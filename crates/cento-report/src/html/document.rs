@@ -225,7 +225,7 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
             p {
                 (percent(source.share_in_text.thousandths())) " of the text; "
                 (counted(source.passages.len() as u64, "passage"))
-                @if !source.complete { "; the search for passages reached its limit of steps: there may be more" }
+                @if !source.complete { "; the search for passages reached a limit: there may be more" }
             }
             @if !source.meta.is_empty() {
                 dl.meta { @for (name, value) in &source.meta {

@@ -120,7 +120,7 @@ fn section(
                 (counted(pair.overlap.into(), "fingerprint")) " in common; "
                 (counted(pair.passages.len() as u64, "passage"))
                 @if pair.too_short == Some(true) { "; these programs are too short to tell" }
-                @if !pair.complete { "; the search for passages reached its limit of steps: there may be more" }
+                @if !pair.complete { "; the search for passages reached a limit: there may be more" }
                 "."
             }
             @match sides {
