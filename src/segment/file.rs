@@ -77,15 +77,20 @@ impl SigFile {
     ///
     /// # Errors
     /// When they are damaged or not all in the section.
-    #[inline]
+    #[inline(always)]
     pub fn read(&self, section: Section, start: usize, len: usize) -> Result<&[u8], Corruption> {
         let (offset, section_len) = self.footer.sections[section as usize];
         let offset = offset as usize;
         if start.checked_add(len).is_none_or(|end| end > section_len as usize) {
-            let what = "something in it points beyond its end";
-            return Err(self.corruption(section, start.min(section_len as usize), what));
+            return Err(self.points_beyond(section, start));
         }
         self.bytes.read(section.name(), offset + start, len)
+    }
+
+    #[cold]
+    fn points_beyond(&self, section: Section, start: usize) -> Corruption {
+        let what = "something in it points beyond its end";
+        self.corruption(section, start.min(self.len(section)), what)
     }
 
     /// As many of the bytes from `start` as the section has, up to `len_max`.
@@ -111,6 +116,13 @@ impl SigFile {
             start: offset + range.start.min(len),
             end: offset + range.end.min(len),
         }));
+    }
+
+    /// Starts to fetch these bytes of a section, each from where it lies; see [`CheckedBytes::bring`].
+    #[inline]
+    pub fn bring(&self, section: Section, places: impl Iterator<Item = usize>) {
+        let (offset, len) = self.footer.sections[section as usize];
+        self.bytes.bring(places.map(|place| offset as usize + place.min(len as usize)));
     }
 
     /// Brings byte `start` of a section near; see [`CheckedBytes::touch`].

@@ -6,8 +6,6 @@
 //! of a segment that lacks the key nothing but this line is read. With 6 bits a key, 4 of them set, 6 %
 //! of absent keys pass. Layout: segments-format.md, "Filter".
 
-use std::ops::Range;
-
 use super::file::SigFile;
 use super::layout::{FILTER_KEY_BITS, GROUP_TERMS, Section};
 use crate::error::Corruption;
@@ -121,11 +119,10 @@ impl Filters {
         (group * lines(GROUP_TERMS) + hash.line(lines_of)) as u32
     }
 
-    /// Where in the section a line is.
+    /// Where in the section a line begins.
     #[inline]
-    pub fn place(&self, line: u32) -> Range<usize> {
-        let start = self.start + line as usize * LINE_BYTES;
-        start..start + LINE_BYTES
+    pub fn place(&self, line: u32) -> usize {
+        self.start + line as usize * LINE_BYTES
     }
 
     /// Whether the key with this line passes. Most absent keys do not, and nothing else is read for them.
@@ -134,7 +131,7 @@ impl Filters {
     /// When the line is damaged.
     #[inline]
     pub fn passes(&self, file: &SigFile, hash: KeyHash, line: u32) -> Result<bool, Corruption> {
-        let line = file.read(Section::Filter, self.place(line).start, LINE_BYTES)?;
+        let line = file.read(Section::Filter, self.place(line), LINE_BYTES)?;
         Ok(line.first_chunk().is_some_and(|line| hash.may_be_in(line)))
     }
 

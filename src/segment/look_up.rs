@@ -99,18 +99,14 @@ impl<'a> LookUp<'_, 'a> {
         for reader in self.segments {
             let (file, index, filters) = (reader.file(), reader.index(), reader.filters());
             let before = lines.len();
-            lines.extend(keys.iter().zip(&hashes).map(|(&key, &hash)| {
-                index.group_of(key).map_or(NO_LINE, |group| filters.line_of(hash, group))
-            }));
-            let own = real(&lines[before..]).map(|line| filters.place(line));
-            file.fetch(Section::Filter, own);
+            lines.extend(
+                index.groups_of(keys).zip(&hashes).map(|(group, &hash)| {
+                    group.map_or(NO_LINE, |group| filters.line_of(hash, group))
+                }),
+            );
+            file.bring(Section::Filter, real(&lines[before..]).map(|line| filters.place(line)));
         }
         let of_segments = || (0u32..).zip(self.segments).zip(lines.chunks(keys.len().max(1)));
-        for ((_, reader), lines) in of_segments() {
-            let (file, filters) = (reader.file(), reader.filters());
-            let places = real(lines).map(|line| filters.place(line).start);
-            near(places.map(|place| file.touch(Section::Filter, place)));
-        }
         let mut wanted = Vec::new();
         for ((segment, reader), lines) in of_segments() {
             let (file, index, filters) = (reader.file(), reader.index(), reader.filters());
@@ -142,8 +138,8 @@ impl<'a> LookUp<'_, 'a> {
         let mut in_blocks: Vec<InBlock> = Vec::with_capacity(wanted.len());
         for key in wanted {
             let (file, index) = (self.of(key).file(), self.of(key).index());
-            if let Some(block) = index.block_of(file, key.group as usize, key.key)? {
-                in_blocks.push((*key, index.locate(file, block)?));
+            if let Some(located) = index.locate_key(file, key.group as usize, key.key)? {
+                in_blocks.push((*key, located));
             }
         }
         for own in in_blocks.chunk_by(|a, b| a.0.segment == b.0.segment) {

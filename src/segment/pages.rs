@@ -119,20 +119,43 @@ impl CheckedBytes {
     /// Starts to fetch the pages of these ranges that have not been read yet. Ranges should
     /// ascend.
     pub fn fetch(&self, ranges: impl Iterator<Item = Range<usize>>) {
-        let mut wanted: Range<usize> = 0..0;
+        let mut wanted = 0..0;
         for range in ranges {
             for page in range.start / PAGE_BYTES..range.end.div_ceil(PAGE_BYTES) {
-                if page < wanted.end && page >= wanted.start || self.is_verified(page) {
-                    continue;
+                if !self.is_verified(page) {
+                    self.want(page, &mut wanted);
                 }
-                if page != wanted.end {
-                    self.ask(&wanted);
-                    wanted = page..page;
-                }
-                wanted.end = page + 1;
             }
         }
         self.ask(&wanted);
+    }
+
+    /// Starts to fetch the bytes at these places, each from where it is likely to lie: from memory if its page
+    /// has been read before, otherwise from the disk.
+    #[inline]
+    pub fn bring(&self, places: impl Iterator<Item = usize>) {
+        let (mut wanted, mut all) = (0..0, 0);
+        for at in places {
+            match self.is_verified(at / PAGE_BYTES) {
+                true => all ^= self.touch(at),
+                false => self.want(at / PAGE_BYTES, &mut wanted),
+            }
+        }
+        std::hint::black_box(all);
+        self.ask(&wanted);
+    }
+
+    /// Adds a page to the `wanted` ones; asks for those if it does not follow them.
+    #[cold]
+    fn want(&self, page: usize, wanted: &mut Range<usize>) {
+        if wanted.contains(&page) {
+            return;
+        }
+        if page != wanted.end {
+            self.ask(wanted);
+            *wanted = page..page;
+        }
+        wanted.end = page + 1;
     }
 
     fn ask(&self, pages: &Range<usize>) {
@@ -164,7 +187,7 @@ impl CheckedBytes {
     ///
     /// # Errors
     /// When a page they touch is damaged, or they reach past the checked part.
-    #[inline]
+    #[inline(always)]
     pub fn read(
         &self,
         section: &'static str,
@@ -172,17 +195,31 @@ impl CheckedBytes {
         len: usize,
     ) -> Result<&[u8], Corruption> {
         let Some(bytes) = start.checked_add(len).and_then(|end| self.bytes.get(start..end)) else {
-            return Err(self.corruption(section, start, "it ends before its content does"));
+            return Err(self.too_short(section, start));
         };
-        if len > 0 {
-            for page in start / PAGE_BYTES..(start + len - 1) / PAGE_BYTES + 1 {
-                if !self.is_verified(page) {
-                    self.verify(section, page)?;
-                    self.verified[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
-                }
-            }
+        // Most reads are of one page, which has been read before.
+        let first = start / PAGE_BYTES;
+        if start % PAGE_BYTES + len > PAGE_BYTES || !self.is_verified(first) {
+            self.verify_new(section, first..(start + len).div_ceil(PAGE_BYTES))?;
         }
         Ok(bytes)
+    }
+
+    #[cold]
+    fn too_short(&self, section: &'static str, start: usize) -> Corruption {
+        self.corruption(section, start, "it ends before its content does")
+    }
+
+    /// Checks those of these pages that have not been checked yet.
+    #[inline(never)]
+    fn verify_new(&self, section: &'static str, pages: Range<usize>) -> Result<(), Corruption> {
+        for page in pages {
+            if !self.is_verified(page) {
+                self.verify(section, page)?;
+                self.verified[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+            }
+        }
+        Ok(())
     }
 
     /// Checks every page, whether read before or not; the damaged ones, by file offset.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::bits::{get_bits, uint_le, width_of};
+use super::bits::{get_bits, width_of};
 use super::block::{Block, Shape};
 use super::file::SigFile;
 use super::layout::{BLOCK_TERMS, GROUP_BLOCKS, Header, Section};
@@ -35,6 +35,13 @@ impl GroupHead {
         bytes.extend_from_slice(&self.terms_base.to_le_bytes()[..OFFSET_BYTES]);
         bytes.extend_from_slice(&self.lists_base.to_le_bytes()[..OFFSET_BYTES]);
     }
+
+    /// What a record begins with.
+    #[inline]
+    fn read(record: &[u8]) -> GroupHead {
+        let base = |at: usize| get_bits(record, 8 * at, 8 * OFFSET_BYTES as u32);
+        GroupHead { terms_base: base(0), lists_base: base(OFFSET_BYTES) }
+    }
 }
 
 /// What the record of a group says of one of its blocks.
@@ -57,15 +64,22 @@ impl Entry {
         bytes.extend_from_slice(&[low_bits, upper_bytes, value_bits, gap_bits]);
     }
 
-    /// The entry in `bytes`, which are one.
+    /// The entry that begins at byte `at` of a record.
     #[inline]
-    fn read(bytes: &[u8], key_bytes: usize) -> Entry {
-        let rest = &bytes[key_bytes..];
-        let first = get_bits(bytes, 0, 8 * key_bytes as u32);
-        let [low_bits, upper_bytes, value_bits, gap_bits] = [rest[3], rest[4], rest[5], rest[6]];
+    fn read(record: &[u8], at: usize, key_bytes: usize) -> Entry {
+        let first = first_key(record, at, key_bytes);
+        let rest = get_bits(record, 8 * (at + key_bytes), 8 * ENTRY_REST_BYTES as u32);
+        let [low_bits, upper_bytes, value_bits, gap_bits] =
+            [24, 32, 40, 48].map(|bit| (rest >> bit) as u8);
         let shape = Shape { first, low_bits, upper_bytes, value_bits, gap_bits };
-        Entry { shape, offset: uint_le(&rest[..3]) as usize }
+        Entry { shape, offset: (rest & 0xff_ffff) as usize }
     }
+}
+
+/// The first key of the block whose entry begins at byte `at` of a record.
+#[inline]
+fn first_key(record: &[u8], at: usize, key_bytes: usize) -> u64 {
+    get_bits(record, 8 * at, 8 * key_bytes as u32)
 }
 
 /// What the index says of a block.
@@ -146,6 +160,21 @@ impl TermIndex {
         (from + within).checked_sub(1)
     }
 
+    /// The only group that can hold each of these ascending keys.
+    #[inline]
+    pub fn groups_of(&self, keys: &[u64]) -> impl Iterator<Item = Option<usize>> {
+        // Neighbours are often in one group.
+        let (mut group, mut last) = (None, None);
+        keys.iter().map(move |&key| {
+            if last.is_none_or(|last| key > last) {
+                group = self.group_of(key);
+                let next = group.map_or(0, |group| group + 1);
+                last = self.separators.get(next).map_or(Some(u64::MAX), |next| next.checked_sub(1));
+            }
+            group
+        })
+    }
+
     /// The blocks of a group.
     #[inline]
     fn blocks_of(&self, group: usize) -> Range<usize> {
@@ -190,32 +219,40 @@ impl TermIndex {
     ///
     /// # Errors
     /// When the record of the group is damaged.
-    #[inline]
     pub fn block_of(
         &self,
         file: &SigFile,
         group: usize,
         key: u64,
     ) -> Result<Option<usize>, Corruption> {
-        let blocks = self.blocks_of(group);
-        let entry_bytes = self.entry_bytes();
-        let len = blocks.len() * entry_bytes;
-        let entries = file.read(Section::TermIndex, self.entry_at(blocks.start), len)?;
-        let first = |block: usize| {
-            let bit = 8 * (block - blocks.start) * entry_bytes;
-            get_bits(entries, bit, 8 * self.key_bytes as u32)
-        };
-        let mut block = self.guess(group, key);
-        while first(block) > key {
-            if block == blocks.start {
-                return Ok(None);
-            }
-            block -= 1;
+        Ok(self.block_in(self.record(file, group)?, group, key))
+    }
+
+    /// The same, and what the index says of it.
+    ///
+    /// # Errors
+    /// As [`block_of`](Self::block_of).
+    #[inline]
+    pub fn locate_key(
+        &self,
+        file: &SigFile,
+        group: usize,
+        key: u64,
+    ) -> Result<Option<Located>, Corruption> {
+        let record = self.record(file, group)?;
+        let Some(block) = self.block_in(record, group, key) else { return Ok(None) };
+        self.located(file, record, block).map(Some)
+    }
+
+    /// What the index says of a block.
+    ///
+    /// # Errors
+    /// When the record of its group is damaged, or the block is not among the terms.
+    pub fn locate(&self, file: &SigFile, block: usize) -> Result<Located, Corruption> {
+        if block >= self.blocks {
+            return Err(self.is_nowhere(file, block));
         }
-        while block + 1 < blocks.end && first(block + 1) <= key {
-            block += 1;
-        }
-        Ok(Some(block))
+        self.located(file, self.record(file, block / GROUP_BLOCKS)?, block)
     }
 
     /// The block in which the keys from `key` on begin; the one before it, if that ends below `key`. `None` in
@@ -229,42 +266,62 @@ impl TermIndex {
         Ok(Some(self.block_of(file, group, key)?.unwrap_or(first)))
     }
 
-    /// What the index says of a block.
-    ///
-    /// # Errors
-    /// When the record of its group is damaged, or the block is not among the terms.
-    pub fn locate(&self, file: &SigFile, block: usize) -> Result<Located, Corruption> {
-        let group = block / GROUP_BLOCKS;
-        let head = self.head(file, group)?;
-        let Entry { shape, offset } = self.entry(file, block)?;
-        let base = head.terms_base as usize;
+    /// The record of a group.
+    #[inline]
+    fn record<'a>(&self, file: &'a SigFile, group: usize) -> Result<&'a [u8], Corruption> {
+        let at = self.record_of(group).start;
+        let len = HEAD_BYTES + self.blocks_of(group).len() * self.entry_bytes();
+        file.read(Section::TermIndex, at, len)
+    }
+
+    #[inline]
+    fn block_in(&self, record: &[u8], group: usize, key: u64) -> Option<usize> {
+        let blocks = self.blocks_of(group);
+        let first = |block: usize| {
+            let at = HEAD_BYTES + (block - blocks.start) * self.entry_bytes();
+            first_key(record, at, self.key_bytes)
+        };
+        let mut block = self.guess(group, key);
+        while first(block) > key {
+            if block == blocks.start {
+                return None;
+            }
+            block -= 1;
+        }
+        while block + 1 < blocks.end && first(block + 1) <= key {
+            block += 1;
+        }
+        Some(block)
+    }
+
+    /// What the `record` of its group says of a block.
+    #[inline]
+    fn located(&self, file: &SigFile, record: &[u8], block: usize) -> Result<Located, Corruption> {
+        let entry = |place: usize| {
+            Entry::read(record, HEAD_BYTES + place * self.entry_bytes(), self.key_bytes)
+        };
+        let (group, place) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
+        let GroupHead { terms_base, lists_base } = GroupHead::read(record);
+        let Entry { shape, offset } = entry(place);
+        let (base, len) = (terms_base as usize, file.len(Section::Terms));
         let end = if block + 1 == self.blocks {
-            file.len(Section::Terms)
-        } else if (block + 1).is_multiple_of(GROUP_BLOCKS) {
-            self.head(file, group + 1)?.terms_base as usize
+            len
+        } else if place + 1 == GROUP_BLOCKS {
+            GroupHead::read(self.record(file, group + 1)?).terms_base as usize
         } else {
-            base + self.entry(file, block + 1)?.offset
+            base + entry(place + 1).offset
         };
         let start = base + offset;
-        if start >= end || end > file.len(Section::Terms) {
-            let what = format!("block {block} is nowhere in the terms");
-            return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
+        if start >= end || end > len {
+            return Err(self.is_nowhere(file, block));
         }
-        Ok(Located { block, shape, lists_base: head.lists_base, range: (start, end) })
+        Ok(Located { block, shape, lists_base, range: (start, end) })
     }
 
-    #[inline]
-    fn entry(&self, file: &SigFile, block: usize) -> Result<Entry, Corruption> {
-        let bytes = file.read(Section::TermIndex, self.entry_at(block), self.entry_bytes())?;
-        Ok(Entry::read(bytes, self.key_bytes))
-    }
-
-    #[inline]
-    fn head(&self, file: &SigFile, group: usize) -> Result<GroupHead, Corruption> {
-        let at = group * record_bytes(self.key_bytes);
-        let bytes = file.read(Section::TermIndex, at, HEAD_BYTES)?;
-        let base = |at: usize| get_bits(bytes, 8 * at, 8 * OFFSET_BYTES as u32);
-        Ok(GroupHead { terms_base: base(0), lists_base: base(OFFSET_BYTES) })
+    #[cold]
+    fn is_nowhere(&self, file: &SigFile, block: usize) -> Corruption {
+        let what = format!("block {block} is nowhere in the terms");
+        file.corruption(Section::TermIndex, self.entry_at(block), what)
     }
 
     /// The block `block`.
@@ -327,4 +384,46 @@ fn stream(bytes: &[u8], header: &Header, groups: usize) -> Option<(Vec<u64>, Vec
     }
     let fits = header.key_bits == 64 || separators.last().is_none_or(|s| s >> header.key_bits == 0);
     (separators.len() == groups && fits).then_some((separators, records))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::{Digest, mix64};
+    use crate::scheme::Fingerprint;
+    use crate::segment::{Identity, SegmentBuilder, SegmentReader};
+    use ownedbytes::OwnedBytes;
+
+    #[test]
+    fn ascending_keys_are_in_the_groups_and_blocks_of_each_of_them() {
+        // Three groups, and a fourth with one block.
+        for terms in [0, 1, 8_200, 3 * 8_192 + 5] {
+            let key = |i: u64| 1 << 38 | mix64(i) >> 25;
+            let signature: Vec<_> =
+                (0..terms).map(|i| Fingerprint { key: key(i), position: i as u32 }).collect();
+            let mut builder = SegmentBuilder::new();
+            let identity = Identity { id: "a", digest: Digest::of(b"") };
+            builder.push(identity, terms as u32, &signature);
+            let header = Header { key_bits: 40, documents: 1, config: 1, signatures: true };
+            let (_, bytes) = builder.write(Vec::new(), header, None).unwrap();
+            let reader = SegmentReader::open("f.sig", OwnedBytes::new(bytes)).unwrap();
+            let (file, index) = (reader.file(), reader.index());
+            // Some below all of the segment, those that it has, and others between and above.
+            let others = (0..100).chain((0..500).map(|i| mix64(!i) >> 24));
+            let mut keys: Vec<u64> = (0..terms).step_by(16).map(key).chain(others).collect();
+            keys.sort_unstable();
+            let groups: Vec<Option<usize>> = index.groups_of(&keys).collect();
+            assert!(groups.iter().copied().eq(keys.iter().map(|&key| index.group_of(key))));
+            for (&key, group) in keys.iter().zip(groups) {
+                let Some(group) = group else { continue };
+                let block = index.block_of(file, group, key).unwrap();
+                let located = index.locate_key(file, group, key).unwrap();
+                assert_eq!(located.map(|located| located.block), block);
+                let range = block.map(|block| index.locate(file, block).unwrap().range);
+                assert_eq!(located.map(|located| located.range), range);
+            }
+            let beyond = index.locate(file, index.blocks()).err().unwrap();
+            assert!(beyond.what.contains("is nowhere in the terms"), "{beyond}");
+        }
+    }
 }
