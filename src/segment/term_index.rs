@@ -195,7 +195,13 @@ impl TermIndex {
     #[inline]
     pub fn entry_at(&self, block: usize) -> usize {
         let (group, place) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
-        group * record_bytes(self.key_bytes) + HEAD_BYTES + place * self.entry_bytes()
+        self.record_of(group).start + self.entry_in_record(place)
+    }
+
+    /// Where in its group's record the entry of the block at `place` of the group is.
+    #[inline]
+    fn entry_in_record(&self, place: usize) -> usize {
+        HEAD_BYTES + place * self.entry_bytes()
     }
 
     fn entry_bytes(&self) -> usize {
@@ -270,7 +276,7 @@ impl TermIndex {
     #[inline]
     fn record<'a>(&self, file: &'a SigFile, group: usize) -> Result<&'a [u8], Corruption> {
         let at = self.record_of(group).start;
-        let len = HEAD_BYTES + self.blocks_of(group).len() * self.entry_bytes();
+        let len = self.entry_in_record(self.blocks_of(group).len());
         file.read(Section::TermIndex, at, len)
     }
 
@@ -278,8 +284,7 @@ impl TermIndex {
     fn block_in(&self, record: &[u8], group: usize, key: u64) -> Option<usize> {
         let blocks = self.blocks_of(group);
         let first = |block: usize| {
-            let at = HEAD_BYTES + (block - blocks.start) * self.entry_bytes();
-            first_key(record, at, self.key_bytes)
+            first_key(record, self.entry_in_record(block - blocks.start), self.key_bytes)
         };
         let mut block = self.guess(group, key);
         while first(block) > key {
@@ -297,9 +302,7 @@ impl TermIndex {
     /// What the `record` of its group says of a block.
     #[inline]
     fn located(&self, file: &SigFile, record: &[u8], block: usize) -> Result<Located, Corruption> {
-        let entry = |place: usize| {
-            Entry::read(record, HEAD_BYTES + place * self.entry_bytes(), self.key_bytes)
-        };
+        let entry = |place: usize| Entry::read(record, self.entry_in_record(place), self.key_bytes);
         let (group, place) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
         let GroupHead { terms_base, lists_base } = GroupHead::read(record);
         let Entry { shape, offset } = entry(place);
