@@ -105,8 +105,7 @@ pub fn compare_by(
     let mut sides = [a, b];
     if of_passages != *analyzer {
         for (side, tokens) in sides.iter_mut().zip(&mut others) {
-            of_passages.analyze_until(side.text, tokens, stop)?;
-            tokens.shrink_to_fit();
+            *tokens = tokens_of(&of_passages, side.text, stop)?;
             side.tokens = tokens;
         }
     }
@@ -124,6 +123,15 @@ pub fn compare_by(
     })
 }
 
+/// The tokens of a text, with no room for more: how many there would be was not known, so half of the memory may be room,
+/// and aligning takes it.
+fn tokens_of(by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Tokens> {
+    let mut tokens = Tokens::default();
+    by.analyze_until(text, &mut tokens, stop)?;
+    tokens.shrink_to_fit();
+    Ok(tokens)
+}
+
 /// A text, analysed and signed.
 struct Signed {
     /// Its tokens.
@@ -136,10 +144,7 @@ struct Signed {
 
 impl Signed {
     fn new(scheme: &Scheme, by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Signed> {
-        let (mut tokens, mut fingerprints) = (Tokens::default(), Vec::new());
-        by.analyze_until(text, &mut tokens, stop)?;
-        // How many there would be was not known, so half of the memory may be room; aligning takes it.
-        tokens.shrink_to_fit();
+        let (tokens, mut fingerprints) = (tokens_of(by, text, stop)?, Vec::new());
         scheme.sign_until(&tokens.hashes, &mut fingerprints, stop)?;
         let keys = distinct_keys(&fingerprints);
         Ok(Signed { tokens, fingerprints, keys })
