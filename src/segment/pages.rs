@@ -199,7 +199,8 @@ impl CheckedBytes {
         };
         // Most reads are of one page, which has been read before.
         let first = start / PAGE_BYTES;
-        if start % PAGE_BYTES + len > PAGE_BYTES || !self.is_verified(first) {
+        let is_new = start % PAGE_BYTES + len > PAGE_BYTES || !self.is_verified(first);
+        if is_new && len > 0 {
             self.verify_new(section, first..(start + len).div_ceil(PAGE_BYTES))?;
         }
         Ok(bytes)
@@ -285,6 +286,7 @@ mod tests {
         assert!(bytes.read("terms", 2 * PAGE_BYTES, PAGE_BYTES + 10).is_ok());
         let damage = bytes.read("terms", PAGE_BYTES - 1, 2).unwrap_err();
         assert_eq!(damage.offset, PAGE_BYTES as u64);
+        assert!(bytes.read("terms", PAGE_BYTES + 5, 0).is_ok(), "nothing of the page is read");
         assert_eq!(bytes.damaged_pages(), [PAGE_BYTES]);
     }
 
