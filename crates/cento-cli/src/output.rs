@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::terminal;
 use cento::Origin;
 
-pub use cento_report::{count, counted};
+pub use cento_report::{MORE_PASSAGES, count, counted};
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -18,9 +18,6 @@ pub enum Format {
     /// JSON lines for programs.
     Json,
 }
-
-/// The message if the search for passages was cut short.
-pub const MORE_PASSAGES: &str = "the search for passages reached a limit: there may be more";
 
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {

@@ -27,3 +27,7 @@ pub use pairs::{Histogram, Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsRep
 pub use reuse::{DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
+
+/// What is said where the search for passages was cut short.
+#[doc(hidden)]
+pub const MORE_PASSAGES: &str = "the search for passages reached a limit: there may be more";

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::excerpt::{Excerpts, Side, bytes};
 use super::text::{Shown, Writer};
 use super::{colour, counted, linked, percent};
+use crate::MORE_PASSAGES;
 use crate::reuse::{DocumentReport, Excluded, ReuseReport, Source};
 
 /// The body of the page.
@@ -225,7 +226,7 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
             p {
                 (percent(source.share_in_text.thousandths())) " of the text; "
                 (counted(source.passages.len() as u64, "passage"))
-                @if !source.complete { "; the search for passages reached a limit: there may be more" }
+                @if !source.complete { "; " (MORE_PASSAGES) }
             }
             @if !source.meta.is_empty() {
                 dl.meta { @for (name, value) in &source.meta {

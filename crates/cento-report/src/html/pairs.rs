@@ -6,6 +6,7 @@ use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandth
 use super::excerpt::{Excerpts, Side};
 use super::text::Shown;
 use super::{colour, count, counted, linked, percent};
+use crate::MORE_PASSAGES;
 use crate::pairs::{Member, PairEntry, PairsReport};
 
 /// The body of the page.
@@ -120,7 +121,7 @@ fn section(
                 (counted(pair.overlap.into(), "fingerprint")) " in common; "
                 (counted(pair.passages.len() as u64, "passage"))
                 @if pair.too_short == Some(true) { "; these programs are too short to tell" }
-                @if !pair.complete { "; the search for passages reached a limit: there may be more" }
+                @if !pair.complete { "; " (MORE_PASSAGES) }
                 "."
             }
             @match sides {
