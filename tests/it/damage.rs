@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::common::{add, config, words};
+use crate::common::{add, config, without_footer, words};
 use cento::hash::{Digest, mix64};
 use cento::index::{Document, Index, WriterOptions};
 use cento::scheme::Fingerprint;
@@ -51,6 +51,12 @@ fn files(path: &Path) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// The `.sig` files among them.
+fn sigs(path: &Path) -> Vec<PathBuf> {
+    let is_sig = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sig");
+    files(path).into_iter().filter(is_sig).collect()
 }
 
 #[test]
@@ -248,19 +254,16 @@ fn a_forged_column_of_digests_that_names_a_document_too_many_is_refused() {
     writer.commit().unwrap();
     writer.remove("7").unwrap();
     writer.finish().unwrap();
-    let is_sig = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sig");
-    let path = files(dir.path()).into_iter().find(is_sig).unwrap();
-    // Behind its own footer stands that of tantivy, the length of which is the first half of its last 8 bytes.
-    let mut whole = fs::read(&path).unwrap();
-    let (_, end) = whole.split_at(whole.len() - 8);
-    let of_tantivy = 8 + u32::from_le_bytes(end[..4].try_into().unwrap()) as usize;
-    let of_tantivy = whole.split_off(whole.len() - of_tantivy);
+    let [path] = &sigs(dir.path())[..] else { panic!("several segments") };
+    let file = fs::read(path).unwrap();
+    let mut whole = without_footer(&file).to_vec();
+    let footer = &file[whole.len()..];
     // An entry of the column has 8 bits for the document and 32 of its digest.
     let documents = section(&whole, 6);
     for at in (documents.end - 130 * 5..documents.end).step_by(5) {
         whole = forged(&whole, at..at + 1, &[200]);
     }
-    fs::write(&path, [whole, of_tantivy].concat()).unwrap();
+    fs::write(path, [&whole, footer].concat()).unwrap();
     let snapshot = Index::open(dir.path()).unwrap().snapshot().unwrap();
     for doc in 0..130 {
         let found = snapshot.find_digest(Digest::of(words(doc, 8).as_bytes()));
@@ -347,10 +350,7 @@ fn a_file_of_another_segment_is_refused() {
         writer.commit().unwrap();
     }
     writer.finish().unwrap();
-    let sigs: Vec<PathBuf> = files(dir.path())
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|extension| extension == "sig"))
-        .collect();
+    let sigs = sigs(dir.path());
     assert_eq!(sigs.len(), 2);
     let bytes = sigs.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>();
     fs::write(&sigs[0], &bytes[1]).unwrap();

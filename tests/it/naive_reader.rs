@@ -2,18 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::naive::{Naive, uint};
-use crate::common::{add, config, words};
+use crate::common::naive::Naive;
+use crate::common::{add, config, without_footer, words};
 use cento::hash::Digest;
 use cento::index::{Index, WriterOptions};
-
-/// A file as section 3 leaves it: without tantivy's footer.
-fn without_footer(bytes: &[u8]) -> &[u8] {
-    let end = bytes.len();
-    assert_eq!(uint(&bytes[end - 4..]), 1337);
-    let footer = uint(&bytes[end - 8..end - 4]) as usize;
-    &bytes[..end - 8 - footer]
-}
 
 #[test]
 fn the_document_is_enough_to_read_a_real_index() {

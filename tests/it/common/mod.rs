@@ -24,6 +24,14 @@ pub fn config() -> Config {
     Config::new("winnow(k=5,w=10)", "words", true).unwrap()
 }
 
+/// A file as section 3 leaves it: without tantivy's footer.
+pub fn without_footer(bytes: &[u8]) -> &[u8] {
+    let end = bytes.len();
+    assert_eq!(naive::uint(&bytes[end - 4..]), 1337);
+    let footer = naive::uint(&bytes[end - 8..end - 4]) as usize;
+    &bytes[..end - 8 - footer]
+}
+
 /// `count` words of a vocabulary of 2,000, the same for the same seed.
 pub fn words(seed: u64, count: usize) -> String {
     let word = |i: u64| format!("w{}", mix64(mix64(seed) ^ i) % 2000);
