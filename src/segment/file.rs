@@ -118,11 +118,10 @@ impl SigFile {
         }));
     }
 
-    /// Starts to fetch these bytes of a section, each from where it lies; see [`CheckedBytes::bring`].
+    /// The `N` bytes at byte `at` of the file, if they have been checked before.
     #[inline]
-    pub fn bring(&self, section: Section, places: impl Iterator<Item = usize>) {
-        let (offset, len) = self.footer.sections[section as usize];
-        self.bytes.bring(places.map(|place| offset as usize + place.min(len as usize)));
+    pub fn checked<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        self.bytes.checked(at)
     }
 
     /// Brings byte `start` of a section near; see [`CheckedBytes::touch`].

@@ -6,6 +6,8 @@
 //! of a segment that lacks the key nothing but this line is read. With 6 bits a key, 4 of them set, 6 %
 //! of absent keys pass. Layout: segments-format.md, "Filter".
 
+use std::ops::Range;
+
 use super::file::SigFile;
 use super::layout::{FILTER_KEY_BITS, GROUP_TERMS, Section};
 use crate::error::Corruption;
@@ -13,6 +15,12 @@ use crate::hash::mix64;
 
 /// The size of a line.
 pub const LINE_BYTES: usize = 64;
+
+/// A line of a filter.
+pub type Line = [u8; LINE_BYTES];
+
+/// A line of a filter without keys: none passes.
+pub const EMPTY_LINE: Line = [0; LINE_BYTES];
 
 const LINE_BITS: u64 = 8 * LINE_BYTES as u64;
 
@@ -59,9 +67,10 @@ impl KeyHash {
         (0..KEY_PLACES).map(move |i| (self.0 >> (9 * i) & (LINE_BITS - 1)) as usize)
     }
 
-    /// Whether the key may be among those whose filter has this `line`.
+    /// Whether the key may be among those whose filter has this `line`. Most absent keys are not, and nothing
+    /// else is read for them.
     #[inline]
-    fn may_be_in(self, line: &[u8; LINE_BYTES]) -> bool {
+    pub fn may_be_in(self, line: &Line) -> bool {
         self.bits().fold(1, |all, bit| all & line[bit / 8] >> (bit % 8)) == 1
     }
 }
@@ -83,6 +92,8 @@ pub fn of_keys(keys: &[u64]) -> Vec<u8> {
 pub struct Filters {
     /// Where in the section the first line is.
     start: usize,
+    /// Where in the file the section is.
+    offset: usize,
     terms: u64,
     /// The last group, and the lines of its filter: it may have fewer terms than others.
     last: (usize, usize),
@@ -107,7 +118,7 @@ impl Filters {
         }
         let group = (terms as usize).saturating_sub(1) / GROUP_TERMS;
         let last = (group, lines(terms_of(terms, group)));
-        Ok(Filters { start: padding(at), terms, last })
+        Ok(Filters { start: padding(at), offset: at as usize, terms, last })
     }
 
     /// The number of the line that knows whether `group` may hold a key.
@@ -119,20 +130,32 @@ impl Filters {
         (group * lines(GROUP_TERMS) + hash.line(lines_of)) as u32
     }
 
-    /// Where in the section a line begins.
+    /// The group that a line is of.
     #[inline]
-    pub fn place(&self, line: u32) -> usize {
-        self.start + line as usize * LINE_BYTES
+    pub fn group_of(line: u32) -> u32 {
+        line / lines(GROUP_TERMS) as u32
     }
 
-    /// Whether the key with this line passes. Most absent keys do not, and nothing else is read for them.
+    /// Where in the section a line is.
+    #[inline]
+    pub fn place(&self, line: u32) -> Range<usize> {
+        let start = self.start + line as usize * LINE_BYTES;
+        start..start + LINE_BYTES
+    }
+
+    /// A line, if it has been read before.
+    #[inline]
+    pub fn known<'a>(&self, file: &'a SigFile, line: u32) -> Option<&'a Line> {
+        file.checked(self.offset + self.place(line).start)
+    }
+
+    /// A line.
     ///
     /// # Errors
-    /// When the line is damaged.
-    #[inline]
-    pub fn passes(&self, file: &SigFile, hash: KeyHash, line: u32) -> Result<bool, Corruption> {
-        let line = file.read(Section::Filter, self.place(line), LINE_BYTES)?;
-        Ok(line.first_chunk().is_some_and(|line| hash.may_be_in(line)))
+    /// When it is damaged.
+    pub fn read<'a>(&self, file: &'a SigFile, line: u32) -> Result<&'a Line, Corruption> {
+        let line = file.read(Section::Filter, self.place(line).start, LINE_BYTES)?;
+        Ok(line.first_chunk().expect("as many bytes as were asked for"))
     }
 
     /// Whether the filter of `group` is that of `keys`.

@@ -6,10 +6,10 @@
 //! first of them takes it.
 
 use super::block::Block;
-use super::filter::KeyHash;
 use super::layout::{BLOCK_TERMS, Section};
 use super::postings::Postings;
 use super::reader::{SegmentReader, Term};
+use super::sieve::Sieve;
 use super::term_index::Located;
 use crate::error::Corruption;
 
@@ -28,14 +28,6 @@ struct Wanted {
     group: u32,
     /// The place of the segment.
     segment: u32,
-}
-
-/// Stands for the line of a key that is below all keys of a segment.
-const NO_LINE: u32 = u32::MAX;
-
-/// The lines of keys that have one.
-fn real(lines: &[u32]) -> impl Iterator<Item = u32> {
-    lines.iter().copied().filter(|&line| line != NO_LINE)
 }
 
 /// A key and the block of terms that may have it.
@@ -93,30 +85,18 @@ impl<'a> LookUp<'_, 'a> {
 
     /// The keys that pass the filters of the segments; requests entries of the term index.
     fn filter(&self, keys: &[u64]) -> Result<Vec<Wanted>, Corruption> {
-        // All keys in all segments are many, and few of them pass: of each no more than its line is noted.
-        let hashes: Vec<KeyHash> = keys.iter().map(|&key| KeyHash::of(key)).collect();
-        let mut lines: Vec<u32> = Vec::with_capacity(keys.len() * self.segments.len());
-        for reader in self.segments {
-            let (file, index, filters) = (reader.file(), reader.index(), reader.filters());
-            let before = lines.len();
-            lines.extend(
-                index.groups_of(keys).zip(&hashes).map(|(group, &hash)| {
-                    group.map_or(NO_LINE, |group| filters.line_of(hash, group))
-                }),
-            );
-            file.bring(Section::Filter, real(&lines[before..]).map(|line| filters.place(line)));
-        }
-        let of_segments = || (0u32..).zip(self.segments).zip(lines.chunks(keys.len().max(1)));
-        let mut wanted = Vec::new();
-        for ((segment, reader), lines) in of_segments() {
-            let (file, index, filters) = (reader.file(), reader.index(), reader.filters());
-            for (i, (&line, &hash)) in (0..).zip(lines.iter().zip(&hashes)) {
-                if line != NO_LINE && filters.passes(file, hash, line)? {
-                    let key = keys[i as usize];
-                    let group = index.group_of(key).unwrap_or_default() as u32;
-                    wanted.push(Wanted { key, i, group, segment });
-                }
+        let mut sieve = Sieve::new(keys);
+        let (mut wanted, mut unread) = (Vec::new(), Vec::new());
+        for (segment, reader) in (0..).zip(self.segments) {
+            if sieve.take_known(reader) {
+                wanted.extend(passing(&sieve, segment));
+            } else {
+                unread.push(segment);
             }
+        }
+        for segment in unread {
+            sieve.take(self.segments[segment as usize])?;
+            wanted.extend(passing(&sieve, segment));
         }
         for own in wanted.chunk_by(|a, b| a.segment == b.segment) {
             let (file, index) = (self.of(&own[0]).file(), self.of(&own[0]).index());
@@ -200,6 +180,11 @@ impl<'a> LookUp<'_, 'a> {
         }
         Ok(terms)
     }
+}
+
+/// The keys that pass the filters of `segment`, whose lines the sieve has taken.
+fn passing(sieve: &Sieve<'_, '_>, segment: u32) -> impl Iterator<Item = Wanted> {
+    sieve.passing().map(move |(i, key, group)| Wanted { key, i, group, segment })
 }
 
 /// Where the list of a term begins, if it has one.

@@ -24,6 +24,7 @@ mod postings;
 mod radix;
 mod read_ahead;
 mod reader;
+mod sieve;
 mod term_index;
 mod terms;
 mod writer;

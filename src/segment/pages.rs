@@ -130,19 +130,11 @@ impl CheckedBytes {
         self.ask(&wanted);
     }
 
-    /// Starts to fetch the bytes at these places, each from where it is likely to lie: from memory if its page
-    /// has been read before, otherwise from the disk.
+    /// The `N` bytes at `at`, if the page that they lie in has been checked.
     #[inline]
-    pub fn bring(&self, places: impl Iterator<Item = usize>) {
-        let (mut wanted, mut all) = (0..0, 0);
-        for at in places {
-            match self.is_verified(at / PAGE_BYTES) {
-                true => all ^= self.touch(at),
-                false => self.want(at / PAGE_BYTES, &mut wanted),
-            }
-        }
-        std::hint::black_box(all);
-        self.ask(&wanted);
+    pub fn checked<const N: usize>(&self, at: usize) -> Option<&[u8; N]> {
+        let is_known = at % PAGE_BYTES + N <= PAGE_BYTES && self.is_verified(at / PAGE_BYTES);
+        self.bytes.get(at..)?.first_chunk().filter(|_| is_known)
     }
 
     /// Adds a page to the `wanted` ones; asks for those if it does not follow them.

@@ -106,7 +106,8 @@ impl SegmentReader {
             return Ok(None);
         };
         let hash = KeyHash::of(key);
-        if !self.filters.passes(&self.file, hash, self.filters.line_of(hash, group))? {
+        let line = self.filters.line_of(hash, group);
+        if !hash.may_be_in(self.filters.read(&self.file, line)?) {
             return Ok(None);
         }
         let Some(block_at) = self.index.block_of(&self.file, group, key)? else {

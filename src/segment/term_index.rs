@@ -20,6 +20,10 @@ const HEAD_BYTES: usize = 2 * OFFSET_BYTES;
 /// The bytes of an entry after the first key.
 const ENTRY_REST_BYTES: usize = 7;
 
+/// A prefix has this many bits more than the number of a group.
+const PREFIX_BITS_SPARE: u32 = 3;
+const PREFIX_BITS_MAX: u32 = 24;
+
 /// What the record of a group begins with.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupHead {
@@ -132,7 +136,8 @@ impl TermIndex {
         if !are_there || separators.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(damage("the groups are not in order"));
         }
-        let prefix_bits = width_of(groups as u64).min(u32::from(header.key_bits)).min(24);
+        let prefix_bits = width_of(groups as u64) + PREFIX_BITS_SPARE;
+        let prefix_bits = prefix_bits.min(u32::from(header.key_bits)).min(PREFIX_BITS_MAX);
         let prefix_shift = u32::from(header.key_bits) - prefix_bits;
         let mut by_prefix = vec![0; (1 << prefix_bits) + 1];
         for &separator in &separators {
@@ -150,29 +155,20 @@ impl TermIndex {
         self.blocks
     }
 
-    /// The only group that can hold `key`.
-    #[inline]
+    /// The only group that can hold `key`; `None` in a segment without terms.
+    #[inline(always)]
     pub fn group_of(&self, key: u64) -> Option<usize> {
-        let at = prefix(key, self.prefix_shift);
-        let from = *self.by_prefix.get(at)? as usize;
-        let to = *self.by_prefix.get(at + 1)? as usize;
-        let within = self.separators[from..to].partition_point(|&separator| separator <= key);
-        (from + within).checked_sub(1)
-    }
-
-    /// The only group that can hold each of these ascending keys.
-    #[inline]
-    pub fn groups_of(&self, keys: &[u64]) -> impl Iterator<Item = Option<usize>> {
-        // Neighbours are often in one group.
-        let (mut group, mut last) = (None, None);
-        keys.iter().map(move |&key| {
-            if last.is_none_or(|last| key > last) {
-                group = self.group_of(key);
-                let next = group.map_or(0, |group| group + 1);
-                last = self.separators.get(next).map_or(Some(u64::MAX), |next| next.checked_sub(1));
-            }
-            group
-        })
+        if self.separators.is_empty() {
+            return None;
+        }
+        let at = prefix(key, self.prefix_shift).min(self.by_prefix.len() - 2);
+        let [from, to] = [self.by_prefix[at], self.by_prefix[at + 1]].map(|group| group as usize);
+        // Prefixes are more than groups: between most of them no group begins.
+        let within = match from == to {
+            true => 0,
+            false => self.separators[from..to].partition_point(|&separator| separator <= key),
+        };
+        Some((from + within).saturating_sub(1))
     }
 
     /// The blocks of a group.
@@ -187,7 +183,7 @@ impl TermIndex {
         let blocks = self.blocks_of(group);
         let first = self.separators[group];
         let next = self.separators.get(group + 1).copied().unwrap_or(self.key_max);
-        let share = (key - first) as f32 / (next - first).max(1) as f32;
+        let share = key.saturating_sub(first) as f32 / (next - first).max(1) as f32;
         (blocks.start + (share * blocks.len() as f32) as usize).min(blocks.end - 1)
     }
 
@@ -365,7 +361,7 @@ fn record_bytes(key_bytes: usize) -> usize {
 
 #[inline]
 fn prefix(key: u64, shift: u32) -> usize {
-    key.checked_shr(shift).unwrap_or(0) as usize
+    (key >> shift) as usize
 }
 
 /// The entries of the FST, separators as keys; `None` if they are not as many as `groups`, or it
@@ -415,9 +411,10 @@ mod tests {
             let others = (0..100).chain((0..500).map(|i| mix64(!i) >> 24));
             let mut keys: Vec<u64> = (0..terms).step_by(16).map(key).chain(others).collect();
             keys.sort_unstable();
-            let groups: Vec<Option<usize>> = index.groups_of(&keys).collect();
-            assert!(groups.iter().copied().eq(keys.iter().map(|&key| index.group_of(key))));
-            for (&key, group) in keys.iter().zip(groups) {
+            for &key in &keys {
+                let group = index.group_of(key);
+                let below = index.separators.partition_point(|&separator| separator <= key);
+                assert_eq!(group, below.checked_sub(1));
                 let Some(group) = group else { continue };
                 let block = index.block_of(file, group, key).unwrap();
                 let located = index.locate_key(file, group, key).unwrap();
