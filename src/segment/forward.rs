@@ -22,27 +22,37 @@ pub fn put_list(
     ordinal_bits: u32,
 ) {
     assert_eq!(ordinals.len(), positions.len(), "an ordinal for each position");
-    put_varint(bytes, positions.len() as u64);
-    if positions.is_empty() {
-        return;
-    }
     // One pass for the width: OR has the width of the greatest.
-    let mut all_deltas = positions[0];
+    let mut all_deltas = positions.first().copied().unwrap_or(0);
     for pair in positions.windows(2) {
         all_deltas |= pair[1] - pair[0];
     }
     let delta_bits = u32::BITS - all_deltas.leading_zeros();
-    bytes.push(delta_bits as u8);
-    let mut writer = BitWriter::new(bytes);
-    for ordinal in ordinals {
-        writer.put(u64::from(ordinal), ordinal_bits);
-    }
-    writer.finish();
+    put_ordinals(bytes, ordinals, ordinal_bits, delta_bits);
     let mut writer = BitWriter::new(bytes);
     let mut last = 0;
     for &position in positions {
         writer.put(u64::from(position - last), delta_bits);
         last = position;
+    }
+    writer.finish();
+}
+
+/// Appends what a list has before its positions.
+fn put_ordinals(
+    bytes: &mut Vec<u8>,
+    ordinals: impl ExactSizeIterator<Item = u32>,
+    ordinal_bits: u32,
+    delta_bits: u32,
+) {
+    put_varint(bytes, ordinals.len() as u64);
+    if ordinals.len() == 0 {
+        return;
+    }
+    bytes.push(delta_bits as u8);
+    let mut writer = BitWriter::new(bytes);
+    for ordinal in ordinals {
+        writer.put(u64::from(ordinal), ordinal_bits);
     }
     writer.finish();
 }
@@ -124,6 +134,33 @@ impl<'a> ForwardList<'a> {
         (0..self.len).map(|place| u64::from(self.gap(place))).sum()
     }
 
+    /// Appends the list as it is in a segment where its terms have these `ordinals`: its positions stay as
+    /// they are coded.
+    pub fn put_renumbered(&self, bytes: &mut Vec<u8>, ordinals: &[u32], ordinal_bits: u32) {
+        assert_eq!(ordinals.len(), self.len, "an ordinal for each of its own");
+        put_ordinals(bytes, ordinals.iter().copied(), ordinal_bits, self.delta_bits);
+        bytes.extend_from_slice(self.deltas);
+    }
+
+    /// Refuses a list that has a position of more than 32 bits.
+    ///
+    /// # Errors
+    /// When it has one.
+    pub fn check_positions(&self, file: &SigFile) -> Result<(), Corruption> {
+        let gap_max = (1u64 << self.delta_bits) - 1;
+        // Few lists are so long, or have such gaps, that they must be gone through.
+        let may_exceed = gap_max.saturating_mul(self.len as u64) > u64::from(u32::MAX);
+        if may_exceed && self.last_position() > u64::from(u32::MAX) {
+            return Err(self.is_beyond(file));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn is_beyond(&self, file: &SigFile) -> Corruption {
+        file.corruption(Section::Forward, self.at, "a position exceeds 32 bits")
+    }
+
     /// Clears and fills `ordinals` and `positions`.
     ///
     /// # Errors
@@ -162,11 +199,7 @@ impl<'a> ForwardList<'a> {
     ///
     /// # Errors
     /// When one has more than 32 bits.
-    pub fn decode_positions(
-        &self,
-        file: &SigFile,
-        positions: &mut Vec<u32>,
-    ) -> Result<(), Corruption> {
+    fn decode_positions(&self, file: &SigFile, positions: &mut Vec<u32>) -> Result<(), Corruption> {
         positions.clear();
         let (mut position, mut is_beyond) = (0u32, false);
         positions.extend((0..self.len).map(|i| {
@@ -175,10 +208,8 @@ impl<'a> ForwardList<'a> {
             (position, is_beyond) = (next, is_beyond | overflows);
             position
         }));
-        // A merge writes differences of positions, which must not descend.
         if is_beyond {
-            let what = "a position exceeds 32 bits";
-            return Err(file.corruption(Section::Forward, self.at, what));
+            return Err(self.is_beyond(file));
         }
         Ok(())
     }

@@ -299,7 +299,6 @@ struct Scratch {
     renumbering: Renumbering,
     /// Those of all documents of a chunk, one after the other.
     ordinals: Vec<u32>,
-    positions: Vec<u32>,
 }
 
 impl Scratch {
@@ -312,7 +311,7 @@ impl Scratch {
         map: Option<&OrdinalMap>,
         ordinal_bits: u32,
     ) -> Result<ForwardChunk> {
-        let Scratch { renumbering, ordinals, positions } = self;
+        let Scratch { renumbering, ordinals } = self;
         ordinals.clear();
         if let Some(map) = map {
             for index in kept.clone() {
@@ -328,10 +327,11 @@ impl Scratch {
             let row = source.reader.document(doc)?;
             chunk.push(identities.get(doc)?, row.tokens, row.distinct);
             if map.is_some() {
-                source.reader.forward_positions(doc, positions)?;
-                let (own, others) = rest.split_at(positions.len());
+                let list = source.reader.forward_list(doc)?;
+                list.check_positions(source.reader.file())?;
+                let (own, others) = rest.split_at(list.len());
                 rest = others;
-                chunk.push_signature(own.iter().copied(), positions);
+                chunk.push_renumbered(&list, own);
             }
         }
         Ok(chunk)

@@ -289,15 +289,6 @@ impl SegmentReader {
         self.forward_list(doc)?.decode_ordinals(&self.file, ordinals)
     }
 
-    /// Clears and fills `positions` with those of the signature of document `doc`.
-    pub(super) fn forward_positions(
-        &self,
-        doc: u32,
-        positions: &mut Vec<u32>,
-    ) -> Result<(), Corruption> {
-        self.forward_list(doc)?.decode_positions(&self.file, positions)
-    }
-
     /// The forward list of document `doc` where it lies, for those who need little of it.
     pub(crate) fn forward_list(&self, doc: u32) -> Result<ForwardList<'_>, Corruption> {
         if !self.header().signatures {

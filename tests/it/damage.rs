@@ -9,7 +9,9 @@ use cento::hash::{Digest, mix64};
 use cento::index::{Document, Index, WriterOptions};
 use cento::scheme::Fingerprint;
 use cento::search::{Query, Searcher};
-use cento::segment::{Header, Identity, SegmentBuilder, SegmentReader};
+use cento::segment::{
+    Header, Identity, MergeOptions, MergeSource, SegmentBuilder, SegmentReader, merge,
+};
 use ownedbytes::OwnedBytes;
 
 fn small_index(path: &Path) {
@@ -313,6 +315,28 @@ fn a_forged_term_index_is_an_error_or_harmless() {
         }
     }
     assert!(harmless < 4 * fst.len() / 2, "{harmless}");
+}
+
+#[test]
+fn a_position_of_more_than_32_bits_is_not_copied_by_a_merge() {
+    let mut builder = SegmentBuilder::new();
+    let signature = [u32::MAX, u32::MAX].map(|position| Fingerprint { key: 5, position });
+    builder.push(Identity { id: "a", digest: Digest::of(b"a") }, u32::MAX, &signature);
+    let header = Header { key_bits: 40, documents: 1, config: 1, signatures: true };
+    let (_, whole) = builder.write(Vec::new(), header, None).unwrap();
+    let open = |bytes| SegmentReader::open("forged", OwnedBytes::new(bytes)).unwrap();
+    let merge_one = |reader: &SegmentReader| {
+        let source = MergeSource { reader, alive: None };
+        merge(&[source], header, Vec::new(), &MergeOptions::default()).map(|(_, bytes)| bytes)
+    };
+    assert_eq!(merge_one(&open(whole.clone())).unwrap(), whole);
+    // The length, the width, and no bytes for ordinals of 0 bits; then the first position, and 0.
+    let forward = section(&whole, 4);
+    assert_eq!(whole[forward.clone()], [2, 32, 255, 255, 255, 255, 0, 0, 0, 0]);
+    let reader = open(forged(&whole, forward.start + 6..forward.start + 7, &[1]));
+    let error = merge_one(&reader).unwrap_err().to_string();
+    assert!(error.contains("a position exceeds 32 bits"), "{error}");
+    assert_eq!(reader.signature(0).unwrap_err().to_string(), error);
 }
 
 #[test]
