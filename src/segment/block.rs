@@ -91,12 +91,17 @@ impl BlockBuilder {
         let low_mask = (1u64 << low_bits) - 1;
         let mut entries = BitWriter::new(bytes);
         for (key, postings) in self.keys.iter().zip(&self.postings) {
-            entries.put((key - first) & low_mask, low_bits);
+            let low = (key - first) & low_mask;
             let value = match *postings {
                 Postings::One(doc) | Postings::Two(doc, _) => u64::from(doc),
                 Postings::List(at) => at - lists_base,
             };
-            entries.put(value, value_bits);
+            if low_bits + value_bits <= 64 {
+                entries.put(low | value << low_bits, low_bits + value_bits);
+            } else {
+                entries.put(low, low_bits);
+                entries.put(value, value_bits);
+            }
         }
         entries.finish();
         let several = self.postings.iter().filter(is_several);
