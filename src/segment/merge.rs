@@ -34,7 +34,7 @@ const RANGES_PER_THREAD: usize = 4;
 
 /// The bytes of the forward lists of a chunk: half of those of the source's map within these bounds, so that
 /// going through the map once for each chunk costs less than the chunk.
-const CHUNK_BYTES: Range<usize> = 1 << 20..32 << 20;
+const CHUNK_BYTES: Range<usize> = 1 << 20..16 << 20;
 
 /// One of the segments to be merged.
 pub struct MergeSource<'a> {
