@@ -5,6 +5,8 @@
 //! ordinals of many documents are first distributed by their high bits, as a radix sort does, then
 //! renumbered window by window, and taken out again in the order in which they came.
 
+use std::mem;
+
 use crate::segment::bits::{BitWriter, get, width_of};
 use crate::segment::look_up::near;
 
@@ -100,10 +102,10 @@ impl OrdinalMap {
 /// Renumbers many ordinals at once; its memory is used again.
 #[derive(Default)]
 pub struct Renumbering {
-    /// The ordinals of each window, in the order in which they came.
-    windows: Vec<Vec<u32>>,
-    /// How many of each window have been taken.
-    taken: Vec<usize>,
+    /// The ordinals, window by window, in each in the order in which they came.
+    by_window: Vec<u32>,
+    /// Of each window, where its next ordinal is.
+    next: Vec<usize>,
 }
 
 impl Renumbering {
@@ -118,21 +120,34 @@ impl Renumbering {
             ordinals.iter_mut().for_each(|ordinal| *ordinal = map.get(*ordinal));
             return;
         }
-        self.windows.resize_with(windows, Vec::new);
-        self.windows.iter_mut().for_each(Vec::clear);
+        let window_of = |ordinal: u32| (ordinal >> window_bits) as usize;
+        let Renumbering { by_window, next } = self;
+        next.clear();
+        next.resize(windows + 1, 0);
+        ordinals.iter().for_each(|&old| next[window_of(old) + 1] += 1);
+        let mut end = 0;
+        for begin in next.iter_mut() {
+            end += *begin;
+            *begin = end;
+        }
+        by_window.clear();
+        by_window.resize(ordinals.len(), 0);
         for &old in &*ordinals {
-            self.windows[(old >> window_bits) as usize].push(old);
+            let at = &mut next[window_of(old)];
+            by_window[*at] = old;
+            *at += 1;
         }
-        for (number, window) in self.windows.iter_mut().enumerate() {
+        // Each window now ends where the next one began.
+        let mut from = 0;
+        for (number, end) in next.iter_mut().take(windows).enumerate() {
             map.bring(number << window_bits, 1 << window_bits);
-            window.iter_mut().for_each(|ordinal| *ordinal = map.get(*ordinal));
+            by_window[from..*end].iter_mut().for_each(|ordinal| *ordinal = map.get(*ordinal));
+            from = mem::replace(end, from);
         }
-        self.taken.clear();
-        self.taken.resize(windows, 0);
         for ordinal in ordinals {
-            let window = (*ordinal >> window_bits) as usize;
-            *ordinal = self.windows[window][self.taken[window]];
-            self.taken[window] += 1;
+            let at = &mut next[window_of(*ordinal)];
+            *ordinal = by_window[*at];
+            *at += 1;
         }
     }
 }
