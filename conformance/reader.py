@@ -280,6 +280,7 @@ class Segment:
         keys = [int.from_bytes(k.ljust(self.key_bytes, b"\0"), "big") for k, _ in entries]
         index.need(max(keys, default=0) < 1 << self.key_bits, "range", "a separator that is no key")
         in_order = ascends(keys) and [at for _, at in entries] == self.groups
+        in_order = in_order and keys[:1] in ([], [0])
         index.need(in_order, "order", "groups that are not in order")
         self.groups = keys
         filter = self.sections["filter"]

@@ -122,6 +122,9 @@ pub fn transducer_of_one(make: &mut Maker<'_>) {
     index("index_first_group", Order, "the first group at byte 1", |fst| {
         *fst = transducer(&[(vec![], 1)]);
     });
+    index("index_first_separator", Order, "keys below the first separator", |fst| {
+        *fst = transducer(&[(vec![1], 0)]);
+    });
     index("index_key_too_long", Encoding, "a separator of 6 bytes for keys of 5", |fst| {
         *fst = transducer(&[(vec![0; 6], 0)]);
     });
