@@ -109,10 +109,11 @@ mod tests {
 
     #[test]
     fn keys_of_a_segment_pass_and_few_others_whether_its_lines_were_read_before_or_not() {
-        // Of the keys of the largest every other, as many between them, and others below and above all.
+        // Of the keys of the largest every other, and as many between them.
         let mut keys: Vec<u64> = (0..40_000).step_by(2).map(key).collect();
         keys.extend((0..20_000).map(|i| 1 << 38 | mix64(!i) >> 25));
-        keys.extend((0..1000).chain((1 << 40) - 1000..1 << 40));
+        // Below and above all; the last are of more bits than the segments' keys.
+        keys.extend((0..1000).chain((1 << 40) - 1000..(1 << 40) + 1000).chain([u64::MAX]));
         keys.sort_unstable();
         keys.dedup();
         let segments = [0, 1, 300, 40_000].map(reader);

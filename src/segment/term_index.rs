@@ -186,7 +186,8 @@ impl TermIndex {
         let first = self.separators[group];
         let next = self.separators.get(group + 1).copied().unwrap_or(self.key_max);
         let share = key.saturating_sub(first) as f32 / (next - first).max(1) as f32;
-        (blocks.start + (share * blocks.len() as f32) as usize).min(blocks.end - 1)
+        // A key of more bits than the segment's can be any number of times as far as the last block.
+        blocks.start + ((share * blocks.len() as f32) as usize).min(blocks.len() - 1)
     }
 
     /// Where the entry of a block is in the section.
@@ -392,22 +393,43 @@ mod tests {
     use super::*;
     use crate::hash::{Digest, mix64};
     use crate::scheme::Fingerprint;
+    use crate::segment::layout::GROUP_TERMS;
     use crate::segment::{Identity, SegmentBuilder, SegmentReader};
     use ownedbytes::OwnedBytes;
+
+    const TERMS: u64 = GROUP_TERMS as u64;
+
+    /// A segment of one document that has these keys.
+    fn reader(key_bits: u8, keys: impl Iterator<Item = u64>) -> SegmentReader {
+        let signature: Vec<_> =
+            (0..).zip(keys).map(|(position, key)| Fingerprint { key, position }).collect();
+        let mut builder = SegmentBuilder::new();
+        let identity = Identity { id: "a", digest: Digest::of(b"") };
+        builder.push(identity, signature.len() as u32, &signature);
+        let header = Header { key_bits, documents: 1, config: 1, signatures: true };
+        let (_, bytes) = builder.write(Vec::new(), header, None).unwrap();
+        SegmentReader::open("f.sig", OwnedBytes::new(bytes)).unwrap()
+    }
+
+    #[test]
+    fn a_key_of_more_bits_than_those_of_a_segment_is_looked_for_at_its_end() {
+        // The last group begins at the largest key: as a share of it, any other is without bound.
+        let reader = reader(32, (1 << 32) - TERMS - 1..1 << 32);
+        let (file, index) = (reader.file(), reader.index());
+        for key in [1 << 32, 1 << 63, u64::MAX] {
+            let group = index.group_of(key).unwrap();
+            assert_eq!(group, 1);
+            assert_eq!(index.block_of(file, group, key).unwrap(), Some(index.blocks() - 1));
+            assert!(reader.find(key).unwrap().is_none());
+        }
+    }
 
     #[test]
     fn ascending_keys_are_in_the_groups_and_blocks_of_each_of_them() {
         // Three groups, and a fourth with one block.
         for terms in [0, 1, 8_200, 3 * 8_192 + 5] {
             let key = |i: u64| 1 << 38 | mix64(i) >> 25;
-            let signature: Vec<_> =
-                (0..terms).map(|i| Fingerprint { key: key(i), position: i as u32 }).collect();
-            let mut builder = SegmentBuilder::new();
-            let identity = Identity { id: "a", digest: Digest::of(b"") };
-            builder.push(identity, terms as u32, &signature);
-            let header = Header { key_bits: 40, documents: 1, config: 1, signatures: true };
-            let (_, bytes) = builder.write(Vec::new(), header, None).unwrap();
-            let reader = SegmentReader::open("f.sig", OwnedBytes::new(bytes)).unwrap();
+            let reader = reader(40, (0..terms).map(key));
             let (file, index) = (reader.file(), reader.index());
             // Some below all of the segment, those that it has, and others between and above.
             let others = (0..100).chain((0..500).map(|i| mix64(!i) >> 24));
