@@ -426,8 +426,8 @@ mod tests {
 
     #[test]
     fn ascending_keys_are_in_the_groups_and_blocks_of_each_of_them() {
-        // Three groups, and a fourth with one block.
-        for terms in [0, 1, 8_200, 3 * 8_192 + 5] {
+        // A group and a second with one block; three, and a fourth with one block.
+        for terms in [0, 1, TERMS + 8, 3 * TERMS + 5] {
             let key = |i: u64| 1 << 38 | mix64(i) >> 25;
             let reader = reader(40, (0..terms).map(key));
             let (file, index) = (reader.file(), reader.index());
@@ -446,6 +446,13 @@ mod tests {
                 let range = block.map(|block| index.locate(file, block).unwrap().range);
                 assert_eq!(located.map(|located| located.range), range);
             }
+            let mut end = 0;
+            for block in 0..index.blocks() {
+                let (from, to) = index.locate(file, block).unwrap().range;
+                assert_eq!(from, end);
+                end = to;
+            }
+            assert_eq!(end, file.len(Section::Terms));
             let beyond = index.locate(file, index.blocks()).err().unwrap();
             assert!(beyond.what.contains("is nowhere in the terms"), "{beyond}");
         }
