@@ -49,8 +49,8 @@ pub struct Comparison {
     pub measures: BTreeMap<String, f64>,
     /// The passages in common; the first text is the query.
     pub passages: Vec<Passage>,
-    /// Whether these are all: if not, looking for all would have taken more steps than it may. Equal
-    /// texts have equal answers.
+    /// Whether these are all: if not, looking for all would have taken more steps or memory than it
+    /// may. Equal texts have equal answers.
     #[serde(default = "yes")]
     pub complete: bool,
 }

@@ -74,8 +74,8 @@ pub struct Origin {
 pub struct Passages {
     /// The passages, in the order of the query.
     pub found: Vec<Passage>,
-    /// Whether they are all. If not, looking for all would have taken more steps than it may; equal
-    /// texts have equal answers.
+    /// Whether they are all. If not, looking for all would have taken more steps or memory than it may;
+    /// equal texts have equal answers.
     pub complete: bool,
     /// The tokens of the query in each.
     places: Vec<Range<u32>>,

@@ -174,7 +174,7 @@ pub struct PairReport {
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether these are all, if they were asked for: if not, looking for all would have taken more
-    /// steps than it may. Equal texts have equal answers.
+    /// steps or memory than it may. Equal texts have equal answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,

@@ -139,7 +139,7 @@ pub struct Hit {
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether these are all the passages, if they were asked for: if not, looking for all would have
-    /// taken more steps than it may. Equal texts have equal answers.
+    /// taken more steps or memory than it may. Equal texts have equal answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,

@@ -60,8 +60,8 @@ pub const PASSAGE_TOKENS_MIN: usize = 12;
 pub struct Alignment {
     /// The passages, in the order of the query.
     pub passages: Vec<Aligned>,
-    /// Whether they are all: if not, looking for them would have taken more steps than an alignment
-    /// may. It is the same for the same texts, whatever the machine.
+    /// Whether they are all: if not, looking for them would have taken more steps, or had more
+    /// pairs of alike sentences, than an alignment may. It is the same for the same texts, whatever the machine.
     pub is_complete: bool,
     /// The steps of the stage that took most: what is bounded.
     pub steps: u64,

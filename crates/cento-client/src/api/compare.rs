@@ -102,8 +102,8 @@ pub struct PassagesResponse {
     pub hit: String,
     /// The passages, in the order of the query.
     pub passages: Vec<Passage>,
-    /// Whether these are all: if not, looking for all would have taken more steps than it may. Equal
-    /// texts have equal answers.
+    /// Whether these are all: if not, looking for all would have taken more steps or memory than it
+    /// may. Equal texts have equal answers.
     #[serde(default = "yes")]
     pub complete: bool,
 }
