@@ -18,7 +18,8 @@ const PROBLEMS_MAX: usize = 100;
 
 impl SegmentReader {
     /// Every problem of the segment, up to a hundred of them; none in a sound one. It takes 4 bytes of memory a
-    /// document, and as many once more where no signatures are stored.
+    /// document, and as many for each document of the longest posting list, or for each fingerprint of the longest
+    /// signature twice.
     #[must_use]
     pub fn check(&self) -> Vec<Corruption> {
         let mut problems: Vec<Corruption> = Vec::new();
@@ -229,9 +230,10 @@ impl Checker<'_> {
         let file = self.reader.file();
         let documents = 0..file.header.documents;
         // In the order in which they stand: neighbours in the column are anywhere.
-        let known_of =
-            |doc| self.reader.digest(doc).map(|digest| documents::known_of(digest) as u32);
-        let knowns: Vec<u32> = documents.clone().map(known_of).collect::<Result<_, _>>()?;
+        let mut knowns = Vec::with_capacity(documents.len());
+        for doc in documents.clone() {
+            knowns.push(documents::known_of(self.reader.digest(doc)?) as u32);
+        }
         let mut last = None;
         for place in documents {
             let (known, doc) = documents::digest_at(file, place)?;
