@@ -143,7 +143,7 @@ impl Filters {
         start..start + LINE_BYTES
     }
 
-    /// A line, if it has been read before.
+    /// A line, if its page has been checked.
     #[inline]
     pub fn known<'a>(&self, file: &'a SigFile, line: u32) -> Option<&'a Line> {
         file.checked(self.offset + self.place(line).start)

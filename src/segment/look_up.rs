@@ -3,7 +3,7 @@
 //! A look-up of one key is a chain of loads, each of which waits for memory, or for the disk: the line of a
 //! filter, the entry of a block in the term index, high parts, the term's entry, its list. Here all keys go
 //! along the chain together, in all segments: what a step needs is requested for all of them before the
-//! first of them takes it.
+//! first of them takes it. Only the filters are asked one segment after the other; see `sieve`.
 
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
@@ -72,8 +72,8 @@ pub fn find_in<'a>(
     look_up.terms(look_up.find(&sought))
 }
 
-/// The steps of a look-up. Each requests what the next one reads, of the disk for all segments before
-/// memory is waited for in one.
+/// The steps of a look-up. Each requests what the next one reads. What is on the disk is requested for all
+/// segments before the first of them waits for it.
 struct LookUp<'s, 'a> {
     segments: &'s [&'a SegmentReader],
 }

@@ -1,7 +1,7 @@
 //! Which of these keys can a segment hold?
 //!
-//! Of the keys of a query, few are in a segment, and all are asked of each: what a key costs here is most of
-//! what a segment more costs a search. So each step does one thing for all keys, and nothing is decided key
+//! Of the keys of a query, few are in a segment, and each segment is asked for all: what a key costs here is
+//! most of what each further segment costs a search. So each step does one thing for all keys, and nothing is decided key
 //! by key that can be decided once.
 
 use super::filter::{EMPTY_LINE, Filters, KeyHash, Line};
@@ -27,7 +27,7 @@ impl<'k, 'a> Sieve<'k, 'a> {
         Sieve { keys, hashes, numbers, lines }
     }
 
-    /// Takes the lines of a segment, if all have been read before. Starts to fetch the others otherwise.
+    /// Takes the lines of a segment, if the pages of all have been checked. Otherwise it starts to fetch them.
     pub fn take_known(&mut self, reader: &'a SegmentReader) -> bool {
         self.number(reader);
         let (file, filters) = (reader.file(), reader.filters());

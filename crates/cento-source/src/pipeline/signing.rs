@@ -16,7 +16,7 @@ const BUILDER_BYTES: usize = 12;
 impl Output {
     /// A document, the digest of its text, its number of tokens and its signature; without the text, unless that is
     /// kept.
-    pub fn of(
+    pub(super) fn of(
         document: Document,
         digest: Digest,
         (tokens, signature): (u32, Vec<Fingerprint>),
@@ -46,8 +46,8 @@ pub fn sign(
     })
 }
 
-/// Signs a document in the caller's thread, if that takes no more than one may; otherwise, or if it brings out a
-/// defect, says why it was not.
+/// Signs a document in the caller's thread, if that takes no more memory than one document may; otherwise, or if it
+/// brings out a defect, says why it was not.
 pub(crate) fn sign_alone(
     config: &Config,
     options: &PipelineOptions,
