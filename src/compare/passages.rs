@@ -158,6 +158,12 @@ impl Passages {
         Passages::of_tokens(Vec::new(), true)
     }
 
+    /// The memory, in bytes, that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.found.capacity() * size_of::<Passage>()
+            + self.places.capacity() * size_of::<Range<u32>>()
+    }
+
     /// The number of tokens of the query that are in any of them. Passages may overlap; what is in two
     /// counts once.
     #[must_use]

@@ -37,8 +37,10 @@ pub struct Evidence<'a> {
     /// The document last read: it is verified, and then its passages are found.
     last: Option<LastRead>,
     memory: Option<QueryMemory>,
-    /// For the tokens of the query.
+    /// For the tokens of the query, and for passages that are kept.
     rooms: Vec<Permit>,
+    /// The memory, in bytes, of passages that are kept but have none of these.
+    without_room: usize,
 }
 
 /// For what a text is split into tokens.
@@ -122,6 +124,7 @@ impl<'a> Evidence<'a> {
             last: None,
             memory: query.memory.clone(),
             rooms,
+            without_room: 0,
         })
     }
 
@@ -259,6 +262,20 @@ impl<'a> Evidence<'a> {
             return Ok(true);
         }
         Ok(self.passages(address)?.is_none_or(|passages| !passages.found.is_empty()))
+    }
+
+    /// Takes memory for passages that stay until the answer is made.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] when there is not as much.
+    pub fn keep(&mut self, passages: &Passages) -> Result<()> {
+        self.without_room += passages.bytes();
+        let (memory, held) = (self.memory.as_ref(), held_in(&self.rooms));
+        if let Some(room) = memory::reserve_kept(memory, held, self.without_room)? {
+            self.rooms.push(room);
+            self.without_room = 0;
+        }
+        Ok(())
     }
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Passages> {

@@ -108,6 +108,18 @@ pub(super) fn reserve_scratch(
     take(room, held, bytes, || format!("splitting a text of {text_bytes} bytes into tokens"))
 }
 
+/// Takes the `bytes` of passages that are kept for the answer, in the same way.
+///
+/// # Errors
+/// As [`reserve`].
+pub(super) fn reserve_kept(
+    room: Option<&QueryMemory>,
+    held: usize,
+    bytes: usize,
+) -> Result<Option<Permit>> {
+    take(room, held, bytes, || format!("an answer with {bytes} bytes of passages"))
+}
+
 /// The signature of a stored document. If it is not stored, what it takes to make it of the text again is taken
 /// meanwhile, in the same way.
 ///
@@ -224,6 +236,36 @@ mod tests {
         let error = search(RESERVED_BYTES_MIN).unwrap_err();
         assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
         assert!(!search(2 * RESERVED_BYTES_MIN).unwrap().hits.is_empty());
+    }
+
+    #[test]
+    fn passages_of_an_answer_are_taken_of_the_budget() {
+        // Only what finding them takes was, one document after the other.
+        const CHUNKS: u32 = 2_000;
+        let chunk = |i: u32| (0..20).map(|j| format!("w{i}x{j} ")).collect::<String>();
+        let config = Config::new("winnow(k=5,w=10)", "words", false).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        // In the order opposite to that of the query, each chunk of two fingerprints is a passage.
+        let text: String = (0..CHUNKS).rev().map(chunk).collect();
+        for i in 0..30 {
+            writer.add(Document::new(format!("document {i}"), format!("own{i} {text}"))).unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let query =
+            Query { passages: true, ..Query::text((0..CHUNKS).map(chunk).collect::<String>()) };
+        let search = |bytes: usize, limit: usize| {
+            let memory = Some(QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 });
+            searcher.search(&Query { memory, limit, ..query.clone() })
+        };
+        let error = search(RESERVED_BYTES_MIN, 30).unwrap_err();
+        assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
+        assert!(error.to_string().contains("bytes of passages"), "{error}");
+        assert_eq!(search(RESERVED_BYTES_MIN, 3).unwrap().hits.len(), 3);
+        let hits = search(4 * RESERVED_BYTES_MIN, 30).unwrap().hits;
+        assert_eq!(hits.len(), 30);
+        assert!(hits.iter().all(|hit| hit.passages.as_ref().unwrap().len() > 1_500));
     }
 
     #[test]

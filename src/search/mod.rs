@@ -184,6 +184,9 @@ impl Searcher {
                 if query.min_passage.is_some() && is_none {
                     continue;
                 }
+                if let Some(passages) = &passages {
+                    evidence.keep(passages)?;
+                }
             }
             shown.push(Shown { scored, adds, verified, passages });
         }
