@@ -172,7 +172,7 @@ fn is_in(c: char, ranges: &[(u32, u32)]) -> bool {
 
 /// Whether `c` has the property White_Space, as of Unicode 6.3 to 18.
 #[must_use]
-pub fn is_white_space(c: char) -> bool {
+pub const fn is_white_space(c: char) -> bool {
     matches!(c,
         '\t'..='\r' | ' ' | '\u{85}' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}'
         | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}')

@@ -126,30 +126,85 @@ pub fn ranges(side: Side<'_>, stop: Stop<'_>) -> Result<Vec<Range<usize>>> {
     Ok(ranges)
 }
 
-/// Marks that end a sentence wherever they stand: the ideographic full stop and its halfwidth form, the
-/// fullwidth exclamation and question marks, which no space follows; the single and double danda of
-/// Indic scripts; the Arabic question mark and the full stop of Urdu. No number and no abbreviation has
-/// them within it, so no space after them is asked for.
-const ENDS: [char; 8] =
-    ['\u{3002}', '\u{ff61}', '\u{ff01}', '\u{ff1f}', '\u{964}', '\u{965}', '\u{61f}', '\u{6d4}'];
-
 /// Whether what stands between two words is the end of a sentence.
 fn ends_sentence(between: &str) -> bool {
-    let has_mark = between.contains(['.', '!', '?']);
-    let mut last = ' ';
-    let mut lines = 0;
-    for c in between.chars() {
-        if ENDS.contains(&c) {
+    let mut seen = Seen::default();
+    for &byte in between.as_bytes() {
+        let Some(&class) = CLASSES.get(usize::from(byte)) else {
+            return ends_by_characters(between);
+        };
+        seen.add(class);
+        if seen.lines > 1 {
             return true;
         }
-        let is_after_mark = matches!(last, '.' | '!' | '?' | '"' | '\u{201d}' | ')');
-        if has_mark && is_after_mark && is_white_space(c) {
-            return true;
-        }
-        lines += u32::from(c == '\n');
-        last = c;
     }
-    lines > 1
+    seen.ends_sentence()
+}
+
+/// The same, for text that is not ASCII.
+fn ends_by_characters(between: &str) -> bool {
+    let mut seen = Seen::default();
+    between.chars().for_each(|c| seen.add(class_of(c)));
+    seen.ends_sentence()
+}
+
+/// What a character says about the end of a sentence, a bit each.
+const ENDS: u8 = 1;
+const MARK: u8 = 1 << 1;
+const BEFORE_SPACE: u8 = 1 << 2;
+/// [`Seen::add`] shifts the one before to this one.
+const SPACE: u8 = BEFORE_SPACE << 1;
+const LINE: u8 = SPACE << 1;
+
+const fn class_of(c: char) -> u8 {
+    match c {
+        '.' | '!' | '?' => MARK | BEFORE_SPACE,
+        '"' | '\u{201d}' | ')' => BEFORE_SPACE,
+        '\n' => SPACE | LINE,
+        // The ideographic full stop and its halfwidth form, the fullwidth exclamation and question marks, which no
+        // space follows; the single and double danda of Indic scripts; the Arabic question mark and the full stop of
+        // Urdu. No number and no abbreviation has them within it, so no space after them is asked for.
+        '\u{3002}' | '\u{ff61}' | '\u{ff01}' | '\u{ff1f}' | '\u{964}' | '\u{965}' | '\u{61f}'
+        | '\u{6d4}' => ENDS,
+        _ if is_white_space(c) => SPACE,
+        _ => 0,
+    }
+}
+
+/// The classes of characters of one byte.
+const CLASSES: [u8; 128] = {
+    let mut classes = [0; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = class_of(byte as u8 as char);
+        byte += 1;
+    }
+    classes
+};
+
+/// The classes of the characters so far.
+#[derive(Default)]
+struct Seen {
+    all: u8,
+    last: u8,
+    /// [`SPACE`] once white space has followed a mark, a quotation mark or a bracket.
+    spaced: u8,
+    lines: u32,
+}
+
+impl Seen {
+    #[inline]
+    fn add(&mut self, class: u8) {
+        self.all |= class;
+        self.spaced |= ((self.last & BEFORE_SPACE) << 1) & class;
+        self.lines += u32::from(class & LINE != 0);
+        self.last = class;
+    }
+
+    fn ends_sentence(&self) -> bool {
+        let has_mark = self.all & MARK != 0;
+        self.all & ENDS != 0 || has_mark && self.spaced & SPACE != 0 || self.lines > 1
+    }
 }
 
 #[cfg(test)]
@@ -198,6 +253,36 @@ mod tests {
             assert!(!ends_sentence(&char::from(byte).to_string()), "{byte}");
         }
         assert!(!ends_sentence(""));
+    }
+
+    /// Whether a sentence ends: at a mark of other scripts; where white space follows a mark, a quotation mark or a
+    /// bracket, if a full stop or the like stands anywhere between the words; or if there are two line feeds.
+    fn ends_by_definition(between: &[char]) -> bool {
+        let has = |marks: &str| between.iter().any(|&c| marks.contains(c));
+        let is_spaced =
+            |pair: &[char]| ".!?\"\u{201d})".contains(pair[0]) && is_white_space(pair[1]);
+        let lines = between.iter().filter(|&&c| c == '\n').count();
+        has("\u{3002}\u{ff61}\u{ff01}\u{ff1f}\u{964}\u{965}\u{61f}\u{6d4}")
+            || has(".!?") && between.windows(2).any(is_spaced)
+            || lines > 1
+    }
+
+    #[test]
+    fn a_sentence_ends_where_the_definition_says() {
+        let characters = ['.', '?', '"', ')', '\u{201d}', ',', '\u{a0}', ' ', '\n', '\u{3002}'];
+        for len in 0..=5 {
+            let count = 10usize.pow(len);
+            let mut ends = [0; 2];
+            for number in 0..count {
+                let digits = (0..len).map(|digit| number / 10usize.pow(digit) % 10);
+                let between: Vec<char> = digits.map(|digit| characters[digit]).collect();
+                let expected = ends_by_definition(&between);
+                let found = ends_sentence(&between.iter().collect::<String>());
+                assert_eq!(found, expected, "{between:?}");
+                ends[usize::from(expected)] += 1;
+            }
+            assert!(len < 2 || ends.iter().all(|&ends| ends > count / 10), "{len}: {ends:?}");
+        }
     }
 
     #[test]
