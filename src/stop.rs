@@ -125,6 +125,20 @@ impl<'a> Steps<'a> {
         Ok(true)
     }
 
+    /// Takes `steps`, which is not 0, for each of as many of `count` things as the stage has enough left for, and gives
+    /// their number; if they are fewer than `count`, they are to be left there.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when the flag is set.
+    pub fn take_each(&mut self, count: usize, steps: u64) -> Result<usize> {
+        let left = self.max - (self.taken - self.before);
+        let enough = usize::try_from(left / steps).map_or(count, |enough| enough.min(count));
+        let are_taken = self.take(enough as u64 * steps)?;
+        debug_assert!(are_taken);
+        self.is_complete &= enough == count;
+        Ok(enough)
+    }
+
     /// What else there is to be done is left undone.
     pub fn cut(&mut self) {
         self.is_complete = false;
@@ -195,10 +209,18 @@ mod tests {
         steps.begin_stage();
         assert!(steps.take(10).unwrap() && !steps.is_complete());
         assert_eq!(steps.taken(), 20);
+        let mut steps = Steps::new(10, Stop::NEVER);
+        assert!(steps.take_each(2, 3).unwrap() == 2 && steps.is_complete());
+        assert!(steps.take_each(3, 3).unwrap() == 1 && !steps.is_complete());
+        assert_eq!((steps.taken(), steps.most()), (9, 9));
+        steps.begin_stage();
+        assert_eq!(steps.take_each(9, 3).unwrap(), 3);
         let flag = testing::After::looks(3);
         let mut steps = Steps::unbounded(Stop::on(&flag));
         let stopped = (0..).find(|_| steps.take(1000).is_err());
         assert!(stopped.is_some() && steps.taken() <= 4 * STEPS_BETWEEN_LOOKS);
+        let flag = testing::After::looks(0);
+        assert!(matches!(Steps::unbounded(Stop::on(&flag)).take_each(1, 1), Err(Error::Cancelled)));
         assert!(matches!(Stop::on(&AtomicBool::new(true)).check(), Err(Error::Cancelled)));
     }
 }

@@ -44,6 +44,9 @@ fn runs_max(query_tokens: usize) -> usize {
 /// A look-up in a map too large for a cache.
 const LOOKUP_STEPS: u64 = 8;
 
+/// The number of look-ups whose steps are taken together.
+const LOOKUPS_AT_ONCE: usize = 1 << 10;
+
 /// The number of tokens that are compared in the time of a step.
 const TOKENS_A_STEP: usize = 8;
 
@@ -108,14 +111,22 @@ fn matches(
     let mut places = vec![Places { first: u32::MAX, count: 0 }; of_query.numbers.len()];
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
-    for (at, seed) in seeds(document).enumerate().rev() {
-        if !steps.take(LOOKUP_STEPS)? {
+    let mut begin = (document.len() + 1).saturating_sub(SEED_TOKENS);
+    while begin > 0 {
+        let count = begin.min(LOOKUPS_AT_ONCE);
+        let enough = steps.take_each(count, LOOKUP_STEPS)?;
+        let end = begin;
+        begin -= enough;
+        let seeds = seeds(&document[begin..end + SEED_TOKENS - 1]);
+        for (i, seed) in seeds.enumerate().rev() {
+            let Some(number) = of_query.number(seed) else { continue };
+            let (at, places) = (begin + i, &mut places[number as usize]);
+            next[at] = places.first;
+            *places = Places { first: at as u32, count: places.count + 1 };
+        }
+        if enough < count {
             break;
         }
-        let Some(number) = of_query.number(seed) else { continue };
-        let places = &mut places[number as usize];
-        next[at] = places.first;
-        *places = Places { first: at as u32, count: places.count + 1 };
     }
     let mut runs = Runs {
         query,
@@ -125,16 +136,23 @@ fn matches(
         found: Vec::new(),
     };
     runs.extend(0, 0);
+    // Look-ups whose steps have not been taken: most places have a seed that the document lacks.
+    let mut lookups = 0;
     'seeds: for (at, &number) in of_query.in_order.iter().enumerate() {
-        if !steps.take(LOOKUP_STEPS)? {
+        lookups += 1;
+        let places = places[number as usize];
+        let mut place = places.first;
+        if place == u32::MAX && lookups < LOOKUPS_AT_ONCE {
+            continue;
+        }
+        let due = std::mem::take(&mut lookups);
+        if steps.take_each(due, LOOKUP_STEPS)? < due {
             break;
         }
-        if runs.found.len() >= runs_max {
+        if place != u32::MAX && runs.found.len() >= runs_max {
             steps.cut();
             break;
         }
-        let places = places[number as usize];
-        let mut place = places.first;
         if places.count > SEED_OCCURRENCES_MAX {
             // A text that repeats itself has no other seeds. Where nothing else is found one place
             // will do, and takes no more time than the run is long.
@@ -150,6 +168,7 @@ fn matches(
             place = next[place as usize];
         }
     }
+    steps.take_each(lookups, LOOKUP_STEPS)?;
     runs.extend(query.len(), document.len());
     let mut found = runs.found;
     found.retain(|found| found.len >= SEED_TOKENS);
@@ -204,12 +223,17 @@ struct Places {
 
 /// The hashes of all runs of [`SEED_TOKENS`].
 fn seeds(tokens: &[u64]) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
-    tokens.windows(SEED_TOKENS).map(|run| run.iter().fold(0, |hash, &token| mix64(hash ^ token)))
+    // Tokens are hashes themselves, so that turning each by another number of bits tells their order.
+    let turned = |run: &[u64]| (0..).zip(run).fold(0, |sum, (i, t)| sum ^ t.rotate_left(21 * i));
+    tokens.windows(SEED_TOKENS).map(move |run| mix64(turned(run)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
+    use crate::stop::STEPS_BETWEEN_LOOKS;
+    use crate::stop::testing::After;
     use proptest::prelude::*;
 
     fn seeds(query: &[u64]) -> Seeds {
@@ -309,5 +333,35 @@ mod tests {
         let some = found(10);
         assert!(some.len() >= 10 && some.len() < 20 && some.iter().all(|run| all.contains(run)));
         assert!(!steps.is_complete());
+        // There are as many as are allowed, and the last run of the query is not in the document.
+        let mut steps = Steps::unbounded(Stop::NEVER);
+        let query: Vec<u64> = (0..101).collect();
+        let found = super::matches((&query, &seeds(&query)), &document, 4 * 97, &mut steps);
+        assert_eq!((found.unwrap().len(), steps.is_complete()), (4 * 97, true));
+    }
+
+    #[test]
+    fn runs_that_cross_blocks_of_lookups_are_found_whole() {
+        let document: Vec<u64> = (0..3 * LOOKUPS_AT_ONCE as u64).collect();
+        let around = |place: usize| &document[place - 5..place + 5];
+        let last = document.len() - LOOKUPS_AT_ONCE;
+        let other: Vec<u64> = (1 << 40..(1 << 40) + 2 * LOOKUPS_AT_ONCE as u64).collect();
+        let pieces = [5, last, 2 * LOOKUPS_AT_ONCE - 2, last - 2, document.len() - 5].map(around);
+        let query = [pieces[0], &other, pieces[1], pieces[2], &other[..9], pieces[3], pieces[4]];
+        let query = query.concat();
+        let found = matches(&query, &document);
+        assert_eq!(found, naive(&query, &document));
+        assert_eq!(found.len(), pieces.len());
+    }
+
+    #[test]
+    fn looking_up_many_places_without_a_run_is_stopped() {
+        let flag = After::looks(1);
+        let query: Vec<u64> = (0..1 << 17).collect();
+        let seeds = seeds(&query);
+        let mut steps = Steps::unbounded(Stop::on(&flag));
+        let stopped = super::matches((&query, &seeds), &[1, 2, 4], usize::MAX, &mut steps);
+        assert!(matches!(stopped, Err(Error::Cancelled)));
+        assert!(steps.taken() <= 3 * STEPS_BETWEEN_LOOKS);
     }
 }
