@@ -338,17 +338,52 @@ fn shared(a: &Range<usize>, b: &Range<usize>) -> usize {
 
 /// The tokens that both have, counted as often as both have them, over their mean number.
 fn similarity(a: &[u64], b: &[u64]) -> f64 {
+    let tokens = a.len() + b.len();
+    let is_same = |(a, b): &(&u64, &u64)| a == b;
+    let first = a.iter().zip(b).take_while(is_same).count();
+    let (a, b) = (&a[first..], &b[first..]);
+    let last = a.iter().rev().zip(b.iter().rev()).take_while(is_same).count();
+    let (a, b) = (&a[..a.len() - last], &b[..b.len() - last]);
+    2.0 * (first + last + common(a, b)) as f64 / tokens as f64
+}
+
+/// The tokens that both have, counted as often as both have them.
+fn common(a: &[u64], b: &[u64]) -> usize {
+    if a.is_empty() || b.is_empty() {
+        return 0;
+    }
     let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
     counts.reserve(a.len().min(ROOM));
     for &token in a {
         *counts.entry(token).or_default() += 1;
     }
-    let mut common = 0u32;
+    let mut common = 0;
     for token in b {
         if let Some(count) = counts.get_mut(token).filter(|count| **count > 0) {
             *count -= 1;
             common += 1;
         }
     }
-    2.0 * f64::from(common) / (a.len() + b.len()) as f64
+    common
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn similarity_is_the_share_of_tokens_that_both_have(
+            a in proptest::collection::vec(0u64..6, 1..20),
+            b in proptest::collection::vec(0u64..6, 0..20),
+            (first, last) in (proptest::collection::vec(0u64..6, 0..9), 0u64..6),
+        ) {
+            let [a, b] = [a, b].map(|middle| [&first[..], &middle[..], &[last]].concat());
+            let times = |text: &[u64], token| text.iter().filter(|&&other| other == token).count();
+            let common: usize = (0..6).map(|token| times(&a, token).min(times(&b, token))).sum();
+            let expected = 2.0 * common as f64 / (a.len() + b.len()) as f64;
+            prop_assert_eq!(similarity(&a, &b), expected);
+        }
+    }
 }
