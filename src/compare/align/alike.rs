@@ -20,8 +20,8 @@ use crate::stop::{Steps, Stop};
 
 /// Two sentences whose vectors have at least this cosine may be a seed.
 pub const COSINE_MIN: f64 = 0.3;
-/// Two sentences whose sets of words have at least this Dice coefficient may be a seed.
-const DICE_MIN: f64 = 0.33;
+/// Two sentences whose sets of words have more than this Dice coefficient may be a seed, in hundredths.
+const DICE_MIN_HUNDREDTHS: usize = 33;
 /// Words in more than a twentieth of the sentences of the document bring up no pair of sentences;
 /// a twentieth being at least the first number and at most the second.
 const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
@@ -100,7 +100,7 @@ pub fn may_be(
 /// Whether two sets that have so many words in common, of so many together, have the least Dice coefficient.
 #[inline]
 fn have_in_common(common: usize, words: usize) -> bool {
-    2.0 * common as f64 > DICE_MIN * words as f64
+    200 * common > DICE_MIN_HUNDREDTHS * words
 }
 
 /// The pairs of alike sentences, of those of the query that are `open`; as many as the
@@ -121,9 +121,7 @@ pub fn seeds(
     let mut norms = vec![None; d.count()];
     let frequent = Frequent::new(d, &places, many, stop)?;
     let mut seeds = Seeds { all: Vec::new(), best: [vec![None; q.count()], vec![None; d.count()]] };
-    // The words that bring up a sentence of the document, for each.
-    let mut rare = vec![0u32; d.count()];
-    let mut brought_up = Set::new(d.count());
+    let mut counted = Counted::new(d.count());
     let mut own = Sums::new(texts.count());
     for at in (0..q.count()).filter(|&at| open[at]) {
         if seeds.all.len() >= seeds_max {
@@ -140,27 +138,31 @@ pub fn seeds(
                 continue;
             }
             brought += sentences.len();
-            for &sentence in sentences {
-                rare[sentence as usize] += 1;
-                brought_up.insert(sentence);
-            }
+            counted.add(sentences);
         }
         // At most sixty words, in sixty sentences each.
         let is_enough = steps.take((words.len() + 2 * brought) as u64)?;
-        own.set(texts.weighed(words));
-        let norm = texts.norm(words);
-        for other in brought_up.drain() {
-            let count = std::mem::take(&mut rare[other as usize]);
+        // Most sentences that are brought up by a word or two are far from alike.
+        let may_be_alike = counted.drain(|other, count| {
+            let together = words.len() + d.words(other as usize).len();
+            let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
+            have_in_common(common_max, together)
+        });
+        if !is_enough {
+            break;
+        }
+        // Many a sentence is like none, and is not weighed.
+        let mut norm = None;
+        for &other in may_be_alike {
             let others = d.words(other as usize);
             let together = words.len() + others.len();
-            // Most sentences that are brought up by a word or two are far from alike.
-            let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
-            if !is_enough || !have_in_common(common_max, together) {
-                continue;
-            }
             if !steps.take(together as u64)? {
                 return Ok(seeds);
             }
+            let norm = *norm.get_or_insert_with(|| {
+                own.set(texts.weighed(words));
+                texts.norm(words)
+            });
             let (mut product, mut common) = (0.0, 0);
             for word in others {
                 let weight = own.weight(word.number);
@@ -172,48 +174,49 @@ pub fn seeds(
                 seeds.push((at as u32, other), product / norms);
             }
         }
-        if !is_enough {
-            break;
-        }
     }
     Ok(seeds)
 }
 
-/// Some of the sentences of a document.
-struct Set {
-    /// A bit for each.
-    bits: Vec<u64>,
-    /// The words of `bits` that are not 0.
-    used: Vec<u32>,
+/// The sentences of a document that words bring up, and how many of the words each has.
+struct Counted {
+    /// For each sentence of the document.
+    counts: Vec<u32>,
+    /// Those that are brought up, the first `len`, and room for all.
+    sentences: Vec<u32>,
+    len: usize,
 }
 
-impl Set {
+impl Counted {
     /// None of so many.
-    fn new(sentences: usize) -> Set {
-        Set { bits: vec![0; sentences.div_ceil(64)], used: Vec::new() }
+    fn new(sentences: usize) -> Counted {
+        // One more than there are: the place after the last is written too.
+        Counted { counts: vec![0; sentences], sentences: vec![0; sentences + 1], len: 0 }
     }
 
+    /// Counts a word that is in these sentences.
     #[inline]
-    fn insert(&mut self, sentence: u32) {
-        let bits = &mut self.bits[sentence as usize / 64];
-        if *bits == 0 {
-            self.used.push(sentence / 64);
+    fn add(&mut self, sentences: &[u32]) {
+        for &sentence in sentences {
+            let count = &mut self.counts[sentence as usize];
+            // Whether it is new is as good as chance: what is to come overwrites what is not.
+            self.sentences[self.len] = sentence;
+            self.len += usize::from(*count == 0);
+            *count += 1;
         }
-        *bits |= 1 << (sentence % 64);
     }
 
-    /// Takes out all, ascending.
-    fn drain(&mut self) -> impl Iterator<Item = u32> {
-        self.used.sort_unstable();
-        let bits = &mut self.bits;
-        self.used.drain(..).flat_map(|at| {
-            let mut left = std::mem::take(&mut bits[at as usize]);
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros();
-                left &= left.wrapping_sub(1);
-                (bit < u64::BITS).then_some(64 * at + bit)
-            })
-        })
+    /// Takes out all; those of which this is said, ascending.
+    fn drain(&mut self, is_wanted: impl Fn(u32, u32) -> bool) -> &[u32] {
+        let mut wanted = 0;
+        for at in 0..std::mem::take(&mut self.len) {
+            let sentence = self.sentences[at];
+            let count = std::mem::take(&mut self.counts[sentence as usize]);
+            self.sentences[wanted] = sentence;
+            wanted += usize::from(is_wanted(sentence, count));
+        }
+        self.sentences[..wanted].sort_unstable();
+        &self.sentences[..wanted]
     }
 }
 
@@ -356,14 +359,20 @@ mod tests {
     }
 
     #[test]
-    fn a_set_gives_what_was_put_in_ascending_and_is_empty_then() {
-        let mut set = Set::new(300);
-        for sentences in [&[299, 0, 64, 63, 64][..], &[], &[128], &[0, 1, 2, 299]] {
-            sentences.iter().for_each(|&sentence| set.insert(sentence));
-            let mut expected = sentences.to_vec();
-            expected.sort_unstable();
-            expected.dedup();
-            assert_eq!(set.drain().collect::<Vec<_>>(), expected);
+    fn words_are_counted_in_the_sentences_that_they_bring_up() {
+        let mut counted = Counted::new(300);
+        for words in [&[&[0, 64, 299][..], &[64, 299], &[63, 64]][..], &[], &[&[128], &[128]]] {
+            for least in 0..4 {
+                words.iter().for_each(|sentences| counted.add(sentences));
+                let count =
+                    |sentence: &u32| words.concat().iter().filter(|s| *s == sentence).count();
+                let expected: Vec<u32> = (0..300).filter(|s| count(s) >= least.max(1)).collect();
+                let found = counted.drain(|sentence, found| {
+                    assert_eq!(found as usize, count(&sentence));
+                    found as usize >= least
+                });
+                assert_eq!(found, expected);
+            }
         }
     }
 }
