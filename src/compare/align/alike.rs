@@ -69,26 +69,32 @@ pub fn may_be(
     for (bit, &at) in open.iter().enumerate() {
         q.words(at).iter().for_each(|word| in_open[word.number as usize] |= 1 << bit);
     }
-    let mut last_seen = vec![u32::MAX; 1 << 10];
-    for (at, range) in sentences.iter().enumerate() {
-        stop.check_at(at)?;
+    // The last sentence that each word was in. Those of the query have a place each; the others share 1,024 places,
+    // so that some are not counted, which only makes a sentence seem more alike.
+    let mut last_of_known = vec![u32::MAX; of_query.count()];
+    let mut last_of_others = vec![u32::MAX; 1 << 10];
+    for (sentence, range) in (0u32..).zip(sentences) {
+        stop.check_at(sentence as usize)?;
         let mut common = [0u32; u64::BITS as usize];
         let mut distinct = 0;
         for &hash in &tokens[range.clone()] {
-            // Of two words in one place one is not counted: a sentence with fewer is more alike.
-            let last = &mut last_seen[hash as usize & 1023];
-            distinct += usize::from(*last != at as u32);
-            *last = at as u32;
-            // One that is repeated counts each time: no fewer than both have.
-            let mut bits = of_query.number(hash).map_or(0, |number| in_open[number as usize]);
+            let number = of_query.number(hash);
+            let last = match number {
+                Some(number) => &mut last_of_known[number as usize],
+                None => &mut last_of_others[hash as usize & 1023],
+            };
+            if std::mem::replace(last, sentence) == sentence {
+                continue;
+            }
+            distinct += 1;
+            let mut bits = number.map_or(0, |number| in_open[number as usize]);
             while bits != 0 {
                 common[bits.trailing_zeros() as usize] += 1;
                 bits &= bits - 1;
             }
         }
         let is_alike = |(&at, common): (&usize, u32)| {
-            let words = q.words(at).len();
-            have_in_common(words.min(common as usize), words + distinct)
+            have_in_common(common as usize, q.words(at).len() + distinct)
         };
         if open.iter().zip(common).any(is_alike) {
             return Ok(true);
@@ -97,7 +103,8 @@ pub fn may_be(
     Ok(false)
 }
 
-/// Whether two sets that have so many words in common, of so many together, have the least Dice coefficient.
+/// Whether two sets that have so many words in common, of so many together, have more than the Dice coefficient that is
+/// asked for.
 #[inline]
 fn have_in_common(common: usize, words: usize) -> bool {
     200 * common > DICE_MIN_HUNDREDTHS * words
@@ -141,16 +148,15 @@ pub fn seeds(
             counted.add(sentences);
         }
         // At most sixty words, in sixty sentences each.
-        let is_enough = steps.take((words.len() + 2 * brought) as u64)?;
+        if !steps.take((words.len() + 2 * brought) as u64)? {
+            break;
+        }
         // Most sentences that are brought up by a word or two are far from alike.
         let may_be_alike = counted.drain(|other, count| {
             let together = words.len() + d.words(other as usize).len();
             let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
             have_in_common(common_max, together)
         });
-        if !is_enough {
-            break;
-        }
         // Many a sentence is like none, and is not weighed.
         let mut norm = None;
         for &other in may_be_alike {
@@ -199,14 +205,14 @@ impl Counted {
     fn add(&mut self, sentences: &[u32]) {
         for &sentence in sentences {
             let count = &mut self.counts[sentence as usize];
-            // Whether it is new is as good as chance: what is to come overwrites what is not.
+            // Written without a branch, which would be a matter of chance: one that is not new is overwritten.
             self.sentences[self.len] = sentence;
             self.len += usize::from(*count == 0);
             *count += 1;
         }
     }
 
-    /// Takes out all; those of which this is said, ascending.
+    /// Forgets all counts, and gives the sentences for which `is_wanted(sentence, count)` holds, ascending.
     fn drain(&mut self, is_wanted: impl Fn(u32, u32) -> bool) -> &[u32] {
         let mut wanted = 0;
         for at in 0..std::mem::take(&mut self.len) {
@@ -344,6 +350,24 @@ mod tests {
         // It says no, and it says yes without need in few cases only.
         assert!(outcomes[0] > 50 && alike > 50, "{outcomes:?} {alike}");
         assert!(outcomes[1] < 2 * alike, "{outcomes:?} {alike}");
+    }
+
+    #[test]
+    fn a_word_that_a_sentence_repeats_counts_once() {
+        // Counted as often as they stand there, four words were in common with the first and the second.
+        let a = "alpha b1 b2 b3 b4 b5 b6 b7 b8. Alpha c1 c2 c3.";
+        for (b, expected) in [
+            ("alpha alpha alpha alpha d1 d2 d3 d4 d5 d6 d7 d8.", false),
+            ("alpha b1 alpha b1 d1 d2 d3 d4 d5 d6.", false),
+            ("alpha b1 alpha b2 d1 d2 d3 d4 d5 d6.", true),
+        ] {
+            let [a, b] =
+                [a, b].map(|t| Analyzed::new(t.into(), &Analyzer::default(), Stop::NEVER).unwrap());
+            let [q, d] = [&a, &b].map(|text| sentences::ranges(text.side(), Stop::NEVER).unwrap());
+            let words = QueryWords::new(q, &a.tokens.hashes, Stop::NEVER).unwrap();
+            let document = (&d[..], &b.tokens.hashes[..]);
+            assert_eq!(may_be(&words, &[true, false], document, Stop::NEVER).unwrap(), expected);
+        }
     }
 
     #[test]
