@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use cento::Tokens;
 use cento::index::{Index, MaxDf, WriterOptions};
-use cento::search::{Query, Searcher};
+use cento::search::{Answer, Query, Searcher};
 use clap::Args;
 
 use crate::Result;
@@ -42,6 +43,10 @@ pub struct Latency {
     /// Find the passages of hits too, in indexes with texts.
     #[arg(long)]
     passages: bool,
+    /// Instead of searches, measure reading the texts of their hits and splitting these into words, without
+    /// which there are no passages.
+    #[arg(long = "texts", conflicts_with = "passages")]
+    only_texts: bool,
     /// The seed.
     #[arg(long, default_value = "1")]
     seed: u64,
@@ -65,19 +70,25 @@ impl Latency {
         );
         println!("|---|---|---|---|---|---|---|---|---|");
         let mut curves = Curves::new();
+        let store_text = self.passages || self.only_texts;
         for &size in &self.sizes {
             for &segments in &self.segments {
-                let texts = if self.passages { "-texts" } else { "" };
+                let texts = if store_text { "-texts" } else { "" };
                 let path = self.work.join(format!("{size}-{segments}{texts}"));
                 if !path.exists() {
-                    build((&self.corpus, size * 1_000_000), segments, self.passages, &path)?;
+                    build((&self.corpus, size * 1_000_000), segments, store_text, &path)?;
                 }
                 let searcher = Searcher::new(snapshot(&path)?);
                 let found = searcher.snapshot().segments().len();
                 let count = searcher.snapshot().documents();
-                let kinds = [("whole", &whole), ("passage", &passages)];
+                let names = if self.only_texts {
+                    ["whole, texts", "passage, texts"]
+                } else {
+                    ["whole", "passage"]
+                };
+                let kinds = [(names[0], &whole), (names[1], &passages)];
                 let is_asked = |&(_, (kind, _)): &(_, (&str, _))| {
-                    self.only.as_ref().is_none_or(|only| only == kind)
+                    self.only.as_ref().is_none_or(|only| kind.starts_with(only.as_str()))
                 };
                 for (&max_df, (kind, texts)) in self
                     .max_df
@@ -94,8 +105,12 @@ impl Latency {
                             let query = Query { max_df, estimates, passages, ..query };
                             let started = Instant::now();
                             let answer = searcher.search(&query)?;
+                            let mut took = started.elapsed();
+                            if self.only_texts {
+                                took = read_texts(&searcher, &answer)?;
+                            }
                             if round > 0 {
-                                times.push(started.elapsed());
+                                times.push(took);
                                 postings += answer.query.postings;
                                 hits += answer.hits.len();
                             }
@@ -120,6 +135,23 @@ impl Latency {
             None => Ok(()),
         }
     }
+}
+
+/// How long it takes to read the texts of the hits of an answer and to split them into words.
+fn read_texts(searcher: &Searcher, answer: &Answer) -> Result<Duration> {
+    let snapshot = searcher.snapshot();
+    let mut addresses = Vec::new();
+    for hit in &answer.hits {
+        addresses.extend(snapshot.find(&hit.id)?);
+    }
+    let analyzer = &snapshot.config().analyzer;
+    let started = Instant::now();
+    for address in addresses {
+        let mut tokens = Tokens::default();
+        let text = snapshot.document(address)?.text.ok_or("a hit has no text")?;
+        analyzer.analyze(&text, &mut tokens)?;
+    }
+    Ok(started.elapsed())
 }
 
 /// Draws curves on logarithmic axes, beside a line that grows as the corpus does.
