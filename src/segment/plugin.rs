@@ -56,9 +56,9 @@ const WORK_OF_THREADS: u64 = 4 << 20;
 /// What the plugin reports when it wants its segment to be written now.
 const FLUSH_NOW_BYTES: usize = 1 << 40;
 
-/// What waits while it is taken as it comes: about a tenth of a second of texts to compress. Those who sign
+/// What waits while it is taken as it comes: about a hundredth of a second of texts to compress. Those who sign
 /// are faster than the one thread that compresses, which in the end would work alone on all that waits.
-const WAITING_BYTES: usize = 16 << 20;
+const WAITING_BYTES: usize = 4 << 20;
 
 /// After this time without movement the thread that drains the queue may have ended.
 const STALL: Duration = Duration::from_secs(5);
