@@ -152,6 +152,15 @@ impl<'a> Normalizer<'a> {
         Ok(())
     }
 
+    /// What a character becomes whatever stands around it, and the class of that; `None` if characters around it may
+    /// change either.
+    #[inline(always)]
+    pub(super) fn settled(&self, c: char) -> Option<(char, Class)> {
+        let entry = self.table.entry(c);
+        let is_settled = entry.flags == Entry::BOUNDARY | Entry::SETTLED;
+        is_settled.then_some((entry.mapped, entry.class))
+    }
+
     /// Adds a character to the segment.
     fn join(&mut self, c: char, entry: Entry, span: Span) {
         // Marks that never compose and stand in canonical order are what they were (the quick

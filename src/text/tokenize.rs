@@ -11,7 +11,8 @@
 //! Most text is ASCII, so words that are ASCII with ASCII on both sides never meet the general
 //! machinery: 1 KiB at a time, the text is lower-cased and turned into a bit a byte (word or not),
 //! both by loops the compiler vectorises, and words are read off the edges of the bits. A run of
-//! word bytes holding a byte above 127, a *chunk*, is taken character by character. That a chunk
+//! word bytes holding a byte above 127, a *chunk*, is taken character by character: in place, as long
+//! as its letters are settled and become no longer or shorter, which holds for most alphabets. That a chunk
 //! can be taken alone rests on two facts: no normalisation crosses the place before an ASCII
 //! character, and all that crosses the place after one that is no word character is a mark, which
 //! at most makes another sign of it (`=` and U+0338).
@@ -103,6 +104,10 @@ pub(super) fn tokenize(
 /// The number of pieces between two checks of the stop flag: some milliseconds.
 const PIECES_BETWEEN_LOOKS: usize = 64;
 
+/// After so many chunks of a piece that are not settled, the others are not looked at for it: in scripts with marks
+/// hardly any is.
+const UNSETTLED_MAX: usize = 4;
+
 fn words(
     text: &str,
     form: Form,
@@ -136,18 +141,64 @@ fn words(
             start = end;
             continue;
         }
+        let mut unsettled = 0;
         for edge in piece.edges[..piece.edges_length].chunks_exact(2) {
             let (from, to) = (usize::from(edge[0]), usize::from(edge[1]));
-            let word = &piece.lower[from..to];
+            let word = &mut piece.lower[from..to];
             if word.is_ascii() {
                 push(tokens, hash_bytes(word), start + from, start + to);
-            } else {
-                chunk(text, start + from..start + to, normalizer, words, tokens)?;
+                continue;
+            }
+            let (mut from, to) = (start + from, start + to);
+            if unsettled < UNSETTLED_MAX {
+                from += settled_words(&text[from..to], word, from, normalizer, tokens);
+            }
+            if from < to {
+                unsettled += 1;
+                chunk(text, from..to, normalizer, words, tokens)?;
             }
         }
         start += end;
     }
     Ok(())
+}
+
+/// Takes the words at the front of a chunk that are made of settled letters, each as long as what it becomes, and gives
+/// the length of the part that holds them. `lower` is the chunk, in which the letters are replaced; it begins at
+/// byte `start` of the text.
+///
+/// The next part begins with a settled character, so nothing is normalised across that place.
+fn settled_words(
+    chunk: &str,
+    lower: &mut [u8],
+    start: usize,
+    normalizer: &Normalizer<'_>,
+    tokens: &mut impl Take,
+) -> usize {
+    // Where the word begins that is open, or the sign before: what follows may join either.
+    let mut begin = 0;
+    let mut is_open = false;
+    for (at, c) in chunk.char_indices() {
+        match normalizer.settled(c) {
+            Some((letter, Class::Word)) if letter.len_utf8() == c.len_utf8() => {
+                letter.encode_utf8(&mut lower[at..]);
+                if !is_open {
+                    (begin, is_open) = (at, true);
+                }
+            }
+            Some((_, Class::Other)) => {
+                if is_open {
+                    push(tokens, hash_bytes(&lower[begin..at]), start + begin, start + at);
+                }
+                (begin, is_open) = (at, false);
+            }
+            _ => return begin,
+        }
+    }
+    if is_open {
+        push(tokens, hash_bytes(&lower[begin..]), start + begin, start + chunk.len());
+    }
+    chunk.len()
 }
 
 /// Takes a run of word bytes.
