@@ -44,7 +44,7 @@ fn runs_max(query_tokens: usize) -> usize {
 /// A look-up in a map too large for a cache.
 const LOOKUP_STEPS: u64 = 8;
 
-/// The number of look-ups whose steps are taken together.
+/// The maximum number of look-ups for places of a query whose steps are taken together.
 const LOOKUPS_AT_ONCE: usize = 1 << 10;
 
 /// The number of tokens that are compared in the time of a step.
@@ -108,25 +108,18 @@ fn matches(
     runs_max: usize,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
+    let stop = steps.stop();
     let mut places = vec![Places { first: u32::MAX, count: 0 }; of_query.numbers.len()];
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
-    let mut begin = (document.len() + 1).saturating_sub(SEED_TOKENS);
-    while begin > 0 {
-        let count = begin.min(LOOKUPS_AT_ONCE);
-        let enough = steps.take_each(count, LOOKUP_STEPS)?;
-        let end = begin;
-        begin -= enough;
-        let seeds = seeds(&document[begin..end + SEED_TOKENS - 1]);
-        for (i, seed) in seeds.enumerate().rev() {
-            let Some(number) = of_query.number(seed) else { continue };
-            let (at, places) = (begin + i, &mut places[number as usize]);
-            next[at] = places.first;
-            *places = Places { first: at as u32, count: places.count + 1 };
-        }
-        if enough < count {
-            break;
-        }
+    let of_document = seeds(document).enumerate();
+    let enough = steps.take_each(of_document.len(), LOOKUP_STEPS)?;
+    for (at, seed) in of_document.rev().take(enough) {
+        stop.check_at(at)?;
+        let Some(number) = of_query.number(seed) else { continue };
+        let places = &mut places[number as usize];
+        next[at] = places.first;
+        *places = Places { first: at as u32, count: places.count + 1 };
     }
     let mut runs = Runs {
         query,
