@@ -124,7 +124,7 @@ impl<'a> Normalizer<'a> {
             let start = (offset + i) as u32;
             let span = Span { start, end: start + c.len_utf8() as u32 };
             let entry = self.table.entry(c);
-            if entry.flags == Entry::BOUNDARY | Entry::SETTLED {
+            if entry.stands_alone() {
                 match alone.take() {
                     Some((entry, span)) => sink.accept(entry.mapped, entry.class, span),
                     None => self.finish(sink)?,
@@ -157,8 +157,7 @@ impl<'a> Normalizer<'a> {
     #[inline(always)]
     pub(super) fn settled(&self, c: char) -> Option<(char, Class)> {
         let entry = self.table.entry(c);
-        let is_settled = entry.flags == Entry::BOUNDARY | Entry::SETTLED;
-        is_settled.then_some((entry.mapped, entry.class))
+        entry.stands_alone().then_some((entry.mapped, entry.class))
     }
 
     /// Adds a character to the segment.
@@ -254,6 +253,12 @@ impl Entry {
     #[inline(always)]
     fn is(self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether the character becomes `mapped`, whatever stands around it.
+    #[inline(always)]
+    fn stands_alone(self) -> bool {
+        self.flags == Entry::BOUNDARY | Entry::SETTLED
     }
 
     fn new(c: char, form: Form) -> Entry {
