@@ -105,10 +105,11 @@ impl Latency {
                             let query = Query { max_df, estimates, passages, ..query };
                             let started = Instant::now();
                             let answer = searcher.search(&query)?;
-                            let mut took = started.elapsed();
-                            if self.only_texts {
-                                took = read_texts(&searcher, &answer)?;
-                            }
+                            let took = if self.only_texts {
+                                read_texts(&searcher, &answer)?
+                            } else {
+                                started.elapsed()
+                            };
                             if round > 0 {
                                 times.push(took);
                                 postings += answer.query.postings;
