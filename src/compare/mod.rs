@@ -9,6 +9,7 @@ pub mod align;
 pub mod measure;
 pub(crate) mod passages;
 mod place;
+pub(crate) mod runs;
 
 use std::collections::BTreeMap;
 

@@ -64,6 +64,7 @@ mod winnow;
 
 pub use family::{Extent, Family, Kind, Table};
 pub(crate) use grams::Grams;
+pub(crate) use ngram::values as run_values;
 
 use crate::estimate::Estimator;
 use crate::spec::{Grammar, Spec};

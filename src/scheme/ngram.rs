@@ -47,7 +47,7 @@ pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerpri
 }
 
 /// The values of all k-grams of a document; of a document shorter than a k-gram that of the whole.
-pub(super) fn values(hashes: &[u64], k: usize) -> impl Iterator<Item = u64> + '_ {
+pub(crate) fn values(hashes: &[u64], k: usize) -> impl Iterator<Item = u64> + '_ {
     let is_long = hashes.len() >= k;
     let short = (!is_long && !hashes.is_empty()).then(|| value(hashes));
     let long = is_long.then(|| Values::new(hashes, k));
