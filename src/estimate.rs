@@ -18,18 +18,24 @@
 //! estimate, the weight for `mod` and [`EDGE_VARIANCE`] were chosen with the Rust book and RFCs in view too;
 //! licences took no part in any choice. docs/BENCHMARKS.md has the errors of all.
 //!
+//! A short text keeps all of its runs ([`Estimator::keeps_all`]). Of two such texts the fingerprints are
+//! the runs, and the similarity is exact. If one of them is long, each of its fingerprints is known to be in the
+//! short one or not, and its positions alone say how much is shared.
+//!
 //! An estimate never says much more than the fingerprints do: its odds are at most
-//! [`Estimator::odds_max`] times theirs. So a threshold of an estimate is one of fingerprints too, by which
-//! candidates are pruned.
+//! [`Estimator::odds_max`] times theirs. So a threshold of similarity is one of fingerprints too
+//! ([`Estimator::least_shared`]), by which candidates are pruned.
 
-use serde::{Deserialize, Serialize};
-
-use crate::overlap::Overlap;
+use crate::overlap::{Overlap, least_overlap};
 use crate::scheme::{Fingerprint, distinct_keys};
+use crate::similarity::Similarity;
 
 /// What the edges of passages add to the variance of what is shared, as a share of the square of the gap in
 /// which an edge lies. Somewhere in it would be 1/12; passages and edits without any fingerprint add the rest.
 const EDGE_VARIANCE: f64 = 1.0 / 8.0;
+
+/// How far below what is expected the shared fingerprints of a candidate may be, in standard deviations.
+const SPREADS: f64 = 2.5;
 
 /// How a scheme's fingerprints tell the similarity of texts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,36 +48,10 @@ pub struct Estimator {
     weight: f64,
     /// How much greater the odds of an estimate may be than those of the fingerprints.
     odds_max: f64,
-}
-
-/// The similarity of two texts, estimated from their fingerprints.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct Estimate {
-    /// The resemblance of the texts' sets of runs of tokens, 0 to 1.
-    pub resemblance: f64,
-    /// How much of the first is in the second, 0 to 1.
-    pub containment_a_in_b: f64,
-    /// How much of the second is in the first, 0 to 1.
-    pub containment_b_in_a: f64,
-    /// The standard error of `resemblance`: it is off by less in two of three cases.
-    pub error: f64,
-}
-
-/// The similarity of a query and a hit, estimated from their fingerprints.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[non_exhaustive]
-pub struct HitEstimate {
-    /// The resemblance of the texts' sets of runs of tokens, 0 to 1.
-    pub resemblance: f64,
-    /// How much of the query is in the document, 0 to 1.
-    pub containment: f64,
-    /// How much of the document is in the query, 0 to 1.
-    pub containment_in_query: f64,
-    /// The standard error of `resemblance`: it is off by less in two of three cases.
-    pub error: f64,
+    /// How much greater they are in the mean.
+    odds: f64,
+    /// The number of runs up to which a text keeps all of them.
+    all_runs_max: u32,
 }
 
 /// The tokens of a text and its signature, with the distinct keys of that, ascending.
@@ -82,6 +62,8 @@ pub(crate) type Keyed<'a> = ((u32, &'a [Fingerprint]), &'a [u64]);
 pub struct Coverage {
     /// The runs of the text.
     runs: f64,
+    /// Whether its fingerprints are all of them.
+    is_all: bool,
     /// Its fingerprints, repeated ones included.
     selected: f64,
     /// Those of them that are shared.
@@ -102,9 +84,16 @@ impl Coverage {
         tokens: u32,
         fingerprints: impl IntoIterator<Item = (u32, bool)>,
     ) -> Coverage {
-        let runs = f64::from(tokens.saturating_sub(estimator.run_tokens)) + 1.0;
-        let mut coverage =
-            Coverage { runs, selected: 0.0, shared: 0.0, inside: 0.0, between: 0.0, squares: 0.0 };
+        let mut coverage = Coverage {
+            runs: f64::from(estimator.runs(tokens)),
+            is_all: estimator.keeps_all(tokens),
+            selected: 0.0,
+            shared: 0.0,
+            inside: 0.0,
+            between: 0.0,
+            squares: 0.0,
+        };
+        let runs = coverage.runs;
         // A run stands for its place from half a token before it to half a token after it.
         let (mut at, mut is_shared) = (-0.5, None);
         for (position, shares) in fingerprints {
@@ -130,6 +119,9 @@ impl Coverage {
 
     /// The number of distinct runs of a text, from that of its distinct fingerprints.
     fn distinct(&self, fingerprints: u32) -> f64 {
+        if self.is_all {
+            return f64::from(fingerprints);
+        }
         self.runs * f64::from(fingerprints) / self.selected.max(1.0)
     }
 
@@ -149,7 +141,8 @@ impl Coverage {
 impl Estimator {
     /// That of a scheme which keeps all runs: its numbers are those of the texts.
     pub(crate) const fn exact(run_tokens: u32) -> Estimator {
-        Estimator { run_tokens, edge: 0.5, weight: 0.0, odds_max: 1.0 }
+        let (edge, weight, odds, odds_max) = (0.5, 0.0, 1.0, 1.0);
+        Estimator { run_tokens, edge, weight, odds_max, odds, all_runs_max: u32::MAX }
     }
 
     /// That of a scheme which keeps one run in `p`, whatever stands beside it.
@@ -164,12 +157,14 @@ impl Estimator {
                 edge: 0.5,
                 weight: 0.5,
                 odds_max: odds_max(2.0 * f64::from(p) - 1.0),
+                odds: 1.0,
+                all_runs_max: 1,
             },
         }
     }
 
-    /// That of winnowing with windows of `w` runs.
-    pub(crate) fn of_windows(run_tokens: u32, w: u32) -> Estimator {
+    /// That of winnowing with windows of `w` runs, of a text with more than `all_runs_max`.
+    pub(crate) fn of_windows(run_tokens: u32, w: u32, all_runs_max: u32) -> Estimator {
         if w == 1 {
             return Estimator::exact(run_tokens);
         }
@@ -181,7 +176,35 @@ impl Estimator {
         for _ in 0..7 {
             power = power.sqrt();
         }
-        Estimator { run_tokens, edge: 1.0 - 0.5 / power, weight: 1.0, odds_max: odds_max(w) }
+        Estimator {
+            run_tokens,
+            edge: 1.0 - 0.5 / power,
+            weight: 1.0,
+            odds_max: odds_max(w),
+            odds: 1.0 + w.sqrt() / 10.0,
+            all_runs_max,
+        }
+    }
+
+    /// The number of runs of a text of this many tokens, repeated ones included; at least 1.
+    fn runs(&self, tokens: u32) -> u32 {
+        tokens.saturating_sub(self.run_tokens).saturating_add(1)
+    }
+
+    /// Tells whether all runs of a text of this many tokens are fingerprints.
+    #[must_use]
+    pub fn keeps_all(&self, tokens: u32) -> bool {
+        self.runs(tokens) <= self.all_runs_max
+    }
+
+    /// Tells whether a text with this number of distinct fingerprints may keep all of its runs.
+    pub(crate) fn may_keep_all(&self, fingerprints: u32) -> bool {
+        fingerprints <= self.all_runs_max
+    }
+
+    /// Tells whether there are texts whose fingerprints are not all of their runs.
+    pub(crate) fn samples(&self) -> bool {
+        self.odds_max > 1.0
     }
 
     /// The share that is shared of what is between a shared fingerprint and one that is not, 1/2 to 1.
@@ -200,6 +223,24 @@ impl Estimator {
     #[must_use]
     pub fn greatest(&self, similarity: f64) -> f64 {
         self.odds_max * similarity / (1.0 + (self.odds_max - 1.0) * similarity)
+    }
+
+    /// The least number of fingerprints, at least 1, that a text shares of its own `fingerprints` if at least this
+    /// share of its runs is shared.
+    ///
+    /// Chance may keep a text from that once in some thousand times: what is shared is a sample, and
+    /// near an edit neighbours differ. If one of the texts keeps all runs and the other does not, only the
+    /// fingerprints of the latter are such a sample.
+    #[must_use]
+    pub fn least_shared(&self, share: f64, fingerprints: u32) -> u32 {
+        if self.odds_max == 1.0 {
+            return least_overlap(share, fingerprints);
+        }
+        let n = f64::from(fingerprints);
+        let expected = n * self.least(share);
+        let spread = (expected * (1.0 - self.least(share)).max(0.0)).sqrt();
+        let least = expected - SPREADS * spread - 2.0;
+        (least as u32).max(1)
     }
 
     /// The least similarity of fingerprints with which this estimate can be reached, or a little less: the inverse of
@@ -256,13 +297,14 @@ impl Estimator {
     /// Estimates the similarity of two texts: of each the number of its tokens, and its signature as
     /// the scheme gives it.
     #[must_use]
-    pub fn compare(&self, a: (u32, &[Fingerprint]), b: (u32, &[Fingerprint])) -> Estimate {
+    pub fn compare(&self, a: (u32, &[Fingerprint]), b: (u32, &[Fingerprint])) -> Similarity {
         let (a_keys, b_keys) = (distinct_keys(a.1), distinct_keys(b.1));
         self.compare_keyed(Overlap::of(&a_keys, &b_keys), (a, &a_keys), (b, &b_keys))
     }
 
-    /// The same of texts with this overlap, of whose signatures the distinct keys are known, ascending.
-    pub(crate) fn compare_keyed(&self, overlap: Overlap, a: Keyed<'_>, b: Keyed<'_>) -> Estimate {
+    /// Estimates the similarity of texts with this overlap, of whose signatures the distinct keys are known,
+    /// ascending.
+    pub(crate) fn compare_keyed(&self, overlap: Overlap, a: Keyed<'_>, b: Keyed<'_>) -> Similarity {
         let coverage = |(tokens, of): (u32, &[Fingerprint]), other: &[u64]| {
             let is_shared = |f: &Fingerprint| (f.position, other.binary_search(&f.key).is_ok());
             self.coverage(tokens, of.iter().map(is_shared))
@@ -271,62 +313,90 @@ impl Estimator {
     }
 
     /// Estimates the similarity of two texts with this overlap, each covered so.
-    pub(crate) fn estimate(&self, overlap: Overlap, a: &Coverage, b: &Coverage) -> Estimate {
+    pub(crate) fn estimate(&self, overlap: Overlap, a: &Coverage, b: &Coverage) -> Similarity {
         let (in_a, in_b) = (a.distinct(overlap.in_a), b.distinct(overlap.in_b));
-        let (of_a, of_b) =
-            (a.in_common(self.edge, overlap.shared), b.in_common(self.edge, overlap.shared));
-        let shared = ((of_a + of_b) / 2.0).min(in_a.min(in_b));
-        let mix = |interpolated: f64, counted: f64| {
-            let mixed = self.weight * interpolated + (1.0 - self.weight) * counted;
-            mixed.clamp(0.0, self.greatest(counted))
+        let of = |coverage: &Coverage| coverage.in_common(self.edge, overlap.shared);
+        let (shared, variance) = match (a.is_all, b.is_all) {
+            (true, true) => return Similarity::exact(overlap),
+            (true, false) => (of(b), 2.0 * b.variance()),
+            (false, true) => (of(a), 2.0 * a.variance()),
+            (false, false) => ((of(a) + of(b)) / 2.0, a.variance() + b.variance()),
+        };
+        let shared = shared.min(in_a.min(in_b));
+        // Of a text that keeps all runs beside one that does not, counts say nothing.
+        let is_sample = !a.is_all && !b.is_all;
+        let mix = |interpolated: f64, counted: f64| match is_sample {
+            true => {
+                let mixed = self.weight * interpolated + (1.0 - self.weight) * counted;
+                mixed.clamp(0.0, self.greatest(counted))
+            }
+            false => interpolated.clamp(0.0, 1.0),
         };
         let share = |of: f64| if of > 0.0 { shared / of } else { 0.0 };
         let resemblance = mix(share(in_a + in_b - shared), overlap.resemblance());
-        let error = match self.odds_max > 1.0 && in_a + in_b > 0.0 {
-            true => {
-                // The derivative of the resemblance by what is shared, times the error of that.
-                let slope = (1.0 + resemblance) * (1.0 + resemblance) / (in_a + in_b);
-                slope * (a.variance() + b.variance()).sqrt()
-            }
-            false => 0.0,
-        };
-        Estimate {
+        Similarity::estimated(
             resemblance,
-            containment_a_in_b: mix(share(in_a), overlap.containment()),
-            containment_b_in_a: mix(share(in_b), overlap.swapped().containment()),
-            error,
-        }
+            mix(share(in_a), overlap.containment()),
+            mix(share(in_b), overlap.swapped().containment()),
+            error_of(resemblance, in_a + in_b, variance),
+        )
     }
+
+    /// Estimates the similarity of two texts of these numbers of tokens from their overlap alone, without
+    /// positions: with a larger error.
+    #[must_use]
+    pub fn of_counts(&self, overlap: Overlap, tokens_a: u32, tokens_b: u32) -> Similarity {
+        let (a_is_all, b_is_all) = (self.keeps_all(tokens_a), self.keeps_all(tokens_b));
+        if a_is_all && b_is_all {
+            return Similarity::exact(overlap);
+        }
+        let raised =
+            |similarity: f64| self.odds * similarity / (1.0 + (self.odds - 1.0) * similarity);
+        let sampled = |share: f64, of: u32| {
+            let n = f64::from(of.max(1));
+            share * (1.0 - share) / n + 1.0 / (n * n)
+        };
+        if a_is_all != b_is_all {
+            // Each fingerprint of the long one is in the short one, or not.
+            let (short, sample, tokens) = match a_is_all {
+                true => (overlap.in_a, overlap.in_b, tokens_b),
+                false => (overlap.in_b, overlap.in_a, tokens_a),
+            };
+            let (short, long) = (f64::from(short), f64::from(self.runs(tokens)));
+            let share = f64::from(overlap.shared) / f64::from(sample.max(1));
+            let shared = (share * long).min(short);
+            let resemblance = shared / (short + long - shared).max(1.0);
+            let (of_short, of_long) = (shared / short.max(1.0), shared / long);
+            let variance = sampled(share, sample) * long * long;
+            let error = error_of(resemblance, short + long, variance);
+            let similarity = Similarity::estimated(resemblance, of_short, of_long, error);
+            return if a_is_all { similarity } else { similarity.swapped() };
+        }
+        let resemblance = raised(overlap.resemblance());
+        let both = overlap.in_a + overlap.in_b - overlap.shared;
+        // How much too low counts are depends on the number of passages, which they do not know.
+        let bias = (self.odds - 1.0) * resemblance * (1.0 - resemblance);
+        let error = (sampled(resemblance, both) + bias * bias).sqrt();
+        Similarity::estimated(
+            resemblance,
+            raised(overlap.containment()),
+            raised(overlap.swapped().containment()),
+            error,
+        )
+    }
+}
+
+/// The standard error of a resemblance of texts of `runs` runs together: the derivative of it by what is
+/// shared, times the error of that.
+fn error_of(resemblance: f64, runs: f64, variance: f64) -> f64 {
+    let slope = (1.0 + resemblance) * (1.0 + resemblance) / runs.max(1.0);
+    slope * variance.sqrt()
 }
 
 /// Twice and more of what is needed in the mean, which in revisions is 1.1 at windows of 4, 1.3
 /// at 10, 1.7 at 50. The less, the more candidates a threshold prunes.
 fn odds_max(w: f64) -> f64 {
     1.0 + w.sqrt() / 4.0
-}
-
-impl Estimate {
-    /// Exchanges the texts.
-    #[must_use]
-    pub fn swapped(self) -> Estimate {
-        Estimate {
-            containment_a_in_b: self.containment_b_in_a,
-            containment_b_in_a: self.containment_a_in_b,
-            ..self
-        }
-    }
-}
-
-impl From<Estimate> for HitEstimate {
-    /// The first text is the query.
-    fn from(estimate: Estimate) -> HitEstimate {
-        HitEstimate {
-            resemblance: estimate.resemblance,
-            containment: estimate.containment_a_in_b,
-            containment_in_query: estimate.containment_b_in_a,
-            error: estimate.error,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -377,7 +447,7 @@ mod tests {
     }
 
     /// The resemblance of the texts, that of their fingerprints, and the estimate.
-    fn measured(spec: &str, texts: &[Vec<u64>; 2]) -> (f64, f64, Estimate) {
+    fn measured(spec: &str, texts: &[Vec<u64>; 2]) -> (f64, f64, Similarity) {
         let scheme = scheme::parse(spec).unwrap();
         let signed = |scheme: &scheme::Scheme| {
             texts.each_ref().map(|text| {
@@ -417,7 +487,7 @@ mod tests {
                     let mut random = Random(mix64(seed) ^ mix64(edit as u64));
                     let texts = revisions(&mut random, passage, edit, 30_000);
                     let (truth, found, estimate) = measured(spec, &texts);
-                    let (said, error) = (estimate.resemblance, estimate.error);
+                    let (said, error) = (estimate.resemblance, estimate.standard_error.unwrap());
                     table += &format!(
                         "{spec}, {passage}, {edit}: {truth:.3} {found:.3} {said:.3} +- {error:.3}\n"
                     );
@@ -440,7 +510,7 @@ mod tests {
         fn shared_places_alone_say_how_a_text_is_covered(
             fingerprints in prop::collection::vec((0u32..30, any::<bool>()), 0..60), rest in 0u32..20,
         ) {
-            let estimator = Estimator::of_windows(5, 10);
+            let estimator = Estimator::of_windows(5, 10, 30);
             let mut at = 0;
             let places: Vec<(u32, bool)> = fingerprints
                 .iter()
@@ -466,7 +536,7 @@ mod tests {
     #[test]
     fn a_text_of_any_number_of_tokens_has_a_run() {
         // A client's signature may say 4294967295, to which one was added.
-        let estimator = Estimator::of_windows(5, 10);
+        let estimator = Estimator::of_windows(5, 10, 30);
         for (tokens, runs) in [(0, 1.0), (4, 1.0), (5, 1.0), (6, 2.0), (u32::MAX, 4_294_967_291.0)]
         {
             assert_eq!(estimator.coverage(tokens, [(0, true)]).runs, runs, "{tokens}");
@@ -481,8 +551,9 @@ mod tests {
             let texts = revisions(&mut random, 40.0, 4.0, 2000);
             let (truth, _, estimate) = measured("winnow(k=5,w=10)", &texts);
             let off = (estimate.resemblance - truth).abs();
-            one += usize::from(off < estimate.error);
-            two += usize::from(off < 2.0 * estimate.error);
+            let error = estimate.standard_error.unwrap();
+            one += usize::from(off < error);
+            two += usize::from(off < 2.0 * error);
             all += 1;
         }
         assert!(one * 100 > all * 60 && two * 100 > all * 92, "{one} and {two} of {all}");
@@ -494,9 +565,57 @@ mod tests {
             for seed in 0..10 {
                 let texts = revisions(&mut Random(seed << 32), 10.0, 4.0, 300);
                 let (truth, found, estimate) = measured(spec, &texts);
-                assert_eq!((found, estimate.resemblance, estimate.error), (truth, truth, 0.0));
+                assert_eq!((found, estimate.resemblance), (truth, truth));
+                assert!(estimate.exact && estimate.standard_error == Some(0.0));
             }
         }
+    }
+
+    #[test]
+    fn errors_are_standard_errors_of_short_texts_beside_long_ones_too() {
+        // One of the texts keeps all of its runs; in the other, some words are added.
+        let mut random = Random(11);
+        let (mut one, mut two, mut all) = (0, 0, 0);
+        for _ in 0..400 {
+            let tokens = 20 + (random.next() % 14) as usize;
+            let mut texts = revisions(&mut random, 12.0, 2.0, tokens);
+            texts[0].truncate(34);
+            let more = 35usize.saturating_sub(texts[1].len()) + (random.next() % 12) as usize;
+            texts[1].extend((0..more).map(|_| random.next()));
+            let (truth, _, estimate) = measured("winnow(k=5,w=10)", &texts);
+            assert!(!estimate.exact);
+            let off = (estimate.resemblance - truth).abs();
+            let error = estimate.standard_error.unwrap();
+            one += usize::from(off < error);
+            two += usize::from(off < 2.0 * error);
+            all += 1;
+        }
+        assert!(one * 100 > all * 60 && two * 100 > all * 92, "{one} and {two} of {all}");
+    }
+
+    #[test]
+    fn counts_alone_estimate_with_a_larger_error() {
+        let mut random = Random(13);
+        let (mut two, mut all) = (0, 0);
+        for round in 0..300u64 {
+            let tokens = if round.is_multiple_of(3) { 40 } else { 600 };
+            let texts = revisions(&mut random, 25.0, 4.0, tokens);
+            let scheme = scheme::parse("winnow(k=5,w=10)").unwrap();
+            let estimator = scheme.estimator().unwrap();
+            let [a, b] = texts.each_ref().map(|text| {
+                let mut signature = Vec::new();
+                scheme.sign(text, &mut signature);
+                distinct_keys(&signature)
+            });
+            let lens = texts.each_ref().map(|text| text.len() as u32);
+            let estimate = estimator.of_counts(Overlap::of(&a, &b), lens[0], lens[1]);
+            let (truth, _, closer) = measured("winnow(k=5,w=10)", &texts);
+            let off = (estimate.resemblance - truth).abs();
+            two += usize::from(off < 2.0 * estimate.standard_error.unwrap() + 1e-9);
+            assert!(closer.exact == estimate.exact);
+            all += 1;
+        }
+        assert!(two * 100 > all * 85, "{two} of {all}");
     }
 
     #[test]
@@ -528,14 +647,20 @@ mod tests {
         ) {
             let (_, found, estimate) = measured(spec, &texts);
             let estimator = scheme::parse(spec).unwrap().estimator().unwrap();
-            let Estimate { resemblance, containment_a_in_b, containment_b_in_a, error } = estimate;
-            for share in [resemblance, containment_a_in_b, containment_b_in_a] {
+            let Similarity { resemblance, containment_of_a, containment_of_b, .. } = estimate;
+            for share in [resemblance, containment_of_a, containment_of_b] {
                 prop_assert!((0.0..=1.0).contains(&share));
             }
+            let error = estimate.standard_error.unwrap();
             prop_assert!(error >= 0.0 && error.is_finite());
-            prop_assert!(resemblance <= estimator.greatest(found));
-            prop_assert!(found >= estimator.least(resemblance));
-            prop_assert_eq!(found == 0.0, estimator.greatest(found) == 0.0);
+            let all = texts.each_ref().map(|text| estimator.keeps_all(text.len() as u32));
+            prop_assert_eq!(estimate.exact, all == [true, true]);
+            prop_assert!(!estimate.exact || error == 0.0);
+            if all == [false, false] {
+                prop_assert!(resemblance <= estimator.greatest(found));
+                prop_assert!(found >= estimator.least(resemblance));
+                prop_assert_eq!(found == 0.0, estimator.greatest(found) == 0.0);
+            }
             let [a, b] = &texts;
             let swapped = measured(spec, &[b.clone(), a.clone()]).2;
             prop_assert_eq!(swapped, estimate.swapped());
@@ -547,7 +672,7 @@ mod tests {
         fn the_bound_grows_and_has_an_inverse(
             a in 0.0f64..=1.0, b in 0.0f64..=1.0, w in 1u32..=512,
         ) {
-            for estimator in [Estimator::of_windows(5, w), Estimator::of_values(5, w)] {
+            for estimator in [Estimator::of_windows(5, w, 3 * w), Estimator::of_values(5, w)] {
                 prop_assert!((0.5..1.0).contains(&estimator.edge()));
                 let (less, more) = (a.min(b), a.max(b));
                 prop_assert!(estimator.greatest(less) <= estimator.greatest(more));
@@ -566,7 +691,7 @@ mod tests {
         fn who_shares_more_is_covered_more(
             shared in prop::collection::vec(any::<bool>(), 1..40), at in 0usize..40, w in 2u32..60,
         ) {
-            let estimator = Estimator::of_windows(5, w);
+            let estimator = Estimator::of_windows(5, w, 3 * w);
             let covered = |shared: &[bool]| {
                 let places = (0u32..).step_by(3).zip(shared.iter().copied());
                 let coverage = estimator.coverage(3 * shared.len() as u32 + 10, places);

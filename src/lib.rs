@@ -26,7 +26,7 @@
 //! (query.min_containment, query.passages) = (0.3, true);
 //! let answer = searcher.search(&query)?;
 //! assert_eq!(answer.hits.len(), 2);
-//! assert_eq!((answer.hits[0].id.as_str(), answer.hits[0].containment), ("oath", 1.0));
+//! assert_eq!((answer.hits[0].id.as_str(), answer.hits[0].similarity.containment_of_query), ("oath", 1.0));
 //! let passages = answer.hits[1].passages.as_deref().unwrap_or_default();
 //! assert_eq!(passages[0].query, (0, oath.len() as u32));
 //!
@@ -74,11 +74,13 @@ mod ordered;
 mod overlap;
 #[doc(hidden)]
 pub mod replace;
+mod sampling;
 pub mod scheme;
 #[doc(hidden)]
 pub mod search;
 #[doc(hidden)]
 pub mod segment;
+mod similarity;
 #[doc(hidden)]
 pub mod spec;
 #[doc(hidden)]
@@ -96,7 +98,7 @@ pub use budget::ByteBudget;
 pub use compare::measure::Measure;
 pub use compare::{Comparison, Origin, Passage, Passages, Unit, compare, compare_by};
 pub use error::{Corruption, Error, Result};
-pub use estimate::{Estimate, Estimator, HitEstimate};
+pub use estimate::Estimator;
 pub use hash::Digest;
 pub use index::{
     Bytes, CheckReport, Compacting, Compaction, Config, DfBucket, DfDistribution, DocAddress,
@@ -108,6 +110,7 @@ pub use search::{
     Answer, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher, SimilarTo, Stopped,
     Subject, Verified,
 };
+pub use similarity::{HitSimilarity, Similarity};
 pub use stop::Stop;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].
 pub use tantivy;

@@ -56,7 +56,7 @@ fn filtered(filter: String) {
             for hit in &answer.hits {
                 let found = others.find(|other| other.id == hit.id);
                 let found = found.expect("a filter adds no hits, and changes no order");
-                assert_eq!(found.containment, hit.containment, "{written}");
+                assert_eq!(found.similarity, hit.similarity, "{written}");
             }
         }
         Err(Error::Query { what }) => assert!(!what.is_empty()),
@@ -93,7 +93,8 @@ pub fn signature(data: &[u8]) {
         Ok(answer) => {
             assert!(answer.hits.len() <= 10);
             for hit in &answer.hits {
-                assert!((0.0..=1.0).contains(&hit.containment), "{}", hit.containment);
+                let containment = hit.similarity.containment_of_query;
+                assert!((0.0..=1.0).contains(&containment), "{containment}");
             }
         }
         Err(Error::Query { what }) => assert!(!what.is_empty()),

@@ -115,7 +115,7 @@ def by_cento(source: Path, target: Path) -> None:
 
     file = pq.ParquetFile(source)
     batches = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches(ROW_GROUP))
-    kept = cento.dedup_arrow(batches, min_estimated_resemblance=THRESHOLD)
+    kept = cento.dedup_arrow(batches, min_resemblance=THRESHOLD)
     with pq.ParquetWriter(target, file.schema_arrow, compression="zstd") as out:
         for batch in pa.RecordBatchReader.from_stream(kept):
             out.write_batch(batch)
@@ -128,7 +128,7 @@ def by_cento_rows(source: Path, target: Path) -> None:
     file = pq.ParquetFile(source)
     batches = file.iter_batches(batch_size=1000, columns=["id", "text"])
     rows = (row for b in batches for row in zip(*(c.to_pylist() for c in b.columns), strict=True))
-    verdicts = cento.dedup(rows, min_estimated_resemblance=THRESHOLD)
+    verdicts = cento.dedup(rows, min_resemblance=THRESHOLD)
     filtered(source, target, lambda ids, _: [next(verdicts)[1].kept for _ in ids])
 
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use cento::search::{Hit, Weighted};
-use cento::{HitEstimate, Passage, Searcher, Subject};
+use cento::{Passage, Searcher, Subject};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -118,24 +118,23 @@ fn values_of<'py>(py: Python<'py>, hit: &Hit, as_bytes: bool) -> PyResult<Bound<
         }
         None => PyTuple::empty(py),
     };
-    let estimate = |estimate: &HitEstimate| {
-        let HitEstimate { resemblance, containment, containment_in_query, error, .. } = *estimate;
-        (resemblance, containment, containment_in_query, error)
-    };
     let weighted = |weighted: &Weighted| {
-        let Weighted { containment, containment_in_query, resemblance, .. } = *weighted;
-        (containment, containment_in_query, resemblance)
+        let Weighted { containment_of_query, containment_of_hit, resemblance, .. } = *weighted;
+        (containment_of_query, containment_of_hit, resemblance)
     };
+    let similarity = &hit.similarity;
     let values = [
         PyString::new(py, &hit.id).into_any(),
         hit.overlap.into_pyobject(py)?.into_any(),
-        hit.containment.into_pyobject(py)?.into_any(),
-        hit.containment_in_query.into_pyobject(py)?.into_any(),
-        hit.resemblance.into_pyobject(py)?.into_any(),
+        hit.fingerprints.into_pyobject(py)?.into_any(),
+        similarity.containment_of_query.into_pyobject(py)?.into_any(),
+        similarity.containment_of_hit.into_pyobject(py)?.into_any(),
+        similarity.resemblance.into_pyobject(py)?.into_any(),
+        similarity.standard_error.into_pyobject(py)?.into_any(),
+        similarity.exact.into_pyobject(py)?.to_owned().into_any(),
         dict_of(py, &hit.meta)?.into_any(),
         passages.into_any(),
         hit.passages_complete.into_pyobject(py)?.into_any(),
-        hit.estimate.as_ref().map(estimate).into_pyobject(py)?.into_any(),
         hit.weighted.as_ref().map(weighted).into_pyobject(py)?.into_any(),
         hit.passage_tokens.into_pyobject(py)?.into_any(),
         hit.adds.into_pyobject(py)?.into_any(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{
-    Array, ArrayRef, Float64Array, ListArray, RecordBatch, RecordBatchReader, StringArray,
+    Array, ArrayRef, BooleanArray, Float64Array, ListArray, RecordBatch, RecordBatchReader, StringArray,
     StructArray, UInt32Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
@@ -452,6 +452,14 @@ fn counts(values: impl Iterator<Item = u32>) -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(values))
 }
 
+fn maybe(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
+    Arc::new(Float64Array::from_iter(values))
+}
+
+fn flags(values: impl Iterator<Item = bool>) -> ArrayRef {
+    Arc::new(BooleanArray::from_iter(values.map(Some)))
+}
+
 fn shares(values: impl Iterator<Item = f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(values))
 }
@@ -479,9 +487,12 @@ impl Table {
             ("rank", counts(hits.iter().map(|(_, (rank, _))| *rank))),
             ("id", texts(each().map(|hit| &hit.id))),
             ("overlap", counts(each().map(|hit| hit.overlap))),
-            ("containment", shares(each().map(|hit| hit.containment))),
-            ("containment_in_query", shares(each().map(|hit| hit.containment_in_query))),
-            ("resemblance", shares(each().map(|hit| hit.resemblance))),
+            ("fingerprints", counts(each().map(|hit| hit.fingerprints))),
+            ("containment_of_query", shares(each().map(|hit| hit.similarity.containment_of_query))),
+            ("containment_of_hit", shares(each().map(|hit| hit.similarity.containment_of_hit))),
+            ("resemblance", shares(each().map(|hit| hit.similarity.resemblance))),
+            ("standard_error", maybe(each().map(|hit| hit.similarity.standard_error))),
+            ("exact", flags(each().map(|hit| hit.similarity.exact))),
             ("meta", texts(metas.iter())),
             ("passages", passages(each().map(|hit| hit.passages.as_deref()), as_bytes)),
         ])
@@ -496,14 +507,16 @@ impl Table {
             ("a", texts(each().map(|pair| &pair.a))),
             ("b", texts(each().map(|pair| &pair.b))),
             ("overlap", counts(each().map(|pair| pair.overlap))),
-            ("containment_a_in_b", shares(each().map(|pair| pair.containment_a_in_b))),
-            ("containment_b_in_a", shares(each().map(|pair| pair.containment_b_in_a))),
-            ("resemblance", shares(each().map(|pair| pair.resemblance))),
+            ("containment_of_a", shares(each().map(|pair| pair.similarity.containment_of_a))),
+            ("containment_of_b", shares(each().map(|pair| pair.similarity.containment_of_b))),
+            ("resemblance", shares(each().map(|pair| pair.similarity.resemblance))),
+            ("standard_error", maybe(each().map(|pair| pair.similarity.standard_error))),
+            ("exact", flags(each().map(|pair| pair.similarity.exact))),
             ("fingerprints_a", counts(each().map(|pair| pair.fingerprints_a))),
             ("fingerprints_b", counts(each().map(|pair| pair.fingerprints_b))),
             ("tokens_a", counts(each().map(|pair| pair.tokens_a))),
             ("tokens_b", counts(each().map(|pair| pair.tokens_b))),
-            ("margin", Arc::new(Float64Array::from_iter(margins))),
+            ("margin", maybe(margins)),
             ("category", Arc::new(StringArray::from_iter(categories))),
         ])
     }

@@ -142,23 +142,19 @@ fn dedup_options(
     temporary: bool,
 ) -> PyResult<DedupOptions> {
     let near = options.share("min_resemblance")?;
-    let near_estimated = options.share("min_estimated_resemblance")?;
     let contained = options.share("min_containment")?;
     let is_exact = options.value("exact")?.unwrap_or(false);
     let passage: Option<u32> = options.value("cut_passages")?;
-    let what = if near.is_some() && near_estimated.is_some() {
-        "give `min_resemblance` or `min_estimated_resemblance`, not both"
-    } else if is_exact && near.or(near_estimated).or(contained).is_some() {
-        "`exact` drops only documents with the same text; give it without `min_resemblance`, \
-         `min_estimated_resemblance` and `min_containment`"
+    let what = if is_exact && near.or(contained).is_some() {
+        "`exact` drops only documents with the same text; give it without `min_resemblance` \
+         and `min_containment`"
     } else if passage.is_some_and(|tokens| tokens < PASSAGE_MIN) {
         "`cut_passages` is a number of tokens, 5 or more"
     } else if passage.is_some() && store_text == Some(false) {
         "`cut_passages` looks for passages in stored texts; give it without `store_text=False`"
     } else {
         return Ok(DedupOptions {
-            near: (!is_exact && near_estimated.is_none()).then_some(near.unwrap_or(0.8)),
-            near_estimated,
+            near: (!is_exact).then_some(near.unwrap_or(0.8)),
             contained,
             passage: passage.map(|tokens| tokens as usize),
             boilerplate: Vec::new(),

@@ -75,7 +75,6 @@ pub fn start(
         weighted: options.value("weighted")?.unwrap_or(false),
         relative: options.value("relative")?.unwrap_or(false),
         margin_min: options.value("min_margin")?,
-        estimates: options.value("estimates")?.unwrap_or(false),
         passages: options.value("passages")?.unwrap_or(false),
         min_passage: options.value("min_passage")?,
         threads: options.value("threads")?.unwrap_or_else(cento::available_threads),

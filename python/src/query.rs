@@ -58,7 +58,6 @@ impl<'py> Options<'_, 'py> {
         let shares = [
             self.share("min_containment")?,
             self.share("min_resemblance")?,
-            self.share("min_estimated_resemblance")?,
             self.share("min_weighted_containment")?,
             self.share("min_weighted_resemblance")?,
         ];
@@ -70,18 +69,11 @@ impl<'py> Options<'_, 'py> {
                 ..Thresholds::default()
             });
         }
-        let [
-            containment,
-            resemblance,
-            estimated_resemblance,
-            weighted_containment,
-            weighted_resemblance,
-        ] = shares.map(|share| share.unwrap_or(0.0));
+        let [containment, resemblance, weighted_containment, weighted_resemblance] = shares.map(|share| share.unwrap_or(0.0));
         Ok(Thresholds {
             overlap: overlap.unwrap_or(1),
             containment,
             resemblance,
-            estimated_resemblance,
             weighted_containment,
             weighted_resemblance,
         })
@@ -116,7 +108,6 @@ impl<'py> Options<'_, 'py> {
         Ok(Query {
             min_containment: share("min_containment")?,
             min_resemblance: share("min_resemblance")?,
-            min_estimated_resemblance: share("min_estimated_resemblance")?,
             min_overlap: self.value("min_overlap")?.unwrap_or(none.min_overlap),
             min_weighted_containment: share("min_weighted_containment")?,
             min_weighted_resemblance: share("min_weighted_resemblance")?,

@@ -121,9 +121,8 @@ def test_passages_are_cut_out(made: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"min_resemblance": 0.5, "min_estimated_resemblance": 0.5}, "not both"),
         ({"exact": True, "min_resemblance": 0.5}, "`exact` drops only"),
-        ({"exact": True, "min_estimated_resemblance": 0.5}, "`exact` drops only"),
+        ({"exact": True, "min_resemblance": 0.5}, "`exact` drops only"),
         ({"exact": True, "min_containment": 0.5}, "`exact` drops only"),
         ({"cut_passages": 4}, "5 or more"),
         ({"cut_passages": 20, "store_text": False}, "without `store_text=False`"),

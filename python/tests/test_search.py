@@ -55,7 +55,7 @@ def test_a_query_is_a_text_a_document_or_a_signature(
 ) -> None:
     by_text = index.search(texts[2][1])
     assert by_text[0].id == "doc-2"
-    assert by_text[0].containment == 1.0
+    assert by_text[0].containment_of_query == 1.0
     by_id = index.search(id="doc-2")
     assert by_id.id == "doc-2"
     assert list(by_id) == list(by_text)[1:]
@@ -85,7 +85,7 @@ def test_thresholds_and_order(index: cento.Index, texts: list[tuple[str, str]]) 
     assert all(hit.overlap >= 3 for hit in index.search(text, min_overlap=3))
     weighed = index.search(text, rank="weight")[0].weighted
     assert weighed is not None
-    assert weighed.containment == 1.0
+    assert weighed.containment_of_query == 1.0
     ranked = index.search(text, rank="passages", passages=True)[0]
     assert ranked.passage_tokens == sum(passage.tokens for passage in ranked.passages)
     verified = index.search(text, verify="levenshtein", min_similarity=0.9)
@@ -158,7 +158,7 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
         assert answer.seconds == said["took_us"] / 1e6
         for hit, line in zip(answer, said["hits"], strict=True):
             assert hit.meta == line["meta"] == meta
-            for name in ("id", "overlap", "containment", "containment_in_query", "resemblance"):
+            for name in ("id", "overlap", "containment_of_query", "containment_of_hit", "resemblance"):
                 assert getattr(hit, name) == line[name]
             for name in ("passage_tokens", "adds", "passages_complete"):
                 assert getattr(hit, name) == line.get(name)
@@ -263,7 +263,7 @@ def test_threads_search_while_another_writes(
         id, text = texts[at]
         while not done.is_set():
             try:
-                found = {hit.id: hit.containment for hit in empty.search(text)}
+                found = {hit.id: hit.containment_of_query for hit in empty.search(text)}
                 if found.get(id) != 1.0:
                     wrong.append((id, found))
             except BaseException as error:

@@ -16,13 +16,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::estimate::{Estimate, Keyed};
 use crate::overlap::{Category, Overlap};
-use crate::scheme::{Fingerprint, Scheme, distinct_keys};
+use crate::scheme::{Scheme, distinct_keys};
+use crate::similarity::Similarity;
 use crate::stop::Stop;
 use crate::text::{Analyzer, Side, Tokens};
 use measure::Measure;
 pub use passages::{Origin, Passage, Passages, Unit};
+use runs::RunSet;
 
 /// What two texts have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,17 +32,9 @@ pub use passages::{Origin, Passage, Passages, Unit};
 pub struct Comparison {
     /// Distinct fingerprints in common.
     pub overlap: u32,
-    /// C(A,B): how much of the first is in the second, 0 to 1.
-    pub containment_a_in_b: f64,
-    /// C(B,A): how much of the second is in the first, 0 to 1.
-    pub containment_b_in_a: f64,
-    /// How much of both together is in both, 0 to 1.
-    pub resemblance: f64,
-    /// The similarity of the texts themselves, estimated from their fingerprints; absent if the scheme cannot
-    /// say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub estimate: Option<Estimate>,
+    /// How similar the texts are: exactly, unless the scheme is of sketches.
+    #[serde(flatten)]
+    pub similarity: Similarity,
     /// How they reuse text; `None` if a tenth or less of either is in the other.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
@@ -94,9 +87,13 @@ pub fn compare_by(
     let signed = |text| Signed::new(scheme, analyzer, text, stop);
     let (a_signed, b_signed) = (signed(a)?, signed(b)?);
     let overlap = Overlap::of(&a_signed.keys, &b_signed.keys);
-    let estimator = scheme.estimator();
-    let estimate =
-        estimator.map(|by| by.compare_keyed(overlap, a_signed.keyed(), b_signed.keyed()));
+    let similarity = match scheme.run_tokens() {
+        Some(k) => {
+            let runs = |signed: &Signed| RunSet::new(&signed.tokens.hashes, k);
+            Similarity::exact(runs(&a_signed).overlap(&runs(&b_signed)))
+        }
+        None => Similarity::of_sketches(overlap),
+    };
     let [a, b] = [(a, &a_signed), (b, &b_signed)]
         .map(|(text, signed)| Side { text, tokens: &signed.tokens });
     let measures = measures.iter().map(|by| Ok((by.to_string(), by.try_of(a, b, stop)?)));
@@ -113,11 +110,8 @@ pub fn compare_by(
     let passages = passages::between(sides[0], sides[1], stop)?;
     Ok(Comparison {
         overlap: overlap.shared,
-        containment_a_in_b: overlap.containment(),
-        containment_b_in_a: overlap.swapped().containment(),
-        resemblance: overlap.resemblance(),
-        estimate,
-        category: overlap.category(),
+        similarity,
+        category: similarity.category(),
         measures,
         passages: passages.found,
         complete: passages.complete,
@@ -137,8 +131,6 @@ fn tokens_of(by: &Analyzer, text: &str, stop: Stop<'_>) -> Result<Tokens> {
 struct Signed {
     /// Its tokens.
     tokens: Tokens,
-    /// Its fingerprints, by position.
-    fingerprints: Vec<Fingerprint>,
     /// Its distinct keys, ascending.
     keys: Vec<u64>,
 }
@@ -148,10 +140,6 @@ impl Signed {
         let (tokens, mut fingerprints) = (tokens_of(by, text, stop)?, Vec::new());
         scheme.sign_until(&tokens.hashes, &mut fingerprints, stop)?;
         let keys = distinct_keys(&fingerprints);
-        Ok(Signed { tokens, fingerprints, keys })
-    }
-
-    fn keyed(&self) -> Keyed<'_> {
-        ((self.tokens.hashes.len() as u32, &self.fingerprints), &self.keys)
+        Ok(Signed { tokens, keys })
     }
 }

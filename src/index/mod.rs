@@ -51,6 +51,7 @@ pub use check::CheckReport;
 pub use compact::{Compacting, Compaction};
 pub use config::{Config, REUSE};
 pub(crate) use failure::{query_words, words};
+pub(crate) use kept::{InMemory, Kept, Owner};
 
 pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
 pub use document::{Document, ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX};
@@ -72,7 +73,6 @@ use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;
 use failure::{StoreFailure, io_cause};
-use kept::Kept;
 use seal::TAIL_BYTES;
 
 /// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are

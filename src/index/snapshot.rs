@@ -417,6 +417,14 @@ impl Snapshot {
         Ok(StoredDocument { id, text, meta: self.meta(address)? })
     }
 
+    /// Reads the text of a document, and checks it against its digest; none if texts are not stored.
+    ///
+    /// # Errors
+    /// When it cannot be read, or differs from what was added.
+    pub(crate) fn text(&self, address: DocAddress) -> Result<Option<String>> {
+        Ok(self.id_and_text(address)?.1)
+    }
+
     /// Reads what the store has of a document, and checks it against its digests.
     fn id_and_text(&self, address: DocAddress) -> Result<(String, Option<String>)> {
         let fields = *self.index().fields();

@@ -48,6 +48,7 @@ mod tests {
     use super::*;
     use crate::index::DocAddress;
     use crate::overlap::Overlap;
+    use crate::similarity::Similarity;
 
     fn pair(number: u32, shared: u32) -> Pair {
         let at = |doc| DocAddress { segment: 0, doc };
@@ -56,7 +57,7 @@ mod tests {
             b: at(number + 1),
             overlap: Overlap::new(shared, 100, 100),
             margin: None,
-            estimate: None,
+            similarity: Similarity::of_sketches(Overlap::new(shared, 100, 100)),
             weighted: None,
             passage_tokens: None,
             passages: None,

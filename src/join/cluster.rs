@@ -18,12 +18,13 @@ use super::Thresholds;
 use super::numbering::Numbering;
 use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
+use super::verify::{Own, Verifier};
 use super::weights::{WeightedPair, Weights};
 use crate::error::Result;
-use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::ordered::in_order;
-use crate::search::{Estimates, Neighbour, Searcher, WeightedOverlap};
+use crate::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
+use crate::similarity::Similarity;
 use crate::stop::Stop;
 
 /// How documents are brought together.
@@ -86,13 +87,9 @@ pub struct Member {
     pub id: String,
     /// Distinct fingerprints in common with the representative; by single linkage it may have none.
     pub overlap: u32,
-    /// Its resemblance to the representative.
-    pub resemblance: f64,
-    /// How similar its text itself and that of the representative are, estimated from their
-    /// fingerprints; none if the scheme cannot say, or with boilerplate. `a` is the representative, `b`
-    /// this document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<Estimate>,
+    /// How similar the texts of the representative, `a`, and this document, `b`, are.
+    #[serde(flatten)]
+    pub similarity: Similarity,
     /// The measures with fingerprints weighed by their rarity, if the thresholds weigh them: `a` is the
     /// representative, `b` this document.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,6 +138,7 @@ struct Documents<'a> {
     places: Vec<u32>,
     /// If the thresholds weigh fingerprints.
     weights: Option<Weights<'a>>,
+    verifier: Verifier<'a>,
     stop: Stop<'a>,
 }
 
@@ -174,61 +172,60 @@ impl<'a> Documents<'a> {
             places[number as usize] = place;
         }
         let weights = options.thresholds.is_weighed().then(|| Weights::new(searcher));
-        Ok(Documents { searcher, numbering, order, places, weights, stop })
+        let verifier = Verifier::new(searcher, searcher.stored_runs(&kept_runs()));
+        Ok(Documents { searcher, numbering, order, places, weights, verifier, stop })
     }
 
     /// The documents similar to the one at this place, with their places.
     fn similar(&self, place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
         let address = self.numbering.address(self.order[place]);
         let keys = self.searcher.keys_of(address, self.stop)?;
-        let size = keys.len() as u32;
+        let (sampling, thresholds) = (self.verifier.sampling(), options.thresholds);
+        let mut own = self.own(address, &keys)?;
         // The other may be the smaller one, which has enough of itself in this.
-        let thresholds = options.thresholds.of_fingerprints(self.searcher)?;
-        let least = Thresholds { containment: 0.0, ..thresholds }.overlap_min(size);
-        let (max_df, own, stop) = (options.max_df, Some(address), self.stop);
-        let mut similar = Vec::new();
-        match &self.weights {
+        let alike = Thresholds { containment: 0.0, ..thresholds };
+        let least = alike.overlap_min(sampling, own.size);
+        let (max_df, except, stop) = (options.max_df, Some(address), self.stop);
+        let none = WeightedOverlap::default();
+        let found: Vec<(Neighbour, WeightedOverlap)> = match &self.weights {
             None => {
-                let found = self.searcher.neighbours(&keys, least, max_df, own, stop)?;
-                similar
-                    .extend(found.into_iter().filter(|found| thresholds.meets(found.with(size))));
+                let found = self.searcher.neighbours(&keys, least, max_df, except, stop)?;
+                found.into_iter().map(|found| (found, none)).collect()
             }
             Some(weights) => {
                 let least = (least, thresholds.weighted_resemblance);
-                for (found, weighted) in weights.neighbours(&keys, least, max_df, own, stop)? {
-                    if thresholds.meets(found.with(size)) {
-                        let weighted = weights.complete(weighted, found.address, stop)?;
-                        similar.extend(thresholds.meets_weighted(weighted).then_some(found));
-                    }
+                weights.neighbours(&keys, least, max_df, except, stop)?
+            }
+        };
+        let mut verification = self.verifier.begin();
+        let mut similar = Vec::new();
+        for (found, weighted) in found {
+            let size = verification.size(found)?;
+            let overlap = found.with(own.size.fingerprints);
+            if !thresholds.may_meet(sampling, overlap, [own.size, size]) {
+                continue;
+            }
+            if let Some(weights) = &self.weights {
+                let weighted = weights.complete(weighted, found.address, stop)?;
+                if !thresholds.meets_weighted(weighted) {
+                    continue;
                 }
             }
-        }
-        if thresholds.estimated_resemblance > 0.0 && !similar.is_empty() {
-            let estimates = self.estimates(address, &keys)?;
-            let mut estimates = estimates.expect("of_fingerprints has asked for the estimator");
-            let mut kept = Vec::with_capacity(similar.len());
-            for found in similar {
-                let estimate = estimates.with(found.address, found.fingerprints)?;
-                if estimate.resemblance >= thresholds.estimated_resemblance {
-                    kept.push(found);
-                }
+            if !thresholds.is_of_texts()
+                || thresholds.meets(&verification.with(&mut own, (found, size), stop)?)
+            {
+                similar.push(found);
             }
-            similar = kept;
         }
         let place =
             |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
         Ok(similar.into_iter().map(place).collect())
     }
 
-    /// What estimates the similarity with the document at this address, which has these keys.
-    fn estimates<'b>(&'b self, own: DocAddress, keys: &'b [u64]) -> Result<Option<Estimates<'b>>> {
-        if self.searcher.estimator().is_none() {
-            return Ok(None);
-        }
-        let signatures = &self.searcher.snapshot().segment(own).signatures;
-        let tokens = signatures.document(own.doc)?.tokens;
-        let signature = self.searcher.snapshot().signature(own, self.stop)?;
-        Ok(self.searcher.estimates((tokens, &signature), keys, self.stop))
+    /// The document at this address, which has these keys, to be compared with others.
+    fn own<'b>(&'b self, address: DocAddress, keys: &'b [u64]) -> Result<Own<'b>> {
+        let sampling = self.verifier.sampling();
+        Own::stored((self.searcher, address), keys, sampling, self.verifier.runs())
     }
 
     /// The cluster of these documents, without its number.
@@ -241,14 +238,14 @@ impl<'a> Documents<'a> {
             Some(weights) => Some((weights, weights.of_keys(&keys, self.stop)?)),
             None => None,
         };
-        let mut estimates = self.estimates(own, &keys)?;
+        let mut verification = self.verifier.begin();
+        let mut representative = self.own(own, &keys)?;
         let mut members = Vec::with_capacity(others.len());
         for &place in others {
             self.stop.check()?;
             let other = self.searcher.keys_of(address(place), self.stop)?;
             let shared: Vec<usize> =
                 other.iter().filter_map(|key| keys.binary_search(key).ok()).collect();
-            let both = keys.len() + other.len() - shared.len();
             let mut weighted = None;
             if let Some((by, of_keys)) = &weights {
                 let counted = WeightedOverlap {
@@ -259,17 +256,20 @@ impl<'a> Documents<'a> {
                 let counted = by.complete(counted, address(place), self.stop)?;
                 weighted = Some(WeightedPair::new(counted));
             }
-            let estimate = |of: &mut Estimates<'_>| of.with(address(place), other.len() as u32);
-            members.push(Member {
-                estimate: estimates.as_mut().map(estimate).transpose()?,
-                id: snapshot.id(address(place))?,
+            let found = Neighbour {
+                address: address(place),
                 overlap: shared.len() as u32,
-                resemblance: shared.len() as f64 / both.max(1) as f64,
-                weighted,
-            });
+                fingerprints: other.len() as u32,
+            };
+            let size = verification.size(found)?;
+            let similarity = verification.with(&mut representative, (found, size), self.stop)?;
+            let id = snapshot.id(address(place))?;
+            members.push(Member { id, overlap: found.overlap, similarity, weighted });
         }
-        members
-            .sort_by(|a, b| b.resemblance.total_cmp(&a.resemblance).then_with(|| a.id.cmp(&b.id)));
+        members.sort_by(|a, b| {
+            let of = |member: &Member| member.similarity.resemblance;
+            of(b).total_cmp(&of(a)).then_with(|| a.id.cmp(&b.id))
+        });
         let size = members.len() as u64 + 1;
         Ok(Cluster { cluster: 0, size, representative: snapshot.id(own)?, members })
     }

@@ -16,6 +16,7 @@ mod ranked;
 pub mod report;
 pub mod series;
 mod thresholds;
+mod verify;
 mod weights;
 
 pub use thresholds::Thresholds;

@@ -5,6 +5,9 @@
 //! thresholds ask for, so that prefix filtering leaves most lists unread. A pair that both of its
 //! documents find is given once, by the one that is stored first: nothing is remembered.
 //!
+//! Fingerprints bring up candidates, with room for chance; the texts decide. Where there are none, a pair
+//! needs an estimate that is evidence ([`Similarity::resembles`]).
+//!
 //! Two indexes are joined from one side only; what the other side asks for is looked at then.
 
 use std::sync::atomic::AtomicBool;
@@ -14,15 +17,17 @@ use serde::{Deserialize, Serialize};
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::series::{Scope, Series};
+use super::verify::{Own, Verifier};
 use super::weights::Weights;
 use super::{Thresholds, WeightedPair};
 use crate::compare::{Passage, Passages};
 use crate::error::{Error, Result};
-use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::ordered::in_order;
 use crate::overlap::{Category, Overlap};
-use crate::search::{Neighbour, Searcher, Texts, WeightedOverlap};
+use crate::sampling::{Sampling, Size};
+use crate::search::{Neighbour, Searcher, StoredRuns, Texts, WeightedOverlap, kept_runs};
+use crate::similarity::Similarity;
 use crate::stop::Stop;
 
 /// Which pairs, and how they are found.
@@ -42,9 +47,6 @@ pub struct PairOptions {
     /// Whether pairs show their weighted measures, which they do anyway if the thresholds ask for any:
     /// fingerprints are weighed by their rarity in the index that is searched.
     pub weighted: bool,
-    /// Whether pairs show what the resemblance of the texts themselves is estimated to be, for which a
-    /// signature is read for each pair; so they do if the thresholds ask for it.
-    pub estimates: bool,
     /// Whether passages are found, which takes the texts of both documents of each pair.
     pub passages: bool,
     /// The minimum number of tokens in a passage of a pair; shorter ones are left out: it is as if
@@ -63,7 +65,6 @@ impl Default for PairOptions {
             relative: false,
             margin_min: None,
             weighted: false,
-            estimates: false,
             passages: false,
             min_passage: None,
             threads: crate::available_threads(),
@@ -74,10 +75,6 @@ impl Default for PairOptions {
 impl PairOptions {
     pub(super) fn needs_passages(&self) -> bool {
         self.passages || self.min_passage.is_some()
-    }
-
-    fn needs_estimates(&self) -> bool {
-        self.estimates || self.thresholds.estimated_resemblance > 0.0
     }
 
     fn is_weighed(&self) -> bool {
@@ -98,9 +95,8 @@ pub struct Pair {
     /// How much more alike they are than others are to either, if it was asked for and the collection
     /// is large enough.
     pub margin: Option<f64>,
-    /// How similar the texts themselves are, if it was asked for; none if the scheme cannot say, or
-    /// with boilerplate.
-    pub estimate: Option<Estimate>,
+    /// How similar their texts are.
+    pub similarity: Similarity,
     /// The measures with fingerprints weighed by their rarity, if these were weighed.
     pub weighted: Option<WeightedPair>,
     /// The tokens of `a` in passages in common, if pairs are ranked by them.
@@ -128,12 +124,9 @@ pub struct PairReport {
     pub index_b: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
-    /// How much of `a` is in `b`, 0 to 1.
-    pub containment_a_in_b: f64,
-    /// How much of `b` is in `a`, 0 to 1.
-    pub containment_b_in_a: f64,
-    /// How much of both together is in both, 0 to 1.
-    pub resemblance: f64,
+    /// How similar their texts are.
+    #[serde(flatten)]
+    pub similarity: Similarity,
     /// Distinct fingerprints of `a`, boilerplate left out.
     pub fingerprints_a: u32,
     /// Distinct fingerprints of `b`, boilerplate left out.
@@ -153,11 +146,6 @@ pub struct PairReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub too_short: Option<bool>,
-    /// The similarity of the texts themselves, estimated from their fingerprints; absent if the scheme cannot
-    /// say, or with boilerplate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub estimate: Option<Estimate>,
     /// The measures with fingerprints weighed by their rarity, if these were weighed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
@@ -186,6 +174,18 @@ pub struct PairReport {
 pub const PROGRAM_TOKENS_MIN: u32 = 50;
 
 impl Pair {
+    /// Exchanges the documents.
+    fn swapped(self) -> Pair {
+        Pair {
+            a: self.b,
+            b: self.a,
+            overlap: self.overlap.swapped(),
+            similarity: self.similarity.swapped(),
+            weighted: self.weighted.map(WeightedPair::swapped),
+            ..self
+        }
+    }
+
     /// Gives the pair with the ids of its documents.
     ///
     /// # Errors
@@ -209,13 +209,10 @@ impl Pair {
             a: a.id(self.a)?,
             b: b.id(self.b)?,
             overlap: self.overlap.shared,
-            containment_a_in_b: self.overlap.containment(),
-            containment_b_in_a: self.overlap.swapped().containment(),
-            resemblance: self.overlap.resemblance(),
-            estimate: self.estimate,
+            similarity: self.similarity,
             weighted: self.weighted,
             passage_tokens: self.passage_tokens,
-            category: self.overlap.category(),
+            category: self.similarity.category(),
             passages_complete: self.passages.as_ref().map(|passages| passages.complete),
             passages: self.passages.map(|passages| passages.found),
         })
@@ -239,7 +236,8 @@ pub fn pairs(
     stop: &AtomicBool,
     sink: &mut dyn FnMut(u64, Vec<Pair>) -> Result<()>,
 ) -> Result<()> {
-    let join = Join::new(searcher, against, options, Stop::on(stop))?;
+    let texts = PairTexts::new(searcher, against);
+    let join = Join::new(searcher, &texts, options, Stop::on(stop))?;
     let numbers = from..join.numbering.end();
     in_order(
         options.threads,
@@ -258,12 +256,40 @@ pub fn document_count(searcher: &Searcher) -> u64 {
     Numbering::new(searcher.snapshot()).end()
 }
 
+/// What compares the texts of pairs.
+struct PairTexts<'a> {
+    against: Option<&'a Searcher>,
+    /// Reads the runs of the documents that are searched for, if texts decide; of one index they are those of
+    /// the verifier.
+    own: Option<StoredRuns<'a>>,
+    verifier: Verifier<'a>,
+}
+
+impl<'a> PairTexts<'a> {
+    fn new(searcher: &'a Searcher, against: Option<&'a Searcher>) -> PairTexts<'a> {
+        let kept = kept_runs();
+        let own = searcher.stored_runs(&kept);
+        let Some(other) = against else {
+            return PairTexts { against, own: None, verifier: Verifier::new(searcher, own) };
+        };
+        // Texts decide if both documents have them.
+        let runs = other.stored_runs(&kept).filter(|_| own.is_some());
+        let own = own.filter(|_| runs.is_some());
+        PairTexts { against, own, verifier: Verifier::new(other, runs) }
+    }
+
+    fn own_runs(&self) -> Option<&StoredRuns<'a>> {
+        self.own.as_ref().or_else(|| self.verifier.runs())
+    }
+}
+
 struct Join<'a> {
     searcher: &'a Searcher,
     against: Option<&'a Searcher>,
     options: &'a PairOptions,
-    /// What is asked of the fingerprints.
     thresholds: Thresholds,
+    texts: &'a PairTexts<'a>,
+    sampling: Sampling,
     numbering: Numbering,
     /// Of the index in which documents are looked for.
     other: Numbering,
@@ -271,18 +297,19 @@ struct Join<'a> {
     margins: Option<Margins<'a>>,
     /// Of the documents of the index in which documents are looked for, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
-    /// The fewest fingerprints that a document has in which others are looked for.
-    in_other_min: u32,
+    /// The least overlap with which a document of the other index may be contained in one that is searched for.
+    contained_min: u32,
     stop: Stop<'a>,
 }
 
 impl<'a> Join<'a> {
     fn new(
         searcher: &'a Searcher,
-        against: Option<&'a Searcher>,
+        texts: &'a PairTexts<'a>,
         options: &'a PairOptions,
         stop: Stop<'a>,
     ) -> Result<Join<'a>> {
+        let against = texts.against;
         let snapshot = searcher.snapshot();
         let other = against.unwrap_or(searcher).snapshot();
         snapshot.config().check_signs_as(other.config(), other.index().path())?;
@@ -303,30 +330,67 @@ impl<'a> Join<'a> {
         }
         let snapshots = if against.is_some() { vec![snapshot, other] } else { vec![snapshot] };
         let (numbering, other_numbering) = (Numbering::new(snapshot), Numbering::new(other));
-        let mut in_other_min = u32::MAX;
-        if let Some(against) = against {
-            for number in 0..other_numbering.end() {
-                stop.check_at(number as usize)?;
-                let size = against.size_of(other_numbering.address(number))?;
-                in_other_min = in_other_min.min(if size == 0 { u32::MAX } else { size });
-            }
-        }
+        let sampling = texts.verifier.sampling();
+        let thresholds = options.thresholds;
+        let contained_min = match against {
+            Some(against) => contained_min(against, &other_numbering, thresholds, sampling, stop)?,
+            None => u32::MAX,
+        };
         Ok(Join {
             searcher,
             against,
             options,
-            thresholds: options
-                .thresholds
-                .of_fingerprints(searcher)
-                .and_then(|_| options.thresholds.of_fingerprints(against.unwrap_or(searcher)))?,
+            thresholds,
+            texts,
+            sampling,
             numbering,
             other: other_numbering,
             series: Series::read(&options.scope, &snapshots)?,
             margins,
             weights: options.is_weighed().then(|| Weights::new(against.unwrap_or(searcher))),
-            in_other_min,
+            contained_min,
             stop,
         })
+    }
+
+    /// The least overlap with which a document of this size finds the others of its pairs.
+    fn overlap_min(&self, own: Size) -> u32 {
+        let Thresholds { overlap, containment, resemblance, .. } = self.thresholds;
+        let none = Thresholds::default();
+        match self.against {
+            None => self.thresholds.overlap_min(self.sampling, own),
+            // From this side alone the other document may be the one that is contained.
+            Some(_) => {
+                let contained = Thresholds { overlap, containment, ..none };
+                let alike = Thresholds { overlap, resemblance, ..none };
+                let least = contained.overlap_min(self.sampling, own).min(self.contained_min);
+                least.max(alike.overlap_min(self.sampling, own))
+            }
+        }
+    }
+
+    /// The documents that share enough fingerprints with one that has these keys, and what both weigh.
+    fn candidates(
+        &self,
+        own: DocAddress,
+        keys: &[u64],
+        overlap_min: u32,
+    ) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
+        let searched = self.against.unwrap_or(self.searcher);
+        let except = self.against.is_none().then_some(own);
+        let (max_df, stop) = (self.options.max_df, self.stop);
+        let Some(weights) = &self.weights else {
+            let found = searched.neighbours(keys, overlap_min, max_df, except, stop)?;
+            return Ok(found.into_iter().map(|found| (found, None)).collect());
+        };
+        // From the documents of one index alone the lighter one may be the other.
+        let share_min = match self.against {
+            None => self.thresholds.weight_share_min(),
+            Some(_) => self.thresholds.weighted_resemblance,
+        };
+        let least = (overlap_min, share_min);
+        let found = weights.neighbours(keys, least, max_df, except, stop)?;
+        Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
     }
 
     /// The pairs that the document with this number gives.
@@ -337,46 +401,20 @@ impl<'a> Join<'a> {
             return Ok(Vec::new());
         }
         let keys = self.searcher.keys_of(address, self.stop)?;
-        let in_a = keys.len() as u32;
-        let Thresholds { overlap, containment, resemblance, .. } = self.thresholds;
-        let none = Thresholds::default();
-        let overlap_min = match self.against {
-            None => self.thresholds.overlap_min(in_a),
-            // From this side alone the smaller document may be the other one.
-            Some(_) => {
-                let smaller = Thresholds { overlap, containment, ..none };
-                let larger = Thresholds { overlap, resemblance, ..none };
-                let smaller = smaller.overlap_min(in_a.min(self.in_other_min));
-                smaller.max(larger.overlap_min(in_a))
-            }
-        };
-        let searched = self.against.unwrap_or(self.searcher);
-        let except = self.against.is_none().then_some(address);
-        let (max_df, stop) = (self.options.max_df, self.stop);
+        let runs = self.texts.own_runs();
+        let mut own = Own::stored((self.searcher, address), &keys, self.sampling, runs)?;
+        let overlap_min = self.overlap_min(own.size);
+        let mut verification = self.texts.verifier.begin();
         let mut pairs: Vec<Pair> = Vec::new();
-        match &self.weights {
-            None => {
-                let found = searched.neighbours(&keys, overlap_min, max_df, except, stop)?;
-                let pair = |found| self.pair(number, in_a, found, None);
-                pairs.extend(found.into_iter().filter_map(pair));
+        for (found, weights) in self.candidates(address, &keys, overlap_min)? {
+            let size = verification.size(found)?;
+            let may_be = (own.size, size);
+            let Some(weights) = self.may_pair(number, may_be, (found, weights))? else { continue };
+            let similarity = verification.with(&mut own, (found, size), self.stop)?;
+            if self.thresholds.meets(&similarity) {
+                let overlap = found.with(own.size.fingerprints);
+                pairs.push(self.pair(number, found.address, (overlap, similarity), weights));
             }
-            Some(weights) => {
-                // From the documents of one index alone the lighter one may be the other.
-                let share_min = match self.against {
-                    None => self.thresholds.weight_share_min(),
-                    Some(_) => self.thresholds.weighted_resemblance,
-                };
-                let least = (overlap_min, share_min);
-                for (found, weighted) in weights.neighbours(&keys, least, max_df, except, stop)? {
-                    if self.thresholds.meets(found.with(in_a)) {
-                        let weighted = weights.complete(weighted, found.address, stop)?;
-                        pairs.extend(self.pair(number, in_a, found, Some(weighted)));
-                    }
-                }
-            }
-        }
-        if self.options.needs_estimates() {
-            self.estimate(address, &keys, &mut pairs)?;
         }
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         if let Some(margins) = &self.margins {
@@ -387,6 +425,7 @@ impl<'a> Join<'a> {
             pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
         }
         if self.options.needs_passages() {
+            let searched = self.against.unwrap_or(self.searcher);
             let mut texts = Texts::new(snapshot, searched.snapshot());
             let tokens_min = self.options.min_passage.unwrap_or(0);
             for pair in &mut pairs {
@@ -401,74 +440,76 @@ impl<'a> Join<'a> {
         Ok(pairs)
     }
 
-    /// Estimates how similar the texts are of the document at `own`, with these keys, and of others; leaves
-    /// out the pairs of which less is estimated than is asked for.
-    fn estimate(&self, own: DocAddress, keys: &[u64], pairs: &mut Vec<Pair>) -> Result<()> {
-        let searched = self.against.unwrap_or(self.searcher);
-        let has_estimator = [self.searcher, searched].iter().all(|s| s.estimator().is_some());
-        if pairs.is_empty() || !has_estimator {
-            return Ok(());
+    /// Tells whether the document with this number may make a pair with one that was found, to be given here;
+    /// if so, with the weights of both.
+    fn may_pair(
+        &self,
+        number: u64,
+        (own, size): (Size, Size),
+        (found, weights): (Neighbour, Option<WeightedOverlap>),
+    ) -> Result<Option<Option<WeightedOverlap>>> {
+        let overlap = found.with(own.fingerprints);
+        let other = self.other.number(found.address);
+        if !self.thresholds.may_meet(self.sampling, overlap, [own, size])
+            || self.series.as_ref().is_some_and(|series| !series.keeps(number, other))
+        {
+            return Ok(None);
         }
-        let signatures = &self.searcher.snapshot().segment(own).signatures;
-        let tokens = signatures.document(own.doc)?.tokens;
-        let signature = self.searcher.snapshot().signature(own, self.stop)?;
-        let Some(mut estimates) = searched.estimates((tokens, &signature), keys, self.stop) else {
-            return Ok(());
+        let complete = |by: &Weights<'_>, weights| by.complete(weights, found.address, self.stop);
+        let weights = self.weights.as_ref().zip(weights).map(|(by, weights)| complete(by, weights));
+        let weights = weights.transpose()?;
+        if weights.is_some_and(|weights| !self.thresholds.meets_weighted(weights)) {
+            return Ok(None);
+        }
+        let other_finds_it = || {
+            let swapped = weights.map(WeightedOverlap::swapped);
+            self.thresholds.finds(self.sampling, found.overlap, size, swapped)
         };
-        let is_first = |pair: &Pair| self.against.is_some() || pair.a == own;
-        for pair in pairs.iter_mut() {
-            pair.estimate = Some(match is_first(pair) {
-                true => estimates.with(pair.b, pair.overlap.in_b)?,
-                false => estimates.with(pair.a, pair.overlap.in_a)?.swapped(),
-            });
-        }
-        let least = self.options.thresholds.estimated_resemblance;
-        pairs.retain(|pair| pair.estimate.is_some_and(|estimate| estimate.resemblance >= least));
-        Ok(())
+        let is_given = self.against.is_some() || other > number || !other_finds_it();
+        Ok(is_given.then_some(weights))
     }
 
-    /// The pair with a document that was found, if it is one and given here.
+    /// The pair with a document that was found.
     fn pair(
         &self,
         number: u64,
-        in_a: u32,
-        found: Neighbour,
+        other: DocAddress,
+        (overlap, similarity): (Overlap, Similarity),
         weights: Option<WeightedOverlap>,
-    ) -> Option<Pair> {
-        let Neighbour { address, overlap: shared, fingerprints: in_b } = found;
-        let overlap = Overlap::new(shared, in_a, in_b);
-        let thresholds = self.thresholds;
-        let are_heavy = weights.is_none_or(|weights| thresholds.meets_weighted(weights));
-        if !thresholds.meets(overlap) || !are_heavy {
-            return None;
-        }
-        let other = self.other.number(address);
-        if self.series.as_ref().is_some_and(|series| !series.keeps(number, other)) {
-            return None;
-        }
-        let own = self.numbering.address(number);
-        let weighted = weights.map(WeightedPair::new);
+    ) -> Pair {
         let pair = Pair {
-            a: own,
-            b: address,
+            a: self.numbering.address(number),
+            b: other,
             overlap,
+            similarity,
             margin: None,
-            estimate: None,
-            weighted,
+            weighted: weights.map(WeightedPair::new),
             passage_tokens: None,
             passages: None,
         };
-        if self.against.is_some() {
-            return Some(pair);
-        }
-        let other_finds_it = thresholds.finds(shared, in_b, weights.map(WeightedOverlap::swapped));
-        match other_finds_it {
-            true if other < number => None,
-            _ if other < number => {
-                let weighted = weighted.map(WeightedPair::swapped);
-                Some(Pair { a: address, b: own, overlap: overlap.swapped(), weighted, ..pair })
-            }
-            _ => Some(pair),
+        let is_first = self.against.is_some() || self.other.number(other) > number;
+        if is_first { pair } else { pair.swapped() }
+    }
+}
+
+/// The least overlap with which a document of this index finds one that contains it.
+fn contained_min(
+    searcher: &Searcher,
+    numbering: &Numbering,
+    Thresholds { overlap, containment, .. }: Thresholds,
+    sampling: Sampling,
+    stop: Stop<'_>,
+) -> Result<u32> {
+    let thresholds = Thresholds { overlap, containment, ..Thresholds::default() };
+    let mut least = u32::MAX;
+    for number in 0..numbering.end() {
+        stop.check_at(number as usize)?;
+        let address = numbering.address(number);
+        let fingerprints = searcher.size_of(address)?;
+        if fingerprints > 0 {
+            let size = searcher.size_by(sampling, address, fingerprints)?;
+            least = least.min(thresholds.overlap_min(sampling, size));
         }
     }
+    Ok(least)
 }

@@ -32,13 +32,10 @@ pub struct SymmetricPair {
 pub struct PairwiseOptions {
     /// The maximum number of pairs.
     pub limit: usize,
-    /// The least symmetric similarity of a pair, 0 to 1.
+    /// The least symmetric similarity of a pair, 0 to 1: 2 r / (1 + r) for a resemblance of r.
     pub similarity_min: f64,
-    /// The least estimated resemblance of the texts themselves, 0 to 1; more than 0 only for a scheme
-    /// that has an [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
-    pub estimated_resemblance_min: f64,
-    /// Whether pairs show estimates, as [`PairOptions::estimates`].
-    pub estimates: bool,
+    /// The least resemblance of the texts of a pair, 0 to 1.
+    pub resemblance_min: f64,
     /// The least margin of a pair, -1 to 1, if margins decide.
     pub margin_min: Option<f64>,
     /// Whether those with the greatest margins come first.
@@ -55,8 +52,7 @@ impl Default for PairwiseOptions {
         PairwiseOptions {
             limit: 20,
             similarity_min: 0.0,
-            estimated_resemblance_min: 0.0,
-            estimates: false,
+            resemblance_min: 0.0,
             margin_min: None,
             by_margin: false,
             min_passage: None,
@@ -70,36 +66,37 @@ impl Default for PairwiseOptions {
 /// They have a margin ([`margin`](super::margin)) if there are documents enough for it.
 ///
 /// # Errors
-/// When margins decide and there are too few documents for them, when an estimate decides and there is
-/// none, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
+/// When margins decide and there are too few documents for them, and when a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
 pub fn most_similar(
     searcher: &Searcher,
     options: &PairwiseOptions,
     stop: &AtomicBool,
 ) -> Result<Vec<SymmetricPair>> {
-    let PairwiseOptions { limit, similarity_min, estimates, margin_min, by_margin, .. } = *options;
-    let PairwiseOptions { min_passage, threads, .. } = *options;
-    let estimated_resemblance = options.estimated_resemblance_min;
+    let PairwiseOptions { limit, similarity_min, margin_min, by_margin, .. } = *options;
+    let PairwiseOptions { resemblance_min, min_passage, threads, .. } = *options;
     let documents = searcher.snapshot().documents();
     // Asked for, so that there is an error if there are too few documents.
     let margin_min = margin_min.or(by_margin.then_some(f64::NEG_INFINITY));
     let options = PairOptions {
-        thresholds: Thresholds { estimated_resemblance, ..Thresholds::default() },
+        // A pair has this symmetric similarity if it has that resemblance.
+        thresholds: Thresholds {
+            resemblance: (similarity_min / (2.0 - similarity_min)).max(resemblance_min),
+            ..Thresholds::default()
+        },
         relative: documents >= MARGIN_DOCUMENTS_MIN,
         margin_min,
-        estimates,
         min_passage,
         threads,
         ..PairOptions::default()
     };
     let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(by_margin, one, other));
     pairs(searcher, None, &options, 0, stop, &mut |_, found| {
-        best.extend(found.into_iter().filter(|pair| pair.overlap.symmetric() >= similarity_min));
+        best.extend(found);
         Ok(())
     })?;
     let snapshot = searcher.snapshot();
     let report = |pair: Pair| {
-        let symmetric = pair.overlap.symmetric();
+        let symmetric = pair.similarity.symmetric();
         Ok(SymmetricPair { pair: pair.report(snapshot, snapshot)?, symmetric })
     };
     best.finish().into_iter().map(report).collect()
@@ -108,7 +105,7 @@ pub fn most_similar(
 /// The more similar pair first, or that with the greater margin.
 fn order(by_margin: bool, one: &Pair, other: &Pair) -> Ordering {
     let rank = |pair: &Pair| {
-        let (similarity, margin) = (pair.overlap.symmetric(), pair.margin.unwrap_or_default());
+        let (similarity, margin) = (pair.similarity.symmetric(), pair.margin.unwrap_or_default());
         if by_margin { [margin, similarity] } else { [similarity, 0.0] }
     };
     let (ranks, others) = (rank(one), rank(other));

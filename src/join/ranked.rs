@@ -59,7 +59,7 @@ fn order(rank: Rank, one: &Pair, other: &Pair) -> Ordering {
         }
         Rank::Passages => other.passage_tokens.cmp(&one.passage_tokens),
     };
-    let resemblance = |pair: &Pair| pair.overlap.resemblance();
+    let resemblance = |pair: &Pair| pair.similarity.resemblance;
     by_rank
         .then_with(|| other.overlap.shared.cmp(&one.overlap.shared))
         .then_with(|| resemblance(other).total_cmp(&resemblance(one)))

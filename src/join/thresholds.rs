@@ -1,48 +1,46 @@
 //! When are two documents a pair?
 
-use crate::error::Result;
-use crate::overlap::{Overlap, least_overlap};
-use crate::search::{Searcher, WeightedOverlap, least_weight};
+use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
+use crate::search::{WeightedOverlap, least_weight};
+use crate::similarity::Similarity;
 
 /// What a pair must have at least; all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Thresholds {
     /// Distinct fingerprints in common; 0 and 1 are the same.
     pub overlap: u32,
-    /// The greater of both containments, 0 to 1.
+    /// The greater of both containments of the texts, 0 to 1.
     pub containment: f64,
-    /// Resemblance of the fingerprints, 0 to 1.
+    /// Resemblance of the texts, 0 to 1.
     pub resemblance: f64,
-    /// Estimated resemblance of the texts themselves, 0 to 1; more than 0 only for a scheme that has an
-    /// [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
-    pub estimated_resemblance: f64,
-    /// The greater of both containments with fingerprints weighed by their rarity in the index that is
+    /// The greater of both containments of the fingerprints, weighed by their rarity in the index that is
     /// searched, 0 to 1.
     pub weighted_containment: f64,
-    /// Resemblance with fingerprints weighed so, 0 to 1.
+    /// Resemblance of the fingerprints weighed so, 0 to 1.
     pub weighted_resemblance: f64,
 }
 
 impl Thresholds {
-    /// The thresholds of fingerprints that all pairs meet which meet these; what is estimated
-    /// is left to be looked at.
-    ///
-    /// # Errors
-    /// When the index of `searcher` cannot estimate what is asked for.
-    pub(super) fn of_fingerprints(&self, searcher: &Searcher) -> Result<Thresholds> {
-        if self.estimated_resemblance == 0.0 {
-            return Ok(*self);
-        }
-        let least = searcher.estimator_needed()?.least(self.estimated_resemblance);
-        Ok(Thresholds { resemblance: self.resemblance.max(least), ..*self })
+    /// Tells whether texts of these sizes that share fingerprints so may be a pair.
+    pub(super) fn may_meet(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
+        let all = of.map(|size| size.is_all);
+        overlap.shared >= self.overlap.max(1)
+            && (self.resemblance == 0.0 || sampling.may_resemble(self.resemblance, overlap, all))
+            && (self.containment == 0.0
+                || sampling.may_contain_either(self.containment, overlap, all))
     }
 
-    /// Tells whether two documents with this overlap are a pair, as far as that tells.
+    /// Tells whether there is evidence that texts of this similarity are a pair.
     #[must_use]
-    pub fn meets(&self, overlap: Overlap) -> bool {
-        overlap.shared >= self.overlap.max(1)
-            && overlap.max_containment() >= self.containment
-            && overlap.resemblance() >= self.resemblance
+    pub fn meets(&self, similarity: &Similarity) -> bool {
+        (self.resemblance == 0.0 || similarity.resembles(self.resemblance))
+            && (self.containment == 0.0 || similarity.contains_either(self.containment))
+    }
+
+    /// Tells whether the similarity of the texts decides.
+    pub(super) fn is_of_texts(&self) -> bool {
+        self.resemblance > 0.0 || self.containment > 0.0
     }
 
     /// Tells whether fingerprints need to be weighed.
@@ -70,22 +68,29 @@ impl Thresholds {
         }
     }
 
-    /// Tells whether a document of `of` fingerprints, with what it weighs as the query's weight, finds
-    /// the other with which it shares so much.
-    pub(super) fn finds(&self, shared: u32, of: u32, weights: Option<WeightedOverlap>) -> bool {
+    /// Tells whether a document of this size, with what it weighs as the query's weight, finds the other with
+    /// which it shares so much.
+    pub(super) fn finds(
+        &self,
+        sampling: Sampling,
+        shared: u32,
+        own: Size,
+        weights: Option<WeightedOverlap>,
+    ) -> bool {
         let is_heavy = |weights: WeightedOverlap| {
             weights.shared >= least_weight(self.weight_share_min(), weights.in_query)
         };
-        shared >= self.overlap_min(of) && weights.is_none_or(is_heavy)
+        shared >= self.overlap_min(sampling, own) && weights.is_none_or(is_heavy)
     }
 
-    /// The least overlap with which a document of `of` fingerprints finds the others of its pairs:
-    /// that of which it has enough itself, for resemblance or containment.
+    /// The least overlap with which a document of this size finds the others of its pairs: that of
+    /// which it has enough itself, for resemblance or containment.
     ///
-    /// A pair that meets the thresholds is found from one of its documents at least: the smaller.
-    #[must_use]
-    pub fn overlap_min(&self, of: u32) -> u32 {
-        least_overlap(self.containment.max(self.resemblance), of).max(self.overlap)
+    /// A pair that meets the thresholds is found from one of its documents at least.
+    pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> u32 {
+        let share = self.containment.max(self.resemblance);
+        let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
+        least.max(self.overlap)
     }
 }
 
@@ -98,6 +103,7 @@ mod tests {
         #[test]
         fn a_pair_is_found_from_its_smaller_document(
             in_a in 1u32..60, in_b in 1u32..60, overlap in 1u32..60,
+            all in prop::array::uniform2(any::<bool>()),
             least in 0u32..5, containment in 0u32..11, resemblance in 0u32..11,
         ) {
             prop_assume!(overlap <= in_a.min(in_b));
@@ -106,8 +112,16 @@ mod tests {
                 overlap: least, containment: share(containment), resemblance: share(resemblance),
                 ..Thresholds::default()
             };
-            if thresholds.meets(Overlap::new(overlap, in_a, in_b)) {
-                prop_assert!(overlap >= thresholds.overlap_min(in_a.min(in_b)));
+            let [a, b] = [(in_a, all[0]), (in_b, all[1])]
+                .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
+            let counted = Overlap::new(overlap, in_a, in_b);
+            let estimator = crate::scheme::parse("winnow").unwrap().estimator().unwrap();
+            for sampling in [Sampling::Sketches, Sampling::Unknown, Sampling::Runs(estimator)] {
+                if thresholds.may_meet(sampling, counted, [a, b]) {
+                    let from_a = thresholds.finds(sampling, overlap, a, None);
+                    let from_b = thresholds.finds(sampling, overlap, b, None);
+                    prop_assert!(from_a || from_b, "{sampling:?}");
+                }
             }
         }
 
@@ -128,9 +142,13 @@ mod tests {
                 shared, in_query: shared + a_weight, in_document: shared + b_weight,
             };
             let counted = Overlap::new(overlap, in_a, in_b);
-            if thresholds.meets(counted) && thresholds.meets_weighted(weighted) {
-                let from_a = thresholds.finds(overlap, in_a, Some(weighted));
-                let from_b = thresholds.finds(overlap, in_b, Some(weighted.swapped()));
+            let sampling = Sampling::Sketches;
+            let [a, b] =
+                [in_a, in_b].map(|fingerprints| Size { fingerprints, is_all: false });
+            let may_be = thresholds.may_meet(sampling, counted, [a, b]);
+            if may_be && thresholds.meets_weighted(weighted) {
+                let from_a = thresholds.finds(sampling, overlap, a, Some(weighted));
+                let from_b = thresholds.finds(sampling, overlap, b, Some(weighted.swapped()));
                 prop_assert!(from_a || from_b);
             }
         }

@@ -20,9 +20,9 @@ use crate::stop::Stop;
 #[non_exhaustive]
 pub struct WeightedPair {
     /// How much of the weight of `a` is in `b`, 0 to 1.
-    pub containment_a_in_b: f64,
+    pub containment_of_a: f64,
     /// How much of the weight of `b` is in `a`, 0 to 1.
-    pub containment_b_in_a: f64,
+    pub containment_of_b: f64,
     /// How much of the weight of both together is in both, 0 to 1.
     pub resemblance: f64,
 }
@@ -31,8 +31,8 @@ impl WeightedPair {
     /// The measures of two documents, of which `a` was searched for.
     pub(super) fn new(weighted: WeightedOverlap) -> WeightedPair {
         WeightedPair {
-            containment_a_in_b: weighted.containment(),
-            containment_b_in_a: weighted.containment_in_query(),
+            containment_of_a: weighted.containment(),
+            containment_of_b: weighted.containment_in_query(),
             resemblance: weighted.resemblance(),
         }
     }
@@ -41,8 +41,8 @@ impl WeightedPair {
     #[must_use]
     pub(super) fn swapped(self) -> WeightedPair {
         WeightedPair {
-            containment_a_in_b: self.containment_b_in_a,
-            containment_b_in_a: self.containment_a_in_b,
+            containment_of_a: self.containment_of_b,
+            containment_of_b: self.containment_of_a,
             ..self
         }
     }

@@ -185,6 +185,17 @@ impl Scheme {
         self.method.window()
     }
 
+    /// Returns the number of tokens of the runs by which the similarity of texts is measured: that of
+    /// which fingerprints are made; none if they are made of segments or of single words.
+    #[must_use]
+    pub fn run_tokens(&self) -> Option<usize> {
+        let parameters = self.family.parameters;
+        match parameters.iter().any(|parameter| parameter.name == "k") {
+            true => Some(self.spec.get("k") as usize),
+            false => self.span(),
+        }
+    }
+
     /// Returns what estimates the similarity of the texts themselves from fingerprints; none
     /// for schemes that select by place, that cut segments or that stand for whole documents, and
     /// for those for which it has not been measured.

@@ -7,6 +7,11 @@
 //! Of equal values the one that the previous window kept is kept, or else the rightmost: the paper's
 //! *robust* winnowing (section 5.1). Of a line of dots or a table of zeros it keeps one in `w`, where
 //! the rightmost of every window would be all of them.
+//!
+//! Of a short text, with at most [`ALL_RUNS_WINDOWS`] windows' worth of k-grams, all are kept. Winnowing
+//! keeps one or a few of them, and one stock phrase then decides for the whole text: of the
+//! notices of fewer than 30 words that shared all of their fingerprints, half had a resemblance below
+//! .5. What winnowing keeps is among what is kept, so the guarantee holds for short texts too.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -36,12 +41,19 @@ pub(super) const FAMILY: Family = Family {
     #[cfg(test)]
     laws: Laws {
         small: &["winnow(k=3,w=4)"],
-        pins: &[("winnow", "words", 17277557228391832725)],
+        pins: &[
+            ("winnow", "words", 1878468975791577025),
+            ("winnow(k=5,w=4)", "words", 2883167435455026790),
+        ],
         ..Laws::NONE
     },
 };
 
-/// `winnow(k,w)`: the least k-gram of every `w`; of all, when there are fewer.
+/// A text of at most this many times `w` k-grams keeps all of them. A longer one keeps six fingerprints
+/// or more, enough to estimate its similarity with others.
+const ALL_RUNS_WINDOWS: usize = 3;
+
+/// `winnow(k,w)`: the least k-gram of every `w`; all k-grams of a short text.
 #[derive(Debug)]
 struct Winnow {
     k: usize,
@@ -57,6 +69,11 @@ impl Winnow {
         assert!((1..=W_MAX as usize).contains(&w), "the grammar bounds w");
         Winnow { k, w }
     }
+
+    /// The number of k-grams up to which a text keeps all of them.
+    fn all_runs_max(&self) -> usize {
+        ALL_RUNS_WINDOWS * self.w
+    }
 }
 
 impl Method for Winnow {
@@ -65,7 +82,7 @@ impl Method for Winnow {
     }
 
     fn estimator(&self) -> Option<Estimator> {
-        Some(Estimator::of_windows(self.k as u32, self.w as u32))
+        Some(Estimator::of_windows(self.k as u32, self.w as u32, self.all_runs_max() as u32))
     }
 
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: Stop<'_>) -> Result<()> {
@@ -73,6 +90,13 @@ impl Method for Winnow {
             return Ok(());
         }
         let values = Values::new(hashes, self.k);
+        let runs = hashes.len() + 1 - self.k;
+        if runs <= self.all_runs_max() {
+            signature.reserve_exact(runs);
+            let values = values.enumerate();
+            signature.extend(values.map(|(position, value)| ngram::fingerprint(value, position)));
+            return Ok(());
+        }
         signature.reserve_exact(expected(hashes.len(), self.w));
         winnow(values, self.w, |value, position| {
             signature.push(ngram::fingerprint(value, position));
@@ -81,8 +105,12 @@ impl Method for Winnow {
     }
 
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
-        let (rolling, windows) = (Rolling::new(self.k), Windows::new(self.w));
-        Some(Box::new(Winnowing { rolling, windows }))
+        Some(Box::new(Winnowing {
+            rolling: Rolling::new(self.k),
+            windows: Windows::new(self.w),
+            all_runs_max: self.all_runs_max(),
+            first: Vec::new(),
+        }))
     }
 }
 
@@ -90,21 +118,43 @@ impl Method for Winnow {
 struct Winnowing {
     rolling: Rolling,
     windows: Windows,
+    all_runs_max: usize,
+    /// The values that have come, as long as the text may be short.
+    first: Vec<u64>,
+}
+
+impl Winnowing {
+    /// Whether more values have come than a short text has.
+    fn is_long(&self) -> bool {
+        self.first.len() > self.all_runs_max
+    }
 }
 
 impl Signer for Winnowing {
     fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        let (_, values) = self.rolling.push(hashes);
-        self.windows.push(values, |value, position| {
-            signature.push(ngram::fingerprint(value, position));
-        });
+        let was_long = self.is_long();
+        let (_, mut values) = self.rolling.push(hashes);
+        let mut keep = |value, position| signature.push(ngram::fingerprint(value, position));
+        if !was_long {
+            let room = self.all_runs_max + 1 - self.first.len();
+            self.first.extend(values.by_ref().take(room));
+            if self.first.len() <= self.all_runs_max {
+                return;
+            }
+            self.windows.push(self.first.iter().copied(), &mut keep);
+        }
+        self.windows.push(values, keep);
     }
 
     fn finish(mut self: Box<Self>, signature: &mut Vec<Fingerprint>) {
-        if !self.rolling.sign_short(signature) {
-            self.windows.finish(|value, position| {
-                signature.push(ngram::fingerprint(value, position));
-            });
+        if self.rolling.sign_short(signature) {
+            return;
+        }
+        let mut keep = |value, position| signature.push(ngram::fingerprint(value, position));
+        if self.is_long() {
+            self.windows.finish(keep);
+        } else {
+            self.first.iter().enumerate().for_each(|(position, &value)| keep(value, position));
         }
     }
 }

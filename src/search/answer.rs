@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Passage, Verified};
-use crate::estimate::HitEstimate;
+use crate::similarity::HitSimilarity;
 
 /// What a query found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,9 +85,9 @@ pub struct Stopped {
 #[non_exhaustive]
 pub struct Weighted {
     /// How much of the weight of the query is in the document, 0 to 1.
-    pub containment: f64,
+    pub containment_of_query: f64,
     /// How much of the weight of the document is in the query, 0 to 1.
-    pub containment_in_query: f64,
+    pub containment_of_hit: f64,
     /// How much of the weight of both together is in both, 0 to 1.
     pub resemblance: f64,
 }
@@ -105,13 +105,12 @@ pub struct Hit {
     pub index: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
-    /// C(Q,D): how much of the query is in the document, 0 to 1.
-    pub containment: f64,
-    /// C(D,Q): how much of the document is in the query, 0 to 1.
-    pub containment_in_query: f64,
-    /// How much of both together is in both, 0 to 1.
-    pub resemblance: f64,
-    /// The same measures with fingerprints weighed by their rarity, if these were weighed.
+    /// Distinct fingerprints of the document.
+    pub fingerprints: u32,
+    /// How similar the texts are.
+    #[serde(flatten)]
+    pub similarity: HitSimilarity,
+    /// The measures of the fingerprints weighed by their rarity, if these were weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<Weighted>,
@@ -119,11 +118,6 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
-    /// The similarity of the texts themselves, estimated from their fingerprints; absent if the scheme cannot
-    /// say, or with boilerplate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
-    pub estimate: Option<HitEstimate>,
     /// Fingerprints of the query that no hit before this one has, if a cover was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]

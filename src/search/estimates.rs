@@ -6,11 +6,13 @@
 use super::Searcher;
 use super::memory::QueryMemory;
 use super::shared::SharedFingerprints;
-use crate::error::{Error, Result};
-use crate::estimate::{Estimate, Estimator};
+use crate::error::Result;
+use crate::estimate::Estimator;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
 use crate::scheme::Fingerprint;
+use crate::similarity::Similarity;
 use crate::stop::Stop;
 
 /// Estimates the similarity of one text, the first, with documents of a snapshot.
@@ -50,24 +52,50 @@ impl Searcher {
         estimator.filter(|_| self.boilerplate.is_none())
     }
 
-    /// The same, for a search with a threshold of the estimate.
+    /// Returns what shared fingerprints say of the texts of documents; `has_texts` tells whether these are
+    /// compared in the end.
+    pub(crate) fn sampling(&self, has_texts: bool) -> Sampling {
+        match self.estimator() {
+            Some(estimator) => Sampling::Runs(estimator),
+            None if has_texts => Sampling::Unknown,
+            None => Sampling::Sketches,
+        }
+    }
+
+    /// Returns the size of the document at `address`, which has this number of distinct fingerprints.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn estimator_needed(&self) -> Result<Estimator> {
-        self.estimator().ok_or_else(|| {
-            let scheme = &self.snapshot.config().scheme;
-            let what = match self.boilerplate {
-                Some(_) => "an estimated resemblance is that of whole texts: leave out the \
-                            boilerplate, or set a minimum resemblance of fingerprints"
-                    .into(),
-                None => format!(
-                    "the scheme {scheme} does not estimate the resemblance of texts; winnow, mod and \
-                     kgram do: set a minimum resemblance of fingerprints"
-                ),
-            };
-            Error::Query { what }
-        })
+    /// When the document cannot be read.
+    pub(crate) fn size_by(
+        &self,
+        sampling: Sampling,
+        address: DocAddress,
+        fingerprints: u32,
+    ) -> Result<Size> {
+        let signatures = &self.snapshot.segment(address).signatures;
+        sampling.size(fingerprints, || Ok(signatures.document(address.doc)?.tokens))
+    }
+
+    /// Estimates the similarity of a text of `tokens` tokens with the document at `address` from what they share
+    /// alone, without reading signatures: with a larger error than [`Estimates`].
+    ///
+    /// # Errors
+    /// When the document cannot be read.
+    pub(crate) fn similarity_of_counts(
+        &self,
+        tokens: u32,
+        overlap: Overlap,
+        address: DocAddress,
+    ) -> Result<Similarity> {
+        let Some(estimator) = self.estimator() else { return Ok(Similarity::of_sketches(overlap)) };
+        let signatures = &self.snapshot.segment(address).signatures;
+        // How many tokens a text has matters only if one of them may keep all of its runs.
+        let is_asked = |fingerprints| estimator.may_keep_all(fingerprints);
+        let other = match is_asked(overlap.in_a) || is_asked(overlap.in_b) {
+            true => signatures.document(address.doc)?.tokens,
+            false => u32::MAX,
+        };
+        Ok(estimator.of_counts(overlap, tokens, other))
     }
 
     /// Estimates the similarity of a text with documents of the index, if that can be estimated. `keys` are the
@@ -115,8 +143,8 @@ impl<'a> Estimates<'a> {
     /// Estimates the similarity with the document at `address`, which has `in_document` distinct fingerprints.
     ///
     /// # Errors
-    /// When the document cannot be read; [`Error::Cancelled`] soon after `stop`.
-    pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Estimate> {
+    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn with(&mut self, address: DocAddress, in_document: u32) -> Result<Similarity> {
         let keys = self.keys.len();
         self.is_shared.clear();
         self.is_shared.resize(keys, false);

@@ -13,8 +13,10 @@ use super::{Query, Resolved, Scratch, Searcher, Subject};
 use crate::budget::Permit;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, PASSAGE_TOKENS_MIN, Passage, Passages, Prepared};
+use crate::compare::runs::RunSet;
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
+use crate::similarity::Similarity;
 use crate::stop::Stop;
 use crate::text::{Analyzed, Analyzer, Side, Tokens};
 
@@ -28,6 +30,10 @@ pub struct Evidence<'a> {
     /// If passages are found by tokens of another analyser: that, and its tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
+    /// The tokens of the runs by which similarity is measured, if it is.
+    run_tokens: Option<usize>,
+    /// The runs of the query, once they are needed.
+    runs: Option<RunSet>,
     needs_passages: bool,
     min_passage: Option<u32>,
     /// What is known of the query's passages, once they are asked for.
@@ -78,7 +84,7 @@ impl<'a> Evidence<'a> {
         snapshot: &'a Snapshot,
         subject: &'a Resolved,
         query: &'a Query,
-        text: Option<String>,
+        (text, has_boilerplate): (Option<String>, bool),
     ) -> Result<Evidence<'a>> {
         let config = snapshot.config();
         let text = text.filter(|_| config.store_text);
@@ -116,6 +122,8 @@ impl<'a> Evidence<'a> {
             tokens,
             whole_words,
             measure: query.verify.as_ref(),
+            run_tokens: config.scheme.run_tokens().filter(|_| !has_boilerplate),
+            runs: None,
             needs_passages: query.needs_passages(),
             min_passage: query.min_passage,
             prepared: None,
@@ -137,6 +145,25 @@ impl<'a> Evidence<'a> {
         let document = self.document(address, Purpose::Measures)?;
         let verified = |query| Verified::new(measure, query, document.side(), self.stop);
         self.query(Purpose::Measures).map(verified).transpose()
+    }
+
+    /// The similarity of the query and the document at `address`, if its text has been read and split into
+    /// tokens as it was signed.
+    ///
+    /// # Errors
+    /// When the document cannot be read.
+    pub fn similarity(&mut self, address: DocAddress) -> Result<Option<Similarity>> {
+        let Some(k) = self.run_tokens.filter(|_| self.text.is_some()) else { return Ok(None) };
+        let is_read = self
+            .last
+            .as_ref()
+            .is_some_and(|last| (last.address, last.purpose) == (address, Purpose::Measures));
+        if !is_read {
+            return Ok(None);
+        }
+        let document = self.document(address, Purpose::Measures)?;
+        let own = self.runs.get_or_insert_with(|| RunSet::new(&self.tokens.hashes, k));
+        Ok(Some(Similarity::exact(own.overlap(&RunSet::new(&document.tokens.hashes, k)))))
     }
 
     /// The query, if its text is known.

@@ -210,7 +210,7 @@ mod tests {
         for query in [
             Query::id("long"),
             Query { estimates: true, ..text() },
-            Query { budget: Some(2), ..text() },
+            Query { budget: Some(10), ..text() },
             Query { rank: Rank::Weight, ..text() },
         ] {
             let enough = scratch + 44_000 * SIGNED_BYTES;

@@ -17,8 +17,10 @@ pub mod memory;
 mod neighbours;
 mod query;
 mod resolved;
+mod run_sets;
 mod score;
 mod shared;
+mod similar;
 mod similar_to;
 mod verify;
 mod weigh;
@@ -34,6 +36,7 @@ pub use estimates::Estimates;
 pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
 pub use query::{Goal, Query, Rank, Subject};
+pub(crate) use run_sets::{RunMaker, StoredRuns, kept_runs};
 pub use similar_to::SimilarTo;
 pub use verify::Verified;
 pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};
@@ -41,9 +44,7 @@ pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};
 use crate::budget::Permit;
 use crate::compare::passages::{self, Passage, Passages, Unit};
 use crate::error::{Error, Result};
-use crate::estimate::HitEstimate;
 use crate::index::{DocAddress, Snapshot};
-use crate::overlap::least_overlap;
 use crate::stop::Stop;
 use crate::text::Analyzed;
 use best::{Grams, Windows};
@@ -54,6 +55,7 @@ use filter::Filter;
 use resolved::Resolved;
 use score::Scored;
 use shared::SharedFingerprints;
+use similar::Similarities;
 
 /// Answers queries over one snapshot of an index. It may be used by many threads at once.
 #[derive(Clone)]
@@ -172,7 +174,7 @@ impl Searcher {
                 break;
             }
             query.stop().check()?;
-            let (mut verified, mut passages) = (None, None);
+            let (mut verified, mut passages, mut scored) = (None, None, scored);
             if let Some(evidence) = &mut evidence {
                 verified = evidence.verify(scored.address)?;
                 if verified.as_ref().is_some_and(|verified| !verified.meets(query)) {
@@ -187,6 +189,7 @@ impl Searcher {
                 if let Some(passages) = &passages {
                     evidence.keep(passages)?;
                 }
+                scored.similarity = evidence.similarity(scored.address)?.or(scored.similarity);
             }
             shown.push(Shown { scored, adds, verified, passages });
         }
@@ -195,8 +198,8 @@ impl Searcher {
             shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
             shown.truncate(query.limit);
         }
-        let mut estimates = self.estimates_of(subject, found, query);
-        shown.into_iter().map(|shown| self.hit(shown, &mut estimates, query)).collect()
+        let mut similarities = self.similarities(subject, found, query)?;
+        shown.into_iter().map(|shown| self.hit(shown, &mut similarities, query)).collect()
     }
 
     /// All documents that meet the query's thresholds, with their containment.
@@ -206,10 +209,12 @@ impl Searcher {
         let subject = self.resolve(&query, &mut scratch)?;
         let scored = self.scored(&subject, &query, &mut scratch)?.1;
         let _ = self.spare.push(scratch);
-        Ok(scored
-            .into_iter()
-            .map(|scored| (scored.address, scored.overlap.containment()))
-            .collect())
+        let similarity = |scored: &Scored| match scored.similarity {
+            Some(similarity) => Ok(similarity),
+            None => self.similarity_of_counts(subject.tokens, scored.overlap, scored.address),
+        };
+        let matched = |scored: Scored| Ok((scored.address, similarity(&scored)?.containment_of_a));
+        scored.into_iter().map(matched).collect()
     }
 
     /// What was found, and of the documents those that meet the thresholds.
@@ -224,24 +229,36 @@ impl Searcher {
         if found.unread > 0 {
             documents = self.recount(&subject.keys, &found.weights, documents, query)?;
         }
-        let in_query = subject.keys.len() as u32;
-        let mut scored = score::scored(self, &documents, in_query, &found, query)?;
-        if query.min_estimated_resemblance > 0.0 {
-            // No estimate exceeds what the fingerprints allow: those of the others need not be read.
-            let least = self.estimator_needed()?.least(query.min_estimated_resemblance);
-            scored.retain(|scored| scored.overlap.resemblance() >= least);
-            let mut estimates = self.estimates_of(subject, &found, query);
+        let mut similarities = self.similarities(subject, &found, query)?;
+        let by = (subject, similarities.sampling());
+        let mut scored = score::scored(self, &documents, by, &found, query)?;
+        if query.is_of_texts() {
             let mut meeting = Vec::with_capacity(scored.len());
-            for scored in scored {
-                let estimate = self.estimate(&mut estimates, &scored)?;
-                let resemblance = estimate.map_or(0.0, |estimate| estimate.resemblance);
-                if resemblance >= query.min_estimated_resemblance {
+            for mut scored in scored {
+                query.stop().check()?;
+                scored.similarity = similarities.meeting(&scored)?;
+                if scored.similarity.is_some() {
                     meeting.push(scored);
                 }
             }
             scored = meeting;
         }
         Ok((found, scored))
+    }
+
+    /// What compares the query with its hits.
+    fn similarities<'a>(
+        &'a self,
+        subject: &'a Resolved,
+        found: &'a Found,
+        query: &'a Query,
+    ) -> Result<Similarities<'a>> {
+        let estimates = self.estimates_of(subject, found, query);
+        let text = match query.is_of_texts() && self.snapshot.config().store_text {
+            true => self.text_of(subject, query)?,
+            false => None,
+        };
+        Ok(Similarities::new(self, (subject, query), estimates, text))
     }
 
     fn estimates_of<'a>(
@@ -256,15 +273,6 @@ impl Searcher {
         let of = (subject.tokens, &subject.signature[..]);
         let estimates = self.estimates(of, &subject.keys, query.stop())?;
         Some(estimates.with_terms(&found.terms).within(query.memory.as_ref()))
-    }
-
-    fn estimate(
-        &self,
-        estimates: &mut Option<Estimates<'_>>,
-        scored: &Scored,
-    ) -> Result<Option<HitEstimate>> {
-        let estimate = |of: &mut Estimates<'_>| of.with(scored.address, scored.overlap.in_b);
-        Ok(estimates.as_mut().map(estimate).transpose()?.map(HitEstimate::from))
     }
 
     /// The hits to be shown, best first, with what each adds if a cover is asked for. If hits are
@@ -378,7 +386,7 @@ impl Searcher {
         let passages = Passages::new(vec![(passage, place)], true);
         let passages = Some(passages.placed(&text, &other.text));
         let best = Shown { scored: best, adds: None, verified: None, passages };
-        let hit = self.hit(best, &mut self.estimates_of(subject, counted, query), query)?;
+        let hit = self.hit(best, &mut self.similarities(subject, counted, query)?, query)?;
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
 
@@ -400,6 +408,7 @@ impl Searcher {
             return Ok(None);
         }
         let text = self.text_of(subject, query)?;
+        let text = (text, self.boilerplate.is_some());
         Evidence::new(&self.snapshot, subject, query, text).map(Some)
     }
 
@@ -407,20 +416,16 @@ impl Searcher {
         let max_df = query.max_df.unwrap_or(self.snapshot.config().max_df);
         let filter = query.filter.as_deref();
         let filter = filter.map(|text| Filter::new(&self.snapshot, text)).transpose()?;
-        // What is asked of an estimate, asked of the fingerprints.
-        let least = match query.min_estimated_resemblance {
-            0.0 => 0.0,
-            least => self.estimator_needed()?.least(least),
-        };
+        let has_text = !matches!(query.subject, Subject::Signature { .. });
+        let sampling = self.sampling(has_text && self.can_read_runs());
+        let size = sampling.size(subject.keys.len() as u32, || Ok::<_, Error>(subject.tokens))?;
         let request = Request {
             keys: &subject.keys,
-            overlap_min: score::overlap_min(query, subject.keys.len() as u32)
-                .max(least_overlap(least, subject.keys.len() as u32)),
+            overlap_min: score::overlap_min(query, sampling, size),
             // A document of the best by overlap may still lack resemblance or a passage, or fail
             // verification, and one that is not among them add more to a cover or have the best
             // passage.
-            best: if query.min_resemblance > 0.0
-                || least > 0.0
+            best: if query.is_of_texts()
                 || query.goal != Goal::Hits
                 || query.verify.is_some()
                 || query.min_passage.is_some()
@@ -504,27 +509,24 @@ impl Searcher {
         }
     }
 
-    fn hit(
-        &self,
-        shown: Shown,
-        estimates: &mut Option<Estimates<'_>>,
-        query: &Query,
-    ) -> Result<Hit> {
+    fn hit(&self, shown: Shown, similarities: &mut Similarities<'_>, query: &Query) -> Result<Hit> {
         let by_passages = query.rank == Rank::Passages;
         let passage_tokens = by_passages.then(|| shown.passage_tokens());
         let Shown { mut scored, adds, verified, passages } = shown;
         score::weigh_document(self, &mut scored, query)?;
         let passages = passages.filter(|_| query.shows_passages() || query.goal == Goal::Passage);
         let passages_complete = passages.as_ref().map(|passages| passages.complete);
+        let similarity = match scored.similarity {
+            Some(similarity) => similarity,
+            None => similarities.shown(&scored)?,
+        };
         Ok(Hit {
             meta: self.snapshot.meta(scored.address)?,
-            estimate: self.estimate(estimates, &scored)?,
+            similarity: similarity.into(),
             index: self.snapshot.name_of(scored.address).map(str::to_owned),
             id: scored.id,
             overlap: scored.overlap.shared,
-            containment: scored.overlap.containment(),
-            containment_in_query: scored.overlap.swapped().containment(),
-            resemblance: scored.overlap.resemblance(),
+            fingerprints: scored.overlap.in_b,
             weighted: scored.weighted.map(WeightedOverlap::measures),
             passage_tokens,
             adds,

@@ -23,13 +23,13 @@ use crate::stop::Stop;
 pub struct Query {
     /// What is searched for.
     pub subject: Subject,
-    /// Hits have at least this C(Q,D), 0 to 1.
+    /// Hits contain at least this share of the text of the query, 0 to 1.
+    ///
+    /// Where fingerprints alone leave that open, the texts are compared if both are at hand; if they are
+    /// not, a hit needs an estimate that is evidence ([`Similarity::resembles`](crate::Similarity::resembles)).
     pub min_containment: f64,
-    /// Hits have at least this resemblance, 0 to 1.
+    /// The texts of hits have at least this resemblance to the query's, 0 to 1, in the same way.
     pub min_resemblance: f64,
-    /// Hits have at least this estimated resemblance of the texts themselves, 0 to 1; more than 0 only
-    /// for a scheme that has an [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
-    pub min_estimated_resemblance: f64,
     /// The minimum number of distinct fingerprints that a hit has in common with the query; at least 1.
     pub min_overlap: u32,
     /// Hits have at least this share of the weight of the query's fingerprints, 0 to 1: as
@@ -51,8 +51,9 @@ pub struct Query {
     /// The maximum number of postings to read, rarest fingerprints first; beyond it the answer says
     /// that it is not complete.
     pub budget: Option<u64>,
-    /// Show what the resemblance of the texts themselves is estimated to be, for which the signature of
-    /// each hit is read; so it is if [`min_estimated_resemblance`](Self::min_estimated_resemblance) is set.
+    /// Estimate the similarity of hits by the positions of what is shared, for which the signature of
+    /// each hit is read, and not by counts alone, which have a larger error. A threshold of similarity implies
+    /// it.
     pub estimates: bool,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,
@@ -131,7 +132,7 @@ impl Query {
 
     /// Whether estimates are to be shown.
     pub(super) fn shows_estimates(&self) -> bool {
-        self.estimates || self.min_estimated_resemblance > 0.0
+        self.estimates || self.is_of_texts()
     }
 
     /// Whether passages are to be shown.
@@ -202,7 +203,6 @@ impl Query {
             subject,
             min_containment: 0.0,
             min_resemblance: 0.0,
-            min_estimated_resemblance: 0.0,
             min_overlap: 1,
             min_weighted_containment: 0.0,
             min_weighted_resemblance: 0.0,

@@ -3,11 +3,14 @@
 use std::cmp::Ordering;
 
 use super::candidates::{Counted, Found};
+use super::resolved::Resolved;
 use super::weigh::{Weigh, WeightedOverlap};
 use super::{Query, Rank, Searcher};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
-use crate::overlap::{Overlap, least_overlap};
+use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
+use crate::similarity::Similarity;
 use crate::stop::Stop;
 
 /// A hit, without what the caller knows of it.
@@ -21,6 +24,8 @@ pub struct Scored {
     pub overlap: Overlap,
     /// The same, weighed; the weight of the document is 0 until it is asked for.
     pub weighted: Option<WeightedOverlap>,
+    /// How similar the texts are, if that decided, or both have been read.
+    pub similarity: Option<Similarity>,
     /// What is ranked by before the overlap; the same for all if that is the first.
     score: f64,
 }
@@ -29,7 +34,8 @@ impl Scored {
     fn new(counted: Counted, in_query: u32, in_document: u32) -> Scored {
         let Counted { address, overlap, .. } = counted;
         let overlap = Overlap::new(overlap, in_query, in_document);
-        Scored { address, id: String::new(), overlap, weighted: None, score: 0.0 }
+        let (id, weighted, similarity) = (String::new(), None, None);
+        Scored { address, id, overlap, weighted, similarity, score: 0.0 }
     }
 
     /// The same with the weight of what is shared; `in_query` is the weight of the query.
@@ -59,24 +65,25 @@ impl Scored {
     }
 }
 
-/// The least overlap with which a document can meet the query's thresholds, if the query has
-/// `in_query` distinct fingerprints.
-pub fn overlap_min(query: &Query, in_query: u32) -> u32 {
+/// The least overlap with which a document can meet the query's thresholds, if the query has this size.
+pub fn overlap_min(query: &Query, sampling: Sampling, own: Size) -> u32 {
     // Resemblance is at most containment, because both sets together are no smaller than one.
     let share = query.min_containment.max(query.min_resemblance);
-    least_overlap(share, in_query).max(query.min_overlap)
+    let least = if share > 0.0 { sampling.least_shared(share, own) } else { 1 };
+    least.max(query.min_overlap)
 }
 
-/// Those of the candidates that meet the query's thresholds, in no order and without their ids.
+/// Those of the candidates that may meet the query's thresholds, in no order and without their ids.
 ///
-/// `in_query` is the number of the query's distinct fingerprints, `found` what was found of them.
+/// `subject` is the query, `found` what was found of it.
 pub fn scored(
     searcher: &Searcher,
     candidates: &[Counted],
-    in_query: u32,
+    (subject, sampling): (&Resolved, Sampling),
     found: &Found,
     query: &Query,
 ) -> Result<Vec<Scored>> {
+    let in_query = subject.keys.len() as u32;
     let mut hits = Vec::with_capacity(candidates.len());
     let weight_in_query: u64 = found.weights.iter().sum();
     searcher.for_each_size(candidates, |&candidate, size| {
@@ -86,11 +93,22 @@ pub fn scored(
             false => scored,
         });
     })?;
-    hits.retain(|hit| {
-        hit.overlap.shared >= query.min_overlap.max(1)
-            && hit.overlap.containment() >= query.min_containment
-            && hit.overlap.resemblance() >= query.min_resemblance
-    });
+    hits.retain(|hit| hit.overlap.shared >= query.min_overlap.max(1));
+    if query.is_of_texts() {
+        let own = sampling.size(in_query, || Ok::<_, Error>(subject.tokens))?;
+        let mut may_be = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let other = searcher.size_by(sampling, hit.address, hit.overlap.in_b)?;
+            let all = [own.is_all, other.is_all];
+            let (contained, alike) = (query.min_containment, query.min_resemblance);
+            if (contained == 0.0 || sampling.may_contain_a(contained, hit.overlap, all))
+                && (alike == 0.0 || sampling.may_resemble(alike, hit.overlap, all))
+            {
+                may_be.push(hit);
+            }
+        }
+        hits = may_be;
+    }
     if query.is_weighed() {
         let share = query.least_weighted();
         hits.retain(|hit| hit.weighted.is_some_and(|weighted| weighted.containment() >= share));

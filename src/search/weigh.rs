@@ -56,8 +56,8 @@ impl WeightedOverlap {
     /// The measures of a hit.
     pub fn measures(self) -> Weighted {
         Weighted {
-            containment: self.containment(),
-            containment_in_query: self.containment_in_query(),
+            containment_of_query: self.containment(),
+            containment_of_hit: self.containment_in_query(),
             resemblance: self.resemblance(),
         }
     }

@@ -34,11 +34,10 @@ proptest! {
         first in 0u64..1_000_000,
         contained in prop::option::of(0.5f64..1.0),
         passage in prop::option::of(Just(5usize)),
-        near_estimated in prop::option::of(0.4f64..0.8),
     ) {
         let documents: Vec<Document> = (first..first + 3000).map(document).collect();
         let kept =
-            DedupOptions { near: Some(0.6), near_estimated, contained, passage, ..stream::exact() };
+            DedupOptions { near: Some(0.6), contained, passage, ..stream::exact() };
         let (expected, count) = verdicts(&documents, &kept);
         let is_kept = |verdict: &&Verdict| matches!(verdict, Verdict::Kept { .. });
         prop_assert_eq!(expected.iter().filter(is_kept).count() as u64, count);

@@ -148,7 +148,7 @@ impl Weights {
 }
 
 fn measures(weighted: WeightedPair) -> [f64; 3] {
-    [weighted.containment_a_in_b, weighted.containment_b_in_a, weighted.resemblance]
+    [weighted.containment_of_a, weighted.containment_of_b, weighted.resemblance]
 }
 
 /// As [`naive`] gives it; each pair once.
@@ -243,9 +243,9 @@ proptest! {
         for report in &reports {
             let (a, b) = (&held[&report.a].0, &held[&report.b].0);
             let overlap = f64::from(report.overlap);
-            prop_assert_eq!(report.containment_a_in_b, overlap / a.len() as f64);
-            prop_assert_eq!(report.containment_b_in_a, overlap / b.len() as f64);
-            prop_assert_eq!(report.resemblance, overlap / a.union(b).count() as f64);
+            prop_assert_eq!(report.similarity.containment_of_a, overlap / a.len() as f64);
+            prop_assert_eq!(report.similarity.containment_of_b, overlap / b.len() as f64);
+            prop_assert_eq!(report.similarity.resemblance, overlap / a.union(b).count() as f64);
         }
         // The same in the same order with another number of threads.
         let other = PairOptions { threads: threads + 1, ..options };
@@ -325,7 +325,7 @@ proptest! {
             expected.sort_by(|one, other| {
                 score(other).total_cmp(&score(one))
                     .then(other.overlap.cmp(&one.overlap))
-                    .then(other.resemblance.total_cmp(&one.resemblance))
+                    .then(other.similarity.resemblance.total_cmp(&one.similarity.resemblance))
             });
             expected.truncate(limit);
             let best = (rank, limit);
@@ -380,7 +380,7 @@ proptest! {
         let options = PairOptions { thresholds, ..PairOptions::default() };
         let reports = found(&searcher, None, &options);
         prop_assert_eq!(as_found(&reports, true), naive(&held, None, &options, |_| false));
-        prop_assert!(reports.iter().all(|pair| pair.resemblance <= 1.0));
+        prop_assert!(reports.iter().all(|pair| pair.similarity.resemblance <= 1.0));
     }
 
     #[test]

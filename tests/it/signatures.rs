@@ -109,7 +109,6 @@ fn answers(index: &Index) -> Vec<String> {
     let thresholds = Thresholds { containment: 0.2, ..Thresholds::default() };
     let options = PairOptions {
         thresholds,
-        estimates,
         passages: true,
         relative: true,
         weighted: true,
@@ -193,12 +192,7 @@ fn a_union_without_signatures_answers_as_one_with_them() {
 
 #[test]
 fn a_stream_is_deduplicated_with_stored_signatures_and_without() {
-    let options = DedupOptions {
-        near: Some(0.3),
-        near_estimated: Some(0.4),
-        contained: Some(0.5),
-        ..stream::exact()
-    };
+    let options = DedupOptions { near: Some(0.3), contained: Some(0.5), ..stream::exact() };
     // The first half has been committed when the second is decided.
     let [with, without] = both(SCHEMES[0]).map(|config| {
         let index = of(config, documents().into_iter().step_by(2));

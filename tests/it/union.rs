@@ -89,7 +89,7 @@ fn all_pairs(searcher: &Searcher) -> Vec<Value> {
     let snapshot = searcher.snapshot();
     pairs(searcher, None, &options, 0, &stop, &mut |_, pairs| {
         for pair in pairs {
-            let PairReport { mut a, mut b, overlap, resemblance, index_a, index_b, .. } =
+            let PairReport { mut a, mut b, overlap, similarity, index_a, index_b, .. } =
                 pair.report(snapshot, snapshot)?;
             for (id, index) in [(&a, index_a), (&b, index_b)] {
                 let expected = snapshot.is_union().then(|| format!("part {}", part_of(id)));
@@ -99,7 +99,7 @@ fn all_pairs(searcher: &Searcher) -> Vec<Value> {
             if a > b {
                 std::mem::swap(&mut a, &mut b);
             }
-            found.push(json!([a, b, overlap, resemblance]));
+            found.push(json!([a, b, overlap, similarity.resemblance]));
         }
         Ok(())
     })

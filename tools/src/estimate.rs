@@ -226,10 +226,11 @@ fn report(spec: &str, pairs: &[(String, String)], texts: &HashMap<String, String
         let truths = [truth.resemblance(), truth.containment()];
         let said = [
             [found.resemblance(), estimate.resemblance, verified[0]],
-            [found.containment(), estimate.containment_a_in_b, verified[1]],
+            [found.containment(), estimate.containment_of_a, verified[1]],
         ];
         let off = (estimate.resemblance - truths[0]).abs();
-        let within = [1.0, 2.0].map(|times| off <= times * estimate.error + 1e-9);
+        let within =
+            [1.0, 2.0].map(|times| off <= times * estimate.standard_error.unwrap_or(0.0) + 1e-9);
         let tenth = (truths[0] * 10.0) as usize;
         rows[tenth].add(&truths, &said, within);
         if (RANGE.0..=RANGE.1).contains(&truths[0]) {

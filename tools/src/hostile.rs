@@ -132,7 +132,7 @@ impl Hostile {
                 documents,
                 boilerplate: Vec::new(),
                 limit: 20,
-                min_estimated_resemblance: 0.0,
+                min_resemblance: 0.0,
                 min_passage: None,
             };
             row("pairwise", &mut || client.pairwise(&handful).map(drop))?;

@@ -169,7 +169,8 @@ impl Compare {
 fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let Comparison { overlap, passages, .. } = comparison;
-    let (a, b) = (comparison.containment_a_in_b, comparison.containment_b_in_a);
+    let similarity = &comparison.similarity;
+    let (a, b) = (similarity.containment_of_a, similarity.containment_of_b);
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
     line!(
         out,
@@ -177,7 +178,7 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
          common{category}; {}",
         names[0],
         names[1],
-        comparison.resemblance,
+        similarity.resemblance,
         counted((*overlap).into(), "fingerprint"),
         counted(passages.len() as u64, "passage")
     )?;

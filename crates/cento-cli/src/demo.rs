@@ -156,9 +156,9 @@ fn striking_pairs(searcher: &Searcher, root: &Path) -> cento::Result<Vec<Pair>> 
         let id = searcher.snapshot().id(address)?;
         let query = Query { min_resemblance: 0.3, min_overlap: 10, ..Query::id(&id) };
         for hit in searcher.search(&query)?.hits {
-            if hit.resemblance < 0.98 && package(&hit.id, root) != package(&id, root) {
-                let (overlap, resemblance) = (hit.overlap, hit.resemblance);
-                pairs.push(Pair { a: id.clone(), b: hit.id, overlap, resemblance });
+            let resemblance = hit.similarity.resemblance;
+            if resemblance < 0.98 && package(&hit.id, root) != package(&id, root) {
+                pairs.push(Pair { a: id.clone(), b: hit.id, overlap: hit.overlap, resemblance });
             }
         }
     }
@@ -259,7 +259,8 @@ fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Wri
         let place = hit.passages.iter().flatten().next().map(|passage| passage.hit);
         let place = place.map(|(start, end)| format!(", bytes {start} to {end}"));
         let name = shown(&hit.id, root);
-        line!(out, "  {:>11.2}  {name}{}", hit.containment, place.unwrap_or_default())?;
+        let contained = hit.similarity.containment_of_query;
+        line!(out, "  {contained:>11.2}  {name}{}", place.unwrap_or_default())?;
     }
     line!(out)?;
     line!(out, "Answered in {} us.", answer.took_us)?;

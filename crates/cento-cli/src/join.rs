@@ -13,16 +13,12 @@ use cento::search::Searcher;
 /// The thresholds of a pair.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ThresholdArgs {
-    /// Minimum share of one document that the other contains, 0 to 1.
+    /// Minimum share of the text of one document that the other contains, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_containment: Option<f64>,
-    /// Minimum resemblance of a pair, 0 to 1.
+    /// Minimum resemblance of the texts of a pair, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_resemblance: Option<f64>,
-    /// Minimum estimated resemblance of the texts themselves, 0 to 1; that of fingerprints, which
-    /// --min-resemblance is about, is lower for most schemes.
-    #[arg(long, value_name = "X", value_parser = parse_share)]
-    min_estimated_resemblance: Option<f64>,
     /// Minimum share of one document's fingerprints that the other contains, weighted by rarity, 0 to
     /// 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
@@ -41,18 +37,12 @@ impl ThresholdArgs {
         let ThresholdArgs {
             min_containment,
             min_resemblance,
-            min_estimated_resemblance,
             min_weighted_containment,
             min_weighted_resemblance,
             min_overlap,
         } = *self;
-        let shares = [
-            min_containment,
-            min_resemblance,
-            min_estimated_resemblance,
-            min_weighted_containment,
-            min_weighted_resemblance,
-        ];
+        let shares =
+            [min_containment, min_resemblance, min_weighted_containment, min_weighted_resemblance];
         if min_overlap.is_none() && shares.iter().all(Option::is_none) {
             return Thresholds { overlap: 1, containment, resemblance, ..Thresholds::default() };
         }
@@ -60,7 +50,6 @@ impl ThresholdArgs {
             overlap: min_overlap.unwrap_or(1),
             containment: min_containment.unwrap_or(0.0),
             resemblance: min_resemblance.unwrap_or(0.0),
-            estimated_resemblance: min_estimated_resemblance.unwrap_or(0.0),
             weighted_containment: min_weighted_containment.unwrap_or(0.0),
             weighted_resemblance: min_weighted_resemblance.unwrap_or(0.0),
         }

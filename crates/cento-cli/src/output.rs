@@ -52,6 +52,11 @@ pub fn named(id: &str, index: Option<&str>) -> String {
     index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
 }
 
+/// Writes a share, 0 to 1: with a ~ before it if it is an estimate.
+pub fn share(share: f64, is_exact: bool) -> String {
+    format!("{}{share:.3}", if is_exact { "" } else { "~" })
+}
+
 /// Formats a number of bytes in the unit that fits.
 pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()

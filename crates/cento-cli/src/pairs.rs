@@ -147,7 +147,6 @@ impl Pairs {
             relative: self.relative,
             margin_min: self.min_margin,
             weighted: false,
-            estimates: self.format == Format::Json,
             passages: self.passages || self.handout.is_asked(),
             min_passage: self.min_passage,
             threads: self.join.threads(),
@@ -265,7 +264,7 @@ impl Pairs {
             run = value.into_iter().fold(run, |run, value| run.with(name, value));
         }
         let pairs = found.into_iter().map(|pair| {
-            let resemblance = pair.resemblance;
+            let resemblance = pair.similarity.resemblance;
             (pair, resemblance)
         });
         let joined = match (against, &self.against) {
@@ -279,7 +278,7 @@ impl Pairs {
         let joined = Joined {
             compared: snapshot.documents() + of_other,
             measure: format!(
-                "resemblance, the share of all fingerprints that both have; by {rank}"
+                "resemblance, the share of the runs of words of both that both have; by {rank}"
             ),
             ..joined
         };
@@ -293,7 +292,7 @@ impl Pairs {
     /// A number for what will be written: that of another index or with other options differs.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
         // Threads change nothing; boilerplate is taken by its name. What is ranked is written nowhere
-        // else, and estimates are written if the format has them.
+        // else.
         let PairOptions {
             thresholds,
             scope,
@@ -303,14 +302,12 @@ impl Pairs {
             relative,
             margin_min,
             weighted,
-            estimates: _,
             threads: _,
         } = options;
         let Thresholds {
             overlap,
             containment,
             resemblance,
-            estimated_resemblance,
             weighted_containment,
             weighted_resemblance,
         } = thresholds;
@@ -331,7 +328,6 @@ impl Pairs {
             ("overlap", overlap.to_string()),
             ("containment", containment.to_string()),
             ("resemblance", resemblance.to_string()),
-            ("estimated_resemblance", estimated_resemblance.to_string()),
             ("weighted_containment", weighted_containment.to_string()),
             ("weighted_resemblance", weighted_resemblance.to_string()),
             ("weighted", weighted.to_string()),
@@ -439,13 +435,14 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
         return writeln!(out, "{}", terminal::json(pair)?);
     }
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
+    let share = |share| output::share(share, pair.similarity.exact);
     let margin = pair.margin.map_or(String::new(), |margin| format!("{margin:+.3} "));
     line!(
         out,
-        "{margin}{:.3} {:.3} {:.3} {:>6} {category}  {}  {}",
-        pair.containment_a_in_b,
-        pair.containment_b_in_a,
-        pair.resemblance,
+        "{margin}{} {} {} {:>6} {category}  {}  {}",
+        share(pair.similarity.containment_of_a),
+        share(pair.similarity.containment_of_b),
+        share(pair.similarity.resemblance),
         pair.overlap,
         named(&pair.a, pair.index_a.as_deref()),
         named(&pair.b, pair.index_b.as_deref())
@@ -454,8 +451,8 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
         line!(
             out,
             "{:.3} {:.3} {:.3} weighted",
-            weighted.containment_a_in_b,
-            weighted.containment_b_in_a,
+            weighted.containment_of_a,
+            weighted.containment_of_b,
             weighted.resemblance
         )?;
     }

@@ -51,7 +51,6 @@ pub fn with_thresholds(run: Run, thresholds: &Thresholds) -> Run {
         overlap,
         containment,
         resemblance,
-        estimated_resemblance,
         weighted_containment,
         weighted_resemblance,
     } = thresholds;
@@ -59,7 +58,6 @@ pub fn with_thresholds(run: Run, thresholds: &Thresholds) -> Run {
     for (name, value) in [
         ("min-containment", containment),
         ("min-resemblance", resemblance),
-        ("min-estimated-resemblance", estimated_resemblance),
         ("min-weighted-containment", weighted_containment),
         ("min-weighted-resemblance", weighted_resemblance),
     ] {

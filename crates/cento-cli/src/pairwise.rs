@@ -29,8 +29,8 @@ use cento_source::{AddOptions, check_there};
 /// Show the most similar pairs of a few files.
 ///
 /// The pairwise test of Finkel et al. (2002), section 2.6: compares all files of a directory, or of
-/// a tar or zip archive, with each other. The similarity is symmetric: twice the number of common
-/// fingerprints, divided by the sum of both numbers. Keeps no index. Files that cannot be compared,
+/// a tar or zip archive, with each other. The similarity is symmetric: twice the number of runs of words that
+/// both texts have, divided by the sum of the numbers that each has. Keeps no index. Files that cannot be compared,
 /// because they are empty or not text, are reported, and the exit status is then 2.
 ///
 /// Of eight documents or more each pair also has its margin: its resemblance less that of the sixth
@@ -51,9 +51,9 @@ pub struct Pairwise {
     /// Minimum symmetric similarity of a pair, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_similarity: f64,
-    /// Minimum estimated resemblance of the texts themselves, 0 to 1.
+    /// Minimum resemblance of the texts of a pair, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_estimated_resemblance: f64,
+    min_resemblance: f64,
     /// Minimum margin of a pair, -1 to 1.
     #[arg(long, value_name = "X", value_parser = parse_margin, allow_negative_numbers = true)]
     min_margin: Option<f64>,
@@ -120,11 +120,8 @@ impl Pairwise {
         check_there(&self.paths)?;
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
-        let config = self.config.config_of(
-            self.min_passage.is_some() || self.handout.is_asked(),
-            &self.paths,
-            &self.source.options(),
-        )?;
+        // Texts decide, so they are stored.
+        let config = self.config.config_of(true, &self.paths, &self.source.options())?;
         let index = Index::create(dir.path().join("index"), config)?;
         let added = match self.by {
             By::File => self.add_files(&index, &stop)?,
@@ -142,8 +139,7 @@ impl Pairwise {
             // The report counts all of them.
             limit: if self.handout.is_asked() { usize::MAX } else { self.limit },
             similarity_min: self.min_similarity,
-            estimated_resemblance_min: self.min_estimated_resemblance,
-            estimates: self.format == Format::Json,
+            resemblance_min: self.min_resemblance,
             margin_min: self.min_margin,
             by_margin: self.relative,
             min_passage: self.min_passage,
@@ -184,6 +180,7 @@ impl Pairwise {
         run = run.with("scheme", &self.config.scheme).with("limit", self.limit);
         run = run.with("analyzer", &searcher.snapshot().config().analyzer);
         run = handout::unless(run, "min-similarity", &self.min_similarity, &0.0);
+        run = handout::unless(run, "min-resemblance", &self.min_resemblance, &0.0);
         if let Some(least) = self.min_passage {
             run = run.with("min-passage", least);
         }

@@ -31,8 +31,9 @@ use cento_source::{Item, Origins};
 
 /// Find the documents that share text with a query.
 ///
-/// Shows the hits with the most fingerprints in common first, unless --rank says otherwise. `containment` is the share of the
-/// query that is in the hit, `in query` the share of the hit that is in the query.
+/// Shows the hits with the most fingerprints in common first, unless --rank says otherwise. `of query` is the
+/// share of the text of the query that is in the hit, `of hit` the share of the hit that is in the query, by runs of
+/// words. Numbers with a ~ are estimates.
 #[derive(Debug, Args)]
 pub struct Search {
     #[command(flatten)]
@@ -50,16 +51,12 @@ pub struct Search {
     /// Use a signature made by `cento fingerprint --format json` as the query.
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
-    /// Minimum share of the query that a hit contains, 0 to 1.
+    /// Minimum share of the text of the query that a hit contains, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_containment: f64,
-    /// Minimum resemblance of a hit, 0 to 1.
+    /// Minimum resemblance of the texts of the query and a hit, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
     min_resemblance: f64,
-    /// Minimum estimated resemblance of the texts themselves, 0 to 1; that of fingerprints, which
-    /// --min-resemblance is about, is lower for most schemes.
-    #[arg(long, value_name = "X", default_value = "0", value_parser = parse_share)]
-    min_estimated_resemblance: f64,
     /// Minimum number of fingerprints in common.
     #[arg(long, value_name = "N", default_value = "1")]
     min_overlap: u32,
@@ -321,7 +318,6 @@ impl Search {
         for (name, value) in [
             ("min-containment", self.min_containment),
             ("min-resemblance", self.min_resemblance),
-            ("min-estimated-resemblance", self.min_estimated_resemblance),
             ("min-weighted-containment", self.min_weighted_containment),
             ("min-weighted-resemblance", self.min_weighted_resemblance),
             ("min-similarity", self.min_similarity),
@@ -381,7 +377,6 @@ impl Search {
         Query {
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
-            min_estimated_resemblance: self.min_estimated_resemblance,
             min_overlap: self.min_overlap,
             min_weighted_containment: self.min_weighted_containment,
             min_weighted_resemblance: self.min_weighted_resemblance,
@@ -391,7 +386,7 @@ impl Search {
             filter: self.filter.clone(),
             max_df: self.max_df,
             budget: self.budget,
-            estimates: self.format == Format::Json,
+            estimates: true,
             passages: self.passages || self.handout.is_asked(),
             min_passage: self.min_passage,
             verify: self.verify.clone(),
@@ -502,29 +497,31 @@ fn print_human(answer: &Answer) -> io::Result<()> {
     let adds = if answer.explained.is_some() { "     adds" } else { "" };
     line!(
         out,
-        "{:>11} {:>9} {:>11} {:>8}{adds}  id",
-        "containment",
-        "in query",
+        "{:>9} {:>9} {:>11} {:>8}{adds}  id",
+        "of query",
+        "of hit",
         "resemblance",
         "overlap"
     )?;
     for hit in &answer.hits {
         let adds = hit.adds.map_or(String::new(), |adds| format!(" {adds:>8}"));
+        let similarity = &hit.similarity;
+        let share = |share| output::share(share, similarity.exact);
         line!(
             out,
-            "{:>11.3} {:>9.3} {:>11.3} {:>8}{adds}  {}",
-            hit.containment,
-            hit.containment_in_query,
-            hit.resemblance,
+            "{:>9} {:>9} {:>11} {:>8}{adds}  {}",
+            share(similarity.containment_of_query),
+            share(similarity.containment_of_hit),
+            share(similarity.resemblance),
             hit.overlap,
             output::named(&hit.id, hit.index.as_deref())
         )?;
         if let Some(weighted) = &hit.weighted {
             line!(
                 out,
-                "{:>11.3} {:>9.3} {:>11.3} weighted",
-                weighted.containment,
-                weighted.containment_in_query,
+                "{:>9.3} {:>9.3} {:>11.3} weighted",
+                weighted.containment_of_query,
+                weighted.containment_of_hit,
                 weighted.resemblance
             )?;
         }

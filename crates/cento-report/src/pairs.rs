@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use cento::join::pairs::PairReport;
-use cento::{Tokens, Unit};
+use cento::{Similarity, Tokens, Unit};
 use serde::Serialize;
 
 use crate::graph::{Cluster, clusters};
@@ -84,12 +84,9 @@ pub struct PairEntry {
     pub b: usize,
     /// How similar they are, 0 to 1.
     pub similarity: f64,
-    /// How much of the one is in the other, 0 to 1.
-    pub containment_a_in_b: f64,
-    /// How much of the other is in the one, 0 to 1.
-    pub containment_b_in_a: f64,
-    /// How much of both together is in both, 0 to 1.
-    pub resemblance: f64,
+    /// How similar their texts are, by runs of words.
+    #[serde(flatten)]
+    pub texts: Similarity,
     /// Distinct fingerprints in common.
     pub overlap: u32,
     /// How much more alike they are than others are to either.
@@ -188,9 +185,7 @@ fn entry(
         a,
         b,
         similarity,
-        containment_a_in_b: pair.containment_a_in_b,
-        containment_b_in_a: pair.containment_b_in_a,
-        resemblance: pair.resemblance,
+        texts: pair.similarity,
         overlap: pair.overlap,
         margin: pair.margin,
         too_short: pair.too_short,
@@ -208,7 +203,7 @@ pub(crate) mod tests {
     pub(crate) fn pair(a: &str, b: &str, similarity: f64) -> (PairReport, f64) {
         let report = json!({
             "a": a, "b": b, "overlap": 9, "fingerprints_a": 10, "fingerprints_b": 11, "tokens_a": 30, "tokens_b": 40,
-            "containment_a_in_b": 0.9, "containment_b_in_a": 0.8, "resemblance": similarity,
+            "containment_of_a": 0.9, "containment_of_b": 0.8, "resemblance": similarity, "exact": false,
             "category": null,
             "passages": [{"query": [0, 4], "hit": [1, 5], "tokens": 4, "similarity": 0.5}],
         });

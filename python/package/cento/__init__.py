@@ -5,7 +5,7 @@
 >>> with index.writer() as w:
 ...     w.add("a", "a text that is long enough to have some words in common with others")
 >>> for hit in index.search("long enough to have some words in common", passages=True):
-...     print(hit.id, hit.containment, hit.passages)
+...     print(hit.id, hit.containment_of_query, hit.passages)
 
 Long calls release the GIL, use several threads, and end within a second of Ctrl-C.
 """
@@ -49,7 +49,6 @@ from ._types import (
     Comparison,
     Cut,
     Document,
-    Estimate,
     Family,
     Hit,
     Joined,
@@ -80,7 +79,6 @@ __all__ = [
     "Deduper",
     "Document",
     "Error",
-    "Estimate",
     "Family",
     "Hit",
     "Id",

@@ -161,7 +161,6 @@ class Index:
         limit: int = 10,
         min_containment: float = 0.0,
         min_resemblance: float = 0.0,
-        min_estimated_resemblance: float = 0.0,
         min_overlap: int = 1,
         min_weighted_containment: float = 0.0,
         min_weighted_resemblance: float = 0.0,
@@ -189,13 +188,12 @@ class Index:
             id: the stored document to look for, which is not among the hits; or
             signature: what :func:`cento.sign` or :meth:`sign` made of a text.
             limit: The number of hits, at most.
-            min_containment: The least share of the query that a hit has, 0 to 1.
-            min_resemblance: The least resemblance, 0 to 1.
-            min_estimated_resemblance: The least estimated resemblance of the texts themselves, 0
-                to 1, for schemes that can estimate it.
+            min_containment: The least share of the text of the query that a hit has, 0 to 1.
+            min_resemblance: The least resemblance of the texts, 0 to 1.
             min_overlap: The least number of distinct fingerprints in common.
-            min_weighted_containment: As ``min_containment``, with rare fingerprints counting more.
-            min_weighted_resemblance: As ``min_resemblance``, with rare fingerprints counting more.
+            min_weighted_containment: The least share of the weight of fingerprints, of
+                which rare ones have more.
+            min_weighted_resemblance: The least resemblance of the weights of fingerprints.
             rank: By what hits are ranked. ``weight`` and ``passages`` find rewritten text.
             candidates: The documents in which ``rank="passages"`` looks for passages.
             filter: Only documents whose meta, id or time match, such as
@@ -207,7 +205,8 @@ class Index:
             min_passage: Only hits with a passage of so many tokens; shorter ones are not shown.
             verify: A measure (:func:`cento.measures`) of both texts for each hit.
             min_similarity: The least similarity by ``verify``, 0 to 1.
-            estimates: Give the estimated similarity of the texts themselves.
+            estimates: Estimate the similarity by the positions of what is shared, more precisely
+                than by counts.
             cover: Find the fewest documents that together explain the query.
             best: Find the one passage that is most like the query.
             bytes: Give the places of passages in bytes of UTF-8 instead of code points.
@@ -232,7 +231,6 @@ class Index:
         limit: int = ...,
         min_containment: float = ...,
         min_resemblance: float = ...,
-        min_estimated_resemblance: float = ...,
         min_overlap: int = ...,
         rank: Rank = ...,
         filter: str | None = ...,
@@ -255,7 +253,6 @@ class Index:
         limit: int = ...,
         min_containment: float = ...,
         min_resemblance: float = ...,
-        min_estimated_resemblance: float = ...,
         min_overlap: int = ...,
         rank: Rank = ...,
         filter: str | None = ...,
@@ -277,7 +274,6 @@ class Index:
         limit: int = 10,
         min_containment: float = 0.0,
         min_resemblance: float = 0.0,
-        min_estimated_resemblance: float = 0.0,
         min_overlap: int = 1,
         rank: Rank = "overlap",
         filter: str | None = None,
@@ -296,7 +292,8 @@ class Index:
             texts: The texts, all of which are held in memory.
             threads: The number of threads; as many as there are processors if not given.
             to_arrow: Return one table of all hits: ``query`` (the number of the text, from 0),
-                ``rank`` (from 1), ``id``, ``overlap``, ``containment``, ``containment_in_query``,
+                ``rank`` (from 1), ``id``, ``overlap``, ``fingerprints``, ``containment_of_query``,
+                ``containment_of_hit``, ``standard_error``, ``exact``,
                 ``resemblance``, ``meta`` (JSON), ``passages`` (a list of structs; null if they were
                 not asked for).
 
@@ -316,7 +313,6 @@ class Index:
         against: Index | None = ...,
         min_containment: float | None = ...,
         min_resemblance: float | None = ...,
-        min_estimated_resemblance: float | None = ...,
         min_weighted_containment: float | None = ...,
         min_weighted_resemblance: float | None = ...,
         min_overlap: int | None = ...,
@@ -327,7 +323,6 @@ class Index:
         weighted: bool = ...,
         relative: bool = ...,
         min_margin: float | None = ...,
-        estimates: bool = ...,
         passages: bool = ...,
         min_passage: int | None = ...,
         max_df: float | str | None = ...,
@@ -343,7 +338,6 @@ class Index:
         against: Index | None = ...,
         min_containment: float | None = ...,
         min_resemblance: float | None = ...,
-        min_estimated_resemblance: float | None = ...,
         min_weighted_containment: float | None = ...,
         min_weighted_resemblance: float | None = ...,
         min_overlap: int | None = ...,
@@ -354,7 +348,6 @@ class Index:
         weighted: bool = ...,
         relative: bool = ...,
         min_margin: float | None = ...,
-        estimates: bool = ...,
         passages: bool = ...,
         min_passage: int | None = ...,
         max_df: float | str | None = ...,
@@ -369,7 +362,6 @@ class Index:
         against: Index | None = None,
         min_containment: float | None = None,
         min_resemblance: float | None = None,
-        min_estimated_resemblance: float | None = None,
         min_weighted_containment: float | None = None,
         min_weighted_resemblance: float | None = None,
         min_overlap: int | None = None,
@@ -380,7 +372,6 @@ class Index:
         weighted: bool = False,
         relative: bool = False,
         min_margin: float | None = None,
-        estimates: bool = False,
         passages: bool = False,
         min_passage: int | None = None,
         max_df: float | str | None = None,
@@ -400,10 +391,10 @@ class Index:
                 one and one of that.
             min_containment: The least share of either document that the other has, 0 to 1. Without
                 any threshold it is 0.1.
-            min_resemblance: The least resemblance, 0 to 1.
-            min_estimated_resemblance: The least estimated resemblance of the texts, 0 to 1.
-            min_weighted_containment: As ``min_containment``, with rare fingerprints counting more.
-            min_weighted_resemblance: As ``min_resemblance``, with rare fingerprints counting more.
+            min_resemblance: The least resemblance of the texts, 0 to 1.
+            min_weighted_containment: The least share of the weight of fingerprints, of
+                which rare ones have more.
+            min_weighted_resemblance: The least resemblance of the weights of fingerprints.
             min_overlap: The least number of fingerprints in common.
             rank: Give the best pairs first, by the overlap, the weighted resemblance or the tokens
                 in passages; all are found before the first is given.
@@ -413,7 +404,6 @@ class Index:
             weighted: Give the measures weighted by rarity.
             relative: Give the margin of each pair.
             min_margin: The least margin, -1 to 1.
-            estimates: Give the estimated similarity of the texts themselves.
             passages: Give the passages in common.
             min_passage: Only pairs with a passage of so many tokens.
             max_df: As for the index, for this call.
@@ -438,7 +428,6 @@ class Index:
         *,
         min_containment: float | None = None,
         min_resemblance: float | None = None,
-        min_estimated_resemblance: float | None = None,
         min_weighted_containment: float | None = None,
         min_weighted_resemblance: float | None = None,
         min_overlap: int | None = None,
@@ -452,10 +441,10 @@ class Index:
 
         Args:
             min_containment: The least share of either document that the other has, 0 to 1.
-            min_resemblance: The least resemblance, 0 to 1; 0.5 without any threshold.
-            min_estimated_resemblance: The least estimated resemblance of the texts, 0 to 1.
-            min_weighted_containment: As ``min_containment``, with rare fingerprints counting more.
-            min_weighted_resemblance: As ``min_resemblance``, with rare fingerprints counting more.
+            min_resemblance: The least resemblance of the texts, 0 to 1; 0.5 without any threshold.
+            min_weighted_containment: The least share of the weight of fingerprints, of
+                which rare ones have more.
+            min_weighted_resemblance: The least resemblance of the weights of fingerprints.
             min_overlap: The least number of fingerprints in common.
             linkage: Members resemble the representative (``star``) or some member (``single``),
                 which makes chains.

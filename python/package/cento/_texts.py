@@ -88,14 +88,12 @@ class DedupOptions(TypedDict, total=False):
     """
 
     min_resemblance: float | None
-    """The least resemblance to a document before, 0 to 1, of a duplicate; 0.8 if not given."""
+    """The least resemblance of the texts of a duplicate and a document before, 0 to 1; 0.8 if not
+    given."""
     min_containment: float | None
     """Also drop a document if one before contains so much of it, 0 to 1."""
-    min_estimated_resemblance: float | None
-    """The least estimated resemblance of the texts themselves, 0 to 1, in place of
-    ``min_resemblance``."""
     exact: bool | None
-    """Drop only documents with the same text; without any of the three before."""
+    """Drop only documents with the same text; without either of the two before."""
     cut_passages: int | None
     """Cut out runs of at least so many tokens, 5 or more, that a document before has."""
     against: Sequence[str | os.PathLike[str]] | None

@@ -75,27 +75,13 @@ class Passage(_Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate(_Shown):
-    """How similar the texts themselves are, of which fingerprints are a sample."""
-
-    resemblance: float
-    """The resemblance of the texts' sets of runs of tokens, 0 to 1."""
-    containment: float
-    """How much of the query, or the first text, is in the other, 0 to 1."""
-    containment_in_query: float
-    """The reverse, 0 to 1."""
-    error: float
-    """The standard error of ``resemblance``."""
-
-
-@dataclass(frozen=True, slots=True)
 class Weighted(_Shown):
     """The measures of a hit or a pair, with fingerprints weighted by their rarity, 0 to 1."""
 
-    containment: float
-    """How much of the weight of the query, or the first document, is in the other."""
-    containment_in_query: float
-    """The reverse."""
+    containment_of_a: float
+    """The share of the weight of the query, or the first document, that the other has."""
+    containment_of_b: float
+    """The share of the weight of the hit, or the second document, that the other has."""
     resemblance: float
 
 
@@ -107,20 +93,25 @@ class Hit(_Shown):
     """The id; that of a document that was added with a whole number is its digits."""
     overlap: int
     """Distinct fingerprints in common."""
-    containment: float
-    """How much of the query is in the document, 0 to 1."""
-    containment_in_query: float
-    """How much of the document is in the query, 0 to 1."""
+    fingerprints: int
+    """Distinct fingerprints of the document."""
+    containment_of_query: float
+    """The share of the text of the query that the document has, 0 to 1."""
+    containment_of_hit: float
+    """The share of the text of the document that the query has, 0 to 1."""
     resemblance: float
-    """How much of both together is in both, 0 to 1."""
+    """The share of both texts together that both have, 0 to 1."""
+    standard_error: float | None = None
+    """The standard error of ``resemblance`` if that is an estimate; 0 if it is exact; ``None`` for
+    schemes that only compare sketches."""
+    exact: bool = False
+    """Whether the numbers are those of the texts, rather than estimates."""
     meta: Mapping[str, Any] = field(default_factory=lambda: dict[str, Any](), hash=False)
     """What was added with the document."""
     passages: tuple[Passage, ...] = ()
     """The passages in common, in the order of the query; empty if they were not asked for."""
     passages_complete: bool | None = None
     """Whether these are all; ``None`` if they were not asked for."""
-    estimate: Estimate | None = None
-    """The similarity of the texts themselves, if it was asked for and the scheme can say."""
     weighted: Weighted | None = None
     """The measures weighted by rarity, if the query needs them."""
     passage_tokens: int | None = None
@@ -151,17 +142,11 @@ def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[Passa
 
 def _either_way(found: dict[str, Any]) -> tuple[float, float]:
     """Both containments, as a hit or a pair names them."""
-    ab, ba = found.get("containment_a_in_b"), found.get("containment_b_in_a")
+    a, b = found.get("containment_of_a"), found.get("containment_of_b")
     return (
-        found["containment"] if ab is None else ab,
-        found["containment_in_query"] if ba is None else ba,
+        found["containment_of_query"] if a is None else a,
+        found["containment_of_hit"] if b is None else b,
     )
-
-
-def _estimate(found: dict[str, Any] | None) -> Estimate | None:
-    if found is None:
-        return None
-    return Estimate(found["resemblance"], *_either_way(found), found["error"])
 
 
 def _weighted(found: dict[str, Any] | None) -> Weighted | None:
@@ -171,13 +156,15 @@ def _weighted(found: dict[str, Any] | None) -> Weighted | None:
 def _hit(
     id: str,
     overlap: int,
-    containment: float,
-    containment_in_query: float,
+    fingerprints: int,
+    containment_of_query: float,
+    containment_of_hit: float,
     resemblance: float,
+    standard_error: float | None,
+    exact: bool,
     meta: dict[str, Any],
     passages: Iterable[tuple[tuple[int, int], tuple[int, int], int, float, Unit]],
     passages_complete: bool | None,
-    estimate: tuple[float, float, float, float] | None,
     weighted: tuple[float, float, float] | None,
     passage_tokens: int | None,
     adds: int | None,
@@ -186,13 +173,15 @@ def _hit(
     return Hit(
         id,
         overlap,
-        containment,
-        containment_in_query,
+        fingerprints,
+        containment_of_query,
+        containment_of_hit,
         resemblance,
+        standard_error,
+        exact,
         meta,
         tuple(Passage(*each) for each in passages),
         passages_complete,
-        None if estimate is None else Estimate(*estimate),
         None if weighted is None else Weighted(*weighted),
         passage_tokens,
         adds,
@@ -268,17 +257,17 @@ class Answer:
         return self.hits[at]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{hit.id!r}: {hit.containment:.3f}" for hit in self.hits[:5])
+        shown = ", ".join(f"{hit.id!r}: {hit.containment_of_query:.3f}" for hit in self.hits[:5])
         more = ", ..." if len(self.hits) > 5 else ""
         return f"<Answer: {len(self.hits)} hits {{{shown}{more}}}>"
 
     def _repr_html_(self) -> str:
-        heads = ["id", "containment", "in query", "resemblance", "overlap", "passages"]
+        heads = ["id", "of query", "of hit", "resemblance", "overlap", "passages"]
         rows: list[list[object]] = [
             [
                 hit.id,
-                hit.containment,
-                hit.containment_in_query,
+                hit.containment_of_query,
+                hit.containment_of_hit,
                 hit.resemblance,
                 hit.overlap,
                 ", ".join(f"{a}-{b} in {c}-{d}" for a, b, c, d in map(_ends, hit.passages)),
@@ -345,16 +334,23 @@ class Pair(_Shown):
     b: str
     overlap: int
     """Distinct fingerprints in common."""
-    containment_a_in_b: float
-    """How much of ``a`` is in ``b``, 0 to 1."""
-    containment_b_in_a: float
-    """How much of ``b`` is in ``a``, 0 to 1."""
+    containment_of_a: float
+    """The share of the text of ``a`` that ``b`` has, 0 to 1."""
+    containment_of_b: float
+    """The share of the text of ``b`` that ``a`` has, 0 to 1."""
     resemblance: float
-    """How much of both together is in both, 0 to 1."""
+    """The share of both texts together that both have, 0 to 1."""
     fingerprints_a: int
     fingerprints_b: int
     tokens_a: int
     tokens_b: int
+    standard_error: float | None = None
+    """The standard error of ``resemblance`` if that is an estimate; 0 if it is exact; ``None`` for
+    schemes that only compare sketches."""
+    exact: bool = False
+    """Whether the numbers are those of the texts, rather than estimates."""
+    of_sketches: bool = False
+    """Whether the numbers are those of the scheme's sketches of the texts."""
     category: Category | None = None
     """The category of text reuse (Seo & Croft 2008, section 3.3)."""
     weighted: Weighted | None = None
@@ -365,7 +361,6 @@ class Pair(_Shown):
     """How far the pair stands out from its neighbours, -1 to 1, if it was asked for."""
     too_short: bool | None = None
     """Of programs: whether either is so short that independent ones are often equal."""
-    estimate: Estimate | None = None
     passages: tuple[Passage, ...] = ()
     """The passages in common, if they were asked for: ``query`` is in ``a``, ``hit`` in ``b``."""
     passages_complete: bool | None = None
@@ -385,9 +380,8 @@ class Pair(_Shown):
 def pair_of(line: str, is_bytes: bool) -> Pair:
     found: dict[str, Any] = json.loads(line)
     passages = _passages(found.pop("passages", None), is_bytes)
-    estimate = _estimate(found.pop("estimate", None))
     weighted = _weighted(found.pop("weighted", None))
-    return Pair(**found, passages=passages, estimate=estimate, weighted=weighted, _json=line)
+    return Pair(**found, passages=passages, weighted=weighted, _json=line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,9 +392,18 @@ class Member(_Shown):
     overlap: int
     """Distinct fingerprints in common with the representative."""
     resemblance: float
-    """Its resemblance to the representative, 0 to 1."""
-    estimate: Estimate | None = None
-    """How similar the texts themselves are, if the scheme can estimate it."""
+    """The resemblance of its text to that of the representative, 0 to 1."""
+    containment_of_a: float
+    """The share of the text of the representative that it has, 0 to 1."""
+    containment_of_b: float
+    """The share of its text that the representative has, 0 to 1."""
+    standard_error: float | None = None
+    """The standard error of ``resemblance`` if that is an estimate; 0 if it is exact; ``None`` for
+    schemes that only compare sketches."""
+    exact: bool = False
+    """Whether the numbers are those of the texts, rather than estimates."""
+    of_sketches: bool = False
+    """Whether the numbers are those of the scheme's sketches of the texts."""
     weighted: Weighted | None = None
     """The measures weighted by rarity, if clusters were made by them."""
 
@@ -434,7 +437,11 @@ def cluster_of(line: str) -> Cluster:
             id=member["id"],
             overlap=member["overlap"],
             resemblance=member["resemblance"],
-            estimate=_estimate(member.get("estimate")),
+            containment_of_a=member["containment_of_a"],
+            containment_of_b=member["containment_of_b"],
+            standard_error=member.get("standard_error"),
+            exact=member["exact"],
+            of_sketches=member.get("of_sketches", False),
             weighted=_weighted(member.get("weighted")),
         )
         for member in found.pop("members")
@@ -468,9 +475,15 @@ class Verdict(_Shown):
     index: str | None = None
     """The path of the index that has the other document, if several were compared with."""
     resemblance: float | None = None
-    """How much it resembles the other document, of ``near``."""
+    """The resemblance of its text to that of the other document, of ``near``."""
     containment: float | None = None
-    """How much of it is in the other document, of ``contained``."""
+    """The share of its text that the other document has, of ``contained``."""
+    exact: bool | None = None
+    """Whether both texts were compared, of ``near`` and ``contained``."""
+    standard_error: float | None = None
+    """The standard error of the resemblance, if it is an estimate."""
+    of_sketches: bool = False
+    """Whether the similarity is that of the scheme's sketches of the texts."""
     kept_as: str | None = None
     """The id that it has in the index, if another document had its own."""
     cut: tuple[Cut, ...] = ()
@@ -510,9 +523,14 @@ class Comparison:
 
     overlap: int
     """Distinct fingerprints in common."""
-    containment_a_in_b: float
-    containment_b_in_a: float
+    containment_of_a: float
+    """The share of the first text that the second has, 0 to 1."""
+    containment_of_b: float
+    """The share of the second text that the first has, 0 to 1."""
     resemblance: float
+    """The share of both texts together that both have, 0 to 1."""
+    exact: bool
+    """Whether the numbers are those of the texts; false for schemes that only compare sketches."""
     category: Category | None
     measures: Mapping[str, float] = field(hash=False)
     """What other measures say, by their names."""
@@ -520,7 +538,6 @@ class Comparison:
     """The passages in common; the first text is the query."""
     complete: bool
     """Whether these are all."""
-    estimate: Estimate | None = None
     _json: str = field(default="", repr=False, compare=False)
     _texts: tuple[str, str] = field(default=("", ""), repr=False, compare=False)
 
@@ -531,8 +548,8 @@ class Comparison:
     def _repr_html_(self) -> str:
         measures = {
             "resemblance": self.resemblance,
-            "a in b": self.containment_a_in_b,
-            "b in a": self.containment_b_in_a,
+            "of a": self.containment_of_a,
+            "of b": self.containment_of_b,
             **self.measures,
         }
         rows: list[list[object]] = [[name, value] for name, value in measures.items()]
@@ -545,14 +562,14 @@ def comparison_of(shown: str, line: str, a: str, b: str, is_bytes: bool) -> Comp
     found: dict[str, Any] = json.loads(shown)
     return Comparison(
         overlap=found["overlap"],
-        containment_a_in_b=found["containment_a_in_b"],
-        containment_b_in_a=found["containment_b_in_a"],
+        containment_of_a=found["containment_of_a"],
+        containment_of_b=found["containment_of_b"],
         resemblance=found["resemblance"],
+        exact=found["exact"],
         category=found["category"],
         measures=found.get("measures", {}),
         passages=_passages(found["passages"], is_bytes),
         complete=found["complete"],
-        estimate=_estimate(found.get("estimate")),
         _json=line,
         _texts=(a, b),
     )

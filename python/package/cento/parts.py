@@ -22,14 +22,15 @@ from ._types import Joined
 _Path = str | os.PathLike[str]
 
 HITS = (
-    "query string, rank long, id string, overlap long, containment double, "
-    "containment_in_query double, resemblance double, meta string"
+    "query string, rank long, id string, overlap long, fingerprints long, "
+    "containment_of_query double, containment_of_hit double, resemblance double, "
+    "standard_error double, exact boolean, meta string"
 )
 """The columns that :func:`search_batches` gives, in the words of Spark."""
 
 PAIRS = (
-    "a string, b string, overlap long, containment_a_in_b double, containment_b_in_a double, "
-    "resemblance double, fingerprints_a long, fingerprints_b long, tokens_a long, tokens_b long, "
+    "a string, b string, overlap long, containment_of_a double, containment_of_b double, "
+    "resemblance double, standard_error double, exact boolean, fingerprints_a long, fingerprints_b long, tokens_a long, tokens_b long, "
     "margin double, category string"
 )
 """The columns that :func:`pairs_of_part` gives, in the words of Spark."""
@@ -115,7 +116,8 @@ def search_batches(
 
     Yields:
         A record batch of hits for each batch: ``query``, ``rank`` (from 1), ``id``, ``overlap``,
-        ``containment``, ``containment_in_query``, ``resemblance``, ``meta`` (JSON).
+        ``fingerprints``, ``containment_of_query``, ``containment_of_hit``, ``resemblance``,
+        ``standard_error``, ``exact``, ``meta`` (JSON).
     """
     pa: Any = importlib.import_module("pyarrow")
     opened = Index(index)

@@ -1,18 +1,26 @@
-//! What do the committed documents, and other indexes, say of the documents of a batch?
+//! What do the documents before a batch, and other indexes, say of the documents of the batch?
 //!
 //! The larger part of the work, and the part that needs no order: many threads do it at once.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::recent::Recent;
+use super::super::verify::{Own, Verifier, is_exact, of_signatures};
+use super::recent::{Recent, RecentDocuments};
+use super::spool::Spool;
+use super::unwritten::place_of;
 use super::verdict::{Holder, Reason};
 use super::{DedupOptions, Record};
-use crate::error::Result;
-use crate::index::{DocAddress, MaxDf, Signed};
+use crate::compare::runs::RunSet;
+use crate::error::{Error, Result};
+use crate::index::{DocAddress, Kept, MaxDf, Owner, Signed};
 use crate::ordered::in_order;
+use crate::overlap::Overlap;
+use crate::sampling::Sampling;
 use crate::scheme::distinct_keys;
-use crate::search::{Estimates, Searcher};
+use crate::search::{RunMaker, Searcher, StoredRuns, kept_runs};
+use crate::similarity::Similarity;
 use crate::stop::Stop;
 
 /// The maximum number of documents in which passages are looked for: those that share most.
@@ -21,21 +29,68 @@ const SOURCES_MAX: usize = 16;
 /// What stops depends on how much has been committed, and verdicts must not.
 const NO_STOPS: MaxDf = MaxDf::Documents(u64::MAX);
 
-/// The documents that were committed before the batch.
+/// The documents that were decided upon before the batch.
 pub struct Committed<'a> {
-    /// Those that this run and earlier ones have kept.
+    /// Those that this run and earlier ones have kept and committed.
     pub own: &'a Searcher,
     /// Other indexes.
     pub against: &'a [Searcher],
+    /// What compares texts with those of each of these, the own ones first.
+    pub verifiers: Vec<Verifier<'a>>,
     /// How duplicates are found.
     pub options: &'a DedupOptions,
+    /// What reads the texts of documents that are not committed.
+    pub texts: &'a RecentTexts,
+}
+
+/// The texts of documents that this run has kept, if texts decide.
+pub struct RecentTexts {
+    /// What makes their runs; none if their texts do not decide.
+    pub maker: Option<RunMaker>,
+    /// What makes the runs of the document that is decided upon; none if no texts decide.
+    pub own: Option<RunMaker>,
+    /// The texts.
+    pub spool: Arc<Spool>,
+    /// The runs that were asked for last.
+    pub kept: Arc<Kept<RunSet>>,
+    /// Of the documents that are not committed, by their numbers.
+    pub owner: Owner,
+}
+
+impl RecentTexts {
+    /// Those of a run that begins. `own` makes the runs of a text, if any decide; those of the run itself do
+    /// if they `are_at_hand`.
+    pub fn new(own: Option<RunMaker>, are_at_hand: bool) -> RecentTexts {
+        let (kept, maker) = (kept_runs(), own.clone().filter(|_| are_at_hand));
+        RecentTexts { maker, own, spool: Arc::default(), owner: kept.owner(), kept }
+    }
+
+    /// Those of the documents that follow a commit; texts that `are_stored` now need not be spooled any longer.
+    pub fn after_commit(&self, are_stored: bool) -> RecentTexts {
+        RecentTexts {
+            maker: self.maker.clone(),
+            own: self.own.clone(),
+            spool: if are_stored { Arc::default() } else { self.spool.clone() },
+            owner: self.kept.owner(),
+            kept: self.kept.clone(),
+        }
+    }
+
+    /// The runs of a document with this number, which is not committed.
+    fn runs(&self, number: usize, recent: &Recent) -> Result<Option<Arc<RunSet>>> {
+        let Some((maker, place)) = self.maker.as_ref().zip(recent.place) else { return Ok(None) };
+        let read = || maker.of_text(&self.spool.read(place)?, Stop::NEVER);
+        self.kept.get(self.owner, number as u32, read).map(Some)
+    }
 }
 
 /// What is known of a document before those of its batch are looked at.
 pub struct Prepared {
     /// Its distinct fingerprints, ascending.
     pub keys: Vec<u64>,
-    /// Why it is dropped, if for a committed document.
+    /// Its runs, if they have been needed.
+    pub runs: Option<Arc<RunSet>>,
+    /// Why it is dropped, if for a document before the batch.
     pub reason: Option<Reason>,
     /// The committed documents that may have passages of it, and how many fingerprints they share.
     pub sources: Vec<(u32, Source)>,
@@ -47,6 +102,40 @@ pub struct Source {
     /// The place of its searcher.
     searcher: usize,
     address: DocAddress,
+}
+
+impl<'a> Committed<'a> {
+    /// Those that the searcher of a run has, `own`, and others.
+    pub fn new(
+        own: &'a Searcher,
+        against: &'a [Searcher],
+        options: &'a DedupOptions,
+        texts: &'a RecentTexts,
+    ) -> Committed<'a> {
+        let stores_text = own.snapshot().config().store_text;
+        let own_runs = texts.maker.as_ref().and_then(|maker| match stores_text {
+            true => own.stored_runs(&texts.kept),
+            false => Some(spooled_runs(own, maker, texts)),
+        });
+        let others = against.iter().map(|other| {
+            let runs = other.stored_runs(&texts.kept).filter(|_| texts.own.is_some());
+            Verifier::new(other, runs)
+        });
+        let verifiers = [Verifier::new(own, own_runs)].into_iter().chain(others).collect();
+        Committed { own, against, verifiers, options, texts }
+    }
+}
+
+/// Reads the runs of the documents of a temporary index, whose texts are spooled.
+fn spooled_runs<'a>(own: &'a Searcher, maker: &RunMaker, texts: &'a RecentTexts) -> StoredRuns<'a> {
+    let snapshot = own.snapshot();
+    let read = |address| {
+        let place = place_of(snapshot, address)?.ok_or_else(|| {
+            Error::index(snapshot.index().path(), "a document has lost the place of its text")
+        })?;
+        texts.spool.read(place)
+    };
+    StoredRuns::new(snapshot, maker.clone(), Box::new(read), &texts.kept)
 }
 
 impl Committed<'_> {
@@ -63,14 +152,18 @@ impl Committed<'_> {
         Holder { id, index: path }
     }
 
-    /// Searches for all signed documents of a batch.
+    /// Searches for all signed documents of a batch, also among the recent ones before it.
     ///
     /// # Errors
     /// When an index cannot be read.
-    pub fn look_up(&self, batch: &[Record]) -> Result<Vec<Option<Prepared>>> {
+    pub fn look_up(
+        &self,
+        batch: &[Record],
+        recent: &RecentDocuments,
+    ) -> Result<Vec<Option<Prepared>>> {
         let mut prepared = Vec::with_capacity(batch.len());
         let work = |at: u64| match &batch[at as usize] {
-            Record::Document(signed) => self.look_up_one(signed).map(Some),
+            Record::Document(signed) => self.look_up_one(signed, recent).map(Some),
             _ => Ok(None),
         };
         let (threads, never) = (self.options.threads, AtomicBool::new(false));
@@ -81,45 +174,133 @@ impl Committed<'_> {
         Ok(prepared)
     }
 
-    fn look_up_one(&self, signed: &Signed) -> Result<Prepared> {
+    /// What shared fingerprints say of the texts that this run keeps.
+    pub fn sampling(&self) -> Sampling {
+        self.verifiers[0].sampling()
+    }
+
+    /// A document that is decided upon, with these keys.
+    pub fn own<'b>(&'b self, signed: &'b Signed, keys: &'b [u64]) -> Own<'b> {
+        Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
+    }
+
+    fn look_up_one(&self, signed: &Signed, recent: &RecentDocuments) -> Result<Prepared> {
         let mut keys = distinct_keys(&signed.signature);
         if !self.options.boilerplate.is_empty() {
             keys.retain(|key| self.options.boilerplate.binary_search(key).is_err());
         }
-        let size = keys.len() as u32;
-        let (mut reason, mut sources) = (None, Vec::new());
-        let seeks_passages = self.options.passage.is_some();
-        let least = if seeks_passages { Some(1) } else { self.options.overlap_min(size) };
+        let mut sources = Vec::new();
+        let mut own = self.own(signed, &keys);
+        let mut reason = None;
         for (at, searcher) in self.searchers().enumerate() {
-            let snapshot = searcher.snapshot();
-            if let Some(id) = snapshot.find_digest(signed.digest)? {
+            if let Some(id) = searcher.snapshot().find_digest(signed.digest)? {
                 reason = Reason::better(reason, Some(Reason::exact(self.holder(at, id))));
-                continue;
-            }
-            let Some(least) = least.filter(|_| size > 0) else { continue };
-            let mut estimates = None;
-            for found in searcher.neighbours(&keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
-                let of = || Ok(self.holder(at, snapshot.id(found.address)?));
-                let mut estimate = || {
-                    if estimates.is_none() {
-                        // None would have been found to be wanting before the run began.
-                        searcher.estimator_needed()?;
-                        let own = (signed.token_count, &signed.signature[..]);
-                        estimates = searcher.estimates(own, &keys, Stop::NEVER);
-                    }
-                    let estimate = estimates.as_mut().map(|estimates: &mut Estimates<'_>| {
-                        estimates.with(found.address, found.fingerprints)
-                    });
-                    Ok(estimate.transpose()?.map_or(0.0, |estimate| estimate.resemblance))
-                };
-                let other = Reason::of(self.options, found.with(size), &mut estimate, &of)?;
-                reason = Reason::better(reason, other);
-                if seeks_passages {
-                    sources.push((found.overlap, Source { searcher: at, address: found.address }));
-                }
             }
         }
-        Ok(Prepared { keys, reason, sources })
+        for at in 0..self.verifiers.len() {
+            // Nothing is better than the same text, and of that all have been asked.
+            if reason.as_ref().is_none_or(|reason: &Reason| !reason.is_exact()) {
+                let found = self.look_up_in(at, &mut own, &mut sources)?;
+                reason = Reason::better(reason, found);
+            }
+        }
+        if reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
+            reason = Reason::better(reason, self.among_recent(signed, &mut own, recent, 0)?);
+        }
+        let runs = own.made_runs();
+        Ok(Prepared { keys, runs, reason, sources })
+    }
+
+    /// The best reason to drop a document for one of the index at this place; adds the documents in
+    /// which its passages may be.
+    fn look_up_in(
+        &self,
+        at: usize,
+        own: &mut Own<'_>,
+        sources: &mut Vec<(u32, Source)>,
+    ) -> Result<Option<Reason>> {
+        let verifier = &self.verifiers[at];
+        let searcher = verifier.searched();
+        let (snapshot, sampling) = (searcher.snapshot(), verifier.sampling());
+        let seeks_passages = self.options.passage.is_some();
+        let (keys, size) = (own.keys(), own.size);
+        let least = if seeks_passages { Some(1) } else { self.options.overlap_min(sampling, size) };
+        let Some(least) = least.filter(|_| size.fingerprints > 0) else { return Ok(None) };
+        let mut verification = verifier.begin();
+        let mut reason = None;
+        for found in searcher.neighbours(keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
+            let of = || Ok(self.holder(at, snapshot.id(found.address)?));
+            let other = verification.size(found)?;
+            let overlap = found.with(size.fingerprints);
+            if self.options.may_drop(sampling, overlap, [size, other]) {
+                let similarity = verification.with(own, (found, other), Stop::NEVER)?;
+                let other = Reason::of(self.options, &similarity, &of)?;
+                reason = Reason::better(reason, other);
+            }
+            if seeks_passages {
+                sources.push((found.overlap, Source { searcher: at, address: found.address }));
+            }
+        }
+        Ok(reason)
+    }
+
+    /// The best reason to drop a document for one that is not committed, from the number `from` on.
+    ///
+    /// # Errors
+    /// When a text cannot be read.
+    pub fn among_recent(
+        &self,
+        signed: &Signed,
+        own: &mut Own<'_>,
+        recent: &RecentDocuments,
+        from: usize,
+    ) -> Result<Option<Reason>> {
+        if let Some(recent) = recent.find_digest(signed.digest) {
+            return Ok(Some(Reason::exact(Holder::own(&recent.id))));
+        }
+        let (sampling, size) = (self.sampling(), own.size);
+        let least = self.options.overlap_min(sampling, size);
+        let Some(least) = least.filter(|_| size.fingerprints > 0) else { return Ok(None) };
+        let prefix = self.options.prefix(sampling, size, least);
+        let mut reason = None;
+        let admitted = |other| self.options.may_fit(sampling, [size, other]);
+        let found = recent.neighbours(from, own.keys(), (prefix, least), admitted);
+        for (number, other, shared) in found {
+            let overlap = Overlap::new(shared, size.fingerprints, other.size.fingerprints);
+            if !self.options.may_drop(sampling, overlap, [size, other.size]) {
+                continue;
+            }
+            let similarity = self.with_recent(signed, own, (number, other), overlap)?;
+            let of = || Ok(Holder::own(&other.id));
+            let found = similarity.map(|found| Reason::of(self.options, &found, &of));
+            reason = Reason::better(reason, found.transpose()?.flatten());
+        }
+        Ok(reason)
+    }
+
+    /// The similarity with a document that is not committed; none if it is certainly no reason.
+    fn with_recent(
+        &self,
+        signed: &Signed,
+        own: &mut Own<'_>,
+        (number, recent): (usize, &Recent),
+        overlap: Overlap,
+    ) -> Result<Option<Similarity>> {
+        if is_exact(self.sampling(), own.size, recent.size) {
+            return Ok(Some(Similarity::exact(overlap)));
+        }
+        if let Some(other) = self.texts.runs(number, recent)?
+            && let Some(own) = own.runs(Stop::NEVER)?
+        {
+            let runs = match self.options.near.filter(|_| self.options.contained.is_none()) {
+                Some(near) => own.resembling(&other, near),
+                None => Some(own.overlap(&other)),
+            };
+            return Ok(runs.map(Similarity::exact));
+        }
+        let first = ((signed.token_count, &signed.signature[..]), own.keys());
+        let other = (recent.signature(), &recent.keys[..]);
+        Ok(Some(of_signatures(self.own.estimator(), overlap, first, other)))
     }
 
     /// The documents, with their texts, in which passages are looked for: of committed and recent
@@ -130,10 +311,10 @@ impl Committed<'_> {
     pub fn texts(
         &self,
         mut sources: Vec<(u32, Source)>,
-        recent: Vec<(&Recent, u32)>,
+        recent: Vec<(usize, &Recent, u32)>,
     ) -> Result<Vec<(Holder, String)>> {
         let mut overlaps: Vec<u32> = sources.iter().map(|source| source.0).collect();
-        overlaps.extend(recent.iter().map(|recent| recent.1));
+        overlaps.extend(recent.iter().map(|recent| recent.2));
         overlaps.sort_unstable_by_key(|&overlap| Reverse(overlap));
         let least = overlaps.get(SOURCES_MAX - 1).copied().unwrap_or(0);
         sources.retain(|source| source.0 >= least);
@@ -143,7 +324,7 @@ impl Committed<'_> {
             let id = searchers[source.searcher].snapshot().id(source.address)?;
             chosen.push((overlap, id, Some(source), ""));
         }
-        for (recent, overlap) in recent.into_iter().filter(|recent| recent.1 >= least) {
+        for (_, recent, overlap) in recent.into_iter().filter(|recent| recent.2 >= least) {
             let text = recent.text.as_deref().unwrap_or_default();
             chosen.push((overlap, recent.id.clone(), None, text));
         }

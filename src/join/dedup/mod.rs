@@ -8,6 +8,11 @@
 //! 2. *near*: a resemblance of at least the threshold.
 //! 3. *contained*: at least a given share of it stands in the other document.
 //!
+//! Fingerprints bring up the documents that come into question, and the texts decide. Texts are those of the
+//! documents at hand, stored ones, and, where the index is temporary, those of the run itself, which wait in a
+//! temporary file. An index without texts leaves an estimate, which must be evidence
+//! ([`Similarity::resembles`](crate::Similarity::resembles)); the verdict says which it was.
+//!
 //! Of several reasons the first is given, of several documents the most similar, then the first id.
 //! Optionally, passages that an earlier document has are cut out of those that are kept.
 //!
@@ -18,6 +23,7 @@
 mod committed;
 mod passages;
 mod recent;
+mod spool;
 mod unwritten;
 mod verdict;
 
@@ -27,28 +33,24 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use verdict::{Cut, Decision, Verdict};
+pub use verdict::{Cut, Decision, Evidence, Verdict};
 
 use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
 use crate::index::{Index, Signed, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
-use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
 use crate::search::Searcher;
-use committed::{Committed, Prepared};
+use committed::{Committed, Prepared, RecentTexts};
 use recent::{Prefix, Recent, RecentDocuments};
 use unwritten::Unwritten;
-use verdict::{Holder, Reason};
+use verdict::Reason;
 
 /// How duplicates are found.
 #[derive(Debug, Clone)]
 pub struct DedupOptions {
-    /// A document with at least this resemblance to one before it is a duplicate, 0 to 1; none is,
-    /// if not given.
+    /// A document whose text has at least this resemblance to one before it is a duplicate, 0 to 1; none
+    /// is, if not given.
     pub near: Option<f64>,
-    /// A document whose text has at least this estimated resemblance to one before it, and
-    /// [`near`](Self::near) if that is given too, is a duplicate, 0 to 1. For a scheme that has an
-    /// [`estimator`](crate::scheme::Scheme::estimator), and without boilerplate.
-    pub near_estimated: Option<f64>,
     /// A document of which at least this share stands in one before it is a duplicate, 0 to 1.
     pub contained: Option<f64>,
     /// Cuts out runs of at least this many tokens that an earlier document also has.
@@ -181,18 +183,16 @@ impl<'a> Dedup<'a> {
         let mut writer =
             index.writer(WriterOptions { memory_bytes, ..WriterOptions::default() })?;
         let own = without(writer.committed()?, options)?;
-        let mut options = options.clone();
-        if let Some(estimated) = options.near_estimated {
-            // What that asks of the fingerprints.
-            let least = own.estimator_needed()?.least(estimated);
-            options.near = Some(options.near.map_or(least, |near| near.max(least)));
-        }
+        let decides = options.near.is_some() || options.contained.is_some();
+        let maker = own.run_maker().filter(|_| decides);
+        let texts = RecentTexts::new(maker, options.temporary || config.store_text);
         let mut run = Run {
             own,
             writer,
             against,
-            options: Arc::new(options),
+            options: Arc::new(options.clone()),
             recent: RecentDocuments::default(),
+            texts: Arc::new(texts),
             unwritten: Unwritten::default(),
             batch: Vec::new(),
             batch_bytes: 0,
@@ -284,6 +284,7 @@ struct Run<'a> {
     against: &'a [Searcher],
     options: Arc<DedupOptions>,
     recent: RecentDocuments,
+    texts: Arc<RecentTexts>,
     /// Of a temporary index.
     unwritten: Unwritten,
     batch: Vec<Record>,
@@ -305,13 +306,15 @@ impl Run<'_> {
         self.batch_bytes = 0;
         let own = self.own.clone();
         let options = self.options.clone();
-        let committed = Committed { own: &own, against: self.against, options: &options };
-        let prepared = committed.look_up(&batch)?;
+        let texts = self.texts.clone();
+        let committed = Committed::new(&own, self.against, &options, &texts);
+        let prepared = committed.look_up(&batch, &self.recent)?;
+        let first = self.recent.len();
         for (record, prepared) in batch.into_iter().zip(prepared) {
             self.progress.hash = next_hash(self.progress.hash, &record);
             match (record, prepared) {
                 (Record::Document(signed), Some(prepared)) => {
-                    self.decide(&committed, signed, prepared)?
+                    self.decide((&committed, first), signed, prepared)?
                 }
                 (Record::Skipped { place, why }, _) => {
                     (self.sink)(Event::Skipped(&place, why))?;
@@ -346,42 +349,34 @@ impl Run<'_> {
         self.writer.commit_with(&note)?;
         self.own = without(self.writer.committed()?, &self.options)?;
         self.recent = RecentDocuments::default();
+        let are_stored = self.own.snapshot().config().store_text;
+        self.texts = Arc::new(self.texts.after_commit(are_stored));
         Ok(())
     }
 
-    /// Decides upon a document, now that all before it have been.
+    /// Decides upon a document, now that all before it have been: those from the number `first` on that are
+    /// not committed are of its own batch.
     fn decide(
         &mut self,
-        committed: &Committed<'_>,
+        (committed, first): (&Committed<'_>, usize),
         mut signed: Signed,
         prepared: Prepared,
     ) -> Result<()> {
-        let Prepared { keys, mut reason, sources } = prepared;
-        let size = keys.len() as u32;
-        if let Some(recent) = self.recent.find_digest(signed.digest) {
-            reason = Reason::better(reason, Some(Reason::exact(Holder::own(&recent.id))));
-        } else if let Some(least) = self.options.overlap_min(size).filter(|_| size > 0) {
-            let prefix = self.options.prefix(size, least);
-            for (recent, overlap) in self.recent.neighbours(&keys, prefix, least) {
-                let of = || Ok(Holder::own(&recent.id));
-                let overlap = Overlap::new(overlap, size, recent.keys.len() as u32);
-                let mut estimate = || {
-                    let own = ((signed.token_count, &signed.signature[..]), &keys[..]);
-                    let other = (recent.signature(), &recent.keys[..]);
-                    let estimator = self.own.estimator_needed()?;
-                    Ok(estimator.compare_keyed(overlap, own, other).resemblance)
-                };
-                let other = Reason::of(&self.options, overlap, &mut estimate, &of)?;
-                reason = Reason::better(reason, other);
-            }
+        let Prepared { keys, runs, mut reason, sources } = prepared;
+        let own = committed.own(&signed, &keys);
+        let size = own.size;
+        if reason.as_ref().is_none_or(|reason| !reason.is_exact()) {
+            let mut own = own.with_runs(runs);
+            let found = committed.among_recent(&signed, &mut own, &self.recent, first)?;
+            reason = Reason::better(reason, found);
         }
         let mut verdict = match reason {
             Some(reason) => reason.verdict(),
             None => match self.options.passage {
                 None => Verdict::Kept { cut: Vec::new(), kept_as: None },
                 Some(len_min) => {
-                    let recent =
-                        self.recent.neighbours(&keys, Prefix { probed: keys.len(), needed: 1 }, 1);
+                    let all = Prefix { probed: keys.len(), needed: 1 };
+                    let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
                     let texts = committed.texts(sources, recent)?;
                     let analyzer = &self.writer.index().config().analyzer;
                     passages::cut(analyzer, &signed.document.text, &texts, len_min)?
@@ -401,7 +396,7 @@ impl Run<'_> {
             if let Some(id) = kept_as {
                 signed.document.id = id;
             }
-            self.keep(signed, keys)?;
+            self.keep(signed, keys, (committed.sampling(), size))?;
         }
         Ok(())
     }
@@ -423,16 +418,24 @@ impl Run<'_> {
         }
     }
 
-    /// Puts a document into the index.
-    fn keep(&mut self, signed: Signed, keys: Vec<u64>) -> Result<()> {
+    /// Puts a document of this size into the index.
+    fn keep(
+        &mut self,
+        signed: Signed,
+        keys: Vec<u64>,
+        (sampling, size): (Sampling, Size),
+    ) -> Result<()> {
+        let is_compared = self.options.near.is_some() || self.options.contained.is_some();
+        let is_spooled = self.texts.maker.is_some();
+        let place = is_spooled.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
         let text = self.options.passage.map(|_| signed.document.text.clone());
-        let signature = self.options.near_estimated.map(|_| signed.signature.clone());
+        let signature = (is_compared && !is_spooled).then(|| signed.signature.clone());
         let (id, tokens) = (signed.document.id.clone(), signed.token_count);
-        let recent = Recent { id, keys, tokens, signature, text };
-        let indexed = self.options.indexed(recent.keys.len());
-        self.recent.add(recent, signed.digest, indexed);
+        let indexed = self.options.indexed(sampling, size);
+        let recent = Recent { id, keys, size, tokens, signature, place, indexed, text };
+        self.recent.add(recent, signed.digest);
         if self.options.temporary {
-            self.unwritten.push(signed, self.writer.index().config().store_text);
+            self.unwritten.push(signed, self.writer.index().config().store_text, place);
         } else {
             self.writer.add_signed(signed)?;
         }

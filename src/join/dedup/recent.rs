@@ -8,9 +8,10 @@
 //! how many are shared.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::hash::{BuildKeyHasher, Digest};
+use crate::sampling::Size;
 use crate::scheme::Fingerprint;
 
 /// A document that was kept.
@@ -20,10 +21,16 @@ pub struct Recent {
     pub id: String,
     /// Its distinct fingerprints, ascending.
     pub keys: Vec<u64>,
+    /// The number of its fingerprints, and whether they are all of its runs.
+    pub size: Size,
     /// The number of its tokens.
     pub tokens: u32,
-    /// Its fingerprints by position, if resemblance is estimated.
+    /// Its fingerprints by position, if similarity is estimated.
     pub signature: Option<Arc<Vec<Fingerprint>>>,
+    /// Where its text is spooled, if texts decide.
+    pub place: Option<u64>,
+    /// The number of its fingerprints, the first ones, by which it is found.
+    pub indexed: usize,
     /// Its text, if passages are looked for.
     pub text: Option<String>,
 }
@@ -41,13 +48,22 @@ pub struct RecentDocuments {
     documents: Vec<Recent>,
     /// By the digest of the text, the first document that has it.
     digests: HashMap<Digest, u32, BuildKeyHasher>,
-    /// By fingerprint, the length of its list and the last posting of it.
-    lists: HashMap<u64, (u32, u32), BuildKeyHasher>,
-    /// A document, and the posting before it in its list.
-    postings: Vec<(u32, u32)>,
+    /// By fingerprint, the documents that have it.
+    lists: HashMap<u64, List, BuildKeyHasher>,
+    /// The documents of lists with more than one, in their order.
+    longer: Vec<Vec<u32>>,
     bytes: usize,
-    /// All false between searches.
-    is_touched: Vec<bool>,
+    /// For each document how many fingerprints it shares, all 0 between searches: one of each thread that
+    /// searches.
+    counters: Mutex<Vec<Vec<u32>>>,
+}
+
+/// The documents that have a fingerprint; most have one, which needs no list of its own.
+#[derive(Debug, Clone, Copy)]
+struct List {
+    count: u32,
+    /// The document, or the place of its list among the longer ones.
+    place: u32,
 }
 
 /// How a document is searched for.
@@ -59,12 +75,12 @@ pub struct Prefix {
     pub needed: usize,
 }
 
-/// The first posting of a list has none before it.
-const NONE: u32 = u32::MAX;
-
 /// The approximate size of an indexed fingerprint, in bytes: its posting, and a part of a place in
 /// the map.
 const BYTES_A_POSTING: usize = 32;
+
+/// The first room of a list of more than one document.
+const LIST_ROOM: usize = 4;
 
 impl RecentDocuments {
     /// Returns the approximate memory that they take, in bytes.
@@ -72,22 +88,33 @@ impl RecentDocuments {
         self.bytes
     }
 
-    /// Adds a document whose text has this digest; it will be found by the first `indexed` of its
-    /// fingerprints.
-    pub fn add(&mut self, recent: Recent, digest: Digest, indexed: usize) {
-        let doc = self.documents.len() as u32;
+    /// Adds a document whose text has this digest.
+    pub fn add(&mut self, recent: Recent, digest: Digest) {
+        let (doc, indexed) = (self.documents.len() as u32, recent.indexed);
         self.digests.entry(digest).or_insert(doc);
         for &key in &recent.keys[..indexed] {
-            let list = self.lists.entry(key).or_insert((0, NONE));
-            self.postings.push((doc, list.1));
-            *list = (list.0 + 1, self.postings.len() as u32 - 1);
+            let list = self.lists.entry(key).or_insert(List { count: 0, place: doc });
+            list.count += 1;
+            if list.count == 2 {
+                let mut documents = Vec::with_capacity(LIST_ROOM);
+                documents.push(list.place);
+                list.place = self.longer.len() as u32;
+                self.longer.push(documents);
+            }
+            if list.count > 1 {
+                self.longer[list.place as usize].push(doc);
+            }
         }
         let text = recent.text.as_ref().map_or(0, String::len);
         self.bytes += recent.keys.len() * 8 + indexed * BYTES_A_POSTING;
         self.bytes += text + recent.id.len() + 200;
         self.bytes += size_of_val(recent.signature().1);
         self.documents.push(recent);
-        self.is_touched.push(false);
+    }
+
+    /// Returns their number.
+    pub fn len(&self) -> usize {
+        self.documents.len()
     }
 
     /// Finds the document whose text has this digest.
@@ -95,44 +122,75 @@ impl RecentDocuments {
         self.digests.get(&digest).map(|&doc| &self.documents[doc as usize])
     }
 
-    /// The documents that have `needed`, which is not 0, of the first `probed` of the ascending `keys`
-    /// among those by which they are found, and at least `overlap_min` of all; and how many they
-    /// have, in the order in which they were added. Others with that overlap may be among them.
+    /// The documents from the one with the number `from` on that have `needed`, which is not 0, of the first
+    /// `probed` of the ascending `keys` among those by which they are found, and at least `overlap_min` of all; with
+    /// their numbers, and how many they have, in the order in which they were added. Others with that overlap may
+    /// be among them. Those of a size that is not `admitted` are left out.
     pub fn neighbours(
-        &mut self,
+        &self,
+        from: usize,
         keys: &[u64],
-        Prefix { probed, needed }: Prefix,
-        overlap_min: u32,
-    ) -> Vec<(&Recent, u32)> {
+        (Prefix { probed, needed }, overlap_min): (Prefix, u32),
+        admitted: impl Fn(Size) -> bool,
+    ) -> Vec<(usize, &Recent, u32)> {
         let lists = keys[..probed].iter().filter_map(|key| self.lists.get(key).copied());
-        let mut lists: Vec<(u32, u32)> = lists.collect();
+        let mut lists: Vec<List> = lists.collect();
         // A document with `needed` of them has one that is not among the most frequent.
         let read = (lists.len() + 1).saturating_sub(needed);
         if read < lists.len() {
-            lists.select_nth_unstable(read);
+            lists.select_nth_unstable_by_key(read, |list| list.count);
         }
+        let mut counters = self.spare_counters();
         let mut touched = Vec::new();
-        for &(_, last) in &lists[..read] {
-            let mut at = last;
-            while at != NONE {
-                let (doc, before) = self.postings[at as usize];
-                if !std::mem::replace(&mut self.is_touched[doc as usize], true) {
+        for list in &lists[..read] {
+            let documents = self.documents_of(list);
+            let first = documents.partition_point(|&doc| (doc as usize) < from);
+            for &doc in &documents[first..] {
+                let count = &mut counters[doc as usize];
+                if *count == 0 {
                     touched.push(doc);
                 }
-                at = before;
+                *count += 1;
             }
         }
         touched.sort_unstable();
+        let is_all_read = read == lists.len() && probed == keys.len();
         let mut found = Vec::new();
         for doc in touched {
-            self.is_touched[doc as usize] = false;
+            let counted = std::mem::take(&mut counters[doc as usize]);
             let recent = &self.documents[doc as usize];
-            let overlap = common(keys, &recent.keys, overlap_min);
+            if !admitted(recent.size) {
+                continue;
+            }
+            // What was counted is all if all was read, and the document is found by all that it has.
+            let overlap = match is_all_read && recent.indexed == recent.keys.len() {
+                true => counted,
+                false => common(keys, &recent.keys, overlap_min),
+            };
             if overlap >= overlap_min {
-                found.push((recent, overlap));
+                found.push((doc as usize, recent, overlap));
             }
         }
+        self.leave_counters(counters);
         found
+    }
+
+    fn documents_of<'a>(&'a self, list: &'a List) -> &'a [u32] {
+        match list.count {
+            1 => std::slice::from_ref(&list.place),
+            _ => &self.longer[list.place as usize],
+        }
+    }
+
+    fn spare_counters(&self) -> Vec<u32> {
+        let spare = self.counters.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut counters = spare.unwrap_or_default();
+        counters.resize(self.documents.len(), 0);
+        counters
+    }
+
+    fn leave_counters(&self, counters: Vec<u32>) {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner).push(counters);
     }
 }
 
@@ -151,6 +209,7 @@ fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::join::dedup::DedupOptions;
+    use crate::sampling::Sampling;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -169,7 +228,6 @@ mod tests {
             // Found by all of their fingerprints, and by those that a share of them leaves.
             let options = |contained: Option<f64>| DedupOptions {
                 near: Some(f64::from(tenths) / 10.0),
-                near_estimated: None,
                 contained,
                 passage: None,
                 boilerplate: Vec::new(),
@@ -180,38 +238,47 @@ mod tests {
                 strict: false,
             };
             let (near, both) = (options(None), options(Some(f64::from(tenths) / 10.0)));
+            let sampling = Sampling::Sketches;
+            let size = |len: usize| Size { fingerprints: len as u32, is_all: false };
             let (mut whole, mut short) = (RecentDocuments::default(), RecentDocuments::default());
             for (i, keys) in documents.iter().enumerate() {
                 let keys: Vec<u64> = keys.iter().copied().collect();
-                let recent = || Recent {
+                let recent = |indexed| Recent {
+                    indexed,
                     id: i.to_string(),
                     keys: keys.clone(),
+                    size: size(keys.len()),
                     tokens: 0,
                     signature: None,
+                    place: None,
                     text: None,
                 };
-                whole.add(recent(), digest(i as u64 / 2), both.indexed(keys.len()));
-                short.add(recent(), digest(i as u64 / 2), near.indexed(keys.len()));
+                whole.add(recent(both.indexed(sampling, size(keys.len()))), digest(i as u64 / 2));
+                short.add(recent(near.indexed(sampling, size(keys.len()))), digest(i as u64 / 2));
             }
             for query in queries {
                 let keys: Vec<u64> = query.iter().copied().collect();
-                let size = keys.len() as u32;
-                let least = near.overlap_min(size).unwrap();
+                let own = size(keys.len());
+                let least = near.overlap_min(sampling, own).unwrap();
                 let overlap = |keys: &BTreeSet<u64>| keys.intersection(&query).count() as u32;
-                let ids = |found: Vec<(&Recent, u32)>| -> Vec<(usize, u32)> {
-                    found.into_iter().map(|(recent, o)| (recent.id.parse().unwrap(), o)).collect()
+                let ids = |found: Vec<(usize, &Recent, u32)>| -> Vec<(usize, u32)> {
+                    found.into_iter().map(|(_, recent, o)| (recent.id.parse().unwrap(), o)).collect()
                 };
                 let all = documents.iter().map(&overlap).enumerate();
-                let found = ids(whole.neighbours(&keys, both.prefix(size, least), least));
+                let found = ids(whole.neighbours(0, &keys, (both.prefix(sampling, own, least), least), |_| true));
                 let expected: Vec<(usize, u32)> = all.clone().filter(|found| found.1 >= least).collect();
                 prop_assert_eq!(found, expected);
-                let mut found = ids(short.neighbours(&keys, near.prefix(size, least), least));
+                let mut found = ids(short.neighbours(0, &keys, (near.prefix(sampling, own, least), least), |_| true));
                 // Those that do not resemble it may be there or not.
                 let resembles = |&(i, o): &(usize, u32)| {
-                    f64::from(o) / f64::from(size + documents[i].len() as u32 - o) >= near.near.unwrap()
+                    f64::from(o) / f64::from(own.fingerprints + documents[i].len() as u32 - o) >= near.near.unwrap()
                 };
                 found.retain(resembles);
-                prop_assert_eq!(found, all.filter(resembles).collect::<Vec<_>>());
+                prop_assert_eq!(&found, &all.filter(resembles).collect::<Vec<_>>());
+                let mut late = ids(short.neighbours(7, &keys, (near.prefix(sampling, own, least), least), |_| true));
+                late.retain(resembles);
+                found.retain(|found| found.0 >= 7);
+                prop_assert_eq!(late, found);
             }
             for digest in 0..20u64 {
                 let first = (digest * 2 < documents.len() as u64).then(|| (digest * 2).to_string());

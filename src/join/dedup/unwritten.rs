@@ -8,21 +8,35 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, Digest};
-use crate::index::{Document, Signed, Writer};
+use crate::index::{DocAddress, Document, Signed, Snapshot, Writer};
 
 /// Documents that are kept, in their order, without what nobody reads of them: meta objects, records, and texts
 /// that the index does not store.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     documents: Vec<Signed>,
+    /// Where the text of each is, if it is spooled.
+    places: Vec<Option<u64>>,
     /// Digests of their ids.
     ids: HashSet<Digest, BuildKeyHasher>,
     bytes: usize,
 }
 
+/// The member of a document's meta object that says where its text is spooled.
+const PLACE: &str = "spooled_at";
+
+/// Returns where the text of a document of the temporary index is spooled.
+///
+/// # Errors
+/// When its meta object cannot be read.
+pub fn place_of(snapshot: &Snapshot, address: DocAddress) -> Result<Option<u64>> {
+    Ok(snapshot.meta(address)?.get(PLACE).and_then(serde_json::Value::as_u64))
+}
+
 impl Unwritten {
-    /// Takes a document whose id no other has; the text only if it is to be stored.
-    pub fn push(&mut self, mut signed: Signed, stores_text: bool) {
+    /// Takes a document whose id no other has; the text only if it is to be stored. `place` is where it is
+    /// spooled, if it is.
+    pub fn push(&mut self, mut signed: Signed, stores_text: bool, place: Option<u64>) {
         let Document { id, text, meta: _, record: _ } = signed.document;
         signed.document = Document::new(id, if stores_text { text } else { String::new() });
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
@@ -32,6 +46,7 @@ impl Unwritten {
             self.bytes += size_of_val(&signed.signature[..]);
         }
         self.documents.push(signed);
+        self.places.push(place);
     }
 
     /// Returns the approximate memory that they take, in bytes.
@@ -54,7 +69,9 @@ impl Unwritten {
     /// # Errors
     /// When the writer cannot write one.
     pub fn write(&mut self, writer: &mut Writer) -> Result<()> {
-        for signed in std::mem::take(self).documents {
+        let Unwritten { documents, places, .. } = std::mem::take(self);
+        for (mut signed, place) in documents.into_iter().zip(places) {
+            signed.document.meta.extend(place.map(|place| (PLACE.into(), place.into())));
             writer.add_signed(signed)?;
         }
         Ok(())
@@ -74,7 +91,7 @@ mod tests {
         for stores_text in [false, true] {
             let mut unwritten = Unwritten::default();
             let digest = Digest::of(document.text.as_bytes());
-            unwritten.push(Signed::of(document.clone(), digest, 2, Vec::new()), stores_text);
+            unwritten.push(Signed::of(document.clone(), digest, 2, Vec::new()), stores_text, None);
             let text = if stores_text { "some text" } else { "" };
             assert_eq!(unwritten.documents[0].document, Document::new("a", text));
             assert!(unwritten.has("a") && !unwritten.has("b"));

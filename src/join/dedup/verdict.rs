@@ -6,7 +6,9 @@ use super::DedupOptions;
 use super::recent::Prefix;
 use crate::error::Result;
 use crate::index::Document;
-use crate::overlap::{Overlap, least_overlap};
+use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
+use crate::similarity::Similarity;
 
 /// What becomes of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,8 +38,11 @@ pub enum Verdict {
         /// Which index has it, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
-        /// How much.
+        /// The resemblance of the texts.
         resemblance: f64,
+        /// How well that is known.
+        #[serde(flatten)]
+        evidence: Evidence,
     },
     /// It is contained in another document.
     Contained {
@@ -46,14 +51,43 @@ pub enum Verdict {
         /// Which index has it, if there are several to compare with.
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<String>,
-        /// How much of it.
+        /// The share of the text that the other document contains.
         containment: f64,
+        /// How well that is known.
+        #[serde(flatten)]
+        evidence: Evidence,
     },
     /// All of it consists of passages of other documents.
     Passages {
         /// What was cut out.
         cut: Vec<Cut>,
     },
+}
+
+/// How well the similarity of a document with another is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// Whether both texts were compared.
+    pub exact: bool,
+    /// The standard error of the resemblance if it is an estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    /// Whether the similarity is that of sketches.
+    #[serde(skip_serializing_if = "is_false")]
+    pub of_sketches: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
+impl Evidence {
+    fn of(similarity: &Similarity) -> Evidence {
+        let Similarity { exact, standard_error, of_sketches, .. } = *similarity;
+        Evidence { exact, standard_error: standard_error.filter(|_| !exact), of_sketches }
+    }
 }
 
 /// A passage that was cut out.
@@ -121,6 +155,7 @@ pub struct Reason {
     /// 2 for the same text, 1 for resemblance, 0 for containment; more is better.
     rank: u8,
     similarity: f64,
+    evidence: Evidence,
     of: Holder,
 }
 
@@ -131,68 +166,85 @@ fn longer(least: u32) -> usize {
 }
 
 impl DedupOptions {
-    /// The number of its `size` fingerprints by which a document must be indexed.
-    pub(super) fn indexed(&self, size: usize) -> usize {
+    /// The number of its fingerprints by which a document of this size must be indexed.
+    pub(super) fn indexed(&self, sampling: Sampling, own: Size) -> usize {
+        let size = own.fingerprints as usize;
         match self.near {
             // What stands in a document may be anywhere in it.
             _ if self.contained.is_some() || self.passage.is_some() => size,
             Some(near) if size > 0 => {
-                let least = least_overlap(near, size as u32);
-                size - least as usize + longer(least)
+                let least = sampling.least_shared(near, own);
+                (size - (least as usize).min(size) + longer(least)).min(size)
             }
             _ => 0,
         }
     }
 
-    /// How a document of `size` fingerprints is searched for, if it must have `least` in common with
-    /// what is found.
-    pub(super) fn prefix(&self, size: u32, least: u32) -> Prefix {
-        let probed = (size - least) as usize + longer(least);
+    /// How a document of this size is searched for, if it must have `least` in common with what is found.
+    pub(super) fn prefix(&self, sampling: Sampling, own: Size, least: u32) -> Prefix {
+        let size = own.fingerprints;
+        let probed = ((size - least.min(size)) as usize + longer(least)).min(size as usize);
         let needed = match self.near {
             // The other may be smaller, and found by fewer. It has `least` itself.
-            Some(near) if self.indexed(size as usize) < size as usize => {
-                longer(least_overlap(near, least)).min(longer(least))
+            Some(near) if self.indexed(sampling, own) < size as usize => {
+                let smallest = Size { fingerprints: least, is_all: false };
+                longer(sampling.least_shared(near, smallest)).min(longer(least))
             }
             _ => longer(least),
         };
         Prefix { probed, needed }
     }
 
-    /// The least overlap of a document of `size` fingerprints with another that can be a reason to
-    /// drop it; none if nothing but the same text can.
-    pub(super) fn overlap_min(&self, size: u32) -> Option<u32> {
+    /// The least overlap of a document of this size with another that can be a reason to drop it; none if
+    /// nothing but the same text can.
+    pub(super) fn overlap_min(&self, sampling: Sampling, own: Size) -> Option<u32> {
         let least = self.near.into_iter().chain(self.contained).reduce(f64::min);
-        least.map(|share| least_overlap(share, size))
+        least.map(|share| sampling.least_shared(share, own))
+    }
+
+    /// Whether texts of these sizes may share as many fingerprints as a reason to drop the first takes.
+    pub(super) fn may_fit(&self, sampling: Sampling, [own, other]: [Size; 2]) -> bool {
+        let Some(near) = self.near.filter(|_| self.contained.is_none()) else { return true };
+        let (a, b) = (own.fingerprints, other.fingerprints);
+        let most = Overlap::new(a.min(b), a, b);
+        sampling.may_resemble(near, most, [own.is_all, other.is_all])
+    }
+
+    /// Whether texts of these sizes that share fingerprints so may be a reason to drop the first.
+    pub(super) fn may_drop(&self, sampling: Sampling, overlap: Overlap, of: [Size; 2]) -> bool {
+        let all = of.map(|size| size.is_all);
+        self.near.is_some_and(|near| sampling.may_resemble(near, overlap, all))
+            || self.contained.is_some_and(|share| sampling.may_contain_a(share, overlap, all))
     }
 }
 
 impl Reason {
     /// The same text as the document `of`.
     pub fn exact(of: Holder) -> Reason {
-        Reason { rank: 2, similarity: 1.0, of }
+        let evidence = Evidence { exact: true, standard_error: None, of_sketches: false };
+        Reason { rank: 2, similarity: 1.0, evidence, of }
     }
 
-    /// Returns the reason to drop a document, the first, for another, called `of`, if there is one. `estimate` gives the
-    /// estimated resemblance of both.
+    /// Returns the reason to drop a document, the first, for another, called `of`, if there is one.
     pub fn of(
         options: &DedupOptions,
-        overlap: Overlap,
-        estimate: &mut dyn FnMut() -> Result<f64>,
+        similarity: &Similarity,
         of: &dyn Fn() -> Result<Holder>,
     ) -> Result<Option<Reason>> {
-        let (resemblance, containment) = (overlap.resemblance(), overlap.containment());
-        let mut is_near = options.near.is_some_and(|near| resemblance >= near);
-        if let (true, Some(least)) = (is_near, options.near_estimated) {
-            is_near = estimate()? >= least;
-        }
-        let (rank, similarity) = if is_near {
-            (1, resemblance)
-        } else if options.contained.is_some_and(|contained| containment >= contained) {
-            (0, containment)
+        let (rank, value) = if options.near.is_some_and(|near| similarity.resembles(near)) {
+            (1, similarity.resemblance)
+        } else if options.contained.is_some_and(|share| similarity.contains_a(share)) {
+            (0, similarity.containment_of_a)
         } else {
             return Ok(None);
         };
-        Ok(Some(Reason { rank, similarity, of: of()? }))
+        let evidence = Evidence::of(similarity);
+        Ok(Some(Reason { rank, similarity: value, evidence, of: of()? }))
+    }
+
+    /// Returns whether the document has the same text as another.
+    pub fn is_exact(&self) -> bool {
+        self.rank == 2
     }
 
     /// Returns the better of two; of equal ones, that of the first id.
@@ -205,11 +257,11 @@ impl Reason {
 
     /// What becomes of the document.
     pub fn verdict(self) -> Verdict {
-        let Reason { rank, similarity, of: Holder { id: of, index } } = self;
+        let Reason { rank, similarity, evidence, of: Holder { id: of, index } } = self;
         match rank {
             2 => Verdict::Exact { of, index },
-            1 => Verdict::Near { of, index, resemblance: similarity },
-            _ => Verdict::Contained { of, index, containment: similarity },
+            1 => Verdict::Near { of, index, resemblance: similarity, evidence },
+            _ => Verdict::Contained { of, index, containment: similarity, evidence },
         }
     }
 }

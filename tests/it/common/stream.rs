@@ -7,7 +7,6 @@ use cento::join::dedup::{Dedup, DedupOptions, Event, Progress, Record, Verdict};
 pub fn exact() -> DedupOptions {
     DedupOptions {
         near: None,
-        near_estimated: None,
         contained: None,
         passage: None,
         boilerplate: Vec::new(),

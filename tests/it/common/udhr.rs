@@ -261,7 +261,9 @@ impl Found {
     fn add(&mut self, hits: &[Hit], id: &str, copied: Range<usize>, original: Range<usize>) {
         self.queries += 1;
         self.first += usize::from(hits.first().is_some_and(|hit| hit.id == id));
-        let others = hits.iter().filter(|hit| hit.id != id && hit.containment >= CONTAINMENT);
+        let others = hits
+            .iter()
+            .filter(|hit| hit.id != id && hit.similarity.containment_of_query >= CONTAINMENT);
         self.others += others.count();
         self.copied += copied.len() + original.len();
         let hit = hits.iter().find(|hit| hit.id == id);

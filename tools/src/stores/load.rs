@@ -164,8 +164,9 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
         counts.answers.fetch_add(1, Ordering::Relaxed);
         if !is_shared {
             let first = answer.hits.first();
-            let is_first = first
-                .is_some_and(|hit| hit.id == format!("stays{number}") && hit.resemblance == 1.0);
+            let is_first = first.is_some_and(|hit| {
+                hit.id == format!("stays{number}") && hit.similarity.resemblance == 1.0
+            });
             // Of all these documents two may share a fingerprint by chance.
             let is_right = is_first && answer.hits[1..].iter().all(|hit| hit.overlap == 1);
             if !is_right {

@@ -166,8 +166,14 @@ impl Files {
                 summary.cut += u64::from(is_cut);
             }
             Verdict::Exact { .. } => summary.exact += 1,
-            Verdict::Near { .. } => summary.near += 1,
-            Verdict::Contained { .. } => summary.contained += 1,
+            Verdict::Near { evidence, .. } => {
+                summary.near += 1;
+                summary.estimated += u64::from(!evidence.exact);
+            }
+            Verdict::Contained { evidence, .. } => {
+                summary.contained += 1;
+                summary.estimated += u64::from(!evidence.exact);
+            }
             Verdict::Passages { .. } => summary.passages += 1,
         }
         let cut_text = is_cut.then(|| decision.kept_text());

@@ -32,7 +32,9 @@ use files::Files;
 ///
 /// Compares every document with those before it, in one pass, and with other indexes. The first of
 /// several duplicates is kept. A report lists every dropped document, the reason, and the document
-/// that it duplicates. Fingerprints are not weighted by rarity, which changes with every batch: a verdict
+/// that it duplicates. Fingerprints bring up candidates, and the texts decide: with --index, those that the index
+/// stores; without, those of this run, which wait in a temporary file. Without texts an estimate decides, and the
+/// report says so. Fingerprints are not weighted by rarity, which changes with every batch: a verdict
 /// does not depend on what was committed when.
 #[derive(Debug, Args)]
 pub struct Dedup {
@@ -46,14 +48,9 @@ pub struct Dedup {
     /// Index to compare with, which is not changed. Can be repeated.
     #[arg(long, value_name = "INDEX")]
     against: Vec<PathBuf>,
-    /// Minimum resemblance of a duplicate to an earlier document, 0 to 1.
+    /// Minimum resemblance of the text of a duplicate to that of an earlier document, 0 to 1.
     #[arg(long, value_name = "X", default_value = "0.8", value_parser = parse_share)]
     min_resemblance: f64,
-    /// Minimum estimated resemblance of the texts themselves, 0 to 1, in place of --min-resemblance;
-    /// that of fingerprints, which it is about, is lower for most schemes.
-    #[arg(long, value_name = "X", value_parser = parse_share)]
-    #[arg(conflicts_with_all = ["min_resemblance", "exact"])]
-    min_estimated_resemblance: Option<f64>,
     /// Also drop a document if an earlier one contains at least this share of it, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_share)]
     min_containment: Option<f64>,
@@ -128,6 +125,9 @@ struct Summary {
     exact: u64,
     near: u64,
     contained: u64,
+    /// Of the near and contained ones, those whose texts were not compared.
+    #[serde(default)]
+    estimated: u64,
     /// Dropped because passages of other documents contain all of it.
     passages: u64,
     /// Kept without some passages.
@@ -252,9 +252,7 @@ impl Dedup {
 
     fn options(&self, boilerplate: Vec<u64>) -> DedupOptions {
         DedupOptions {
-            near: (!self.exact && self.min_estimated_resemblance.is_none())
-                .then_some(self.min_resemblance),
-            near_estimated: self.min_estimated_resemblance,
+            near: (!self.exact).then_some(self.min_resemblance),
             contained: self.min_containment,
             passage: self.cut_passages.map(|words| words as usize),
             boilerplate,
@@ -323,7 +321,6 @@ impl Dedup {
         // Threads and memory change nothing, nor does whether it stops at a bad record.
         let DedupOptions {
             near,
-            near_estimated,
             contained,
             passage,
             boilerplate,
@@ -359,7 +356,6 @@ impl Dedup {
             ("scheme", config.scheme.to_string()),
             ("analyzer", config.analyzer.to_string()),
             ("near", listed(*near)),
-            ("near_estimated", listed(*near_estimated)),
             ("contained", listed(*contained)),
             ("passage", listed(*passage)),
             ("boilerplate", listed(boilerplate)),
@@ -411,6 +407,7 @@ impl Summary {
             (self.exact, "exact duplicates"),
             (self.near, "near-duplicates"),
             (self.contained, "contained in others"),
+            (self.estimated, "of these by estimate"),
             (self.passages, "nothing but passages of others"),
             (self.cut, "kept without some passages"),
             (self.skipped, "left out"),

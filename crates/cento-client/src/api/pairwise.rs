@@ -21,11 +21,10 @@ pub struct PairwiseRequest {
     #[serde(default = "default_limit", deserialize_with = "whole::number")]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: usize,
-    /// Only pairs whose texts themselves have at least this estimated resemblance; without
-    /// `boilerplate`.
+    /// Only pairs whose texts have at least this resemblance.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_estimated_resemblance: f64,
+    pub min_resemblance: f64,
     /// Only pairs with a passage of at least this many tokens, with these passages.
     #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1))]
@@ -41,12 +40,12 @@ impl PairwiseRequest {
         min_passage(self.min_passage)
     }
 
-    /// The least estimated resemblance.
+    /// The least resemblance.
     ///
     /// # Errors
     /// When it is no number from 0 to 1.
-    pub fn min_estimated_resemblance(&self) -> Result<f64> {
-        share("min_estimated_resemblance", self.min_estimated_resemblance)
+    pub fn min_resemblance(&self) -> Result<f64> {
+        share("min_resemblance", self.min_resemblance)
     }
 }
 

@@ -42,10 +42,6 @@ pub struct SearchRequest {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_resemblance: f64,
-    /// Only hits whose texts themselves have at least this estimated resemblance; without `boilerplate`.
-    #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
-    pub min_estimated_resemblance: f64,
     /// Only hits with at least this many fingerprints in common. Default: 1.
     #[serde(default = "default_min_overlap", deserialize_with = "whole::number")]
     pub min_overlap: u32,
@@ -149,7 +145,6 @@ impl SearchRequest {
             signature: None,
             min_containment: query.min_containment,
             min_resemblance: query.min_resemblance,
-            min_estimated_resemblance: query.min_estimated_resemblance,
             min_overlap: query.min_overlap,
             min_weighted_containment: query.min_weighted_containment,
             min_weighted_resemblance: query.min_weighted_resemblance,
@@ -181,7 +176,6 @@ impl SearchRequest {
         for (name, of) in [
             ("min_containment", self.min_containment),
             ("min_resemblance", self.min_resemblance),
-            ("min_estimated_resemblance", self.min_estimated_resemblance),
             ("min_similarity", self.min_similarity),
             ("min_weighted_containment", self.min_weighted_containment),
             ("min_weighted_resemblance", self.min_weighted_resemblance),
@@ -209,7 +203,6 @@ impl SearchRequest {
         Ok(Query {
             min_containment: self.min_containment,
             min_resemblance: self.min_resemblance,
-            min_estimated_resemblance: self.min_estimated_resemblance,
             min_overlap: self.min_overlap,
             min_weighted_containment: self.min_weighted_containment,
             min_weighted_resemblance: self.min_weighted_resemblance,

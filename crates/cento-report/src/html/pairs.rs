@@ -116,8 +116,8 @@ fn section(
             h3 { (number) ". " (named(a)) " and " (named(b)) }
             p {
                 "Similarity " (percent(thousandths(pair.similarity))) "; "
-                (percent(thousandths(pair.containment_a_in_b))) " of the first is in the second, "
-                (percent(thousandths(pair.containment_b_in_a))) " of the second in the first; "
+                (percent(thousandths(pair.texts.containment_of_a))) " of the first is in the second, "
+                (percent(thousandths(pair.texts.containment_of_b))) " of the second in the first; "
                 (counted(pair.overlap.into(), "fingerprint")) " in common; "
                 (counted(pair.passages.len() as u64, "passage"))
                 @if pair.too_short == Some(true) { "; these programs are too short to tell" }

@@ -39,8 +39,8 @@ export function setUpPairwise() {
     caption: "The most similar pairs",
     columns: [
       ...pairColumns("A", "B"),
-      { title: "A in B", text: (pair) => share(pair.containment_a_in_b), isNumber: true },
-      { title: "B in A", text: (pair) => share(pair.containment_b_in_a), isNumber: true },
+      { title: "A in B", text: (pair) => share(pair.containment_of_a), isNumber: true },
+      { title: "B in A", text: (pair) => share(pair.containment_of_b), isNumber: true },
       { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
       { title: "Shared", text: ({ category }) => CATEGORIES[category] ?? "little of one" },
     ],

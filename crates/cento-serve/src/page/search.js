@@ -109,7 +109,7 @@ function showQueries(found, latest) {
 }
 
 function best(hits) {
-  return hits.length === 0 ? "-" : share(Math.max(...hits.map(({ containment }) => containment)));
+  return hits.length === 0 ? "-" : share(Math.max(...hits.map((hit) => hit.containment_of_query)));
 }
 
 function summary(answer) {
@@ -163,13 +163,12 @@ function showAnswer(query, latest) {
   };
   fillTable(table, [
     { title: "Document", text: ({ id }) => id, chooses: true },
-    { title: "Containment", text: ({ containment }) => share(containment), isNumber: true },
-    { title: "In query", text: (hit) => share(hit.containment_in_query), isNumber: true },
-    { title: "Resemblance", text: ({ resemblance }) => share(resemblance), isNumber: true },
+    { title: "Of your text", text: (hit) => share(hit.containment_of_query), isNumber: true },
+    { title: "Of the document", text: (hit) => share(hit.containment_of_hit), isNumber: true },
+    { title: "Resemblance", text: resemblance, isNumber: true },
     { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
-    ...(has("estimate") ? [{ title: "Estimate", text: estimated, isNumber: true }] : []),
     ...(has("weighted") ? [
-      { title: "Weighted containment", text: ({ weighted }) => share(weighted.containment), isNumber: true },
+      { title: "Weighted containment", text: ({ weighted }) => share(weighted.containment_of_query), isNumber: true },
       { title: "Weighted resemblance", text: ({ weighted }) => share(weighted.resemblance), isNumber: true },
     ] : []),
     ...(has("passage_tokens")
@@ -185,9 +184,9 @@ function showAnswer(query, latest) {
   if (answer.hits.length > 0) choose(answer.hits[0], table.querySelector("tbody tr"));
 }
 
-/** The resemblance of the texts themselves, and its standard error. */
-function estimated({ estimate }) {
-  return estimate === undefined ? "-" : `${share(estimate.resemblance)} \u00b1 ${estimate.error.toFixed(3)}`;
+/** The resemblance of the texts, with its standard error if it is an estimate. */
+function resemblance({ resemblance: value, exact, standard_error: error }) {
+  return exact || error === undefined ? share(value) : `${share(value)} \u00b1 ${error.toFixed(3)}`;
 }
 
 async function showHit({ id, text, minPassage }, hit, signal) {

@@ -32,8 +32,8 @@ export function setUpVerify() {
     caption: "Overlaps, most similar first",
     columns: [
       ...pairColumns("File", "On record"),
-      { title: "File in record", text: ({ containment }) => share(containment), isNumber: true },
-      { title: "Record in file", text: (pair) => share(pair.containment_in_query), isNumber: true },
+      { title: "File in record", text: (pair) => share(pair.containment_of_query), isNumber: true },
+      { title: "Record in file", text: (pair) => share(pair.containment_of_hit), isNumber: true },
       { title: "Overlap", text: ({ overlap }) => count(overlap), isNumber: true },
     ],
     onChoose: async (pair) => {
@@ -47,9 +47,9 @@ export function setUpVerify() {
   });
 }
 
-/** 2 |F and G| / (|F| + |G|), from what a hit tells. */
-function symmetric({ overlap, containment, containment_in_query: inQuery }) {
-  return (2 * overlap) / (overlap / containment + overlap / inQuery);
+/** Twice what both texts have over what each has, from their resemblance. */
+function symmetric({ resemblance }) {
+  return (2 * resemblance) / (1 + resemblance);
 }
 
 async function verify(files, view, { signal, say }) {

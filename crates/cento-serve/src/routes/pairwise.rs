@@ -121,8 +121,8 @@ fn described(request: &PairwiseRequest, config: &Config) -> Run {
         Run::new("pairwise").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
     run.date = Some(super::report::now());
     run = run.with("limit", request.limit);
-    if request.min_estimated_resemblance > 0.0 {
-        run = run.with("min_estimated_resemblance", request.min_estimated_resemblance);
+    if request.min_resemblance > 0.0 {
+        run = run.with("min_resemblance", request.min_resemblance);
     }
     if let Some(least) = request.min_passage {
         run = run.with("min_passage", least);
@@ -136,7 +136,7 @@ fn described(request: &PairwiseRequest, config: &Config) -> Run {
 /// Checks what a request says before anything is computed.
 fn check(app: &App, request: &PairwiseRequest) -> Result<(), Failure> {
     request.min_passage()?;
-    request.min_estimated_resemblance()?;
+    request.min_resemblance()?;
     if request.limit > HITS_MAX {
         return Err(Failure::bad_request(format!("`limit` must be at most {HITS_MAX}")));
     }
@@ -168,8 +168,7 @@ impl Compared {
         (limit, finds_passages): (usize, bool),
         stop: &Arc<AtomicBool>,
     ) -> cento::Result<Compared> {
-        let (min_passage, estimated_resemblance_min) =
-            (request.min_passage()?, request.min_estimated_resemblance()?);
+        let (min_passage, resemblance_min) = (request.min_passage()?, request.min_resemblance()?);
         let PairwiseRequest { documents, boilerplate, .. } = request;
         let wanted = Stop::on(&**stop);
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
@@ -197,8 +196,7 @@ impl Compared {
         }
         let options = PairwiseOptions {
             limit,
-            estimated_resemblance_min,
-            estimates: true,
+            resemblance_min,
             min_passage,
             threads,
             ..PairwiseOptions::default()

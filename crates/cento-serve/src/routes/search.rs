@@ -120,13 +120,14 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
 }
 
 /// Whether a search takes no longer than handing it to another thread and back: the text is short, and
-/// neither other texts nor the signatures of all candidates are read.
+/// no other texts are read.
 fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool {
     let SearchRequest { passages, verify, best, cover, filter, boilerplate, .. } = request;
     let is_weighed = request.rank != Rank::Overlap
         || request.min_weighted_containment > 0.0
         || request.min_weighted_resemblance > 0.0;
-    let estimates_all = request.min_estimated_resemblance > 0.0;
+    // Where fingerprints leave open whether a threshold is met, texts are compared.
+    let compares_texts = request.min_containment > 0.0 || request.min_resemblance > 0.0;
     // A signature that is not stored is made of the whole text again.
     let signs_texts = !config.store_signatures && (request.estimates || request.budget.is_some());
     let aligns_texts = *passages || request.min_passage.is_some() || verify.is_some() || *best;
@@ -136,7 +137,7 @@ fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool
     let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
     let is_default = config.max_df == MaxDf::Default;
     let is_short = body_bytes <= QUICK_BYTES_MAX && request.id.is_none();
-    let is_counted = !is_weighed && !estimates_all;
+    let is_counted = !is_weighed && !compares_texts;
     is_short && is_plain && is_counted && reads_little && is_default && !reads_texts
 }
 
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_reads_more_than_a_few_postings_is_not_quick() {
-        // A search with a least estimate read the signatures of all candidates where it could not be
+        // A search with a threshold read the signatures of all candidates where it could not be
         // stopped.
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let is_quick = |more: Value| {
@@ -254,9 +255,10 @@ mod tests {
             is_quick(&request, 100, &config)
         };
         assert!(is_quick(json!({})));
-        assert!(is_quick(json!({"min_resemblance": 0.1, "min_estimated_resemblance": 0.0})));
+        assert!(is_quick(json!({"min_resemblance": 0.0, "min_overlap": 3})));
         for more in [
-            json!({"min_estimated_resemblance": 0.01}),
+            json!({"min_resemblance": 0.01}),
+            json!({"min_containment": 0.01}),
             json!({"min_weighted_containment": 0.01}),
             json!({"min_weighted_resemblance": 0.01}),
             json!({"rank": "weight"}),

@@ -1,0 +1,217 @@
+//! How similar are the texts of two documents, as well as what is at hand can tell?
+//!
+//! Where both texts can be read, their runs are compared, and the similarity is exact. So it is, without reading,
+//! where the fingerprints of both are all of their runs. Otherwise it is estimated from their signatures, or
+//! is that of their sketches.
+
+use std::sync::Arc;
+
+use crate::compare::runs::RunSet;
+use crate::error::Result;
+use crate::estimate::Estimator;
+use crate::index::{DocAddress, Signed};
+use crate::overlap::Overlap;
+use crate::sampling::{Sampling, Size};
+use crate::search::{Estimates, Neighbour, RunMaker, Searcher, StoredRuns};
+use crate::similarity::Similarity;
+use crate::stop::Stop;
+
+/// A document that is compared with others.
+pub(super) struct Own<'a> {
+    source: Source<'a>,
+    /// Its distinct fingerprints, ascending.
+    keys: &'a [u64],
+    pub size: Size,
+    /// The runs of its text, once they are needed.
+    runs: Option<Arc<RunSet>>,
+}
+
+/// Where the text and the signature of a document come from.
+enum Source<'a> {
+    Stored { searcher: &'a Searcher, address: DocAddress, runs: Option<&'a StoredRuns<'a>> },
+    Signed { signed: &'a Signed, maker: Option<&'a RunMaker> },
+}
+
+impl<'a> Own<'a> {
+    /// A stored document with these keys.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn stored(
+        (searcher, address): (&'a Searcher, DocAddress),
+        keys: &'a [u64],
+        sampling: Sampling,
+        runs: Option<&'a StoredRuns<'a>>,
+    ) -> Result<Own<'a>> {
+        let size = searcher.size_by(sampling, address, keys.len() as u32)?;
+        let source = Source::Stored { searcher, address, runs };
+        Ok(Own { source, keys, size, runs: None })
+    }
+
+    /// A document at hand with these keys.
+    pub fn signed(
+        signed: &'a Signed,
+        keys: &'a [u64],
+        sampling: Sampling,
+        maker: Option<&'a RunMaker>,
+    ) -> Own<'a> {
+        let size = sampling.size(keys.len() as u32, || Ok::<_, ()>(signed.token_count));
+        let size = size.expect("the number of tokens is known");
+        Own { source: Source::Signed { signed, maker }, keys, size, runs: None }
+    }
+
+    /// Returns its distinct fingerprints, ascending.
+    pub fn keys(&self) -> &'a [u64] {
+        self.keys
+    }
+
+    /// Returns the runs of its text; none if there is no text.
+    ///
+    /// # Errors
+    /// When the text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn runs(&mut self, stop: Stop<'_>) -> Result<Option<Arc<RunSet>>> {
+        if self.runs.is_none() {
+            self.runs = match &self.source {
+                Source::Stored { runs, address, .. } => {
+                    runs.map(|runs| runs.of(*address, stop)).transpose()?
+                }
+                Source::Signed { signed, maker } => {
+                    let runs = maker.map(|maker| maker.of_text(&signed.document.text, stop));
+                    runs.transpose()?.map(Arc::new)
+                }
+            };
+        }
+        Ok(self.runs.clone())
+    }
+
+    /// Returns the runs of its text if they have been needed.
+    pub fn made_runs(self) -> Option<Arc<RunSet>> {
+        self.runs
+    }
+
+    /// Takes the runs of its text, if they are known.
+    pub fn with_runs(self, runs: Option<Arc<RunSet>>) -> Own<'a> {
+        Own { runs, ..self }
+    }
+
+    /// Begins to estimate its similarity with documents of `searched`.
+    fn estimates<'b>(&self, searched: &'b Searcher, stop: Stop<'b>) -> Result<Option<Estimates<'b>>>
+    where
+        'a: 'b,
+    {
+        match &self.source {
+            Source::Stored { searcher, address, .. } => {
+                let snapshot = searcher.snapshot();
+                let tokens = snapshot.segment(*address).signatures.document(address.doc)?.tokens;
+                let signature = snapshot.signature(*address, stop)?;
+                Ok(searched.estimates((tokens, &signature), self.keys, stop))
+            }
+            Source::Signed { signed, .. } => {
+                let own = (signed.token_count, &signed.signature[..]);
+                Ok(searched.estimates(own, self.keys, stop))
+            }
+        }
+    }
+}
+
+/// Compares documents with those of one index.
+pub(super) struct Verifier<'a> {
+    searched: &'a Searcher,
+    sampling: Sampling,
+    /// Of the documents of the index, if texts decide.
+    runs: Option<StoredRuns<'a>>,
+}
+
+impl<'a> Verifier<'a> {
+    /// Makes one for the index of `searched`, whose texts can be read through `runs`.
+    pub fn new(searched: &'a Searcher, runs: Option<StoredRuns<'a>>) -> Verifier<'a> {
+        let sampling = searched.sampling(runs.is_some());
+        Verifier { searched, sampling, runs }
+    }
+
+    /// Returns the searcher over the index.
+    pub fn searched(&self) -> &'a Searcher {
+        self.searched
+    }
+
+    /// Returns what shared fingerprints say of texts here.
+    pub fn sampling(&self) -> Sampling {
+        self.sampling
+    }
+
+    /// Returns what reads the runs of the index's texts, if texts decide.
+    pub fn runs(&self) -> Option<&StoredRuns<'a>> {
+        self.runs.as_ref()
+    }
+
+    /// Begins to compare a document with others.
+    pub fn begin(&self) -> Verification<'_> {
+        Verification { verifier: self, estimates: None }
+    }
+}
+
+/// Compares one document with those of an index.
+pub(super) struct Verification<'a> {
+    verifier: &'a Verifier<'a>,
+    /// Once something has been estimated.
+    estimates: Option<Estimates<'a>>,
+}
+
+impl<'a> Verification<'a> {
+    /// Returns the size of a document that shares fingerprints.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn size(&self, found: Neighbour) -> Result<Size> {
+        let Verifier { searched, sampling, .. } = self.verifier;
+        searched.size_by(*sampling, found.address, found.fingerprints)
+    }
+
+    /// Returns the similarity of `own`, the first, and the document found, of which this is the size.
+    ///
+    /// # Errors
+    /// When a document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn with<'b>(
+        &mut self,
+        own: &mut Own<'b>,
+        (found, size): (Neighbour, Size),
+        stop: Stop<'a>,
+    ) -> Result<Similarity>
+    where
+        'b: 'a,
+    {
+        let overlap = found.with(own.size.fingerprints);
+        let Verifier { searched, sampling, runs } = self.verifier;
+        if is_exact(*sampling, own.size, size) {
+            return Ok(Similarity::exact(overlap));
+        }
+        if let Some((runs, own)) = runs.as_ref().zip(own.runs(stop)?) {
+            return Ok(Similarity::exact(own.overlap(&*runs.of(found.address, stop)?)));
+        }
+        if self.estimates.is_none() {
+            self.estimates = own.estimates(searched, stop)?;
+        }
+        match &mut self.estimates {
+            Some(estimates) => estimates.with(found.address, found.fingerprints),
+            None => Ok(Similarity::of_sketches(overlap)),
+        }
+    }
+}
+
+/// Whether the fingerprints of two texts are all of their runs.
+pub(super) fn is_exact(sampling: Sampling, a: Size, b: Size) -> bool {
+    matches!(sampling, Sampling::Runs(_)) && a.is_all && b.is_all
+}
+
+/// Estimates the similarity of texts whose signatures are at hand, or gives that of their sketches.
+pub(super) fn of_signatures(
+    estimator: Option<Estimator>,
+    overlap: Overlap,
+    a: crate::estimate::Keyed<'_>,
+    b: crate::estimate::Keyed<'_>,
+) -> Similarity {
+    match estimator {
+        Some(estimator) => estimator.compare_keyed(overlap, a, b),
+        None => Similarity::of_sketches(overlap),
+    }
+}

@@ -1,0 +1,162 @@
+//! How many fingerprints two texts share at least if they are as similar as a threshold asks for.
+//!
+//! A threshold is one of the texts, and candidates are found by fingerprints. What is demanded of these leaves
+//! room for chance, so that the texts decide and not the sample. A short text keeps all of its runs; beside a
+//! long one, which does not, only the fingerprints of the long one are a sample of what is shared.
+
+use crate::estimate::Estimator;
+use crate::overlap::{Overlap, least_overlap};
+
+/// What shared fingerprints say of the runs that two texts share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Sampling {
+    /// They are a sample of these.
+    Runs(Estimator),
+    /// They are compared themselves.
+    Sketches,
+    /// Nothing but that there may be some.
+    Unknown,
+}
+
+/// The fingerprints of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// The number of distinct ones.
+    pub fingerprints: u32,
+    /// Whether they are all runs of the text.
+    pub is_all: bool,
+}
+
+impl Sampling {
+    /// Makes the size of a text with this number of fingerprints; `tokens` gives the number of its tokens, for
+    /// which it is asked only if they matter.
+    pub fn size<E>(
+        &self,
+        fingerprints: u32,
+        tokens: impl FnOnce() -> Result<u32, E>,
+    ) -> Result<Size, E> {
+        let is_all = match self {
+            // A text that keeps all of its runs has no more of them.
+            Sampling::Runs(estimator) if estimator.may_keep_all(fingerprints) => {
+                estimator.keeps_all(tokens()?)
+            }
+            _ => false,
+        };
+        Ok(Size { fingerprints, is_all })
+    }
+
+    /// The least number, at least 1, of fingerprints that a text of this size shares with any other if at least this
+    /// share of its runs is shared.
+    pub fn least_shared(&self, share: f64, own: Size) -> u32 {
+        match self {
+            Sampling::Unknown => 1,
+            Sampling::Sketches => least_overlap(share, own.fingerprints),
+            Sampling::Runs(estimator) if !estimator.samples() => {
+                least_overlap(share, own.fingerprints)
+            }
+            // The other may be a long text that has few of them.
+            Sampling::Runs(_) if own.is_all => 1,
+            Sampling::Runs(estimator) => estimator.least_shared(share, own.fingerprints),
+        }
+    }
+
+    /// Tells whether at least this share of the runs of the first text may be in the second.
+    pub fn may_contain_a(&self, share: f64, overlap: Overlap, [a, b]: [bool; 2]) -> bool {
+        match self {
+            Sampling::Unknown => true,
+            Sampling::Runs(estimator) if !(a && b) => {
+                a || overlap.shared >= estimator.least_shared(share, overlap.in_a)
+            }
+            _ => overlap.containment() >= share,
+        }
+    }
+
+    /// Tells whether either text may have at least this share of the other.
+    pub fn may_contain_either(&self, share: f64, overlap: Overlap, [a, b]: [bool; 2]) -> bool {
+        self.may_contain_a(share, overlap, [a, b])
+            || self.may_contain_a(share, overlap.swapped(), [b, a])
+    }
+
+    /// Tells whether the resemblance of the texts may be at least this.
+    pub fn may_resemble(&self, least: f64, overlap: Overlap, all: [bool; 2]) -> bool {
+        let Overlap { shared, in_a, in_b } = overlap;
+        match self {
+            Sampling::Unknown => true,
+            Sampling::Runs(estimator) if all != [true, true] => {
+                // What both have of the runs of both is at most what it is of those of either.
+                let of = match all {
+                    [true, _] => in_b,
+                    [_, true] => in_a,
+                    _ => in_a + in_b - shared,
+                };
+                shared >= estimator.least_shared(least, of)
+            }
+            _ => overlap.resemblance() >= least,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix64;
+    use crate::overlap::Overlap;
+    use crate::scheme::{self, distinct_keys};
+
+    /// Texts of 5 to 300 tokens of which some are replaced.
+    fn revised(seed: u64) -> [Vec<u64>; 2] {
+        let len = 5 + mix64(seed) % if seed.is_multiple_of(2) { 50 } else { 300 };
+        let edits = 3 + mix64(seed ^ 1 << 40) % 60;
+        let word = |i: u64| mix64(seed << 20 ^ i);
+        let text = (0..len).map(word);
+        let other = (0..len + mix64(seed ^ 7 << 40) % 4).map(|i| match word(i) % edits {
+            0 => mix64(word(i) ^ 1),
+            _ => word(i),
+        });
+        [text.collect(), other.collect()]
+    }
+
+    #[test]
+    fn nearly_no_pair_that_meets_a_threshold_is_lost_by_its_fingerprints() {
+        for (spec, k) in [("winnow(k=5,w=10)", 5), ("winnow(k=2,w=4)", 2), ("mod(k=3,p=3)", 3)] {
+            let scheme = scheme::parse(spec).unwrap();
+            let whole = scheme::parse(&format!("kgram(k={k})")).unwrap();
+            let estimator = scheme.estimator().unwrap();
+            let sampling = Sampling::Runs(estimator);
+            let (mut pairs, mut lost) = (0, 0);
+            for seed in 0..4000 {
+                let texts = revised(seed);
+                let keys = |scheme: &scheme::Scheme| {
+                    texts.each_ref().map(|text| {
+                        let mut signature = Vec::new();
+                        scheme.sign(text, &mut signature);
+                        distinct_keys(&signature)
+                    })
+                };
+                let [a, b] = keys(&whole);
+                let truth = Overlap::of(&a, &b);
+                let [a, b] = keys(&scheme);
+                let overlap = Overlap::of(&a, &b);
+                let all = texts.each_ref().map(|text| estimator.keeps_all(text.len() as u32));
+                let [own, other] = [(in_a(overlap), all[0]), (in_a(overlap.swapped()), all[1])]
+                    .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
+                for least in [0.5, 0.8, 0.9] {
+                    if truth.resemblance() < least {
+                        continue;
+                    }
+                    pairs += 1;
+                    let is_found = overlap.shared >= sampling.least_shared(least, own)
+                        && overlap.shared >= sampling.least_shared(least, other)
+                        && sampling.may_resemble(least, overlap, all)
+                        && sampling.may_contain_either(least, overlap, all);
+                    lost += usize::from(!is_found);
+                }
+            }
+            assert!(pairs > 2000 && lost * 250 <= pairs, "{spec}: {lost} of {pairs}");
+        }
+    }
+
+    fn in_a(overlap: Overlap) -> u32 {
+        overlap.in_a
+    }
+}

@@ -1,0 +1,112 @@
+//! The runs of stored texts, by which their similarity is known exactly.
+//!
+//! A text is read, split into tokens and hashed once while it is needed: those that were asked for last are kept.
+
+use std::sync::Arc;
+
+use super::Searcher;
+use crate::compare::runs::RunSet;
+use crate::error::Result;
+use crate::index::{DocAddress, InMemory, Kept, Owner, Snapshot};
+use crate::stop::Stop;
+use crate::text::Analyzer;
+
+/// The memory for sets that are kept, in bytes.
+const KEPT_BYTES: usize = 64 << 20;
+
+impl InMemory for RunSet {
+    fn memory_bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
+/// Makes the sets of runs of texts as an index with this configuration measures them.
+#[derive(Debug, Clone)]
+pub(crate) struct RunMaker {
+    analyzer: Analyzer,
+    k: usize,
+}
+
+impl RunMaker {
+    /// Makes the set of `text`.
+    ///
+    /// # Errors
+    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn of_text(&self, text: &str, stop: Stop<'_>) -> Result<RunSet> {
+        RunSet::of_text(text, &self.analyzer, self.k, stop)
+    }
+}
+
+/// Reads the text of a document.
+type ReadText<'a> = Box<dyn Fn(DocAddress) -> Result<String> + Send + Sync + 'a>;
+
+/// Reads the sets of runs of the documents of a snapshot.
+pub(crate) struct StoredRuns<'a> {
+    read: ReadText<'a>,
+    maker: RunMaker,
+    kept: Arc<Kept<RunSet>>,
+    /// Of each segment.
+    owners: Vec<Owner>,
+}
+
+impl std::fmt::Debug for StoredRuns<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredRuns").finish_non_exhaustive()
+    }
+}
+
+impl Searcher {
+    /// Returns what makes the sets of runs of texts; none if the scheme measures no runs, or if there is
+    /// boilerplate of which the runs are unknown.
+    pub(crate) fn run_maker(&self) -> Option<RunMaker> {
+        let config = self.snapshot().config();
+        let k = config.scheme.run_tokens()?;
+        if self.boilerplate.is_some() {
+            return None;
+        }
+        Some(RunMaker { analyzer: config.analyzer.clone(), k })
+    }
+
+    /// Tells whether the sets of runs of stored texts can be had.
+    pub(super) fn can_read_runs(&self) -> bool {
+        let config = self.snapshot().config();
+        config.store_text && config.scheme.run_tokens().is_some() && self.boilerplate.is_none()
+    }
+
+    /// Returns what reads the sets of runs of stored texts; none if they cannot be had. Sets are kept in
+    /// `kept`.
+    pub(crate) fn stored_runs(&self, kept: &Arc<Kept<RunSet>>) -> Option<StoredRuns<'_>> {
+        let maker = self.run_maker().filter(|_| self.can_read_runs())?;
+        let snapshot = self.snapshot();
+        let read = |address| Ok(snapshot.text(address)?.unwrap_or_default());
+        Some(StoredRuns::new(snapshot, maker, Box::new(read), kept))
+    }
+}
+
+/// Makes room for sets that are kept.
+pub(crate) fn kept_runs() -> Arc<Kept<RunSet>> {
+    Arc::new(Kept::new(KEPT_BYTES))
+}
+
+impl<'a> StoredRuns<'a> {
+    /// Reads the texts of the documents of `snapshot` by `read`, and keeps their sets in `kept`.
+    pub fn new(
+        snapshot: &Snapshot,
+        maker: RunMaker,
+        read: ReadText<'a>,
+        kept: &Arc<Kept<RunSet>>,
+    ) -> StoredRuns<'a> {
+        let owners = snapshot.segments().iter().map(|_| kept.owner()).collect();
+        StoredRuns { read, maker, kept: kept.clone(), owners }
+    }
+
+    /// Returns the runs of the document at `address`.
+    ///
+    /// # Errors
+    /// When its text cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn of(&self, address: DocAddress, stop: Stop<'_>) -> Result<Arc<RunSet>> {
+        self.kept.get(self.owners[address.segment as usize], address.doc, || {
+            self.maker.of_text(&(self.read)(address)?, stop)
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! How similar are the texts of the query and of a hit?
+//!
+//! What fingerprints say is enough where it is certain. Where it is not, and a threshold has to be decided, the
+//! texts are compared, if both are at hand.
+
+use super::estimates::Estimates;
+use super::memory;
+use super::resolved::Resolved;
+use super::run_sets::RunMaker;
+use super::score::Scored;
+use super::{Query, Searcher};
+use crate::compare::runs::RunSet;
+use crate::error::Result;
+use crate::sampling::Sampling;
+use crate::similarity::Similarity;
+
+/// What a token of a set of runs takes at most, in bytes, with the token itself.
+const RUN_BYTES: usize = 40;
+
+/// Compares a query with its hits.
+pub struct Similarities<'a> {
+    searcher: &'a Searcher,
+    subject: &'a Resolved,
+    query: &'a Query,
+    /// What estimates by positions, if the scheme can.
+    estimates: Option<Estimates<'a>>,
+    /// What makes the runs of texts, and the text of the query.
+    texts: Option<(RunMaker, String)>,
+    /// The runs of the query, once they are needed.
+    runs: Option<RunSet>,
+}
+
+impl Query {
+    /// Whether the similarity of texts decides which documents are hits.
+    pub(super) fn is_of_texts(&self) -> bool {
+        self.min_containment > 0.0 || self.min_resemblance > 0.0
+    }
+
+    /// Whether a similarity meets the thresholds, if that is certain.
+    fn is_certainly_met(&self, similarity: &Similarity) -> Option<bool> {
+        let resembles = match self.min_resemblance > 0.0 {
+            true => similarity.certainly_resembles(self.min_resemblance),
+            false => Some(true),
+        };
+        let contains = match self.min_containment > 0.0 {
+            true => similarity.certainly_contains_a(self.min_containment),
+            false => Some(true),
+        };
+        match (resembles, contains) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Whether there is evidence that a similarity meets the thresholds.
+    pub(super) fn is_met(&self, similarity: &Similarity) -> bool {
+        (self.min_resemblance == 0.0 || similarity.resembles(self.min_resemblance))
+            && (self.min_containment == 0.0 || similarity.contains_a(self.min_containment))
+    }
+}
+
+impl<'a> Similarities<'a> {
+    /// Compares by `estimates`, if there are any, and by the `text` of the query, if it is to be compared with
+    /// stored texts.
+    pub fn new(
+        searcher: &'a Searcher,
+        (subject, query): (&'a Resolved, &'a Query),
+        estimates: Option<Estimates<'a>>,
+        text: Option<String>,
+    ) -> Similarities<'a> {
+        let texts = text.and_then(|text| Some((searcher.run_maker()?, text)));
+        Similarities { searcher, subject, query, estimates, texts, runs: None }
+    }
+
+    /// Returns the similarity as it is shown: estimated by positions, or else by counts.
+    ///
+    /// # Errors
+    /// When the document cannot be read; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn shown(&mut self, scored: &Scored) -> Result<Similarity> {
+        let counted = self.counted(scored)?;
+        match &mut self.estimates {
+            Some(estimates) if !counted.exact => {
+                estimates.with(scored.address, scored.overlap.in_b)
+            }
+            _ => Ok(counted),
+        }
+    }
+
+    fn counted(&self, scored: &Scored) -> Result<Similarity> {
+        let tokens = self.subject.tokens;
+        self.searcher.similarity_of_counts(tokens, scored.overlap, scored.address)
+    }
+
+    /// Returns the similarity of a document that meets the thresholds of the query; none of another.
+    ///
+    /// # Errors
+    /// As [`shown`](Self::shown).
+    pub fn meeting(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
+        // Signatures are read only of documents that counts do not exclude.
+        let counted = self.counted(scored)?;
+        if self.query.is_certainly_met(&counted) == Some(false) && !self.is_unknown() {
+            return Ok(None);
+        }
+        let shown = self.shown(scored)?;
+        let certain = self.query.is_certainly_met(&shown).filter(|_| !self.is_unknown());
+        let similarity = match certain {
+            Some(_) => shown,
+            None => self.exact(scored)?.unwrap_or(shown),
+        };
+        Ok(Some(similarity).filter(|similarity| self.query.is_met(similarity)))
+    }
+
+    /// Whether fingerprints say nothing of texts that are at hand.
+    fn is_unknown(&self) -> bool {
+        self.searcher.sampling(self.texts.is_some()) == Sampling::Unknown
+    }
+
+    /// Returns what shared fingerprints say of the texts that decide.
+    pub fn sampling(&self) -> Sampling {
+        self.searcher.sampling(self.texts.is_some())
+    }
+
+    /// Compares the texts; none if they are not at hand.
+    fn exact(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
+        let Some((maker, text)) = &self.texts else { return Ok(None) };
+        let (snapshot, stop) = (self.searcher.snapshot(), self.query.stop());
+        let room = |tokens: u32| {
+            let bytes = (tokens as usize).saturating_mul(RUN_BYTES);
+            memory::reserve(self.query.memory.as_ref(), 0, bytes, tokens)
+        };
+        if self.runs.is_none() {
+            let _room = room(self.subject.tokens)?;
+            self.runs = Some(maker.of_text(text, stop)?);
+        }
+        let address = scored.address;
+        let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
+        let _room = room(tokens)?;
+        let other = snapshot.text(address)?.unwrap_or_default();
+        let other = maker.of_text(&other, stop)?;
+        let runs = self.runs.as_ref().map(|runs| runs.overlap(&other));
+        Ok(runs.map(Similarity::exact))
+    }
+}
