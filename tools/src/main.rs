@@ -22,6 +22,7 @@ mod measure;
 mod memory;
 mod merging;
 mod mutate;
+mod notices;
 mod opening;
 mod pan;
 mod programs;
@@ -33,6 +34,7 @@ mod service;
 mod stores;
 mod truth;
 mod unicode;
+mod verdicts;
 
 use clap::{Parser, Subcommand};
 
@@ -73,10 +75,12 @@ enum Tool {
     Kills(kills::Kills),
     Memory(memory::Memory),
     Mutate(mutate::Mutate),
+    Notices(notices::Notices),
     Merging(merging::Merging),
     Hostile(hostile::Hostile),
     Evaluate(evaluate::Evaluate),
     Unicode(unicode::Unicode),
+    Verdicts(verdicts::Verdicts),
 }
 
 fn main() -> Result {
@@ -104,11 +108,13 @@ fn main() -> Result {
         Tool::Kills(tool) => tool.run(),
         Tool::Memory(tool) => tool.run(),
         Tool::Mutate(tool) => tool.run(),
+        Tool::Notices(tool) => tool.run(),
         Tool::Merging(tool) => tool.run(),
         Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
         Tool::Stores(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
         Tool::Unicode(tool) => tool.run(),
+        Tool::Verdicts(tool) => tool.run(),
     }
 }
