@@ -75,7 +75,7 @@ fn a_search_finds_exactly_the_documents_of_which_enough_is_estimated() {
             for least in [0.2, 0.5, 0.8, 0.95, 1.0] {
                 let query = Query {
                     min_estimated_resemblance: least,
-                    limit: usize::MAX,
+                    limit: Some(usize::MAX),
                     ..Query::text(text.as_str())
                 };
                 let hits = searcher.search(&query).unwrap().hits;
@@ -91,7 +91,7 @@ fn a_search_finds_exactly_the_documents_of_which_enough_is_estimated() {
                     }
                 }
                 assert_eq!(found, expected, "{scheme} {own} {least}");
-                let one = Query { limit: 1, ..query.clone() };
+                let one = Query { limit: Some(1), ..query.clone() };
                 assert_eq!(searcher.search(&one).unwrap().hits[..], hits[..1]);
                 let similar = SimilarTo::new(&searcher, &query).unwrap();
                 let tantivy = searcher.snapshot().tantivy();
