@@ -28,6 +28,7 @@ mod pan;
 mod programs;
 mod recall;
 mod retrieval;
+mod reused;
 mod scale;
 mod scripts;
 mod service;
@@ -57,6 +58,7 @@ enum Tool {
     Dedup(duplicates::Dedup),
     Recall(recall::Recall),
     Retrieval(retrieval::Retrieval),
+    Reused(reused::Reused),
     Scripts(scripts::Scripts),
     Finkel(finkel::Finkel),
     Lifecycle(lifecycle::Lifecycle),
@@ -92,6 +94,7 @@ fn main() -> Result {
         Tool::Dedup(tool) => tool.run(),
         Tool::Recall(tool) => tool.run(),
         Tool::Retrieval(tool) => tool.run(),
+        Tool::Reused(tool) => tool.run(),
         Tool::Scripts(tool) => tool.run(),
         Tool::Finkel(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),
