@@ -85,7 +85,7 @@ pub fn signature(data: &[u8]) {
             (_, true) => Goal::Passage,
             _ => Goal::Hits,
         },
-        limit: if is_set(3) { 0 } else { 10 },
+        limit: Some(if is_set(3) { 0 } else { 10 }),
         min_overlap: if is_set(4) { 2 } else { 1 },
         ..Query::new(subject)
     };

@@ -257,7 +257,7 @@ mod tests {
             Query { passages: true, ..Query::text((0..CHUNKS).map(chunk).collect::<String>()) };
         let search = |bytes: usize, limit: usize| {
             let memory = Some(QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 });
-            searcher.search(&Query { memory, limit, ..query.clone() })
+            searcher.search(&Query { memory, limit: Some(limit), ..query.clone() })
         };
         let error = search(RESERVED_BYTES_MIN, 30).unwrap_err();
         assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");

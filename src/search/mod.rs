@@ -13,6 +13,7 @@ mod cover;
 mod estimates;
 mod evidence;
 mod filter;
+mod looks;
 pub mod memory;
 mod neighbours;
 mod query;
@@ -52,6 +53,7 @@ use boilerplate::Boilerplate;
 use candidates::{Counted, Counters, Found, Request};
 use evidence::Evidence;
 use filter::Filter;
+use looks::Looks;
 use resolved::Resolved;
 use score::Scored;
 use shared::SharedFingerprints;
@@ -164,13 +166,10 @@ impl Searcher {
     ) -> Result<Vec<Hit>> {
         let mut evidence = self.evidence(subject, query)?;
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
-        let looked_at = query.looked_at();
-        let mut shown = Vec::with_capacity(chosen.len().min(looked_at));
-        let mut looked_for = 0;
+        let mut looks = Looks::of(query);
+        let mut shown = Vec::new();
         for (scored, adds) in chosen {
-            // Candidates for passages count whether they have any or not.
-            let count = if query.rank == Rank::Passages { looked_for } else { shown.len() };
-            if count == looked_at {
+            if looks.is_enough(shown.len()) {
                 break;
             }
             query.stop().check()?;
@@ -181,8 +180,8 @@ impl Searcher {
                     continue;
                 }
                 passages = evidence.passages(scored.address)?;
-                looked_for += 1;
                 let is_none = passages.as_ref().is_some_and(|passages| passages.found.is_empty());
+                looks.look(!is_none);
                 if query.min_passage.is_some() && is_none {
                     continue;
                 }
@@ -196,15 +195,15 @@ impl Searcher {
         if query.rank == Rank::Passages {
             // Equal ones stay in the order of their weight.
             shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
-            shown.truncate(query.limit);
         }
+        shown.truncate(query.shown(shown.iter().map(Shown::has_passage)));
         let mut similarities = self.similarities(subject, found, query)?;
         shown.into_iter().map(|shown| self.hit(shown, &mut similarities, query)).collect()
     }
 
     /// All documents that meet the query's thresholds, with their containment.
     fn matches(&self, query: &Query) -> Result<Vec<(DocAddress, f64)>> {
-        let query = Query { limit: usize::MAX, ..query.clone() };
+        let query = Query { limit: Some(usize::MAX), ..query.clone() };
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = self.resolve(&query, &mut scratch)?;
         let scored = self.scored(&subject, &query, &mut scratch)?.1;
@@ -286,7 +285,7 @@ impl Searcher {
     ) -> Result<Vec<(Scored, Option<u32>)>> {
         if query.goal != Goal::Cover {
             // Candidates for passages are the same number, whatever becomes of them.
-            let may_miss_passage = query.min_passage.is_some() && query.rank != Rank::Passages;
+            let may_miss_passage = query.min_passage.is_some() && !Looks::of(query).counts_all();
             let limit = match query.verify.is_some() || may_miss_passage {
                 true => usize::MAX,
                 false => query.looked_at(),
@@ -311,7 +310,7 @@ impl Searcher {
         let stop = query.stop();
         score::name(&self.snapshot, &mut hits, stop)?;
         let adds_min = query.min_overlap.max(1);
-        let limits = (query.limit, adds_min);
+        let limits = (query.looked_at(), adds_min);
         let shared = SharedFingerprints::within(query.memory.as_ref());
         let cover = cover::cover(&self.snapshot, keys, hits, limits, shared, stop)?;
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
@@ -433,7 +432,7 @@ impl Searcher {
             {
                 usize::MAX
             } else {
-                query.limit
+                query.looked_at()
             },
             max_df: max_df.limit(self.snapshot.documents()),
             budget: query.budget.unwrap_or(u64::MAX),
@@ -547,6 +546,10 @@ struct Shown {
 }
 
 impl Shown {
+    fn has_passage(&self) -> bool {
+        self.passages.as_ref().is_some_and(|passages| !passages.found.is_empty())
+    }
+
     /// The tokens of the query in passages.
     fn passage_tokens(&self) -> u32 {
         self.passages.as_ref().map_or(0, Passages::tokens)

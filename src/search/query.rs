@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
+use super::looks::Looks;
 use super::memory::QueryMemory;
 use crate::compare::measure::Measure;
 use crate::error::{Error, Result};
@@ -17,7 +18,7 @@ use crate::stop::Stop;
 /// ```
 /// use cento::search::Query;
 ///
-/// let query = Query { min_containment: 0.3, limit: 5, ..Query::text("the text to look for") };
+/// let query = Query { min_containment: 0.3, limit: Some(5), ..Query::text("the text to look for") };
 /// ```
 #[derive(Debug, Clone)]
 pub struct Query {
@@ -40,10 +41,12 @@ pub struct Query {
     /// By what hits are ranked, if the goal is [`Goal::Hits`].
     pub rank: Rank,
     /// The number of documents whose passages are looked for by [`Rank::Passages`]; at least
-    /// [`limit`](Self::limit).
-    pub candidates: usize,
-    /// The maximum number of hits; the best are kept.
-    pub limit: usize,
+    /// [`limit`](Self::limit). If `None`, as many as it takes: see [`PATIENCE`](Self::PATIENCE).
+    pub candidates: Option<usize>,
+    /// The maximum number of hits; the best are kept. If `None`, [`HITS`](Self::HITS); in a search with
+    /// passages or for a cover all up to the last document with a passage, which
+    /// [`PATIENCE`](Self::PATIENCE) finds.
+    pub limit: Option<usize>,
     /// Only documents that match this tantivy query on `meta`, `added` and `id`.
     pub filter: Option<String>,
     /// Fingerprints in more documents are stop-fingerprints; as the index has it if `None`.
@@ -88,7 +91,8 @@ pub enum Rank {
     /// common phrases.
     Weight,
     /// By the tokens in passages in common, for the best documents by weight: best for text that was
-    /// rewritten. It takes the time of finding passages for [`Query::candidates`] documents.
+    /// rewritten. It takes the time of finding passages for as many documents as
+    /// [`Query::candidates`] says.
     Passages,
 }
 
@@ -122,13 +126,18 @@ pub enum Subject {
 }
 
 impl Query {
-    /// The number of documents whose passages are looked for, if not said otherwise.
-    pub const CANDIDATES: usize = 50;
+    /// The default number of hits, with or without passages.
+    pub const HITS: usize = 10;
 
-    /// Whether passages are to be looked for.
-    pub(super) fn needs_passages(&self) -> bool {
-        self.shows_passages() || self.rank == Rank::Passages
-    }
+    /// The number of documents in a row without a passage after which a search for passages ends by
+    /// default.
+    ///
+    /// On the training documents of PAN 2013, reports by weight then show a share of reused text that is
+    /// .003 less, on average, than that of the 1,000 best documents, after looking at 46 of them.
+    pub const PATIENCE: usize = 30;
+
+    /// The default maximum number of documents whose passages are looked for.
+    pub const CANDIDATES: usize = 1000;
 
     /// Whether estimates are to be shown.
     pub(super) fn shows_estimates(&self) -> bool {
@@ -155,10 +164,7 @@ impl Query {
 
     /// The number of documents that are looked at closely, if all of these are hits.
     pub(super) fn looked_at(&self) -> usize {
-        match self.rank {
-            Rank::Passages => self.candidates.max(self.limit),
-            Rank::Overlap | Rank::Weight => self.limit,
-        }
+        Looks::of(self).most()
     }
 
     /// Refuses what contradicts itself.
@@ -207,8 +213,8 @@ impl Query {
             min_weighted_containment: 0.0,
             min_weighted_resemblance: 0.0,
             rank: Rank::Overlap,
-            candidates: Query::CANDIDATES,
-            limit: 10,
+            candidates: None,
+            limit: None,
             filter: None,
             max_df: None,
             budget: None,

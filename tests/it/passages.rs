@@ -324,7 +324,7 @@ fn hits_without_a_long_passage_make_room_for_others() {
     let ids = |query: &Query| -> Vec<String> {
         searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
     };
-    let best = Query { limit: 1, ..Query::text(query.as_str()) };
+    let best = Query { limit: Some(1), ..Query::text(query.as_str()) };
     assert_eq!(ids(&best), ["p"]);
     for goal in [Goal::Hits, Goal::Cover] {
         let long = Query { min_passage: Some(40), goal, ..best.clone() };
@@ -355,14 +355,89 @@ fn passages_are_looked_for_in_the_candidates_alone() {
         searcher.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
     };
     for verify in [None, Some("overlap".parse().unwrap())] {
-        let best = Query { rank: Rank::Weight, limit: 4, ..Query::text(query.as_str()) };
+        let best = Query { rank: Rank::Weight, limit: Some(4), ..Query::text(query.as_str()) };
         assert_eq!(ids(&best)[3], "z", "by weight it is the last");
         let (rank, min_passage) = (Rank::Passages, Some(40));
-        let one = Query { rank, min_passage, verify, limit: 1, candidates: 3, ..best };
+        let one = Query { rank, min_passage, verify, limit: Some(1), candidates: Some(3), ..best };
         assert!(ids(&one).is_empty(), "{:?}", one.verify);
-        assert_eq!(ids(&Query { candidates: 4, ..one.clone() }), ["z"]);
+        assert_eq!(ids(&Query { candidates: Some(4), ..one.clone() }), ["z"]);
         // As many as hits are asked for are candidates.
-        assert_eq!(ids(&Query { limit: 4, ..one }), ["z"]);
+        assert_eq!(ids(&Query { limit: Some(4), ..one }), ["z"]);
+    }
+}
+
+/// Documents that have 12 runs of five words each of `query`, too short for passages.
+fn with_chance_runs(query: &str, count: u64) -> Vec<(String, String)> {
+    let kept: Vec<&str> = query.split(' ').collect();
+    let document = |number: u64| {
+        let runs = (0u64..12).map(|at| {
+            let run = kept[at as usize * 20..][..5].join(" ");
+            format!("{run} {}", words((number + 9) << 10 | at, 30))
+        });
+        (format!("chance{number:02}"), runs.collect::<Vec<_>>().join(" "))
+    };
+    (0..count).map(document).collect()
+}
+
+fn ids_of(documents: &[(String, String)], query: &Query) -> Vec<String> {
+    let config = Config::new("kgram(k=5)", "words", true).unwrap();
+    let documents: Vec<(&str, &str)> =
+        documents.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    let hits = index(config, &documents).search(query).unwrap().hits;
+    hits.into_iter().map(|hit| hit.id).collect()
+}
+
+#[test]
+fn without_a_limit_all_sources_are_found() {
+    // Ten were, of however many the text was made of, and the answer looked complete.
+    let sources: Vec<(String, String)> = (0..25)
+        .map(|n| {
+            (format!("source{n:02}"), format!("{} {}", words(100 + n, 40), words(500 + n, 300)))
+        })
+        .collect();
+    let query: Vec<String> = (0..25).map(|n| words(100 + n, 40)).collect();
+    let query = query.join(" and then ");
+    let plain = Query::text(query.as_str());
+    let passages = Query { passages: true, ..plain.clone() };
+    for (expected, query) in [
+        (10, plain.clone()),
+        (25, passages.clone()),
+        (25, Query { rank: Rank::Weight, ..passages.clone() }),
+        (25, Query { rank: Rank::Passages, ..plain.clone() }),
+        (25, Query { min_passage: Some(20), ..plain.clone() }),
+        (25, Query { goal: Goal::Cover, ..plain.clone() }),
+        // A limit that is set is obeyed.
+        (3, Query { limit: Some(3), ..passages.clone() }),
+        (3, Query { limit: Some(3), rank: Rank::Passages, ..plain.clone() }),
+        (3, Query { limit: Some(3), goal: Goal::Cover, ..plain.clone() }),
+        (12, Query { candidates: Some(12), rank: Rank::Passages, ..plain.clone() }),
+        (25, Query { limit: Some(100), ..passages }),
+    ] {
+        assert_eq!(ids_of(&sources, &query).len(), expected, "{query:?}");
+    }
+}
+
+#[test]
+fn passages_are_looked_for_until_thirty_documents_in_a_row_have_none() {
+    let query = words(1, 300);
+    let passages = Query { passages: true, ..Query::text(query.as_str()) };
+    let kept: Vec<&str> = query.split(' ').collect();
+    let source = format!("{} {} {}", words(7, 100), kept[280..295].join(" "), words(8, 100));
+    for (chance, is_found) in [(29, true), (30, false)] {
+        let mut documents = with_chance_runs(&query, chance);
+        documents.push(("source".into(), source.clone()));
+        for query in [
+            passages.clone(),
+            Query { goal: Goal::Hits, min_passage: Some(12), ..passages.clone() },
+        ] {
+            let found = ids_of(&documents, &query);
+            assert_eq!(found.contains(&"source".into()), is_found, "{chance}: {found:?}");
+        }
+        let all = Query { limit: Some(100), ..passages.clone() };
+        assert_eq!(ids_of(&documents, &all).last().unwrap(), "source", "it ranks last");
+        // Of those without a passage the best ten are shown if there is nothing after them.
+        let few = ids_of(&documents, &passages).len();
+        assert_eq!(few, if is_found { 30 } else { 10 });
     }
 }
 
@@ -413,12 +488,12 @@ fn hits_that_fail_verification_make_room_for_others() {
     }
     let documents = [("a-fake", fake.as_str()), ("true", &query[..query.len() * 4 / 5])];
     let searcher = index(sampled, &documents);
-    let all = Query { limit: 2, ..Query::text(query.as_str()) };
+    let all = Query { limit: Some(2), ..Query::text(query.as_str()) };
     let hits = searcher.search(&all).unwrap().hits;
     assert_eq!(hits[0].id, "a-fake", "by fingerprints it is the better one");
     for goal in [Goal::Hits, Goal::Cover] {
         let verify = Some("containment".parse().unwrap());
-        let one = Query { limit: 1, verify, min_containment: 0.5, goal, ..all.clone() };
+        let one = Query { limit: Some(1), verify, min_containment: 0.5, goal, ..all.clone() };
         let answer = searcher.search(&one).unwrap();
         assert_eq!(answer.hits[0].id, "true");
         if goal == Goal::Cover {

@@ -107,7 +107,7 @@ fn expected(query: &Query, filter: Option<u64>) -> Vec<(String, u32)> {
         hits.push((overlap as u32, resemblance, id.clone()));
     }
     hits.sort_by(|a, b| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
-    hits.truncate(query.limit);
+    hits.truncate(query.limit.unwrap_or(Query::HITS));
     hits.into_iter().map(|(overlap, _, id)| (id, overlap)).collect()
 }
 
@@ -127,7 +127,7 @@ fn weight<'a>(keys: impl IntoIterator<Item = &'a u64>) -> u64 {
 fn expected_weighted(query: &Query) -> Vec<(String, f64, f64)> {
     let Subject::Text(text) = &query.subject else { unreachable!() };
     let wanted = keys(text);
-    let unranked = Query { limit: usize::MAX, ..query.clone() };
+    let unranked = Query { limit: Some(usize::MAX), ..query.clone() };
     let hits = expected(&unranked, None).into_iter().filter_map(|(id, _)| {
         let keys = &WORLD.documents[&id].keys;
         let shared = weight(keys.intersection(&wanted));
@@ -144,7 +144,7 @@ fn expected_weighted(query: &Query) -> Vec<(String, f64, f64)> {
     let mut hits: Vec<_> = hits.collect();
     // Stable: equal ones stay in the order by overlap.
     hits.sort_by(|a, b| b.0.total_cmp(&a.0));
-    hits.truncate(query.limit);
+    hits.truncate(query.limit.unwrap_or(Query::HITS));
     hits.into_iter()
         .map(|(_, id, containment, resemblance)| (id, containment, resemblance))
         .collect()
@@ -176,7 +176,7 @@ proptest! {
             min_containment,
             min_resemblance,
             min_overlap,
-            limit,
+            limit: Some(limit),
             max_df: Some(MaxDf::Documents(max_df)),
             filter: filter.map(|parity: u64| format!("parity:{parity}")),
             ..Query::text(text(seed, count))
@@ -214,7 +214,7 @@ proptest! {
             min_weighted_containment,
             min_weighted_resemblance,
             rank,
-            limit,
+            limit: Some(limit),
             max_df: Some(MaxDf::Documents(max_df)),
             budget,
             ..Query::text(text(seed, count))
@@ -229,7 +229,7 @@ proptest! {
         };
         let found: Vec<_> = answer.hits.iter().map(measures).collect();
         prop_assert!(answer.hits.iter().all(|hit| hit.weighted.is_some() == is_weighed));
-        let all = Query { limit: usize::MAX, ..query.clone() };
+        let all = Query { limit: Some(usize::MAX), ..query.clone() };
         if !is_weighed {
             prop_assert!(budget.is_some() || found.len() == expected(&query, None).len());
         } else if answer.complete {
@@ -246,12 +246,12 @@ proptest! {
         budget in prop_oneof![4 => 0u64..4000, 1 => Just(1 << 40)],
     ) {
         let all = Query {
-            limit: usize::MAX,
+            limit: Some(usize::MAX),
             max_df: Some(MaxDf::Documents(u64::MAX)),
             ..Query::text(text(seed, count))
         };
         let exact: BTreeMap<String, u32> = expected(&all, None).into_iter().collect();
-        let query = Query { budget: Some(budget), limit: 10, ..all };
+        let query = Query { budget: Some(budget), limit: Some(10), ..all };
         let answer = WORLD.searcher.search(&query).unwrap();
         prop_assert!(answer.query.postings <= budget);
         for hit in &answer.hits {
@@ -274,7 +274,7 @@ proptest! {
         filter in prop_oneof![2 => Just(None), 1 => Just(Some(0))],
     ) {
         let query = Query {
-            limit,
+            limit: Some(limit),
             goal: Goal::Cover,
             min_containment,
             max_df: Some(MaxDf::Documents(max_df)),
@@ -282,7 +282,7 @@ proptest! {
             ..Query::text(text(seed, count))
         };
         let answer = WORLD.searcher.search(&query).unwrap();
-        let candidates = expected(&Query { limit: usize::MAX, ..query.clone() }, filter);
+        let candidates = expected(&Query { limit: Some(usize::MAX), ..query.clone() }, filter);
         let Subject::Text(text) = &query.subject else { unreachable!() };
         let wanted = keys(text);
         let mut open = wanted.clone();
@@ -324,7 +324,7 @@ fn similarity_composes_with_tantivy_queries() {
         (Occur::Must, Box::new(similar.clone()) as Box<dyn tantivy::query::Query>),
         (Occur::Must, even.box_clone()),
     ]);
-    let all = Query { limit: usize::MAX, ..query.clone() };
+    let all = Query { limit: Some(usize::MAX), ..query.clone() };
     assert_eq!(tantivy.search(&similar, &Count).unwrap(), expected(&all, None).len());
     assert_eq!(tantivy.search(&both, &Count).unwrap(), expected(&all, Some(0)).len());
     let best = tantivy.search(&similar, &TopDocs::with_limit(1).order_by_score()).unwrap();
@@ -345,7 +345,7 @@ fn similarity_composes_with_tantivy_queries() {
 #[test]
 fn many_threads_get_the_same_answers() {
     let queries: Vec<Query> =
-        (0..40).map(|i| Query { limit: 20, ..Query::text(text(7000 + i, 30)) }).collect();
+        (0..40).map(|i| Query { limit: Some(20), ..Query::text(text(7000 + i, 30)) }).collect();
     let answers = || -> Vec<Vec<(String, u32)>> {
         queries.iter().map(|query| found(&WORLD.searcher.search(query).unwrap().hits)).collect()
     };

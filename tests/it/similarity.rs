@@ -113,7 +113,7 @@ fn assert_hits(
             let query = Query {
                 min_containment,
                 min_resemblance,
-                limit: usize::MAX,
+                limit: Some(usize::MAX),
                 ..Query::text(text.as_str())
             };
             let hits = searcher.search(&query).unwrap().hits;
@@ -129,7 +129,7 @@ fn assert_hits(
                     assert!((hit.similarity.containment_of_query - truth.1).abs() < 1e-9, "{name}");
                 }
             }
-            let one = Query { limit: 1, ..query.clone() };
+            let one = Query { limit: Some(1), ..query.clone() };
             assert_eq!(searcher.search(&one).unwrap().hits[..], hits[..1]);
             let similar = SimilarTo::new(searcher, &query).unwrap();
             let tantivy = searcher.snapshot().tantivy();

@@ -65,7 +65,7 @@ fn answers(searcher: &Searcher) -> (Vec<Value>, Vec<(String, Option<String>)>) {
     let (mut answers, mut names) = (Vec::new(), Vec::new());
     for (number, document) in collection().into_iter().enumerate() {
         let query = Query {
-            limit: 5 + number,
+            limit: Some(5 + number),
             passages: true,
             estimates: true,
             max_df: Some(MaxDf::Documents(20)),

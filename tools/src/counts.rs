@@ -106,7 +106,7 @@ const OPERATIONS: [Operation; 15] = [
     Operation {
         name: "search with passages",
         rounds: 4,
-        prepare: || search(500, |query| Query { passages: true, limit: 3, ..query }),
+        prepare: || search(500, |query| Query { passages: true, limit: Some(3), ..query }),
     },
     Operation {
         name: "cover a document of 500 words",

@@ -91,7 +91,7 @@ impl Exact {
                     let count = overlaps.values().filter(|&&overlap| meets(overlap)).count();
                     let query = Query {
                         min_containment: threshold,
-                        limit: usize::MAX,
+                        limit: Some(usize::MAX),
                         max_df: Some(max_df),
                         ..Query::text(text.as_str())
                     };

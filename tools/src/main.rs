@@ -22,17 +22,20 @@ mod measure;
 mod memory;
 mod merging;
 mod mutate;
+mod notices;
 mod opening;
 mod pan;
 mod programs;
 mod recall;
 mod retrieval;
+mod reused;
 mod scale;
 mod scripts;
 mod service;
 mod stores;
 mod truth;
 mod unicode;
+mod verdicts;
 
 use clap::{Parser, Subcommand};
 
@@ -55,6 +58,7 @@ enum Tool {
     Dedup(duplicates::Dedup),
     Recall(recall::Recall),
     Retrieval(retrieval::Retrieval),
+    Reused(reused::Reused),
     Scripts(scripts::Scripts),
     Finkel(finkel::Finkel),
     Lifecycle(lifecycle::Lifecycle),
@@ -73,10 +77,12 @@ enum Tool {
     Kills(kills::Kills),
     Memory(memory::Memory),
     Mutate(mutate::Mutate),
+    Notices(notices::Notices),
     Merging(merging::Merging),
     Hostile(hostile::Hostile),
     Evaluate(evaluate::Evaluate),
     Unicode(unicode::Unicode),
+    Verdicts(verdicts::Verdicts),
 }
 
 fn main() -> Result {
@@ -88,6 +94,7 @@ fn main() -> Result {
         Tool::Dedup(tool) => tool.run(),
         Tool::Recall(tool) => tool.run(),
         Tool::Retrieval(tool) => tool.run(),
+        Tool::Reused(tool) => tool.run(),
         Tool::Scripts(tool) => tool.run(),
         Tool::Finkel(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),
@@ -104,11 +111,13 @@ fn main() -> Result {
         Tool::Kills(tool) => tool.run(),
         Tool::Memory(tool) => tool.run(),
         Tool::Mutate(tool) => tool.run(),
+        Tool::Notices(tool) => tool.run(),
         Tool::Merging(tool) => tool.run(),
         Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
         Tool::Stores(tool) => tool.run(),
         Tool::Evaluate(tool) => tool.run(),
         Tool::Unicode(tool) => tool.run(),
+        Tool::Verdicts(tool) => tool.run(),
     }
 }

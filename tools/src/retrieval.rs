@@ -34,7 +34,7 @@ pub struct Retrieval {
     #[arg(long, default_value = "words")]
     analyzer: String,
     /// The candidates whose passages are looked for.
-    #[arg(long, default_value_t = Query::CANDIDATES)]
+    #[arg(long, default_value = "50")]
     candidates: usize,
     /// Only every n-th suspicious document.
     #[arg(long, default_value = "1")]
@@ -86,9 +86,10 @@ impl Retrieval {
                     let text = suspicious.get(id).ok_or_else(|| format!("no document {id}"))?;
                     let limit = AT[AT.len() - 1];
                     let mut query = Query::text(text.clone());
-                    (query.rank, query.limit, query.candidates) = (rank, limit, self.candidates);
+                    (query.rank, query.limit, query.candidates) =
+                        (rank, Some(limit), Some(self.candidates));
                     if rank == Rank::Passages {
-                        query.limit = self.candidates;
+                        query.limit = Some(self.candidates);
                     }
                     let started = Instant::now();
                     let hits = searcher.search(&query)?.hits;

@@ -378,7 +378,7 @@ fn batches(corpus: &Path, beside: Beside) -> Result<Vec<Batch>> {
 fn is_right(asked: &Asked, answer: &Answer, originals: &HashSet<String>) -> bool {
     let mut own = answer.hits.iter().filter(|hit| originals.contains(&hit.id));
     let mut expected = asked.hits.iter();
-    let is_full = answer.hits.len() == asked.request.limit;
+    let is_full = answer.hits.len() == asked.request.limit.unwrap_or(Query::HITS);
     loop {
         match (own.next(), expected.next()) {
             (Some(hit), Some(before)) if hit == before => {}

@@ -250,7 +250,8 @@ fn search_passage(searcher: &Searcher, id: &str, root: &Path, out: &mut impl Wri
     let passage: Vec<&str> = words.into_iter().skip(middle).take(PASSAGE_WORDS).collect();
     let passage = passage.join(" ");
     let start: String = passage.chars().take(70).collect();
-    let answer = searcher.search(&Query { limit: 5, passages: true, ..Query::text(&passage) })?;
+    let answer =
+        searcher.search(&Query { limit: Some(5), passages: true, ..Query::text(&passage) })?;
     line!(out)?;
     line!(out, "Documents with this passage of {PASSAGE_WORDS} words, \"{start}...\":")?;
     line!(out)?;

@@ -70,12 +70,14 @@ pub struct Search {
     #[arg(long, value_enum, default_value = "overlap", conflicts_with_all = ["best", "cover"])]
     rank: RankArg,
     /// Number of documents, the best by weight, in which --rank passages looks for passages; at
-    /// least --limit.
-    #[arg(long, value_name = "N", default_value_t = Query::CANDIDATES)]
-    candidates: usize,
-    /// Maximum number of hits.
-    #[arg(long, short = 'n', value_name = "N", default_value = "10")]
-    limit: usize,
+    /// least --limit. Default: until 30 documents in a row lack one, at most 1000.
+    #[arg(long, value_name = "N")]
+    candidates: Option<usize>,
+    /// Maximum number of hits. Default: 10; with --passages, --min-passage, --cover, --report or --rank
+    /// passages all up to the last document with a passage. The search for it ends when 30 documents in
+    /// a row lack one, and after 1000.
+    #[arg(long, short = 'n', value_name = "N")]
+    limit: Option<usize>,
     /// Only documents whose meta, id or time of addition match, such as 'lang:de AND year:[2019 TO
     /// *]', 'id:2024/*' or 'added:[2026-01-31T00:00:00Z TO *]'.
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
@@ -314,7 +316,7 @@ impl Search {
 
     /// What the foot of the report says of this run: the options that decide what is found.
     fn reported(&self) -> cento::Result<Run> {
-        let mut run = self.exclude.of(self.handout.run("search")?).with("limit", self.limit);
+        let mut run = self.exclude.of(self.handout.run("search")?);
         for (name, value) in [
             ("min-containment", self.min_containment),
             ("min-resemblance", self.min_resemblance),
@@ -326,6 +328,7 @@ impl Search {
         }
         run = handout::unless(run, "min-overlap", &self.min_overlap, &1);
         for (name, value) in [
+            ("limit", self.limit.map(|limit| limit.to_string())),
             ("min-passage", self.min_passage.map(|tokens| tokens.to_string())),
             ("filter", self.filter.clone()),
             ("max-df", self.max_df.map(|limit| limit.to_string())),
@@ -341,7 +344,10 @@ impl Search {
         Ok(match self.rank {
             RankArg::Overlap => run,
             RankArg::Weight => run.with("rank", "weight"),
-            RankArg::Passages => run.with("rank", "passages").with("candidates", self.candidates),
+            RankArg::Passages => {
+                let run = run.with("rank", "passages");
+                self.candidates.into_iter().fold(run, |run, number| run.with("candidates", number))
+            }
         })
     }
 

@@ -158,14 +158,14 @@ class Index:
         *,
         id: Id | None = None,
         signature: Signature | None = None,
-        limit: int = 10,
+        limit: int | None = None,
         min_containment: float = 0.0,
         min_resemblance: float = 0.0,
         min_overlap: int = 1,
         min_weighted_containment: float = 0.0,
         min_weighted_resemblance: float = 0.0,
         rank: Rank = "overlap",
-        candidates: int = 50,
+        candidates: int | None = None,
         filter: str | None = None,
         max_df: float | str | None = None,
         budget: int | None = None,
@@ -187,7 +187,9 @@ class Index:
             text: The text to look for; or
             id: the stored document to look for, which is not among the hits; or
             signature: what :func:`cento.sign` or :meth:`sign` made of a text.
-            limit: The number of hits, at most.
+            limit: The number of hits, at most. If not given, 10; with ``passages``, ``min_passage``,
+                ``cover`` or ``rank="passages"`` all up to the last document with a passage. The search
+                for it ends when 30 documents in a row lack one, and after 1000.
             min_containment: The least share of the text of the query that a hit has, 0 to 1.
             min_resemblance: The least resemblance of the texts, 0 to 1.
             min_overlap: The least number of distinct fingerprints in common.
@@ -195,7 +197,8 @@ class Index:
                 which rare ones have more.
             min_weighted_resemblance: The least resemblance of the weights of fingerprints.
             rank: By what hits are ranked. ``weight`` and ``passages`` find rewritten text.
-            candidates: The documents in which ``rank="passages"`` looks for passages.
+            candidates: The documents in which ``rank="passages"`` looks for passages; if not given,
+                until 30 documents in a row lack one.
             filter: Only documents whose meta, id or time match, such as
                 ``"lang:de AND year:[2019 TO *]"``.
             max_df: As for the index, for this search.
@@ -228,7 +231,7 @@ class Index:
         *,
         threads: int | None = ...,
         to_arrow: Literal[False] = ...,
-        limit: int = ...,
+        limit: int | None = ...,
         min_containment: float = ...,
         min_resemblance: float = ...,
         min_overlap: int = ...,
@@ -250,7 +253,7 @@ class Index:
         *,
         threads: int | None = ...,
         to_arrow: Literal[True],
-        limit: int = ...,
+        limit: int | None = ...,
         min_containment: float = ...,
         min_resemblance: float = ...,
         min_overlap: int = ...,
@@ -271,7 +274,7 @@ class Index:
         *,
         threads: int | None = None,
         to_arrow: bool = False,
-        limit: int = 10,
+        limit: int | None = None,
         min_containment: float = 0.0,
         min_resemblance: float = 0.0,
         min_overlap: int = 1,

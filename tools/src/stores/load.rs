@@ -151,7 +151,7 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
         let text = if is_shared { shared() } else { staying(number) };
         let request = SearchRequest {
             text: Some(text),
-            limit: 2 * REPLACED as usize,
+            limit: Some(2 * REPLACED as usize),
             ..SearchRequest::default()
         };
         let answer = match client.search(&request) {

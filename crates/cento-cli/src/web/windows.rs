@@ -35,7 +35,7 @@ impl Collection {
     fn occurrences(&self, run: &str) -> cento::Result<u64> {
         match self {
             Collection::Index(searcher) => {
-                let query = Query { limit: 1, ..Query::text(run) };
+                let query = Query { limit: Some(1), ..Query::text(run) };
                 Ok(searcher.search(&query)?.query.postings)
             }
             Collection::Table(table, analyzer) => {

@@ -88,6 +88,32 @@ fn quotations_and_bibliography_are_excluded_on_request() {
 }
 
 #[test]
+fn a_report_without_a_limit_shows_all_sources() {
+    // The ten best were shown, and less than half of the text was "reused".
+    let dir = Dir::new();
+    let documents = (0..24).map(|n| {
+        let text = format!("{} {}", words(100 + n, 30), words(500 + n, 200));
+        json!({"id": format!("d{n}"), "text": text}).to_string() + "\n"
+    });
+    dir.write("sources.jsonl", &documents.collect::<String>());
+    dir.write("essay.txt", &(0..24).map(|n| words(100 + n, 30) + "\n\n").collect::<String>());
+    assert_eq!(run(&dir, &["add", "idx", "sources.jsonl"]).status, 0);
+    for (limit, sources, reused) in [(None, 24, 1.0), (Some("10"), 10, 10.0 / 24.0)] {
+        for more in [&[][..], &["--cover"], &["--rank", "weight"], &["--rank", "passages"]] {
+            let args = ["search", "idx", "essay.txt", "--report", "all.json"];
+            let limit: Vec<&str> = limit.into_iter().flat_map(|limit| ["--limit", limit]).collect();
+            assert_eq!(run(&dir, &[&args[..], more, &limit[..]].concat()).status, 0);
+            let report = read_json(&dir, "all.json");
+            fs::remove_file(dir.path("all.json")).unwrap();
+            let document = &report["documents"][0];
+            assert_eq!(document["sources"].as_array().unwrap().len(), sources, "{more:?}");
+            let share = document["reused"].as_f64().unwrap();
+            assert!((share - reused).abs() < 0.03, "{more:?}: {share}");
+        }
+    }
+}
+
+#[test]
 fn a_report_of_an_index_without_texts_has_the_places_in_the_document() {
     let dir = indexed();
     assert_eq!(dir.run(&["add", "bare", "corpus.jsonl", "--no-text"]).status, 0);

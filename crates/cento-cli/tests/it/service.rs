@@ -31,7 +31,7 @@ fn lines(documents: impl IntoIterator<Item = DocumentBody>) -> Vec<u8> {
 }
 
 fn query(text: &str, limit: usize) -> SearchRequest {
-    SearchRequest { text: Some(text.to_owned()), limit, ..SearchRequest::default() }
+    SearchRequest { text: Some(text.to_owned()), limit: Some(limit), ..SearchRequest::default() }
 }
 
 fn wait_until(mut is_so: impl FnMut() -> bool) {

@@ -61,14 +61,16 @@ pub struct SearchRequest {
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub rank: Rank,
     /// The documents, the best by weight, whose passages are looked for to rank by `passages`; at
-    /// least `limit`. Default: 50.
-    #[serde(default = "default_candidates", deserialize_with = "whole::number")]
+    /// least `limit`. Default: until 30 documents in a row lack one, at most 1000.
+    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(maximum = 1000))]
-    pub candidates: usize,
-    /// The maximum number of hits; at most 1000 to rank by `passages`. Default: 10.
-    #[serde(default = "default_limit", deserialize_with = "whole::number")]
+    pub candidates: Option<usize>,
+    /// The maximum number of hits; at most 1000 to rank by `passages`. Default: 10; with `passages`,
+    /// `min_passage`, `cover` or the rank `passages` all up to the last document with a passage. The
+    /// search for it ends when 30 documents in a row lack one, and after 1000.
+    #[serde(default, deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
-    pub limit: usize,
+    pub limit: Option<usize>,
     /// Only documents that match, such as `lang:de AND year:[2019 TO *]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = "cento-filter"))]
@@ -117,16 +119,8 @@ fn default_min_overlap() -> u32 {
     Query::text("").min_overlap
 }
 
-fn default_candidates() -> usize {
-    Query::CANDIDATES
-}
-
 fn yes() -> bool {
     true
-}
-
-fn default_limit() -> usize {
-    Query::text("").limit
 }
 
 impl Default for SearchRequest {

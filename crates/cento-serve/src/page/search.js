@@ -55,10 +55,12 @@ export function setUpSearch() {
 function options() {
   const filter = byId("search-filter").value.trim();
   const minPassage = byId("search-min-passage").value;
+  const limit = byId("search-limit").value;
   const isCover = byId("search-cover").checked;
   return {
     min_containment: Number(byId("search-containment").value),
-    limit: Number(byId("search-limit").value),
+    // Without a limit the hits are all documents with passages, which the service looks for.
+    ...(limit === "" ? { passages: true } : { limit: Number(limit) }),
     ...(filter && { filter }),
     ...(minPassage !== "" && { min_passage: Number(minPassage) }),
     ...(isCover ? { cover: true } : { rank: byId("search-rank").value }),

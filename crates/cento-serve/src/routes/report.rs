@@ -145,7 +145,7 @@ fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions
     let defaults = fields(&SearchRequest { passages: true, ..SearchRequest::default() });
     for (name, value) in fields(search) {
         let is_text = ["text", "id", "boilerplate", "estimates"].contains(&name.as_str());
-        if !is_text && (name == "limit" || defaults.get(&name) != Some(&value)) {
+        if !is_text && defaults.get(&name) != Some(&value) {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             run = run.with(name, value);
         }

@@ -134,7 +134,8 @@ fn is_quick(request: &SearchRequest, body_bytes: usize, config: &Config) -> bool
     let reads_texts = signs_texts || aligns_texts;
     let is_plain = !*cover && filter.is_none() && boilerplate.is_empty();
     // With the limit of document frequency that is the default few postings are read.
-    let reads_little = request.max_df.is_none() && request.limit <= QUICK_HITS_MAX;
+    let reads_little =
+        request.max_df.is_none() && request.limit.is_none_or(|limit| limit <= QUICK_HITS_MAX);
     let is_default = config.max_df == MaxDf::Default;
     let is_short = body_bytes <= QUICK_BYTES_MAX && request.id.is_none();
     let is_counted = !is_weighed && !compares_texts;
@@ -150,15 +151,16 @@ pub(super) fn one(
     stop: Option<Arc<AtomicBool>>,
 ) -> Result<Answer> {
     let config = searcher.snapshot().config();
-    if request.limit > HITS_MAX {
+    if request.limit.is_some_and(|limit| limit > HITS_MAX) {
         return Err(Error::Query { what: format!("`limit` must be at most {HITS_MAX}") });
     }
     // No fewer candidates than hits are looked at.
-    if request.rank == Rank::Passages && request.limit > CANDIDATES_MAX {
+    let is_more = |number: Option<usize>| number.is_some_and(|number| number > CANDIDATES_MAX);
+    if request.rank == Rank::Passages && is_more(request.limit) {
         let what = format!("`limit` must be at most {CANDIDATES_MAX} to rank by passages");
         return Err(Error::Query { what });
     }
-    if request.candidates > CANDIDATES_MAX {
+    if is_more(request.candidates) {
         let what = format!("`candidates` must be at most {CANDIDATES_MAX}");
         return Err(Error::Query { what });
     }

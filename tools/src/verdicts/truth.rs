@@ -1,0 +1,377 @@
+//! Which documents of a collection resemble each other, by all runs of their tokens?
+//!
+//! Independent of the library's fingerprints, estimates and measures: only tokens come from it. Runs,
+//! sets and the join are made here. Documents of the same runs are one group. Groups are
+//! joined by prefix filtering (Bayardo et al. 2007): of two sets alike enough, the rarest members
+//! of each meet, so only those are in the inverted index.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+
+use cento::text::{Analyzer, Tokens};
+
+use crate::Result;
+use crate::cento::Document;
+
+/// Classes of sizes: below these numbers of words, and the rest.
+pub const SIZES: [u32; 3] = [15, 30, 60];
+
+/// The names of the classes.
+pub const SIZE_NAMES: [&str; 4] = ["up to 14", "15-29", "30-59", "60 and more"];
+
+/// A number for each class of sizes.
+pub type BySize<T> = [T; SIZE_NAMES.len()];
+
+/// Returns the class of a text with this number of words.
+pub fn size_class(words: u32) -> usize {
+    SIZES.iter().filter(|&&size| words >= size).count()
+}
+
+/// Documents, and which of them resemble each other.
+pub struct Truth {
+    /// The documents, in their order.
+    pub documents: Vec<Document>,
+    /// The number of each document, by its id.
+    pub numbers: HashMap<String, usize>,
+    /// Words of each document.
+    pub words: Vec<u32>,
+    /// The group of each document.
+    pub group_of: Vec<usize>,
+    /// Documents with the same runs.
+    pub groups: Vec<Group>,
+    /// The groups that resemble each group, with the resemblance; not the group itself.
+    pub alike: Vec<Vec<(u32, f64)>>,
+}
+
+/// Documents with the same runs.
+pub struct Group {
+    /// The runs by rarity, each named by its rank: ascending.
+    runs: Vec<u32>,
+    /// The documents, ascending.
+    pub members: Vec<usize>,
+}
+
+impl Truth {
+    /// Compares all documents by runs of `k` tokens of this analyzer. Knows all pairs whose resemblance
+    /// is at least `least`.
+    pub fn new(
+        documents: Vec<Document>,
+        (analyzer, k): (&Analyzer, usize),
+        least: f64,
+    ) -> Result<Truth> {
+        let counted = Analyzer::default();
+        let mut words = Vec::with_capacity(documents.len());
+        let mut runs = Vec::with_capacity(documents.len());
+        for document in &documents {
+            let mut tokens = Tokens::default();
+            analyzer.analyze(&document.text, &mut tokens)?;
+            runs.push(runs_of(&tokens.hashes, k));
+            if *analyzer != counted {
+                tokens = Tokens::default();
+                counted.analyze(&document.text, &mut tokens)?;
+            }
+            words.push(tokens.hashes.len() as u32);
+        }
+        let numbers = documents.iter().enumerate();
+        let numbers: HashMap<String, usize> =
+            numbers.map(|(number, document)| (document.id.clone(), number)).collect();
+        if numbers.len() < documents.len() {
+            return Err("two documents have one id".into());
+        }
+        let (groups, group_of) = grouped(ranked(runs));
+        let alike = join(&groups, least);
+        Ok(Truth { documents, numbers, words, group_of, groups, alike })
+    }
+
+    /// The number of the document with this id.
+    pub fn number(&self, id: &str) -> Result<usize> {
+        let unknown = || format!("a verdict names {id}, which is no document of the corpus");
+        Ok(*self.numbers.get(id).ok_or_else(unknown)?)
+    }
+
+    /// The resemblance of two documents.
+    pub fn resemblance(&self, a: usize, b: usize) -> f64 {
+        let [a_in, b_in] = [a, b].map(|document| self.group_of[document]);
+        let [x, y] = [a_in, b_in].map(|group| &self.groups[group].runs);
+        if x.is_empty() || y.is_empty() {
+            return f64::from(self.documents[a].text == self.documents[b].text);
+        }
+        if a_in == b_in {
+            return 1.0;
+        }
+        let shared = shared(x, y, 0).unwrap_or(0);
+        shared as f64 / (x.len() + y.len() - shared) as f64
+    }
+
+    /// Whether a document has a run.
+    pub fn has_runs(&self, document: usize) -> bool {
+        !self.groups[self.group_of[document]].runs.is_empty()
+    }
+
+    /// The class of sizes of a pair: that of the shorter text.
+    pub fn class(&self, a: usize, b: usize) -> usize {
+        size_class(self.words[a].min(self.words[b]))
+    }
+
+    /// Counts the pairs whose resemblance is at least `least`, by the size of the shorter text.
+    pub fn pairs(&self, least: f64) -> BySize<u64> {
+        let sizes = |group: usize| {
+            let mut sizes = [0u64; SIZE_NAMES.len()];
+            for &member in &self.groups[group].members {
+                sizes[size_class(self.words[member])] += 1;
+            }
+            sizes
+        };
+        let mut pairs = [0; SIZE_NAMES.len()];
+        for (group, alike) in self.alike.iter().enumerate() {
+            let own = sizes(group);
+            let mut larger = 0;
+            for class in (0..SIZE_NAMES.len()).rev() {
+                if !self.groups[group].runs.is_empty() {
+                    pairs[class] += own[class] * own[class].saturating_sub(1) / 2;
+                    pairs[class] += own[class] * larger;
+                }
+                larger += own[class];
+            }
+            for &(other, resemblance) in alike {
+                if (other as usize) < group && resemblance >= least {
+                    let others = sizes(other as usize);
+                    for (a, &own) in own.iter().enumerate() {
+                        for (b, &others) in others.iter().enumerate() {
+                            pairs[a.min(b)] += own * others;
+                        }
+                    }
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Calls `each` with all pairs whose resemblance is at least `least`, until it returns false.
+    pub fn for_each_pair(&self, least: f64, each: &mut dyn FnMut(usize, usize) -> bool) {
+        for (number, group) in self.group_of.iter().enumerate() {
+            if !self.has_runs(number) {
+                continue;
+            }
+            let alike = self.alike[*group].iter().filter(|alike| alike.1 >= least);
+            for other in alike.map(|alike| alike.0 as usize).chain([*group]) {
+                let before = self.groups[other].members.iter().take_while(|&&other| other < number);
+                for &other in before {
+                    if !each(other, number) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Hashes for the sets that are made here.
+struct Mixer(std::hash::RandomState);
+
+impl Mixer {
+    fn run(&self, tokens: &[u64]) -> u64 {
+        let mut hasher = self.0.build_hasher();
+        for &token in tokens {
+            hasher.write_u64(token);
+        }
+        hasher.finish()
+    }
+}
+
+/// The distinct runs of `k` tokens; of a shorter text, all of it.
+fn runs_of(tokens: &[u64], k: usize) -> Vec<u64> {
+    thread_local! {
+        // One for all documents: equal runs must have equal numbers.
+        static MIXER: Mixer = Mixer(std::hash::RandomState::new());
+    }
+    let k = k.min(tokens.len());
+    if k == 0 {
+        return Vec::new();
+    }
+    let mut runs: Vec<u64> =
+        MIXER.with(|mixer| tokens.windows(k).map(|run| mixer.run(run)).collect());
+    // A short text has a run of another length, which no longer text has.
+    runs.sort_unstable();
+    runs.dedup();
+    runs
+}
+
+/// The runs of each document as ranks, the rarest first.
+fn ranked(documents: Vec<Vec<u64>>) -> Vec<Vec<u32>> {
+    let mut all: Vec<u64> = documents.iter().flatten().copied().collect();
+    all.sort_unstable();
+    let mut frequencies: Vec<(u32, u64)> =
+        all.chunk_by(|a, b| a == b).map(|equal| (equal.len() as u32, equal[0])).collect();
+    drop(all);
+    frequencies.sort_unstable();
+    let ranks: HashMap<u64, u32> =
+        (0..).zip(&frequencies).map(|(rank, run)| (run.1, rank)).collect();
+    let rank = |runs: Vec<u64>| {
+        let mut ranked: Vec<u32> = runs.iter().map(|run| ranks[run]).collect();
+        ranked.sort_unstable();
+        ranked
+    };
+    documents.into_iter().map(rank).collect()
+}
+
+/// The groups of documents with the same runs, the fewest runs first, and the group of each.
+fn grouped(documents: Vec<Vec<u32>>) -> (Vec<Group>, Vec<usize>) {
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    order.sort_by(|&a, &b| {
+        let [x, y] = [a, b].map(|at| &documents[at]);
+        (x.len(), x, a).cmp(&(y.len(), y, b))
+    });
+    let mut group_of = vec![0; documents.len()];
+    let mut groups: Vec<Group> = Vec::new();
+    for document in order {
+        let runs = &documents[document];
+        match groups.last_mut() {
+            Some(group) if group.runs == *runs => group.members.push(document),
+            _ => groups.push(Group { runs: runs.clone(), members: vec![document] }),
+        }
+        group_of[document] = groups.len() - 1;
+    }
+    (groups, group_of)
+}
+
+/// The number of runs that two sets share, if it is at least `least`.
+fn shared(x: &[u32], y: &[u32], least: usize) -> Option<usize> {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < x.len() && j < y.len() {
+        if shared + (x.len() - i).min(y.len() - j) < least {
+            return None;
+        }
+        shared += usize::from(x[i] == y[j]);
+        let (one, other) = (x[i], y[j]);
+        i += usize::from(one <= other);
+        j += usize::from(other <= one);
+    }
+    (shared >= least).then_some(shared)
+}
+
+/// Finds for each group those whose resemblance is at least `least`. Groups are in the order of their
+/// sizes.
+fn join(groups: &[Group], least: f64) -> Vec<Vec<(u32, f64)>> {
+    // A little less, so that no rounding loses a pair; what is found is compared exactly.
+    let low = least - 1e-9;
+    let ranks = groups.iter().filter_map(|group| group.runs.last()).max();
+    let mut lists: Vec<Vec<u32>> = vec![Vec::new(); ranks.map_or(0, |&rank| rank as usize + 1)];
+    // The groups of a list before this place are too small for all that are yet to come.
+    let mut starts: Vec<u32> = vec![0; lists.len()];
+    let mut alike: Vec<Vec<(u32, f64)>> = vec![Vec::new(); groups.len()];
+    let mut is_met = vec![false; groups.len()];
+    let mut met: Vec<u32> = Vec::new();
+    for (number, group) in groups.iter().enumerate() {
+        let runs = &group.runs;
+        let size = runs.len();
+        if size == 0 {
+            continue;
+        }
+        let size_min = (low * size as f64).ceil() as usize;
+        for &run in &runs[..size + 1 - size_min.clamp(1, size)] {
+            let (list, start) = (&lists[run as usize], &mut starts[run as usize]);
+            while (*start as usize) < list.len()
+                && groups[list[*start as usize] as usize].runs.len() < size_min
+            {
+                *start += 1;
+            }
+            for &other in &list[*start as usize..] {
+                if !std::mem::replace(&mut is_met[other as usize], true) {
+                    met.push(other);
+                }
+            }
+        }
+        for other in met.drain(..) {
+            is_met[other as usize] = false;
+            let others = &groups[other as usize].runs;
+            let both = size + others.len();
+            let shared_min = (low / (1.0 + low) * both as f64).ceil() as usize;
+            if let Some(shared) = shared(runs, others, shared_min) {
+                let resemblance = shared as f64 / (both - shared) as f64;
+                if resemblance >= least {
+                    alike[number].push((other, resemblance));
+                    alike[other as usize].push((number as u32, resemblance));
+                }
+            }
+        }
+        // Those that are yet to come are no smaller.
+        let shared_min = (2.0 * low / (1.0 + low) * size as f64).ceil() as usize;
+        for &run in &runs[..size + 1 - shared_min.clamp(1, size)] {
+            lists[run as usize].push(number as u32);
+        }
+    }
+    alike
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+
+    use super::*;
+
+    fn document(id: usize, text: String) -> Document {
+        Document { id: id.to_string(), text }
+    }
+
+    fn truth(texts: Vec<String>, least: f64) -> Truth {
+        let documents = (0..).zip(texts).map(|(id, text)| document(id, text)).collect();
+        Truth::new(documents, (&Analyzer::default(), 3), least).expect("texts")
+    }
+
+    /// Texts of few words, many of them edited copies of others.
+    fn texts(rng: &mut Rng) -> Vec<String> {
+        let mut texts: Vec<Vec<String>> = Vec::new();
+        for _ in 0..200 {
+            let mut words = match texts.is_empty() || rng.bool() {
+                true => (0..rng.usize(0..40)).map(|_| format!("w{}", rng.u8(0..60))).collect(),
+                false => texts[rng.usize(0..texts.len())].clone(),
+            };
+            for _ in 0..rng.usize(0..3).min(words.len()) {
+                let at = rng.usize(0..words.len());
+                words[at] = format!("w{}", rng.u8(0..60));
+            }
+            texts.push(words);
+        }
+        texts.into_iter().map(|words| words.join(" ")).collect()
+    }
+
+    #[test]
+    fn the_join_finds_what_comparing_all_pairs_finds() {
+        for seed in 0..20 {
+            let mut rng = Rng::with_seed(seed);
+            let truth = truth(texts(&mut rng), 0.4);
+            for least in [0.4, 0.55, 0.85, 1.0] {
+                let mut found = Vec::new();
+                truth.for_each_pair(least, &mut |a, b| {
+                    found.push((a, b));
+                    true
+                });
+                found.sort_unstable();
+                let pairs = (0..truth.documents.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+                let mut expected: Vec<(usize, usize)> = pairs
+                    .filter(|&(a, b)| truth.has_runs(a) && truth.resemblance(a, b) >= least)
+                    .collect();
+                expected.sort_unstable();
+                assert_eq!(found, expected, "seed {seed}, {least}");
+                assert_eq!(truth.pairs(least).iter().sum::<u64>(), found.len() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn resemblance_is_the_share_of_runs_in_both() {
+        let texts = ["a b c d e", "A b c, d x", "a b", "a b!", ""].map(str::to_owned);
+        let truth = truth(texts.to_vec(), 0.1);
+        // Of abc bcd cde and abc bcd cdx two of four.
+        assert_eq!(truth.resemblance(0, 1), 0.5);
+        assert_eq!(truth.resemblance(0, 2), 0.0);
+        assert_eq!(truth.resemblance(2, 3), 1.0);
+        assert_eq!(truth.resemblance(2, 4), 0.0);
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_shorter_text() {
+        assert_eq!([0, 14, 15, 29, 30, 59, 60].map(size_class), [0, 0, 1, 1, 2, 2, 3]);
+    }
+}
