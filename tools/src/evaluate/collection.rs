@@ -199,7 +199,7 @@ impl Collection {
             let seconds = started.elapsed().as_secs_f64();
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let largest = clusters.first().ok_or("there are no clusters")?;
-            let least = largest.members.last().map_or(1.0, |member| member.resemblance);
+            let least = largest.members.last().map_or(1.0, |member| member.similarity.resemblance);
             writeln!(
                 out,
                 "| {name} | {} | {documents} | {} | {least:.3} | {seconds:.1} |",
@@ -257,7 +257,8 @@ fn against_brute_force(searcher: &Searcher, thresholds: Thresholds) -> Result<(u
         }
     }
     overlaps.retain(|&(a, b), overlap| {
-        thresholds.meets(Overlap::new(*overlap, sizes[a as usize], sizes[b as usize]))
+        let overlap = Overlap::new(*overlap, sizes[a as usize], sizes[b as usize]);
+        thresholds.meets(&cento::Similarity::of_sketches(overlap))
     });
     let (mut same, mut wrong) = (0, 0);
     for_each_pair(searcher, thresholds, Some(u64::MAX), &mut |pair| match overlaps
