@@ -58,8 +58,9 @@ pub struct HitSimilarity {
     pub of_sketches: bool,
 }
 
+/// Tells serde to leave out a member that is false.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(is: &bool) -> bool {
+pub(crate) fn is_false(is: &bool) -> bool {
     !is
 }
 
@@ -121,12 +122,6 @@ impl Similarity {
             containment_of_b: self.containment_of_a,
             ..self
         }
-    }
-
-    /// Returns the greater of both containments: that of the smaller text.
-    #[must_use]
-    pub fn max_containment(&self) -> f64 {
-        self.containment_of_a.max(self.containment_of_b)
     }
 
     /// Returns the symmetric similarity (Finkel et al. 2002, section 2.5), 0 to 1: twice what both have over what

@@ -9,17 +9,6 @@ use crate::scheme::run_values;
 use crate::stop::Stop;
 use crate::text::Analyzer;
 
-/// Replaces the contents of `out` with the hashes of all runs of `k` tokens, one for each place, in
-/// order. A text with fewer than `k` tokens is one run of all of them; an empty one has none.
-///
-/// Equal runs have equal hashes. Different ones have different hashes but for one pair in 2^64, whatever
-/// their lengths.
-pub(crate) fn run_hashes(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
-    out.clear();
-    out.reserve_exact((tokens.len() + 1).saturating_sub(k).max(1));
-    out.extend(run_values(tokens, k));
-}
-
 /// The distinct runs of a text.
 ///
 /// A table of their hashes, which are spread evenly, with twice as many places or more: filling it takes a
@@ -133,9 +122,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn hashes(tokens: &[u64], k: usize) -> Vec<u64> {
-        let mut out = vec![7];
-        run_hashes(tokens, k, &mut out);
-        out
+        run_values(tokens, k).collect()
     }
 
     fn tokens(text: &[u8]) -> Vec<u64> {
@@ -205,7 +192,7 @@ mod tests {
     #[test]
     fn the_hash_of_a_free_place_is_a_hash_too() {
         let mut set = RunSet { table: vec![FREE; 8], count: 0 };
-        [FREE, FREE, 8, 16].map(|hash| set.insert(hash));
+        [FREE, FREE, 8, 16].into_iter().for_each(|hash| set.insert(hash));
         assert_eq!(set.overlap(&set), Overlap::new(3, 3, 3));
     }
 

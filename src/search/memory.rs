@@ -206,11 +206,12 @@ mod tests {
     #[test]
     fn what_it_takes_to_sign_a_stored_text_again_is_taken_of_the_budget() {
         let [(unsigned, scratch), (signed, _)] = [true, false].map(of_a_long_text);
-        let text = || Query::text(WORDS.repeat(2));
+        // Long enough to be sampled, so that the long document is among the first that a budget reads.
+        let text = || Query::text(WORDS.repeat(4));
         for query in [
             Query::id("long"),
             Query { estimates: true, ..text() },
-            Query { budget: Some(10), ..text() },
+            Query { budget: Some(2), ..text() },
             Query { rank: Rank::Weight, ..text() },
         ] {
             let enough = scratch + 44_000 * SIGNED_BYTES;

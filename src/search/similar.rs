@@ -113,7 +113,7 @@ impl<'a> Similarities<'a> {
 
     /// Whether fingerprints say nothing of texts that are at hand.
     fn is_unknown(&self) -> bool {
-        self.searcher.sampling(self.texts.is_some()) == Sampling::Unknown
+        self.sampling() == Sampling::Unknown
     }
 
     /// Returns what shared fingerprints say of the texts that decide.

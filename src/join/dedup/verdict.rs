@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::index::Document;
 use crate::overlap::Overlap;
 use crate::sampling::{Sampling, Size};
-use crate::similarity::Similarity;
+use crate::similarity::{Similarity, is_false};
 
 /// What becomes of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,11 +76,6 @@ pub struct Evidence {
     /// Whether the similarity is that of sketches.
     #[serde(skip_serializing_if = "is_false")]
     pub of_sketches: bool,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(is: &bool) -> bool {
-    !is
 }
 
 impl Evidence {
