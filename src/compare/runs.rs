@@ -58,6 +58,6 @@ mod tests {
         assert_eq!(hashes(&text, 5), hashes(&text, 9));
         assert_ne!(hashes(&text, 5), hashes(&tokens(b"abcd"), 5));
         assert_ne!(hashes(&text, 5), hashes(&tokens(b"abd"), 5));
-        assert_eq!(hashes(&[], 5), []);
+        assert!(hashes(&[], 5).is_empty());
     }
 }
