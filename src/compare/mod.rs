@@ -110,7 +110,8 @@ pub fn compare_by(
             side.tokens = tokens;
         }
     }
-    let passages = passages::between(sides[0], sides[1], stop)?;
+    let genre = passages::Genre::of(analyzer);
+    let passages = passages::between(sides[0], sides[1], genre, stop)?;
     Ok(Comparison {
         overlap: overlap.shared,
         containment_a_in_b: overlap.containment(),

@@ -7,8 +7,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::align::{Aligned, Chain, Match, Side, align_prepared, chains, distinct};
-pub use super::align::{PASSAGE_TOKENS_MIN, Prepared};
+use super::align::{
+    Aligned, Chain, Chained, Match, Side, TILE_TOKENS_MIN, align_prepared, chains, distinct,
+    words_of_both,
+};
+pub use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 use super::place;
 use crate::error::Result;
 use crate::scheme::{Extent, Fingerprint};
@@ -31,6 +34,16 @@ pub struct Passage {
     pub unit: Unit,
     /// The tokens of the query in it.
     pub tokens: u32,
+    /// How many of these stand in the document too, in its range. Where the passage was copied they are in
+    /// the same order there: of edited text the words that were kept. Where it was rewritten or
+    /// summed up they are the words that both have, counted as often as both have them, however ordered. Without
+    /// text, an estimate from the fingerprints.
+    #[serde(default)]
+    pub matched: u32,
+    /// Where these tokens stand in the query, ascending and disjoint; empty if they are all of the passage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
+    pub matched_ranges: Vec<(u32, u32)>,
     /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
     /// number; without text, an estimate from the fingerprints.
     pub similarity: f64,
@@ -94,7 +107,7 @@ pub enum Unit {
 }
 
 impl Passage {
-    /// A passage without pages and lines.
+    /// A passage without pages and lines, of which everything is matched.
     pub(crate) fn new(
         query: (u32, u32),
         hit: (u32, u32),
@@ -107,6 +120,8 @@ impl Passage {
             hit,
             unit,
             tokens,
+            matched: tokens,
+            matched_ranges: Vec::new(),
             similarity,
             query_page: None,
             query_line: None,
@@ -117,6 +132,22 @@ impl Passage {
         }
     }
 
+    /// The same, of which this number of tokens, in these ranges, stand in the document too.
+    pub(crate) fn with_matched(mut self, tokens: u32, ranges: Vec<(u32, u32)>) -> Passage {
+        let is_whole = ranges == [self.query];
+        (self.matched, self.matched_ranges) = (tokens, if is_whole { Vec::new() } else { ranges });
+        self
+    }
+
+    /// The parts of `query` that stand in the document too, in the same unit.
+    #[must_use]
+    pub fn matched_in_query(&self) -> &[(u32, u32)] {
+        match self.matched_ranges.is_empty() {
+            true => std::slice::from_ref(&self.query),
+            false => &self.matched_ranges,
+        }
+    }
+
     /// The same passage of tokens, in bytes of both texts.
     #[must_use]
     pub fn in_bytes(self, query: &Tokens, document: &Tokens) -> Passage {
@@ -124,7 +155,9 @@ impl Passage {
             let last = tokens.spans.len();
             bytes(tokens, &((start as usize).min(last)..(end as usize).min(last)))
         };
+        let matched = self.matched_ranges.iter().map(|&matched| range(query, matched));
         Passage {
+            matched_ranges: disjoint(matched),
             query: range(query, self.query),
             hit: range(document, self.hit),
             unit: Unit::Bytes,
@@ -193,13 +226,26 @@ impl Unit {
     }
 }
 
-/// The passages of two texts; if one of them is shorter than [`PASSAGE_TOKENS_MIN`], and the other has
+/// The passages of two texts; if one of them is shorter than a passage is at least ([`tokens_min`]), and the other has
 /// all of it, that is one.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn between(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Passages> {
-    between_prepared((query, &Prepared::new(query, stop)?), document, stop)
+pub fn between(
+    query: Side<'_>,
+    document: Side<'_>,
+    genre: Genre,
+    stop: Stop<'_>,
+) -> Result<Passages> {
+    between_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
+}
+
+/// How long a passage of such texts is at least, unless one of them is shorter.
+pub fn tokens_min(genre: Genre) -> usize {
+    match genre {
+        Genre::Prose => PASSAGE_TOKENS_MIN,
+        Genre::Program => TILE_TOKENS_MIN,
+    }
 }
 
 /// The same, of a query that is prepared.
@@ -211,17 +257,21 @@ pub fn between_prepared(
     document: Side<'_>,
     stop: Stop<'_>,
 ) -> Result<Passages> {
+    let genre = prepared.genre();
     let passage = |aligned: Aligned| {
         let in_query = bytes(query.tokens, &aligned.query);
         let in_hit = bytes(document.tokens, &aligned.hit);
         let tokens = aligned.query.len() as u32;
         let passage = Passage::new(in_query, in_hit, Unit::Bytes, tokens, aligned.similarity);
+        let matched = matched_bytes(query, &aligned.matched, genre);
+        let passage = passage.with_matched(aligned.matched_tokens() as u32, matched);
         (passage, aligned.query.start as u32..aligned.query.end as u32)
     };
     let alignment = align_prepared((query, prepared), document, stop)?;
     let mut found = alignment.passages;
     if found.is_empty() {
-        found.extend(whole(&query.tokens.hashes, &document.tokens.hashes, stop)?);
+        let tokens = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
+        found.extend(whole(tokens, tokens_min(genre), stop)?);
     }
     let found = found.into_iter().map(passage).collect();
     Ok(Passages::new(found, alignment.is_complete).placed(query.text, document.text))
@@ -229,18 +279,21 @@ pub fn between_prepared(
 
 /// The first place where the longer text has all of the shorter one, if that is shorter than what is
 /// chance: a part of it would be chance, all of it is not.
-fn whole(query: &[u64], document: &[u64], stop: Stop<'_>) -> Result<Option<Aligned>> {
+fn whole(
+    (query, document): (&[u64], &[u64]),
+    tokens_min: usize,
+    stop: Stop<'_>,
+) -> Result<Option<Aligned>> {
     let is_in_document = query.len() <= document.len();
     let (short, long) = if is_in_document { (query, document) } else { (document, query) };
-    if short.is_empty() || short.len() >= PASSAGE_TOKENS_MIN {
+    if short.is_empty() || short.len() >= tokens_min {
         return Ok(None);
     }
     for (at, window) in long.windows(short.len()).enumerate() {
         stop.check_at(at)?;
         if window == short {
-            let (all, place) = (0..short.len(), at..at + short.len());
-            let (query, hit) = if is_in_document { (all, place) } else { (place, all) };
-            return Ok(Some(Aligned { query, hit, similarity: 1.0 }));
+            let (query, hit) = if is_in_document { (0, at) } else { (at, 0) };
+            return Ok(Some(Aligned::run(query, hit, short.len())));
         }
     }
     Ok(None)
@@ -259,6 +312,51 @@ pub fn bytes(tokens: &Tokens, range: &Range<usize>) -> (u32, u32) {
     spans.first().zip(spans.last()).map_or((0, 0), |(first, last)| (first.start, last.end))
 }
 
+/// A passage of all these tokens, of which those are matched that the other place has too, counted as often as
+/// both have them.
+pub(crate) fn with_words_of_both(passage: Passage, query: &Tokens, hit: &[u64]) -> Passage {
+    let matched = words_of_both((&query.hashes, 0..query.hashes.len()), hit);
+    let tokens = matched.iter().map(Range::len).sum::<usize>() as u32;
+    let matched = disjoint(matched.iter().map(|range| bytes(query, range)));
+    passage.with_matched(tokens, matched)
+}
+
+/// The bytes of ranges of tokens of a text: from the first token to the last, and of a program without the comments
+/// between them, which nobody has compared.
+fn matched_bytes(text: Side<'_>, ranges: &[Range<usize>], genre: Genre) -> Vec<(u32, u32)> {
+    let tokens = text.tokens;
+    match genre {
+        Genre::Prose => disjoint(ranges.iter().map(|range| bytes(tokens, range))),
+        Genre::Program => {
+            let all = ranges.iter().flat_map(|range| &tokens.spans[range.clone()]);
+            let mut matched: Vec<(u32, u32)> = Vec::new();
+            for span in all.filter(|span| span.start < span.end) {
+                let is_blank = |from: u32| {
+                    let between = text.text.get(from as usize..span.start as usize);
+                    from >= span.start || between.is_some_and(|text| text.trim().is_empty())
+                };
+                match matched.last_mut() {
+                    Some(last) if is_blank(last.1) => last.1 = last.1.max(span.end),
+                    _ => matched.push((span.start, span.end)),
+                }
+            }
+            matched
+        }
+    }
+}
+
+/// Ranges whose starts ascend, of which those that touch are one: tokens of scripts without spaces overlap.
+fn disjoint(ranges: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for (start, end) in ranges {
+        match found.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => found.push((start, end)),
+        }
+    }
+    found
+}
+
 /// The maximum number of tokens between two fingerprints of one passage.
 const GAP_TOKENS_MAX: usize = 40;
 
@@ -269,8 +367,8 @@ const OCCURRENCES_MAX: usize = 16;
 /// repeats itself are there so many.
 const MATCHES_MAX: usize = 1 << 15;
 
-/// The memory, in bytes, that a match takes at most, with its chain, in vectors that may have twice the room they need.
-const MATCH_BYTES: usize = 2 * (size_of::<Match>() + size_of::<Chain>());
+/// The memory, in bytes, that a match takes at most, with its chain and a copy of it, in vectors that may have twice the room they need.
+const MATCH_BYTES: usize = 2 * (size_of::<Match>() + 2 * size_of::<Chain>() + size_of::<u32>());
 
 /// The memory, in bytes, that a passage takes at most, with its chain, in such vectors.
 const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());
@@ -287,6 +385,8 @@ pub struct Shared<'a> {
     pub extent: Option<Extent>,
     /// The tokens of the query and of the document.
     pub tokens: (u32, u32),
+    /// What both are.
+    pub genre: Genre,
 }
 
 /// How much of what two signatures share is matched.
@@ -368,8 +468,11 @@ impl Shared<'_> {
             steps.cut();
         }
         let matches = self.matches(extent, matching, stop)?;
-        let chains = chains(&matches, GAP_TOKENS_MAX, &mut steps)?;
-        let mut found = distinct(chains, &mut steps)?;
+        let chained = match self.genre {
+            Genre::Prose => chains(&matches, GAP_TOKENS_MAX, &mut steps)?,
+            Genre::Program => Chained::unbroken(&matches, &|a, b| self.are_next(a, b), &mut steps)?,
+        };
+        let mut found = distinct(chained.chains.clone(), &mut steps)?;
         // One fingerprint alone is evidence only where there is no better.
         let is_alone = |chain: &Chain| {
             let (query, hit, len) = (chain.query.start, chain.hit.start, chain.query.len());
@@ -381,9 +484,37 @@ impl Shared<'_> {
         found.sort_unstable_by_key(|chain| (chain.query.start, chain.hit.start));
         let told = found.into_iter().enumerate().map(|(at, chain)| {
             stop.check_at(at)?;
-            Ok(self.passage(chain, &matches))
+            let matched = self.matched(&chained.parts(&chain, &matches));
+            Ok(self.passage(chain, &matches, &matched))
         });
         Ok(Passages::of_tokens(told.collect::<Result<_>>()?, steps.is_complete()))
+    }
+
+    /// Whether the query has no fingerprint between two of its places.
+    fn are_next(&self, one: usize, other: usize) -> bool {
+        let first = self.signature.partition_point(|f| f.position as usize <= one);
+        self.signature.get(first).is_none_or(|f| f.position as usize >= other)
+    }
+
+    /// The tokens of parts of a chain, and those between two of which the fingerprints follow each other in the query,
+    /// at the same distance in both texts: there the fingerprints know of no difference.
+    fn matched(&self, parts: &[Match]) -> Vec<(u32, u32)> {
+        let (mut matched, mut last): (Vec<(u32, u32)>, Option<Match>) = (Vec::new(), None);
+        for part in parts {
+            let is_near = |last: Match| {
+                last.query + part.hit == part.query + last.hit
+                    && self.are_next(last.query, part.query)
+            };
+            let end = (part.query + part.len) as u32;
+            match matched.last_mut() {
+                Some(range) if range.1 as usize == part.query || last.is_some_and(is_near) => {
+                    range.1 = end;
+                }
+                _ => matched.push((part.query as u32, end)),
+            }
+            last = Some(*part);
+        }
+        matched
     }
 
     /// The pairs of places of each key that the document has.
@@ -413,7 +544,7 @@ impl Shared<'_> {
         Ok(matches)
     }
 
-    fn passage(&self, chain: Chain, matches: &[Match]) -> Passage {
+    fn passage(&self, chain: Chain, matches: &[Match], matched: &[(u32, u32)]) -> Passage {
         // A text shorter than a fingerprint's span has one of all its tokens.
         let within = |range: &Range<usize>, tokens: u32| {
             let end = range.end.min(tokens as usize) as u32;
@@ -430,7 +561,11 @@ impl Shared<'_> {
         shared.dedup();
         let in_query = at(query.1).saturating_sub(at(query.0)).max(1);
         let similarity = (shared.len() as f64 / in_query as f64).min(1.0);
-        Passage::new(query, hit, Unit::Tokens, query.1 - query.0, similarity)
+        let matched: Vec<(u32, u32)> =
+            matched.iter().map(|part| (part.0, part.1.min(query.1))).collect();
+        let tokens = matched.iter().map(|part| part.1.saturating_sub(part.0)).sum();
+        let passage = Passage::new(query, hit, Unit::Tokens, query.1 - query.0, similarity);
+        passage.with_matched(tokens, matched)
     }
 }
 
@@ -460,7 +595,8 @@ mod tests {
             let tokens = [self.signature.len(), self.occurrences.len()].map(|len| len as u32 + 4);
             let Texts { signature, keys, occurrences } = self;
             let extent = Some(Extent::Exactly(5));
-            Shared { signature, keys, occurrences, extent, tokens: tokens.into() }
+            let genre = Genre::Prose;
+            Shared { signature, keys, occurrences, extent, tokens: tokens.into(), genre }
         }
 
         fn passages(&self) -> Passages {

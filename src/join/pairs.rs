@@ -196,7 +196,7 @@ impl Pair {
             segment.signatures.document(address.doc).map(|document| document.tokens)
         };
         let (tokens_a, tokens_b) = (tokens(a, self.a)?, tokens(b, self.b)?);
-        let is_of_programs = a.config().analyzer.spec().name() == "code";
+        let is_of_programs = a.config().analyzer.is_of_programs();
         Ok(PairReport {
             fingerprints_a: self.overlap.in_a,
             fingerprints_b: self.overlap.in_b,

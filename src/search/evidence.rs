@@ -12,7 +12,7 @@ use super::verify::Verified;
 use super::{Query, Resolved, Scratch, Searcher, Subject};
 use crate::budget::Permit;
 use crate::compare::measure::Measure;
-use crate::compare::passages::{self, PASSAGE_TOKENS_MIN, Passage, Passages, Prepared};
+use crate::compare::passages::{self, Genre, Passage, Passages, Prepared};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::stop::Stop;
@@ -199,7 +199,9 @@ impl<'a> Evidence<'a> {
             Some(least) => least as usize,
             None => self.shorter(address, Purpose::Passages)?,
         };
-        if !aligned.found.is_empty() || least >= PASSAGE_TOKENS_MIN {
+        // Of programs the runs of equal tokens are all there is.
+        let is_enough = self.genre() == Genre::Program || least >= passages::PASSAGE_TOKENS_MIN;
+        if !aligned.found.is_empty() || is_enough {
             return Ok(Some(aligned));
         }
         let Passages { mut found, complete, .. } = self.of_fingerprints(address)?;
@@ -213,6 +215,11 @@ impl<'a> Evidence<'a> {
         let document = self.document(address, Purpose::Measures)?;
         let query = self.text.as_deref().unwrap_or_default();
         Ok(Some(found.placed(query, &document.text)))
+    }
+
+    /// What query and documents are.
+    fn genre(&self) -> Genre {
+        Genre::of(&self.snapshot.config().analyzer)
     }
 
     /// The number of tokens of the query or of the document at `address`, whichever is less.
@@ -233,7 +240,9 @@ impl<'a> Evidence<'a> {
         let by_text = |passage: Passage| {
             let passage = passage.in_bytes(&self.tokens, &document.tokens);
             let place = passages::tokens_in(whole_words, passage.query);
-            (Passage { tokens: place.len() as u32, ..passage }, place)
+            let count = |&range: &(u32, u32)| passages::tokens_in(whole_words, range).len() as u32;
+            let matched = passage.matched_in_query().iter().map(count).sum();
+            (Passage { tokens: place.len() as u32, matched, ..passage }, place)
         };
         Ok(found.into_iter().map(by_text).collect())
     }
@@ -245,7 +254,8 @@ impl<'a> Evidence<'a> {
         }
         let document = self.document(address, Purpose::Passages)?;
         if self.prepared.is_none() {
-            let prepared = |query| Prepared::new(query, self.stop);
+            let genre = self.genre();
+            let prepared = |query| Prepared::new(query, genre, self.stop);
             self.prepared = self.query(Purpose::Passages).map(prepared).transpose()?;
         }
         let query = self.query(Purpose::Passages).zip(self.prepared.as_ref());
@@ -288,6 +298,7 @@ impl<'a> Evidence<'a> {
             occurrences: self.shared.occurrences(),
             extent: self.snapshot.config().scheme.extent(),
             tokens: (*tokens, segment.document(address.doc)?.tokens),
+            genre: self.genre(),
         };
         let held = held_in(&self.rooms) + self.last.as_ref().map_or(0, |last| held_in(&last.room));
         let matching = shared.matching(self.stop)?;

@@ -374,6 +374,8 @@ impl Searcher {
         let in_hit = passages::bytes(&other.tokens, &found.candidate.tokens);
         let len = found.candidate.tokens.len() as u32;
         let passage = Passage::new(in_query, in_hit, Unit::Bytes, len, found.similarity);
+        let hit_tokens = &other.tokens.hashes[found.candidate.tokens.clone()];
+        let passage = passages::with_words_of_both(passage, &tokens, hit_tokens);
         let place = 0..tokens.hashes.len() as u32;
         let passages = Passages::new(vec![(passage, place)], true);
         let passages = Some(passages.placed(&text, &other.text));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::candidates::{self, Counted, Found, Request};
 use super::memory::{self, QueryMemory};
 use super::{MaxDf, Searcher, Weigh};
-use crate::compare::passages::{self, Passages, Prepared};
+use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
@@ -210,7 +210,10 @@ impl<'a> Texts<'a> {
         let (query, document) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
         let prepared = match self.prepared.take().filter(|(last, _)| *last == a) {
             Some((_, prepared)) => prepared,
-            None => Prepared::new(query.side(), stop)?,
+            None => {
+                let genre = Genre::of(&self.snapshots[0].config().analyzer);
+                Prepared::new(query.side(), genre, stop)?
+            }
         };
         let (_, prepared) = self.prepared.insert((a, prepared));
         passages::between_prepared((query.side(), prepared), document.side(), stop)

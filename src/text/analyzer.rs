@@ -111,6 +111,12 @@ impl Analyzer {
         other.map_or_else(|| self.clone(), |other| other.expect("it is one of the same family"))
     }
 
+    /// Whether it reads programs.
+    #[must_use]
+    pub fn is_of_programs(&self) -> bool {
+        self.spec().name() == code::FAMILY.name
+    }
+
     /// The bytes of which its tokens are one each, in their order; none if there are other tokens.
     pub(crate) fn alphabet(&self) -> Option<&'static [u8]> {
         self.method.alphabet()

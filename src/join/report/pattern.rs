@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::compare::align::{Aligned, align};
+use crate::compare::align::{Aligned, Genre, align};
 use crate::error::Result;
 use crate::index::DocAddress;
 use crate::search::Searcher;
@@ -78,7 +78,8 @@ pub fn of(
     if x == y {
         return Ok(Some(Pattern::ExactAlias));
     }
-    let passages = align(a_text.side(), b_text.side(), stop)?.passages;
+    let genre = Genre::of(&snapshot.config().analyzer);
+    let passages = align(a_text.side(), b_text.side(), genre, stop)?.passages;
     let Some(is_template) = is_template(x, y, &passages, COMPARISONS_MAX, stop)? else {
         return Ok(None);
     };
@@ -254,7 +255,10 @@ mod tests {
     fn differences_are_looked_for_within_a_bound_and_a_stop() {
         // Two texts without anything in common take as many comparisons as their lengths squared.
         let [a, b] = [0, 1].map(|seed| (0..4_000u64).map(|i| 2 * i + seed).collect::<Vec<u64>>());
-        let all = |len| Aligned { query: 0..len, hit: 0..len, similarity: 0.0 };
+        let all = |len| {
+            let (query, hit, matched) = (0..len, 0..len, Vec::new());
+            Aligned { query, hit, similarity: 0.0, matched }
+        };
         let told =
             |len: usize, max, stop| is_template(&a[..len], &b[..len], &[all(len)], max, stop);
         assert_eq!(told(100, 1 << 20, Stop::NEVER).unwrap(), Some(false));
