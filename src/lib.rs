@@ -105,8 +105,8 @@ pub use index::{
 };
 pub use overlap::{Category, Overlap};
 pub use search::{
-    Answer, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher, SimilarTo, Stopped,
-    Subject, Verified,
+    Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher,
+    SimilarTo, Stopped, Subject, Verified,
 };
 pub use stop::Stop;
 /// The tantivy that cento is built on, for queries that compose with [`SimilarTo`].

@@ -161,7 +161,7 @@ fn dedup_options(
             near_estimated,
             contained,
             passage: passage.map(|tokens| tokens as usize),
-            boilerplate: Vec::new(),
+            boilerplate: None,
             threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
             memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
             resumable: false,

@@ -167,8 +167,9 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
                 assert (getattr(hit, name) is None) == (name not in line)
                 for key, value in line.get(name, {}).items():
                     assert getattr(getattr(hit, name), key) == value
-            assert [(*p.query, *p.hit, p.tokens, p.similarity) for p in hit.passages] == [
-                (*p["query"], *p["hit"], p["tokens"], p["similarity"]) for p in line["passages"]
+            assert [(*p.query, *p.hit, p.tokens, p.matched, p.similarity) for p in hit.passages] == [
+                (*p["query"], *p["hit"], p["tokens"], p["matched"], p["similarity"])
+                for p in line["passages"]
             ]
 
 

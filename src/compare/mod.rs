@@ -5,6 +5,7 @@
 
 #[doc(hidden)]
 pub mod align;
+mod fingerprints;
 #[doc(hidden)]
 pub mod measure;
 pub(crate) mod passages;

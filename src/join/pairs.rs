@@ -387,7 +387,8 @@ impl<'a> Join<'a> {
             pairs.retain(|pair| pair.margin.is_some_and(|margin| margin >= least));
         }
         if self.options.needs_passages() {
-            let mut texts = Texts::new(snapshot, searched.snapshot());
+            let boilerplate = self.searcher.boilerplate().map(|boilerplate| &**boilerplate);
+            let mut texts = Texts::new(snapshot, searched.snapshot()).without(boilerplate);
             let tokens_min = self.options.min_passage.unwrap_or(0);
             for pair in &mut pairs {
                 let passages = texts.passages(pair.a, pair.b, self.stop)?;

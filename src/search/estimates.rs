@@ -47,7 +47,7 @@ impl Searcher {
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         let estimator = self.snapshot.config().scheme.estimator();
-        estimator.filter(|_| self.boilerplate.is_none())
+        estimator.filter(|_| self.ignored.is_none())
     }
 
     /// The same, for a search with a threshold of the estimate.
@@ -57,7 +57,7 @@ impl Searcher {
     pub fn estimator_needed(&self) -> Result<Estimator> {
         self.estimator().ok_or_else(|| {
             let scheme = &self.snapshot.config().scheme;
-            let what = match self.boilerplate {
+            let what = match self.ignored {
                 Some(_) => "an estimated resemblance is that of whole texts: leave out the \
                             boilerplate, or set a minimum resemblance of fingerprints"
                     .into(),

@@ -9,10 +9,11 @@ use std::sync::atomic::AtomicBool;
 use super::memory::{self, QueryMemory};
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
-use super::{Query, Resolved, Scratch, Searcher, Subject};
+use super::{Boilerplate, Query, Resolved, Scratch, Searcher, Subject};
 use crate::budget::Permit;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passage, Passages, Prepared};
+use crate::compare::runs::Place;
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::stop::Stop;
@@ -21,11 +22,14 @@ use crate::text::{Analyzed, Analyzer, Side, Tokens};
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
     snapshot: &'a Snapshot,
+    /// What is no part of a passage.
+    boilerplate: Option<&'a Boilerplate>,
     subject: &'a Resolved,
     /// The text of the query, if it is known and the index has texts to compare it with.
     text: Option<String>,
     tokens: Tokens,
-    /// If passages are found by tokens of another analyser: that, and its tokens of the query.
+    /// If passages are found by other tokens, of another analyser or without boilerplate: that analyser, and its
+    /// tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
     needs_passages: bool,
@@ -75,7 +79,7 @@ impl<'a> Evidence<'a> {
     /// # Errors
     /// When verification is asked for without texts.
     pub fn new(
-        snapshot: &'a Snapshot,
+        (snapshot, boilerplate): (&'a Snapshot, Option<&'a Boilerplate>),
         subject: &'a Resolved,
         query: &'a Query,
         text: Option<String>,
@@ -85,8 +89,9 @@ impl<'a> Evidence<'a> {
         let mut tokens = Tokens::default();
         let mut rooms = Vec::new();
         let of_passages = config.analyzer.of_passages();
-        let mut whole_words = (of_passages != config.analyzer && query.needs_passages())
-            .then(|| (of_passages, Tokens::default()));
+        let are_others = of_passages != config.analyzer || boilerplate.is_some();
+        let mut whole_words =
+            (are_others && query.needs_passages()).then(|| (of_passages, Tokens::default()));
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
             rooms.extend(memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?);
@@ -103,6 +108,9 @@ impl<'a> Evidence<'a> {
                 rooms.extend(memory::reserve(query.memory.as_ref(), held, bytes, count)?);
                 *tokens = Tokens::with_room(count, text);
                 analyzer.analyze_until(text, tokens, query.stop())?;
+                if let Some(boilerplate) = boilerplate {
+                    boilerplate.hide(tokens, Place::Query);
+                }
             }
         } else if query.verify.is_some() {
             let what = "verification compares texts, but the index or the query has none; search \
@@ -111,6 +119,7 @@ impl<'a> Evidence<'a> {
         }
         Ok(Evidence {
             snapshot,
+            boilerplate,
             subject,
             text,
             tokens,
@@ -149,7 +158,7 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
-        // One analyser serves both purposes, except for those that leave words out.
+        // The same tokens serve both purposes, unless the analyser leaves words out or some do not count.
         let purpose = if self.whole_words.is_some() { purpose } else { Purpose::Measures };
         let is_last = |last: &&LastRead| (last.address, last.purpose) == (address, purpose);
         if let Some(last) = self.last.as_ref().filter(is_last) {
@@ -172,7 +181,11 @@ impl<'a> Evidence<'a> {
         let held = held.saturating_add(held_in(&scratch));
         let bytes = memory::of_tokens(tokens);
         let room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
-        let document = Arc::new(Analyzed::with_room(text, tokens, analyzer, self.stop)?);
+        let mut document = Analyzed::with_room(text, tokens, analyzer, self.stop)?;
+        if let Some(boilerplate) = self.boilerplate.filter(|_| purpose == Purpose::Passages) {
+            boilerplate.hide(&mut document.tokens, Place::Document);
+        }
+        let document = Arc::new(document);
         self.last = Some(LastRead { address, purpose, document: document.clone(), room });
         Ok(document)
     }
@@ -240,11 +253,15 @@ impl<'a> Evidence<'a> {
         let by_text = |passage: Passage| {
             let passage = passage.in_bytes(&self.tokens, &document.tokens);
             let place = passages::tokens_in(whole_words, passage.query);
-            let count = |&range: &(u32, u32)| passages::tokens_in(whole_words, range).len() as u32;
-            let matched = passage.matched_in_query().iter().map(count).sum();
-            (Passage { tokens: place.len() as u32, matched, ..passage }, place)
+            let matched = passage.matched_in_query().iter();
+            let matched = matched.map(|&range| passages::tokens_in(whole_words, range));
+            let matched: Vec<Range<u32>> = matched.collect();
+            let passage = Passage { tokens: place.len() as u32, ..passage };
+            (passages::with_matched_tokens(passage, matched.into_iter(), whole_words), place)
         };
-        Ok(found.into_iter().map(by_text).collect())
+        let found = found.into_iter().map(by_text);
+        // Of a passage that is boilerplate nothing is matched.
+        Ok(found.filter(|(passage, _)| passage.matched > 0).collect())
     }
 
     /// The passages of the query and the document at `address`, by their texts; none without texts.

@@ -13,6 +13,7 @@ mod estimate;
 mod format;
 mod index;
 mod join;
+mod matched;
 mod misplaced;
 mod naive_reader;
 mod passages;

@@ -11,7 +11,7 @@ use cento::tantivy::directory::RamDirectory;
 use cento::{Comparison, Passage, Unit};
 use proptest::prelude::*;
 
-fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
+pub fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for (id, text) in documents {
@@ -25,17 +25,17 @@ fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
 }
 
 /// The passages of the best hit.
-fn compare(a: &str, b: &str) -> Comparison {
+pub fn compare(a: &str, b: &str) -> Comparison {
     let config = crate::common::config();
     cento::compare(&config.scheme, &config.analyzer, a, b).unwrap()
 }
 
-fn passages(searcher: &Searcher, subject: Subject) -> Vec<Passage> {
+pub fn passages(searcher: &Searcher, subject: Subject) -> Vec<Passage> {
     let query = Query { passages: true, ..Query::new(subject) };
     searcher.search(&query).unwrap().hits.remove(0).passages.unwrap()
 }
 
-fn cut(text: &str, (start, end): (u32, u32)) -> &str {
+pub fn cut(text: &str, (start, end): (u32, u32)) -> &str {
     &text[start as usize..end as usize]
 }
 

@@ -117,8 +117,8 @@ impl Submissions {
         stop: Stop<'_>,
     ) -> cento::Result<u64> {
         let config = index.config();
-        let mut ignored = boilerplate::keys_of(without, config)?;
-        ignored.sort_unstable();
+        let ignored = boilerplate::read(without, config)?;
+        let ignored = ignored.map(|boilerplate| boilerplate.keys()).unwrap_or_default();
         let mut writer = index.writer(WriterOptions::default())?;
         let mut empty = 0;
         for submission in &mut self.all {

@@ -62,9 +62,10 @@ pub struct Copied {
 pub struct Limits {
     /// The maximum number of runs.
     pub runs_max: usize,
-    /// A seed that the document has more often is looked up at few of its places only,
+    /// A seed that the document has more often is looked up only where nothing else is found, and at `places_max` of
+    /// its places.
     pub occurrences_max: u32,
-    /// at as many as this, each behind what was found at the one before, and where nothing else is found.
+    /// See `occurrences_max`: each place is behind the run found at the one before.
     pub places_max: usize,
 }
 

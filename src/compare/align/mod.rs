@@ -31,6 +31,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::runs::{Place, trimmed};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::stop::{Steps, Stop};
@@ -57,13 +58,13 @@ pub struct Aligned {
     /// The tokens that both ranges have, however ordered, as a share of their mean length: 1 if
     /// nothing was changed.
     pub similarity: f64,
-    /// The tokens of the query that stand in this place of the document, ascending and disjoint. Where the passage
-    /// was copied they are in the same order there; where it was rewritten or summed up they are those that both
-    /// have, counted as often as both have them, however ordered.
+    /// The tokens of the query that this place of the document has too, ascending and disjoint. They are in the
+    /// same order there if the passage was copied; of a rewritten passage or a summary they are the tokens of both,
+    /// each as often as both have it.
     pub matched: Vec<Range<usize>>,
 }
 
-/// What a text is, which decides what a passage of it is.
+/// The kind of a text. It decides how passages are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Genre {
     /// Sentences: a passage may be edited, rewritten or summed up.
@@ -135,7 +136,7 @@ impl Prepared {
         Ok(Prepared { genre, seeds, sentences, words: OnceCell::new() })
     }
 
-    /// What the query is.
+    /// The kind of the query.
     #[must_use]
     pub fn genre(&self) -> Genre {
         self.genre
@@ -260,8 +261,12 @@ fn chosen(
         }
     }
     let mut passages = Vec::new();
-    for (mut passage, is_joined) in adjoining::joined(parts) {
-        // Of what was not merely copied, the tokens that both have.
+    for (mut passage, mut is_joined) in adjoining::joined(parts) {
+        is_joined |= trim(&mut passage, q, d);
+        if passage.query.is_empty() || passage.hit.is_empty() {
+            continue;
+        }
+        // The tokens of both are known only of a passage that was copied.
         let is_changed = passage.matched.is_empty();
         let both = if is_joined { 2 } else { u64::from(is_changed) };
         if !steps.take(both * similarity_steps(&passage.query, &passage.hit))? {
@@ -274,12 +279,24 @@ fn chosen(
             let place = passage.query.clone();
             passage.matched = words_of_both((q, place), &d[passage.hit.clone()]);
         }
-        // A passage of which nothing is in both is none: its words are others.
+        // Without a word in common it is no passage.
         if !passage.matched.is_empty() {
             passages.push(passage);
         }
     }
     Ok(passages)
+}
+
+/// Leaves out hidden tokens at the ends of a passage that was rewritten, which may be of whole sentences; whether there
+/// were any.
+fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
+    let (in_query, in_hit) = (
+        trimmed(passage.query.clone(), query, Place::Query),
+        trimmed(passage.hit.clone(), document, Place::Document),
+    );
+    let is_shorter = in_query != passage.query || in_hit != passage.hit;
+    (passage.query, passage.hit) = (in_query, in_hit);
+    is_shorter
 }
 
 /// The tokens of a place of the query that another place has too, counted as often as both have them: the first
@@ -421,7 +438,7 @@ impl Aligned {
         Aligned { matched: vec![query.clone()], query, hit: hit..hit + len, similarity: 1.0 }
     }
 
-    /// How many tokens of the query stand in the document too.
+    /// The number of matched tokens.
     #[must_use]
     pub fn matched_tokens(&self) -> usize {
         self.matched.iter().map(Range::len).sum()

@@ -1,12 +1,12 @@
 //! Which passages do two programs have in common?
 //!
 //! Greedy string tiling, as YAP3 (Wise 1996) and JPlag (Prechelt, Malpohl and Philippsen 2002) do it: the
-//! longest run of equal tokens is a tile, then the longest among what is left of both programs, and so on.
-//! Tiles overlap on neither side, and nothing in one differs. So a program that was cut up and put together in another
-//! order is covered as the original is, and two programs that merely use one language are not.
+//! longest run of equal tokens is a tile, then the longest of the remaining tokens, and so on. Tiles
+//! overlap on neither side and contain no difference. A program whose parts were put into another order is covered
+//! wholly; two programs that merely use the same language are not.
 //!
-//! Tiles are made of the maximal runs, of which the longest comes first: of a run that earlier tiles have a
-//! part of, what is left is put back. That gives the tiles of the definition without searching again.
+//! The definition searches again after each tile. Here the maximal runs are found once and taken from a heap, the longest
+//! first; if earlier tiles cover part of a run, its free parts go back to the heap. The tiles are the same.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,16 +25,16 @@ use crate::stop::{Steps, Stop};
 /// with 12 -.072 and 62 %.
 pub const TILE_TOKENS_MIN: usize = 9;
 
-/// A run that the document has more often is looked up at few of its places,
+/// A run that the document has more often is looked up at [`PLACES_MAX`] of its places.
 const OCCURRENCES_MAX: u32 = 256;
 
-/// which are as many as this.
+/// See [`OCCURRENCES_MAX`].
 const PLACES_MAX: usize = 16;
 
 /// The maximum number of runs for each token of the query.
 const RUNS_A_TOKEN_MAX: usize = 16;
 
-/// What it takes to find what is left of a run, beside the tiles that overlap it.
+/// The steps to find the free parts of a run, for itself and for each tile that overlaps it.
 const LOOKUP_STEPS: u64 = 32;
 
 /// The seeds of a program.

@@ -172,7 +172,7 @@ mod tests {
                 near_estimated: None,
                 contained,
                 passage: None,
-                boilerplate: Vec::new(),
+                boilerplate: None,
                 threads: 1,
                 memory_bytes: 0,
                 resumable: false,

@@ -13,6 +13,7 @@ use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::compare::align::{Aligned, Genre, align};
+use crate::compare::runs::Place;
 use crate::error::Result;
 use crate::index::DocAddress;
 use crate::search::Searcher;
@@ -73,11 +74,15 @@ pub fn of(
 ) -> Result<Option<Pattern>> {
     let snapshot = searcher.snapshot();
     let read = |address| snapshot.analyzed_for_passages(address, stop);
-    let (a_text, b_text) = (read(a)?, read(b)?);
-    let [x, y] = [&a_text.tokens.hashes[..], &b_text.tokens.hashes[..]];
-    if x == y {
+    let (mut a_text, mut b_text) = (read(a)?, read(b)?);
+    if a_text.tokens.hashes == b_text.tokens.hashes {
         return Ok(Some(Pattern::ExactAlias));
     }
+    if let Some(boilerplate) = searcher.boilerplate() {
+        boilerplate.hide(&mut a_text.tokens, Place::Query);
+        boilerplate.hide(&mut b_text.tokens, Place::Document);
+    }
+    let [x, y] = [&a_text.tokens.hashes[..], &b_text.tokens.hashes[..]];
     let genre = Genre::of(&snapshot.config().analyzer);
     let passages = align(a_text.side(), b_text.side(), genre, stop)?.passages;
     let Some(is_template) = is_template(x, y, &passages, COMPARISONS_MAX, stop)? else {

@@ -10,7 +10,7 @@ pub fn exact() -> DedupOptions {
         near_estimated: None,
         contained: None,
         passage: None,
-        boilerplate: Vec::new(),
+        boilerplate: None,
         threads: 2,
         memory_bytes: 64 << 20,
         resumable: false,

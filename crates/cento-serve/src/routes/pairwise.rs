@@ -17,7 +17,7 @@ use cento::Error;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
-use cento::search::Searcher;
+use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento_client::api::{
     DocumentBody, HITS_MAX, NotRead, PairwiseReportRequest, PairwiseRequest, PairwiseResponse,
@@ -177,7 +177,7 @@ impl Compared {
         let texts = (&texts[..], &handed_out[..]);
         let (memory, threads) =
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
-        let keys = memory::keys_of(&config, &boilerplate, wanted)?;
+        let ignored = Boilerplate::new(&config)?.with_texts(handed_out, wanted)?;
         let index = Index::in_memory(config)?;
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
         for document in documents {
@@ -193,7 +193,7 @@ impl Compared {
         writer.finish()?;
         let mut searcher = Searcher::new(index.snapshot()?);
         if !boilerplate.is_empty() {
-            searcher = searcher.without_until(keys, wanted)?;
+            searcher = searcher.without_until(ignored, wanted)?;
         }
         let options = PairwiseOptions {
             limit,
