@@ -23,7 +23,7 @@ use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
 use cento::{Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_report::{Found, Place, ReuseReport, Run, Searched};
+use cento_report::{Counting, Found, Place, ReuseReport, Run, Searched};
 use cento_source::{Origins, SourceOptions, read_text_with_origins};
 
 /// Show the passages that two files have in common, side by side.
@@ -136,10 +136,20 @@ impl Compare {
             name: self.a.display().to_string(),
             text: a.to_owned(),
             sources: vec![source],
+            counting: Counting { tokens: self.program_tokens(a)?, ..Counting::default() },
             complete: true,
         };
         let report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
         self.handout.write_reuse(&report)
+    }
+
+    /// The tokens of a program that was compared, by their first bytes.
+    fn program_tokens(&self, text: &str) -> cento::Result<Option<Vec<u32>>> {
+        let analyzer = match self.service.client()? {
+            Some(client) => client.stats()?.index.analyzer.parse()?,
+            None => self.config.config_of_files(&[&self.a, &self.b])?.analyzer,
+        };
+        analyzer.program_tokens(text)
     }
 
     /// Reads the text of a file, and where it stands in it. An empty one would seem to have nothing in common
@@ -191,12 +201,7 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     for passage in passages {
         let range = |(start, end): (u32, u32)| format!("{start}..{end}");
         line!(out)?;
-        line!(
-            out,
-            "{}, similarity {:.3}",
-            counted(passage.tokens.into(), "token"),
-            passage.similarity
-        )?;
+        line!(out, "{}, similarity {:.3}", output::tokens_of(passage), passage.similarity)?;
         columns.headings(
             &mut out,
             [

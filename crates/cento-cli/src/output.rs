@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::terminal;
-use cento::Origin;
+use cento::{Origin, Passage};
 
 pub use cento_report::{MORE_PASSAGES, count, counted};
 
@@ -27,6 +27,15 @@ pub fn print_json(value: &impl Serialize) -> io::Result<()> {
 /// Prints one JSON object on a line of its own to an output that is locked.
 pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", terminal::json(value)?)
+}
+
+/// Returns the size of a passage: its tokens, and those that the document has too unless it has all.
+pub fn tokens_of(passage: &Passage) -> String {
+    let tokens = counted(passage.tokens.into(), "token");
+    match passage.matched < passage.tokens {
+        true => format!("{tokens}, {} of them matched", count(passage.matched.into())),
+        false => tokens,
+    }
 }
 
 /// Formats where in a text something begins, after a comma: its page if the text has pages, else its

@@ -470,14 +470,14 @@ pub(super) fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Res
     for passage in pair.passages.iter().flatten() {
         line!(
             out,
-            "    bytes {}..{} of the one{} are {}..{} of the other{}: {} tokens, similarity {:.3}",
+            "    bytes {}..{} of the one{} are {}..{} of the other{}: {}, similarity {:.3}",
             passage.query.0,
             passage.query.1,
             output::place(passage.query_page, passage.query_line),
             passage.hit.0,
             passage.hit.1,
             output::place(passage.page, passage.line),
-            passage.tokens,
+            output::tokens_of(passage),
             passage.similarity
         )?;
     }

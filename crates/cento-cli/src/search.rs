@@ -277,7 +277,7 @@ impl Search {
         };
         let mut found = false;
         let query = self.query();
-        let mut collected = Collected::default();
+        let (mut collected, mut analyzer) = (Collected::default(), None);
         self.for_each_query(|name, id, mut asked| {
             let origins = match &mut asked {
                 Asked::Text(_, origins) => origins.take(),
@@ -297,7 +297,11 @@ impl Search {
             if let Some(text) = reported {
                 let subject = Reported { name, text };
                 let text_of = |id: &str| engine.text_of(id);
-                collected.add(subject, &answer, text_of, || engine.analyzer())?;
+                let analyzer = match analyzer.take() {
+                    Some(known) => analyzer.insert(known),
+                    None => analyzer.insert(engine.analyzer()?),
+                };
+                collected.add(subject, &answer, text_of, analyzer)?;
             }
             found |= !answer.hits.is_empty();
             match self.format {
@@ -544,7 +548,7 @@ fn print_human(answer: &Answer) -> io::Result<()> {
                 output::place(passage.query_page, passage.query_line),
                 output::in_page(passage.query_origin),
                 output::place(passage.page, passage.line),
-                output::counted(passage.tokens.into(), "token"),
+                output::tokens_of(passage),
                 passage.similarity
             )?;
         }

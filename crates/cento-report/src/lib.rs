@@ -24,7 +24,9 @@ pub use link::link;
 #[doc(hidden)]
 pub use number::{count, counted};
 pub use pairs::{Histogram, Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsReport};
-pub use reuse::{DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source};
+pub use reuse::{
+    CountUnit, Counting, DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source,
+};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
 

@@ -70,6 +70,9 @@ pub struct Member {
     pub tokens: u32,
     /// The number of its cluster.
     pub cluster: usize,
+    /// Where its text is boilerplate that was named, in bytes: ascending and disjoint.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<(u32, u32)>,
     #[serde(skip)]
     pub(crate) text: Option<String>,
 }
@@ -121,6 +124,8 @@ pub struct Joined {
     pub pairs: Vec<(PairReport, f64)>,
     /// The texts of their documents, as far as they are known.
     pub texts: HashMap<String, String>,
+    /// Where these are boilerplate that was named, in bytes, if any is.
+    pub boilerplate: HashMap<String, Vec<(u32, u32)>>,
 }
 
 impl PairsReport {
@@ -128,7 +133,7 @@ impl PairsReport {
     /// alone: those follow the similarity of pairs, and so tell nothing of the names.
     #[must_use]
     pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
-        let Joined { compared, measure, histogram, pairs, mut texts } = joined;
+        let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate } = joined;
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut documents: Vec<Member> = Vec::new();
         for (pair, _) in &pairs {
@@ -143,7 +148,16 @@ impl PairsReport {
                     false => (id.clone(), link(id).map(str::to_owned)),
                 };
                 let text = texts.remove(id);
-                documents.push(Member { number, name, link, tokens, cluster: 0, text });
+                let boilerplate = boilerplate.remove(id).unwrap_or_default();
+                documents.push(Member {
+                    number,
+                    name,
+                    link,
+                    tokens,
+                    cluster: 0,
+                    boilerplate,
+                    text,
+                });
             }
         }
         let name = |id: &str| documents[numbers[id] - 1].name.as_str();
@@ -219,7 +233,8 @@ pub(crate) mod tests {
         let ids = pairs.iter().flat_map(|(pair, _)| [pair.a.clone(), pair.b.clone()]);
         let texts = ids.map(|id| (id, "one two".to_owned())).collect();
         let histogram = Some(Histogram::new(pairs.iter().map(|pair| pair.1), 5));
-        Joined { compared: 5, measure: "similarity".into(), histogram, pairs, texts }
+        let (measure, boilerplate) = ("similarity".into(), HashMap::new());
+        Joined { compared: 5, measure, histogram, pairs, texts, boilerplate }
     }
 
     #[test]

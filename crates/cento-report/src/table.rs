@@ -4,7 +4,7 @@ use cento::{Error, Result};
 use csv::Writer;
 
 use crate::pairs::PairsReport;
-use crate::reuse::ReuseReport;
+use crate::reuse::{CountUnit, ReuseReport};
 
 /// A cell with text from outside. A spreadsheet would run one that begins like a formula.
 fn cell(text: &str) -> String {
@@ -33,7 +33,8 @@ impl ReuseReport {
     fn rows(&self) -> impl Iterator<Item = Vec<String>> {
         let head = [
             "document",
-            "bytes",
+            "size",
+            "unit",
             "reused",
             "originality",
             "number",
@@ -45,7 +46,8 @@ impl ReuseReport {
         let rows = self.documents.iter().flat_map(move |document| {
             let of_document = [
                 cell(&document.name),
-                document.bytes.to_string(),
+                document.size.to_string(),
+                if document.unit == CountUnit::Tokens { "tokens" } else { "bytes" }.into(),
                 share(document.reused.ratio()),
                 share(document.originality.ratio()),
             ];
@@ -141,10 +143,10 @@ mod tests {
         let report = ReuseReport { run: Run::new("search"), documents };
         assert_eq!(
             report.csv().unwrap(),
-            "document,bytes,reused,originality,number,source,share_in_report,share_in_text,passages\n\
-             essay,8,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1\n\
-             essay,8,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1\n\
-             essay,2,0.0000,1.0000,,,,,\n"
+            "document,size,unit,reused,originality,number,source,share_in_report,share_in_text,passages\n\
+             essay,8,bytes,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1\n\
+             essay,8,bytes,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1\n\
+             essay,2,bytes,0.0000,1.0000,,,,,\n"
         );
         let pairs =
             PairsReport::new(Run::new("pairwise"), joined(vec![pair("@a", "b", 0.5)]), false);

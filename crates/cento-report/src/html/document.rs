@@ -11,7 +11,7 @@ use super::excerpt::{Excerpts, Side, bytes};
 use super::text::{Shown, Writer};
 use super::{colour, counted, linked, percent};
 use crate::MORE_PASSAGES;
-use crate::reuse::{DocumentReport, Excluded, ReuseReport, Source};
+use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
 
 /// The body of the page.
 pub fn body(report: &ReuseReport) -> Markup {
@@ -51,7 +51,7 @@ fn overview(report: &ReuseReport) -> Markup {
 
 fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup {
     let id = format!("d{number}");
-    let of = document.bytes;
+    let of = document.size;
     html! {
         section.reuse id=(id) data-total=(of) {
             h2 { bdi { (Shown(&document.name)) } }
@@ -94,13 +94,18 @@ fn bar(document: &DocumentReport) -> Markup {
 }
 
 fn notes(document: &DocumentReport) -> Markup {
-    let Excluded { quotations, bibliography } = document.excluded;
+    let Excluded { quotations, bibliography, boilerplate } = document.excluded;
+    let (unit, rest) = match document.unit {
+        CountUnit::Bytes => ("byte", " count: those that are not white space"),
+        CountUnit::Tokens => ("token", " of the program count: comments do not"),
+    };
     html! {
         p.note {
-            (counted(document.bytes, "byte")) " count: those that are not white space"
-            @if quotations + bibliography > 0 { " and are not excluded" } "."
-            @if quotations > 0 { " Excluded: " (counted(quotations, "byte")) " of quotations." }
-            @if bibliography > 0 { " Excluded: " (counted(bibliography, "byte")) " of the bibliography." }
+            (counted(document.size, unit)) (rest)
+            @if quotations + bibliography + boilerplate > 0 { " and are not excluded" } "."
+            @if boilerplate > 0 { " Excluded: " (counted(boilerplate, unit)) " of boilerplate." }
+            @if quotations > 0 { " Excluded: " (counted(quotations, unit)) " of quotations." }
+            @if bibliography > 0 { " Excluded: " (counted(bibliography, unit)) " of the bibliography." }
             @if document.without_passages > 0 {
                 " " (counted(document.without_passages, "hit"))
                 " of the search " @if document.without_passages == 1 { "has" } @else { "have" }

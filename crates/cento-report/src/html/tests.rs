@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 use crate::pairs::tests::{joined, pair};
-use crate::reuse::{Found, Place, Searched};
+use crate::reuse::{Counting, Found, Place, Searched};
 use crate::{DocumentReport, Exclusions};
 
 fn hash(text: &str) -> String {
@@ -153,6 +153,8 @@ fn place_in(text: &str, other: &str, (start, end): (usize, usize)) -> Place {
         document: (at(text, start), at(text, start + end)),
         source: Some((at(other, end), at(other, end + start))),
         tokens: 3,
+        matched: 3,
+        matched_ranges: Vec::new(),
         similarity: 0.5,
         page: Some(7),
         line: Some(1234),
@@ -184,7 +186,8 @@ proptest! {
         let by = Exclusions { quotations, bibliography: true };
         let run = Run { title: Some(name.clone()), date: Some(name.clone()), ..Run::new(&name) };
         let run = run.with(&name, &text);
-        let searched = Searched { name, text: text.clone(), sources, complete: false };
+        let counting = Counting::default();
+        let searched = Searched { name, text: text.clone(), sources, counting, complete: false };
         let document = DocumentReport::new(searched, by).unwrap();
         let report = ReuseReport { run, documents: vec![document.clone(), document] };
         let read = check(&report.html())?;

@@ -120,7 +120,7 @@ fn made(
             false => Ok(text),
         }
     };
-    let analyzer = || Ok(searcher.snapshot().config().analyzer.clone());
+    let analyzer = &searcher.snapshot().config().analyzer;
     let searched = Searched::new(name, text, &answer, text_of, analyzer)?;
     bounded(ReuseReport::new(run, vec![searched], exclusions)?.html())
 }
