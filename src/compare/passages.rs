@@ -12,7 +12,7 @@ pub use super::fingerprints::Shared;
 use super::{place, runs};
 use crate::error::Result;
 use crate::stop::Stop;
-use crate::text::Tokens;
+use crate::text::{Tokens, is_white_space};
 
 /// A passage that the query and a stored document have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -348,7 +348,8 @@ fn matched_bytes(text: Side<'_>, ranges: &[Range<usize>], genre: Genre) -> Vec<(
             for span in all.filter(|span| span.start < span.end) {
                 let is_blank = |from: u32| {
                     let between = text.text.get(from as usize..span.start as usize);
-                    from >= span.start || between.is_some_and(|text| text.trim().is_empty())
+                    from >= span.start
+                        || between.is_some_and(|text| text.chars().all(is_white_space))
                 };
                 match matched.last_mut() {
                     Some(last) if is_blank(last.1) => last.1 = last.1.max(span.end),

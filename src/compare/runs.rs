@@ -164,7 +164,7 @@ mod tests {
         let text = tokens(b"abab");
         let (mut query, mut document) = (text.clone(), text.clone());
         hide(&mut query, &[0..1, 2..4], Place::Query);
-        hide(&mut document, &[0..3], Place::Document);
+        hide(&mut document, &[0..1, 1..3], Place::Document);
         let all: std::collections::BTreeSet<u64> =
             [&text[..], &query, &document].concat().into_iter().collect();
         assert_eq!(all.len(), 2 + 3 + 3);

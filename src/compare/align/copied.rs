@@ -419,25 +419,26 @@ mod tests {
     #[test]
     fn what_was_changed_in_a_passage_is_not_matched() {
         // Tokens of the query below 100 are those of the document.
-        let check = |query: &[u64], expected: &[Range<usize>]| {
+        let check = |query: &[u64], expected: &[(usize, usize)]| {
             let document: Vec<u64> = (0..40).collect();
             let found = passages(query, &document);
             assert_eq!(found.len(), 1, "{query:?}");
-            assert_eq!(found[0].matched, expected, "{query:?}");
+            let matched: Vec<_> = found[0].matched.iter().map(|m| (m.start, m.end)).collect();
+            assert_eq!(matched, expected, "{query:?}");
         };
         let replaced = |places: &[usize]| {
             let mut query: Vec<u64> = (0..40).collect();
             places.iter().for_each(|&place| query[place] = 100 + place as u64);
             query
         };
-        check(&replaced(&[]), &[0..40]);
-        check(&replaced(&[10, 11, 20]), &[0..10, 12..20, 21..40]);
+        check(&replaced(&[]), &[(0, 40)]);
+        check(&replaced(&[10, 11, 20]), &[(0, 10), (12, 20), (21, 40)]);
         // A token alone between two that were replaced stands where it stood.
-        check(&replaced(&[10, 12]), &[0..10, 11..12, 13..40]);
+        check(&replaced(&[10, 12]), &[(0, 10), (11, 12), (13, 40)]);
         let inserted = [&replaced(&[])[..10], &[100, 101, 102], &replaced(&[])[10..]].concat();
-        check(&inserted, &[0..10, 13..43]);
+        check(&inserted, &[(0, 10), (13, 43)]);
         let left_out = [&replaced(&[])[..10], &replaced(&[])[15..]].concat();
-        check(&left_out, &[0..35]);
+        check(&left_out, &[(0, 35)]);
     }
 
     #[test]
