@@ -229,8 +229,8 @@ impl Pair {
 /// that the document gives. Pairs come in the same order whatever the number of threads.
 ///
 /// # Errors
-/// When the indexes sign texts differently, a file is damaged, or `sink` fails;
-/// [`Error::Cancelled`] after `stop`.
+/// When the indexes sign texts differently, no document has the field of the scope, a file is damaged,
+/// or `sink` fails; [`Error::Cancelled`] after `stop`.
 pub fn pairs(
     searcher: &Searcher,
     against: Option<&Searcher>,
@@ -238,7 +238,7 @@ pub fn pairs(
     from: u64,
     stop: &AtomicBool,
     sink: &mut dyn FnMut(u64, Vec<Pair>) -> Result<()>,
-) -> Result<()> {
+) -> Result<JoinSummary> {
     let join = Join::new(searcher, against, options, Stop::on(stop))?;
     let numbers = from..join.numbering.end();
     in_order(
@@ -247,15 +247,37 @@ pub fn pairs(
         stop,
         &|number| join.pairs_of(number),
         &mut |number, pairs| sink(number + 1, pairs),
-    )
+    )?;
+    let documents_without_field = join.series.as_ref().map_or(0, Series::documents_without_field);
+    Ok(JoinSummary { documents_without_field })
 }
 
-pub use super::ranked::best_pairs;
+/// Facts about a collection that finding its pairs brings up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinSummary {
+    /// Documents without the field of the [`Scope`]: they are in no series, so that they are in all
+    /// pairs across series and in none within one.
+    pub documents_without_field: u64,
+}
+
+pub use super::ranked::{BestPairs, best_pairs};
 
 /// How many documents [`pairs`] goes through.
 #[must_use]
 pub fn document_count(searcher: &Searcher) -> u64 {
     Numbering::new(searcher.snapshot()).end()
+}
+
+/// Checks that there are texts in which passages can be found.
+pub(super) fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
+    match snapshot.config().store_text && other.config().store_text {
+        true => Ok(()),
+        false => {
+            let what = "passages are found by comparing texts, but an index stores none";
+            Err(Error::Query { what: what.into() })
+        }
+    }
 }
 
 struct Join<'a> {
@@ -286,10 +308,8 @@ impl<'a> Join<'a> {
         let snapshot = searcher.snapshot();
         let other = against.unwrap_or(searcher).snapshot();
         snapshot.config().check_signs_as(other.config(), other.index().path())?;
-        if options.needs_passages() && !(snapshot.config().store_text && other.config().store_text)
-        {
-            let what = "passages are found by comparing texts, but an index stores none";
-            return Err(Error::Query { what: what.into() });
+        if options.needs_passages() {
+            check_texts(snapshot, other)?;
         }
         let is_relative = options.relative || options.margin_min.is_some();
         let margins = is_relative.then(|| Margins::new(searcher, against, options.max_df));

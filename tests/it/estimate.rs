@@ -200,7 +200,7 @@ fn pairwise_shows_the_pairs_of_which_enough_is_estimated() {
                 estimates: true,
                 ..PairwiseOptions::default()
             };
-            most_similar(&searcher, &options, &stop).unwrap()
+            most_similar(&searcher, &options, &stop).unwrap().pairs
         };
         let all = of(0.0);
         for least in [0.3, 0.7, 1.0] {
@@ -236,7 +236,7 @@ fn pairs_have_estimates_if_they_are_asked_for() {
     assert!(!enough.is_empty() && enough.iter().all(|pair| pair.estimate.is_some()));
     let similar = |estimates| {
         let options = PairwiseOptions { estimates, ..PairwiseOptions::default() };
-        most_similar(&searcher, &options, &stop).unwrap()
+        most_similar(&searcher, &options, &stop).unwrap().pairs
     };
     assert!(similar(true).iter().all(|pair| pair.pair.estimate.is_some()));
     assert!(similar(false).iter().all(|pair| pair.pair.estimate.is_none()));

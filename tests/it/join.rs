@@ -315,6 +315,7 @@ proptest! {
                 Ok(())
             }).unwrap();
             all.sort_by_key(|pair| (pair.a, pair.b));
+            let total = all.len() as u64;
             let report = |pair: Pair| pair.report(snapshot, snapshot).unwrap();
             let mut expected: Vec<_> = all.into_iter().map(report).collect();
             let score = |pair: &PairReport| match rank {
@@ -330,6 +331,8 @@ proptest! {
             expected.truncate(limit);
             let best = (rank, limit);
             let best = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
+            prop_assert_eq!(best.total, total);
+            let best = best.pairs;
             prop_assert!(best.iter().all(|pair| pair.weighted.is_some() == is_weighed));
             let ids = |pair: &PairReport| (pair.a.clone(), pair.b.clone());
             let best: Vec<_> = best.into_iter().map(|pair| ids(&report(pair))).collect();

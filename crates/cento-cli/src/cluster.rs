@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::join::{JoinArgs, ThresholdArgs};
-use super::output::{Format, count, counted};
+use super::output::{Format, count, counted, similarity};
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
 use super::{Outcome, Result};
@@ -99,7 +99,7 @@ fn write_cluster(out: &mut impl Write, cluster: &Found, format: Format) -> io::R
     let Found { cluster: number, size, representative, members, .. } = cluster;
     line!(out, "{number}: {} documents like {representative}", count(*size))?;
     for member in members {
-        line!(out, "    {:.3} {}", member.resemblance, member.id)?;
+        line!(out, "    {} {}", similarity(member.resemblance), member.id)?;
     }
     Ok(())
 }

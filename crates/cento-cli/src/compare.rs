@@ -13,7 +13,7 @@ use super::advice::Explained;
 use super::create::ConfigArgs;
 use super::extract::source_options;
 use super::handout::{ExcludeArgs, HandoutArgs};
-use super::output::{self, Format, counted};
+use super::output::{self, Format, counted, similarity};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::{line, tell};
@@ -23,7 +23,7 @@ use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
 use cento::{Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_report::{Counting, Found, Place, ReuseReport, Run, Searched};
+use cento_report::{Counting, Found, NotCompared, Place, ReuseReport, Run, Searched};
 use cento_source::{Origins, SourceOptions, read_text_with_origins};
 
 /// Show the passages that two files have in common, side by side.
@@ -79,7 +79,9 @@ struct Report<'a> {
 
 impl Compare {
     pub(super) fn run(self) -> Result {
-        let ((a, a_origins), (b, b_origins)) = (self.text(&self.a)?, self.text(&self.b)?);
+        let mut missing = Vec::new();
+        let (a, a_origins) = self.text(&self.a, &mut missing)?;
+        let (b, b_origins) = self.text(&self.b, &mut missing)?;
         let comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
             Some(client) => {
@@ -104,7 +106,7 @@ impl Compare {
             print_human(&names, [&a, &b], &comparison)?;
         }
         if self.handout.is_asked() {
-            self.report([&a, &b], &comparison)?;
+            self.report([&a, &b], &comparison, missing)?;
         }
         let is_overlap_enough = self.min_passage.is_none() && comparison.overlap > 0;
         let found = is_overlap_enough || !comparison.passages.is_empty();
@@ -114,11 +116,21 @@ impl Compare {
 
 impl Compare {
     /// Writes the report: how much of the first file is in the second.
-    fn report(&self, [a, b]: [&str; 2], comparison: &Comparison) -> cento::Result<()> {
-        let run = self.exclude.of(self.handout.run("compare")?);
-        let run = match self.service.client()? {
+    fn report(
+        &self,
+        [a, b]: [&str; 2],
+        comparison: &Comparison,
+        missing: Vec<NotCompared>,
+    ) -> cento::Result<()> {
+        let client = self.service.client()?;
+        let analyzer = match &client {
+            Some(client) => client.stats()?.index.analyzer.parse()?,
+            None => self.config.config_of_files(&[&self.a, &self.b])?.analyzer,
+        };
+        let run = self.exclude.of(self.handout.run("compare", &analyzer)?);
+        let run = match client {
             Some(client) => run.with("service", client.url()),
-            None => run.with("scheme", &self.config.scheme).with("analyzer", &self.config.analyzer),
+            None => run.with("scheme", &self.config.scheme).with("analyzer", &analyzer),
         };
         let run = self
             .min_passage
@@ -136,28 +148,28 @@ impl Compare {
             name: self.a.display().to_string(),
             text: a.to_owned(),
             sources: vec![source],
-            counting: Counting { tokens: self.program_tokens(a)?, ..Counting::default() },
+            counting: Counting { tokens: analyzer.program_tokens(a)?, ..Counting::default() },
             complete: true,
         };
-        let report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
+        let mut report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
+        report.not_compared = missing;
         self.handout.write_reuse(&report)
     }
 
-    /// The tokens of a program that was compared, by their first bytes.
-    fn program_tokens(&self, text: &str) -> cento::Result<Option<Vec<u32>>> {
-        let analyzer = match self.service.client()? {
-            Some(client) => client.stats()?.index.analyzer.parse()?,
-            None => self.config.config_of_files(&[&self.a, &self.b])?.analyzer,
-        };
-        analyzer.program_tokens(text)
-    }
-
-    /// Reads the text of a file, and where it stands in it. An empty one would seem to have nothing in common
+    /// Reads the text of a file, and where it stands in it, and notes what of it cannot be read. An empty one
+    /// would seem to have nothing in common
     /// with the other.
-    fn text(&self, path: &Path) -> cento::Result<(String, Option<Origins>)> {
+    fn text(
+        &self,
+        path: &Path,
+        not_read: &mut Vec<NotCompared>,
+    ) -> cento::Result<(String, Option<Origins>)> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
         let options = SourceOptions { encoding, html, ..source_options() };
-        let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
+        let mut missing = |missing: &Error| {
+            tell!("cento: {}", Explained(missing));
+            not_read.push(output::not_compared(missing));
+        };
         let read = read_text_with_origins(path, &options, &mut missing)?;
         match read.0.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
@@ -183,16 +195,17 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
     line!(
         out,
-        "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} in \
-         common{category}; {}",
+        "{} of {} is in {}, {} of it the reverse; resemblance {}, {} in common{category}; {}",
+        similarity(a),
         names[0],
         names[1],
-        comparison.resemblance,
+        similarity(b),
+        similarity(comparison.resemblance),
         counted((*overlap).into(), "fingerprint"),
         counted(passages.len() as u64, "passage")
     )?;
-    for (measure, similarity) in &comparison.measures {
-        line!(out, "{similarity:.3} by {measure}")?;
+    for (measure, found) in &comparison.measures {
+        line!(out, "{} by {measure}", similarity(*found))?;
     }
     if !comparison.complete {
         line!(out, "{}", output::MORE_PASSAGES)?;
@@ -201,7 +214,8 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     for passage in passages {
         let range = |(start, end): (u32, u32)| format!("{start}..{end}");
         line!(out)?;
-        line!(out, "{}, similarity {:.3}", output::tokens_of(passage), passage.similarity)?;
+        let size = output::tokens_of(passage);
+        line!(out, "{size}, similarity {}", similarity(passage.similarity))?;
         columns.headings(
             &mut out,
             [

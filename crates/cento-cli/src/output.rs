@@ -6,9 +6,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::terminal;
-use cento::{Origin, Passage};
+use cento::{Error, Origin, Passage};
 
-pub use cento_report::{MORE_PASSAGES, count, counted};
+pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity};
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -35,6 +35,52 @@ pub fn tokens_of(passage: &Passage) -> String {
     match passage.matched < passage.tokens {
         true => format!("{tokens}, {} of them matched", count(passage.matched.into())),
         false => tokens,
+    }
+}
+
+/// The end of a list: the last of JSON lines. No other line has `more`.
+#[derive(Debug, Serialize)]
+pub struct ListEnd<'a> {
+    /// Whether there is more than is shown.
+    more: bool,
+    /// How much is shown.
+    shown: u64,
+    /// How much there is.
+    total: u64,
+    /// The inputs that were not compared, with reasons.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_compared: &'a [NotCompared],
+}
+
+impl<'a> ListEnd<'a> {
+    /// The end of a list of this length of all that there is.
+    pub fn new(shown: usize, total: u64, not_compared: &'a [NotCompared]) -> ListEnd<'a> {
+        let shown = shown as u64;
+        ListEnd { more: shown < total, shown, total, not_compared }
+    }
+
+    /// Writes it as JSON, unless the list is all that there is to say.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        match self.more || !self.not_compared.is_empty() {
+            true => writeln!(out, "{}", terminal::json(self)?),
+            false => Ok(()),
+        }
+    }
+
+    /// Says how many of the list are shown, if not all, and with which option all would be.
+    pub fn said(&self, things: &str, option: &str) -> Option<String> {
+        cento_report::shown_of(self.shown, self.total, things, option)
+    }
+}
+
+/// Names the input that an error is about, for the list of inputs that were not compared.
+pub fn not_compared(error: &Error) -> NotCompared {
+    match error {
+        Error::Input { place, what } => NotCompared::new(place, what),
+        Error::Io { action, path, source } => {
+            NotCompared::new(path.display().to_string(), format!("cannot {action} it: {source}"))
+        }
+        error => NotCompared::new("", error.to_string()),
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::excluded::{self, Exclusions};
 use crate::link::link;
+use crate::omission::NotCompared;
 use crate::run::Run;
 use crate::shares::{Counted, Ranges, Share, cover};
 
@@ -19,6 +20,8 @@ pub struct ReuseReport {
     pub run: Run,
     /// The documents, in the order in which they were searched for.
     pub documents: Vec<DocumentReport>,
+    /// The inputs that were not searched for, or only in part.
+    pub not_compared: Vec<NotCompared>,
 }
 
 /// What is known of a document before its shares are computed.
@@ -236,11 +239,16 @@ impl ReuseReport {
     pub fn new(run: Run, searched: Vec<Searched>, exclusions: Exclusions) -> Result<ReuseReport> {
         let report = |searched| DocumentReport::new(searched, exclusions);
         let documents = searched.into_iter().map(report).collect::<Result<_>>()?;
-        Ok(ReuseReport { run, documents })
+        Ok(ReuseReport { run, documents, not_compared: Vec::new() })
     }
 }
 
 impl DocumentReport {
+    /// Returns the share that no source has in thousandths: what the shown share that is reused leaves.
+    pub(crate) fn original_thousandths(&self) -> u64 {
+        if self.size == 0 { 0 } else { 1000 - self.reused.thousandths() }
+    }
+
     /// Computes the report of one document.
     ///
     /// # Errors

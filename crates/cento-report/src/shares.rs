@@ -19,14 +19,17 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns it in thousandths, rounded half up; 0 of an empty whole.
+    /// Returns it in thousandths, rounded half up; 0 of an empty whole. Only all is 1000, and only
+    /// nothing 0, as of all numbers that are shown.
     ///
     /// The script of the page rounds in the same way, so that its numbers are those of the file.
     #[must_use]
     pub fn thousandths(self) -> u64 {
         match self.of {
             0 => 0,
-            of => (self.bytes * 1000 + of / 2) / of,
+            _ if self.bytes == 0 => 0,
+            of if self.bytes >= of => 1000,
+            of => ((self.bytes * 1000 + of / 2) / of).clamp(1, 999),
         }
     }
 
@@ -245,7 +248,8 @@ mod tests {
         };
         check(0, 0, 0);
         check(1, 2000, 1);
-        check(1, 2001, 0);
+        check(1, 2001, 1);
+        check(1999, 2000, 999);
         check(2, 3, 667);
         check(7, 7, 1000);
     }

@@ -9,19 +9,21 @@ use serde_json::Value;
 
 use super::excerpt::{Excerpts, Side, bytes};
 use super::text::{Shown, Writer};
-use super::{colour, counted, linked, percent};
+use super::{colour, counted, linked, not_compared, not_compared_note, percent};
 use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
 
 /// The body of the page.
 pub fn body(report: &ReuseReport) -> Markup {
-    let mut excerpts = Excerpts::default();
+    let mut excerpts = Excerpts::new(report.run.is_code);
     html! {
+        (not_compared_note(&report.not_compared))
         @if report.documents.len() > 1 { (overview(report)) }
         @for (number, document) in (1..).zip(&report.documents) {
             (section(number, document, &mut excerpts))
         }
         @if report.documents.is_empty() { p { "No document was searched for." } }
+        (not_compared(&report.not_compared))
     }
 }
 
@@ -39,7 +41,7 @@ fn overview(report: &ReuseReport) -> Markup {
                     tbody { @for (number, document) in (1..).zip(&report.documents) { tr {
                         th scope="row" { a href={ "#d" (number) } { bdi { (Shown(&document.name)) } } }
                         td.number { (percent(document.reused.thousandths())) }
-                        td.number { (percent(document.originality.thousandths())) }
+                        td.number { (percent(document.original_thousandths())) }
                         td.number { (document.sources.len()) }
                         td { @if let Some(source) = document.sources.first() { bdi { (Shown(&source.id)) } } }
                     } } }
@@ -57,7 +59,7 @@ fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) ->
             h2 { bdi { (Shown(&document.name)) } }
             div.shares {
                 p { span.share.reused { (percent(document.reused.thousandths())) } " reused" }
-                p { span.share.original { (percent(1000 - document.reused.thousandths())) } " original" }
+                p { span.share.original { (percent(document.original_thousandths())) } " original" }
                 p { span.share { (document.sources.len()) } @if document.sources.len() == 1 { " source" } @else { " sources" } }
             }
             (bar(document))
@@ -80,14 +82,18 @@ fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) ->
 /// The share of each source, as a bar in its colours.
 fn bar(document: &DocumentReport) -> Markup {
     let label = format!("{} reused", percent(document.reused.thousandths()));
-    let mut at = 0;
+    // Places are rounded, not widths: so the bar ends where the reused share does.
+    let mut bytes = 0;
+    let mut place = |more: u64| {
+        bytes += more;
+        (bytes * 1000 + document.size / 2).checked_div(document.size).unwrap_or(0)
+    };
     html! {
         svg.bar viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label=(label) {
             rect.rest x="0" y="0" width="1000" height="16" {}
             @for source in &document.sources {
-                @let before = at;
-                @let width = source.share_in_report.thousandths();
-                rect class=(colour(source.number)) data-n=(source.number) x=({ at += width; before }) y="0" width=(width) height="16" {}
+                @let (from, to) = (place(0), place(source.share_in_report.bytes));
+                rect class=(colour(source.number)) data-n=(source.number) x=(from) y="0" width=(to - from) height="16" {}
             }
         }
     }
@@ -160,7 +166,8 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
     // Of each passage that colours a part, the places in the text where it differs.
     let mut differences: HashMap<(u32, u32), Vec<Range<usize>>> = HashMap::new();
     let page = document.text.contains('\u{c}').then_some(1);
-    let mut writer = Writer::new(&mut out, page);
+    let line = excerpts.is_code().then_some(1);
+    let mut writer = Writer::new(&mut out, page, line);
     // The source of the part before, if that was coloured.
     let mut last = None;
     for (number, part) in document.parts.iter().enumerate() {
@@ -195,7 +202,10 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
         let _ = write!(writer.out, "</mark>");
         last = Some(source);
     }
-    html! { div.text dir="auto" { (PreEscaped(out)) } }
+    html! {
+        @if excerpts.is_code() { div.text.code dir="ltr" { (PreEscaped(out)) } }
+        @else { div.text dir="auto" { (PreEscaped(out)) } }
+    }
 }
 
 /// The places of the text where a passage differs from its source.
@@ -263,9 +273,42 @@ mod tests {
     fn a_part_that_goes_on_in_one_colour_has_one_number() {
         let sources = vec![found("long", &[(0, 20)]), found("short", &[(5, 10)])];
         let document = report("aaaaa bbbbb ccccc ddddd", sources, Exclusions::default());
-        let shown = text("d1", &document, &mut Excerpts::default()).into_string();
+        let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
         assert_eq!(shown.matches("<mark class=\"c1\"").count(), 3, "{shown}");
         assert_eq!(shown.matches(" hidden").count(), 2, "{shown}");
         assert!(shown.contains("data-s=\"1 2\""), "{shown}");
+    }
+
+    #[test]
+    fn the_bar_ends_where_the_reused_share_does() {
+        // Each of the three is two thirds of a thousandth more than is shown of it.
+        let sources = (0..3).map(|n| {
+            let mut source = found(&n.to_string(), &[(n * 1000, n * 1000 + 998)]);
+            source.passages[0].source = None;
+            source
+        });
+        let document = report(&"a".repeat(3001), sources.collect(), Exclusions::default());
+        let shown = bar(&document).into_string();
+        let numbers = |name: &str| -> Vec<u64> {
+            let attribute = format!(" {name}=\"");
+            let values = shown.split(&attribute).skip(2);
+            values.map(|value| value[..value.find('"').unwrap()].parse().unwrap()).collect()
+        };
+        let (x, width) = (numbers("x"), numbers("width"));
+        assert_eq!(x[2] + width[2], document.reused.thousandths(), "{shown}");
+        assert_eq!((x[1], x[2]), (x[0] + width[0], x[1] + width[1]), "{shown}");
+    }
+
+    #[test]
+    fn a_program_is_shown_by_its_lines() {
+        let document =
+            report("int a;\n\nint b;\n", vec![found("x", &[(8, 14)])], Exclusions::default());
+        let shown = text("d1", &document, &mut Excerpts::new(true)).into_string();
+        assert_eq!(shown.matches("class=\"l\"").count(), 3, "{shown}");
+        assert!(shown.contains("class=\"text code\""), "{shown}");
+        // The number of the line stands where the line begins, also within a mark.
+        let expected =
+            r##"<a class="n" href="#d1s1">1</a><span class="l" data-n="3"></span><u>int b</u>"##;
+        assert!(shown.contains(expected), "{shown}");
     }
 }
