@@ -189,8 +189,11 @@ pub fn most_similar(
     Ok(MostSimilar { pairs, total, histogram, compared, not_compared })
 }
 
-/// The documents without a fingerprint that counts.
-fn nothing_left(searcher: &Searcher, stop: Stop<'_>) -> Result<Vec<NothingLeft>> {
+/// Finds the documents without a fingerprint that counts, in stored order: they are in no pair.
+///
+/// # Errors
+/// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) after `stop`.
+pub fn nothing_left(searcher: &Searcher, stop: Stop<'_>) -> Result<Vec<NothingLeft>> {
     let (snapshot, mut found) = (searcher.snapshot(), Vec::new());
     let numbering = Numbering::new(snapshot);
     for number in 0..numbering.end() {

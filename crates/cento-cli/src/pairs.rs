@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::handout::{self, HandoutArgs};
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::{OutFile, is_taken, listed, path_name};
-use super::output::{self, Format, ListEnd, counted, named, similarity};
+use super::output::{self, Format, ListEnd, NotCompared, counted, named, similarity};
 use super::pairs_report::{joined_across, with_thresholds};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
@@ -24,9 +24,11 @@ use cento::hash::hash_fields;
 use cento::index::Snapshot;
 use cento::join::Thresholds;
 use cento::join::pairs::{self, BestPairs, JoinSummary, PairOptions, PairReport};
+use cento::join::pairwise::nothing_left;
 use cento::join::series::Scope;
 use cento::replace;
 use cento::search::{Rank, Searcher};
+use cento::stop::Stop;
 use cento_report::{IndexState, Joined, PairsReport, Run};
 
 /// Find all pairs of documents that share text.
@@ -202,6 +204,25 @@ impl Pairs {
         Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 
+    /// The documents of an index, named if it is another one, that are in no pair because nothing of them
+    /// can be compared.
+    fn nothing_left(
+        searcher: &Searcher,
+        place: Option<&Path>,
+        stop: &AtomicBool,
+    ) -> cento::Result<Vec<NotCompared>> {
+        let analyzer = &searcher.snapshot().config().analyzer;
+        let left = nothing_left(searcher, Stop::on(stop))?.into_iter();
+        let named = left.map(|left| {
+            let mut named = NotCompared::nothing_left(left, analyzer);
+            if let Some(place) = place {
+                named.name = output::named(&named.name, Some(&place.display().to_string()));
+            }
+            named
+        });
+        Ok(named.collect())
+    }
+
     /// Says how many documents do not have the field that decides.
     fn tell_without_field(&self, summary: JoinSummary) {
         let field = self.within.as_ref().or(self.across.as_ref());
@@ -249,6 +270,11 @@ impl Pairs {
                 documents_without_field: summary.documents_without_field,
                 ..Joined::default()
             };
+            let mut not_compared = Pairs::nothing_left(searcher, None, stop)?;
+            if let Some(other) = against {
+                not_compared.extend(Pairs::nothing_left(other, self.against.as_deref(), stop)?);
+            }
+            let found = Joined { not_compared, ..found };
             self.report(rank, reports, found, searcher, against)?;
         }
         self.tell_without_field(summary);
@@ -309,7 +335,8 @@ impl Pairs {
         };
         let of_other = against.map_or(0, |other| other.snapshot().documents());
         let joined = Joined {
-            compared: snapshot.documents() + of_other,
+            compared: snapshot.documents() + of_other - found.not_compared.len() as u64,
+            not_compared: found.not_compared,
             total: found.total,
             documents_without_field: found.documents_without_field,
             limit_option: "--limit",

@@ -19,9 +19,7 @@ use super::values::{parse_margin, parse_share};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::Index;
-use cento::join::pairwise::{
-    MostSimilar, NothingLeft, PairwiseOptions, SymmetricPair, most_similar,
-};
+use cento::join::pairwise::{MostSimilar, PairwiseOptions, SymmetricPair, most_similar};
 use cento::replace;
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
@@ -158,15 +156,11 @@ impl Pairwise {
             ..PairwiseOptions::default()
         };
         let found = most_similar(&searcher, &options, &stop)?;
-        let is_code = searcher.snapshot().config().analyzer.spec().name() == "code";
-        for NothingLeft { id, has_tokens, .. } in &found.not_compared {
-            let reason = match has_tokens {
-                true => cento_report::ONLY_BOILERPLATE,
-                false if is_code => cento_report::NO_TOKENS,
-                false => cento_report::NO_WORDS,
-            };
-            tell!("cento: {id}: {reason}");
-            not_compared.push(NotCompared::new(id, reason));
+        for left in &found.not_compared {
+            let analyzer = &searcher.snapshot().config().analyzer;
+            let left = NotCompared::nothing_left(left.clone(), analyzer);
+            tell!("cento: {}: {}", left.name, left.reason);
+            not_compared.push(left);
         }
         if found.compared < 2 {
             tell_not_compared(&not_compared);

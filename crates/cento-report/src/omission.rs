@@ -1,5 +1,7 @@
 //! Which inputs are in none of the numbers of a report, and why?
 
+use cento::Analyzer;
+use cento::join::pairwise::NothingLeft;
 use serde::{Deserialize, Serialize};
 
 /// A file or document that was given and not compared, or read only in part, with the reason.
@@ -12,17 +14,29 @@ pub struct NotCompared {
 }
 
 /// Why a document without a word is not compared.
-pub const NO_WORDS: &str = "there is nothing to compare: it has no words";
+const NO_WORDS: &str = "there is nothing to compare: it has no words";
 
 /// Why a program without a token is not compared.
-pub const NO_TOKENS: &str =
+const NO_TOKENS: &str =
     "there is nothing to compare: without comments and layout nothing is left of it";
 
 /// Why a document is not compared that consists of boilerplate.
-pub const ONLY_BOILERPLATE: &str =
+const ONLY_BOILERPLATE: &str =
     "there is nothing to compare: without the boilerplate nothing is left of it";
 
 impl NotCompared {
+    /// Notes a document of which nothing can be compared, of an index with this analyzer.
+    #[must_use]
+    pub fn nothing_left(left: NothingLeft, analyzer: &Analyzer) -> NotCompared {
+        let NothingLeft { id, has_tokens, .. } = left;
+        let reason = match has_tokens {
+            true => ONLY_BOILERPLATE,
+            false if analyzer.spec().name() == "code" => NO_TOKENS,
+            false => NO_WORDS,
+        };
+        NotCompared::new(id, reason)
+    }
+
     /// Notes an input that was not compared.
     pub fn new(name: impl Into<String>, reason: impl Into<String>) -> NotCompared {
         NotCompared { name: name.into(), reason: reason.into() }

@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::common::run::{Dir, indexed, line};
+use crate::common::service::Service;
 use crate::common::words;
+use cento_client::api::{FileReason, PairwiseReportRequest, PairwiseRequest};
 
 fn jsons(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -85,6 +87,50 @@ fn a_program_of_comments_is_named_with_the_reason() {
     let ran = dir.run(&args);
     assert!(ran.status == 2 && ran.err.contains("in/a: ") && ran.err.contains(why), "{}", ran.err);
     assert!(ran.err.contains("1 document to compare"), "{}", ran.err);
+}
+
+#[test]
+fn documents_of_an_index_without_words_are_named_in_the_report_of_its_pairs() {
+    let dir = Dir::new();
+    let lines = [("a", words(1, 60)), ("b", words(1, 60)), ("blank", " ".into())];
+    dir.write("in.jsonl", lines.map(|(id, text)| line(id, &text, json!({}))).concat());
+    dir.json(&["add", "idx", "in.jsonl"]);
+    let ran = dir.run(&[&["pairs", "idx"][..], &REPORTS].concat());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
+    assert_eq!(
+        (&report["compared"], &report["not_compared"][0]["name"]),
+        (&json!(2), &json!("blank"))
+    );
+    assert!(read(&dir, "r.html").contains("it has no words"));
+}
+
+#[test]
+fn a_service_says_what_it_did_not_compare_and_how_many_pairs_there_are() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["create", "idx"]).status, 0);
+    let service = Service::start(&dir, &[]);
+    let texts =
+        [("a", words(1, 80)), ("b", words(1, 80)), ("c", words(1, 80)), ("sheet", words(2, 60))];
+    let documents = texts.map(|(id, text)| json!({"id": id, "text": text}));
+    let body = json!({"documents": documents, "boilerplate": [words(2, 60)], "limit": 1});
+    let request: PairwiseRequest = serde_json::from_value(body).unwrap();
+    let answer = service.client().pairwise(&request).unwrap();
+    assert_eq!((answer.pairs.len(), answer.total, answer.more), (1, 3, true));
+    let left = &answer.not_read.left_out[0];
+    assert!(left.path == "sheet" && left.reason.contains("without the boilerplate"), "{left:?}");
+    let scan = FileReason { path: "scan.pdf".into(), reason: "it has no text".into() };
+    let request =
+        PairwiseReportRequest { pairwise: request, anonymous: false, not_compared: vec![scan] };
+    let html = service.client().pairwise_report(&request).unwrap();
+    for expected in [
+        "1 of 3 pairs shown; `limit` 3 shows all",
+        "<bdi>scan.pdf</bdi></th><td><bdi>it has no text",
+        "<bdi>sheet</bdi></th><td><bdi>there is nothing to compare",
+    ] {
+        assert!(html.contains(expected), "{expected}: {html}");
+    }
+    assert!(service.stop());
 }
 
 /// Five texts of which all pairs have something in common, the first ones most.

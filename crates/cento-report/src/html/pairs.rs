@@ -19,7 +19,7 @@ pub fn body(report: &PairsReport) -> Markup {
         section {
             h2 { "Pairs" }
             div.shares {
-                p { span.share { (count(report.compared)) } " documents" }
+                p { span.share { (count(report.compared)) } " documents compared" }
                 p { span.share { (count(report.pairs.len() as u64)) } @if report.pairs.len() == 1 { " pair shown" } @else { " pairs shown" } }
                 p { span.share { (count(report.clusters.len() as u64)) } @if report.clusters.len() == 1 { " cluster" } @else { " clusters" } }
             }

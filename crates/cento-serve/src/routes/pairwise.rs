@@ -16,7 +16,7 @@ use crate::memory;
 use cento::Error;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
-use cento::join::pairwise::{MostSimilar, NothingLeft, PairwiseOptions, most_similar};
+use cento::join::pairwise::{MostSimilar, PairwiseOptions, most_similar};
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento_client::api::{
@@ -55,14 +55,14 @@ pub async fn pairwise(
         let _room = room;
         let min_passage = request.min_passage()?;
         let config = searcher.snapshot().config().with_text(min_passage.is_some())?;
-        Ok(Compared::new(&own, config, request, min_passage.is_some(), &stop)?.found)
+        let mut compared = Compared::new(&own, config, request, min_passage.is_some(), &stop)?;
+        let left = compared.nothing_left();
+        Ok((compared.found, left))
     });
-    let MostSimilar { pairs, total, not_compared, .. } = found.await?;
-    not_read.left_out.extend(
-        not_compared
-            .into_iter()
-            .map(|left| FileReason { reason: reason(&left).to_owned(), path: left.id }),
-    );
+    let (MostSimilar { pairs, total, .. }, left) = found.await?;
+    let left =
+        left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
+    not_read.left_out.extend(left);
     let more = (pairs.len() as u64) < total;
     Ok(Json(PairwiseResponse { pairs, total, more, not_read }))
 }
@@ -104,25 +104,20 @@ fn made(
 ) -> cento::Result<String> {
     let run = described(&pairwise, &config);
     let text_bytes = pairwise.documents.iter().map(|document| document.text.len()).sum();
-    let Compared { searcher, found, memory } = Compared::new(app, config, pairwise, true, stop)?;
+    let mut compared = Compared::new(app, config, pairwise, true, stop)?;
+    let left = compared.nothing_left();
+    let Compared { searcher, found, memory } = compared;
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = Joined::read(shown, &searcher, Some(stop))?;
     joined.compared = found.compared;
     joined.measure = PAIRWISE_MEASURE.into();
     joined.histogram = Some(found.histogram);
     (joined.total, joined.limit_option) = (found.total, "`limit`");
-    let unread = not_compared.into_iter().map(|FileReason { path, reason }| (path, reason));
-    let left = found.not_compared.into_iter().map(|left| (left.id.clone(), reason(&left).into()));
-    let named = |(name, reason)| NotCompared { name, reason };
-    joined.not_compared = unread.chain(left).map(named).collect();
+    let named = |FileReason { path, reason }| NotCompared::new(path, reason);
+    joined.not_compared = not_compared.into_iter().map(named).chain(left).collect();
     drop(memory);
     let (_memory, _) = memory::for_report(&app.memory, text_bytes, stop)?;
     super::report::bounded(PairsReport::new(run, joined, anonymous).html())
-}
-
-/// Why nothing of a document was compared.
-fn reason(left: &NothingLeft) -> &'static str {
-    if left.has_tokens { cento_report::ONLY_BOILERPLATE } else { cento_report::NO_WORDS }
 }
 
 /// What the foot of the report says.
@@ -169,6 +164,13 @@ struct Compared {
 }
 
 impl Compared {
+    /// Takes out the documents without a fingerprint to compare, with reasons.
+    fn nothing_left(&mut self) -> Vec<NotCompared> {
+        let analyzer = &self.searcher.snapshot().config().analyzer;
+        let left = std::mem::take(&mut self.found.not_compared).into_iter();
+        left.map(|left| NotCompared::nothing_left(left, analyzer)).collect()
+    }
+
     /// Compares the documents of a request in an index of their own; takes the memory to find the passages
     /// of pairs, if that is asked for.
     fn new(
