@@ -21,7 +21,7 @@ use super::values::parse_encoding;
 use super::{Outcome, Result};
 use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
-use cento::{Comparison, Config, Error, Measure, Tokens};
+use cento::{Analyzer, Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, Found, NotCompared, Place, ReuseReport, Run, Searched};
 use cento_source::{Origins, SourceOptions, read_text_with_origins};
@@ -103,7 +103,7 @@ impl Compare {
             let [a, b] = names;
             output::print_json(&Report { a, b, comparison: &comparison })?;
         } else {
-            print_human(&names, [&a, &b], &comparison)?;
+            print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
         }
         if self.handout.is_asked() {
             self.report([&a, &b], &comparison, missing)?;
@@ -122,11 +122,7 @@ impl Compare {
         comparison: &Comparison,
         missing: Vec<NotCompared>,
     ) -> cento::Result<()> {
-        let client = self.service.client()?;
-        let analyzer = match &client {
-            Some(client) => client.stats()?.index.analyzer.parse()?,
-            None => self.config.config_of_files(&[&self.a, &self.b])?.analyzer,
-        };
+        let (client, analyzer) = (self.service.client()?, self.analyzer()?);
         let run = self.exclude.of(self.handout.run("compare", &analyzer)?);
         let run = match client {
             Some(client) => run.with("service", client.url()),
@@ -156,9 +152,16 @@ impl Compare {
         self.handout.write_reuse(&report)
     }
 
+    /// Returns the analyzer of the comparison.
+    fn analyzer(&self) -> cento::Result<Analyzer> {
+        match self.service.client()? {
+            Some(client) => client.stats()?.index.analyzer.parse(),
+            None => Ok(self.config.config_of_files(&[&self.a, &self.b])?.analyzer),
+        }
+    }
+
     /// Reads the text of a file, and where it stands in it, and notes what of it cannot be read. An empty one
-    /// would seem to have nothing in common
-    /// with the other.
+    /// would seem to have nothing in common with the other.
     fn text(
         &self,
         path: &Path,
@@ -188,7 +191,12 @@ impl Compare {
     }
 }
 
-fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -> io::Result<()> {
+fn print_human(
+    names: &[String; 2],
+    texts: [&str; 2],
+    comparison: &Comparison,
+    is_code: bool,
+) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let Comparison { overlap, passages, .. } = comparison;
     let (a, b) = (comparison.containment_a_in_b, comparison.containment_b_in_a);
@@ -239,7 +247,10 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
         }
         let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].into();
         let pieces: [String; 2] = [cut(texts[0], passage.query), cut(texts[1], passage.hit)];
-        columns.texts(&mut out, &pieces[0], &pieces[1])?;
+        match is_code {
+            true => columns.programs(&mut out, &pieces[0], &pieces[1])?,
+            false => columns.texts(&mut out, &pieces[0], &pieces[1])?,
+        }
     }
     out.flush()
 }
