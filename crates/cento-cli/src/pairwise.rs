@@ -89,6 +89,9 @@ pub struct Pairwise {
     format: Format,
 }
 
+/// Why a document is not compared whose id another one has.
+const REPLACED: &str = "a later document has the same id, and was compared in its place";
+
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
@@ -236,6 +239,10 @@ impl Pairwise {
                 Event::Failed(error) => not_compared.push(output::not_compared(error)),
                 // The comparison finds it, and reports the reason.
                 Event::Empty(_) => return,
+                Event::Replaced(id) => {
+                    tell!("cento: {id}: {REPLACED}");
+                    not_compared.push(NotCompared::new(*id, REPLACED));
+                }
                 Event::Progress(_) => {}
             }
             progress.tell(event);

@@ -149,7 +149,7 @@ impl AddProgress {
             self.bar.suspend(|| tell!("{said}"));
         }
         match event {
-            Event::Skipped(..) | Event::Empty(_) => {}
+            Event::Skipped(..) | Event::Empty(_) | Event::Replaced(_) => {}
             Event::Failed(error) => {
                 if let Some(omissions) = &self.omissions {
                     omissions.failed(error);

@@ -90,6 +90,16 @@ fn a_program_of_comments_is_named_with_the_reason() {
 }
 
 #[test]
+fn a_document_whose_id_another_one_has_is_named() {
+    let dir = Dir::new();
+    let lines = [("a", 1), ("b", 1), ("a", 2)];
+    dir.write("in.jsonl", lines.map(|(id, seed)| line(id, &words(seed, 60), json!({}))).concat());
+    dir.write("more.jsonl", line("c", &words(1, 60), json!({})));
+    let args = ["pairwise", "in.jsonl", "more.jsonl"];
+    check_named(&dir, &args, &[("a", "a later document has the same id")]);
+}
+
+#[test]
 fn documents_of_an_index_without_words_are_named_in_the_report_of_its_pairs() {
     let dir = Dir::new();
     let lines = [("a", words(1, 60)), ("b", words(1, 60)), ("blank", " ".into())];
