@@ -282,6 +282,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn boilerplate_of_pairs_is_grey() {
+        let mut found = joined(vec![pair("a", "b", 0.9)]);
+        found.boilerplate.insert("a".into(), vec![(0, 2), (99, 120)]);
+        let html = PairsReport::new(Run::new("pairwise"), found, false).html();
+        assert!(html.contains(r#"<span class="excluded boilerplate">on</span>"#), "{html}");
+        assert!(html.contains("of the first document, 0.0\u{a0}% of the second"), "{html}");
+    }
+
+    #[test]
     fn a_list_that_is_cut_says_of_how_many_it_is() {
         let cut = || Joined { total: 1180, ..joined(vec![pair("a", "b", 0.9)]) };
         let report = PairsReport::new(Run::new("pairs"), cut(), false);

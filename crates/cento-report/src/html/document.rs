@@ -12,6 +12,7 @@ use super::text::{Shown, Writer};
 use super::{colour, counted, linked, not_compared, not_compared_note, percent};
 use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
+use crate::shares::Share;
 
 /// The body of the page.
 pub fn body(report: &ReuseReport) -> Markup {
@@ -105,11 +106,18 @@ fn notes(document: &DocumentReport) -> Markup {
         CountUnit::Bytes => ("byte", " count: those that are not white space"),
         CountUnit::Tokens => ("token", " of the program count: comments do not"),
     };
-    html! {
+    let all = document.size + quotations + bibliography + boilerplate;
+    html! { div.notes {
+        @if boilerplate > 0 {
+            p.note {
+                span.excluded.boilerplate { "Boilerplate" } ", shown so: "
+                (percent(Share { bytes: boilerplate, of: all }.thousandths())) " of the document, "
+                (counted(boilerplate, unit)) ". It counts neither as reused nor as original."
+            }
+        }
         p.note {
             (counted(document.size, unit)) (rest)
             @if quotations + bibliography + boilerplate > 0 { " and are not excluded" } "."
-            @if boilerplate > 0 { " Excluded: " (counted(boilerplate, unit)) " of boilerplate." }
             @if quotations > 0 { " Excluded: " (counted(quotations, unit)) " of quotations." }
             @if bibliography > 0 { " Excluded: " (counted(bibliography, unit)) " of the bibliography." }
             @if document.without_passages > 0 {
@@ -120,7 +128,7 @@ fn notes(document: &DocumentReport) -> Markup {
             }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
         }
-    }
+    } }
 }
 
 fn sources(id: &str, document: &DocumentReport) -> Markup {
@@ -173,7 +181,8 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
     for (number, part) in document.parts.iter().enumerate() {
         let range = part.range.start as usize..part.range.end as usize;
         if part.is_excluded {
-            let _ = write!(writer.out, "<span class=\"excluded\">");
+            let class = if part.is_boilerplate { "excluded boilerplate" } else { "excluded" };
+            let _ = write!(writer.out, "<span class=\"{class}\">");
             writer.text(&document.text[range]);
             let _ = write!(writer.out, "</span>");
             last = None;
@@ -189,6 +198,14 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
         let names: Vec<String> =
             part.sources.iter().map(|found| (found.0 + 1).to_string()).collect();
         let source = owner.0 as usize + 1;
+        // The indentation before a passage of a program is not coloured.
+        let mut range = range;
+        if excerpts.is_code() && last != Some(source) {
+            let bare = document.text[range.clone()].trim_start();
+            let start = range.end - if bare.is_empty() { range.len() } else { bare.len() };
+            writer.text(&document.text[range.start..start]);
+            range.start = start;
+        }
         // A part that goes on in the same colour has no number of its own.
         let hidden = if last == Some(source) { " hidden" } else { "" };
         let _ = write!(
@@ -230,8 +247,11 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
         let is_marked = document.parts.get(number).is_some_and(|part| !part.sources.is_empty());
         is_marked.then(|| format!("#{id}p{number}"))
     };
-    let one = Side { text: &document.text, name: "This document" };
-    let other = source.text.as_deref().map(|text| Side { text, name: "Source" });
+    let grey = document.parts.iter().filter(|part| part.is_boilerplate);
+    let grey: Vec<_> = grey.map(|part| (part.range.start, part.range.end)).collect();
+    let one = Side { text: &document.text, name: "This document", boilerplate: &grey };
+    let other = source.text.as_deref();
+    let other = other.map(|text| Side { text, name: "Source", boilerplate: &[] });
     html! {
         section.card id={ (id) "s" (source.number) } {
             h4 {
@@ -268,6 +288,7 @@ mod tests {
     use super::*;
     use crate::excluded::Exclusions;
     use crate::reuse::tests::{found, report};
+    use crate::reuse::{Counting, Searched};
 
     #[test]
     fn a_part_that_goes_on_in_one_colour_has_one_number() {
@@ -277,6 +298,29 @@ mod tests {
         assert_eq!(shown.matches("<mark class=\"c1\"").count(), 3, "{shown}");
         assert_eq!(shown.matches(" hidden").count(), 2, "{shown}");
         assert!(shown.contains("data-s=\"1 2\""), "{shown}");
+    }
+
+    #[test]
+    fn boilerplate_is_grey_and_its_share_is_said() {
+        let counting = Counting { boilerplate: vec![(0, 5)], ..Counting::default() };
+        let (sources, name) = (vec![found("one", &[(6, 11)])], "essay".to_owned());
+        let searched =
+            Searched { name, text: "sheet mine! x".into(), sources, counting, complete: true };
+        let document = DocumentReport::new(searched, Exclusions::default()).unwrap();
+        let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
+        assert!(
+            shown.contains(r#"<span class="excluded boilerplate">sheet</span> <mark"#),
+            "{shown}"
+        );
+        let said = notes(&document).into_string();
+        assert!(said.contains("45.5\u{a0}% of the document, 5 bytes"), "{said}");
+        // Beside its source too, and there without marks.
+        let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(false));
+        let card = card.into_string();
+        assert!(card.contains(r#"<span class="excluded boilerplate">sheet</span>"#), "{card}");
+        // A report without boilerplate does not speak of it.
+        let document = report("sheet mine! x", Vec::new(), Exclusions::default());
+        assert!(!notes(&document).into_string().contains("oilerplate"));
     }
 
     #[test]

@@ -38,7 +38,33 @@ pub struct Side<'a> {
     pub text: &'a str,
     /// The heading.
     pub name: &'a str,
+    /// Where the text is boilerplate, in bytes: ascending and disjoint.
+    pub boilerplate: &'a [(u32, u32)],
 }
+
+impl Side<'_> {
+    /// Writes a part of the text with marks; boilerplate in it is grey, and has none.
+    fn write(&self, writer: &mut Writer<'_>, part: Range<usize>, (marks, tag): Marks<'_>) {
+        let mut at = part.start;
+        for &place in self.boilerplate {
+            let grey = bytes(place);
+            let (start, end) = (grey.start.max(at), grey.end.min(part.end));
+            // A place may come from elsewhere, and be in the middle of a character.
+            if start >= end || self.text.get(start..end).is_none() {
+                continue;
+            }
+            writer.marked(self.text, at..start, marks, tag);
+            writer.out.push_str("<span class=\"excluded boilerplate\">");
+            writer.text(&self.text[start..end]);
+            writer.out.push_str("</span>");
+            at = end;
+        }
+        writer.marked(self.text, at..part.end, marks, tag);
+    }
+}
+
+/// Places that are marked, and the element that marks them.
+type Marks<'a> = (&'a [Range<usize>], &'a str);
 
 /// The bytes of a place.
 pub fn bytes((start, end): (u32, u32)) -> Range<usize> {
@@ -117,12 +143,13 @@ impl Excerpts {
     /// of it, and `marks` are places from there in which it differs.
     fn side(
         &self,
-        Side { text, name }: Side<'_>,
+        shown_side: Side<'_>,
         (page, line, origin): (Option<u32>, Option<u32>, Option<Origin>),
         (range, shown): (&Range<usize>, &Range<usize>),
         marks: &[Range<usize>],
         tag: &str,
     ) -> Markup {
+        let Side { text, name, .. } = shown_side;
         let marks: Vec<_> =
             marks.iter().map(|mark| mark.start + shown.start..mark.end + shown.start).collect();
         let lines = match self.is_code {
@@ -139,12 +166,12 @@ impl Excerpts {
         if around.start > 0 && !has_lines {
             writer.text("\u{2026} ");
         }
-        writer.text(&text[around.start..range.start]);
+        shown_side.write(&mut writer, around.start..range.start, (&[], tag));
         writer.out.push_str("</span>");
-        writer.marked(text, shown.clone(), &marks, tag);
+        shown_side.write(&mut writer, shown.clone(), (&marks, tag));
         writer.out.push_str("<span class=\"context\">");
         if is_whole {
-            writer.text(&text[range.end..around.end]);
+            shown_side.write(&mut writer, range.end..around.end, (&[], tag));
             writer.text(if around.end < text.len() && !has_lines { " \u{2026}" } else { "" });
         } else {
             let more = counted((range.end - shown.end) as u64, "more byte");

@@ -9,6 +9,7 @@ use super::{colour, count, counted, linked, not_compared, not_compared_note, per
 use crate::MORE_PASSAGES;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
+use crate::shares::Share;
 
 /// The body of the page.
 pub fn body(report: &PairsReport) -> Markup {
@@ -92,6 +93,13 @@ fn table(report: &PairsReport) -> Markup {
     }
 }
 
+/// The share of a document that is boilerplate, in thousandths of its bytes.
+fn boilerplate(document: &Member) -> u64 {
+    let bytes = document.boilerplate.iter().map(|(start, end)| u64::from(end - start)).sum();
+    let of = document.text.as_ref().map_or(0, |text| text.len() as u64);
+    Share { bytes, of }.thousandths()
+}
+
 /// What the tokens of documents are.
 fn words(report: &PairsReport) -> &'static str {
     if report.run.is_code { "Tokens" } else { "Words" }
@@ -142,11 +150,18 @@ fn section(
                 @if !pair.complete { "; " (MORE_PASSAGES) }
                 "."
             }
+            @if !(a.boilerplate.is_empty() && b.boilerplate.is_empty()) {
+                p.note {
+                    span.excluded.boilerplate { "Boilerplate" } ", shown so, counts nowhere: "
+                    (percent(boilerplate(a))) " of the first document, "
+                    (percent(boilerplate(b))) " of the second."
+                }
+            }
             @match sides {
                 Some((one, other)) => {
                     @for place in &pair.passages {
-                        @let one = Side { text: one, name: &a.name };
-                        @let other = Side { text: other, name: &b.name };
+                        @let one = Side { text: one, name: &a.name, boilerplate: &a.boilerplate };
+                        @let other = Side { text: other, name: &b.name, boilerplate: &b.boilerplate };
                         (excerpts.passage(place, one, Some(other), None))
                     }
                 },
