@@ -107,8 +107,8 @@ pub use index::{
 };
 pub use overlap::{Category, Overlap};
 pub use search::{
-    Answer, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher, SimilarTo, Stopped,
-    Subject, Verified,
+    Answer, Boilerplate, CandidateTexts, Goal, Hit, Query, QueryInfo, QueryMemory, Searcher,
+    SimilarTo, Stopped, Subject, Verified,
 };
 pub use similarity::{HitSimilarity, Similarity};
 pub use stop::Stop;

@@ -149,6 +149,7 @@ fn passage_of<'py>(
     passage: &Passage,
     as_bytes: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let Passage { query, hit, tokens, similarity, unit, .. } = *passage;
-    (query, hit, tokens, similarity, unit_of(unit, as_bytes)).into_pyobject(py)
+    let Passage { query, hit, tokens, matched, similarity, unit, .. } = *passage;
+    let ranges = PyTuple::new(py, &passage.matched_ranges)?;
+    (query, hit, tokens, matched, similarity, unit_of(unit, as_bytes), ranges).into_pyobject(py)
 }

@@ -532,7 +532,8 @@ pub fn unit_of(unit: Unit, as_bytes: bool) -> &'static str {
 }
 
 /// The names of the numbers of a passage, but for its similarity.
-const PASSAGE: [&str; 5] = ["query_start", "query_end", "hit_start", "hit_end", "tokens"];
+const PASSAGE: [&str; 6] =
+    ["query_start", "query_end", "hit_start", "hit_end", "tokens", "matched"];
 
 /// Lists of passages; null where none were looked for.
 fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bool) -> ArrayRef {
@@ -547,7 +548,9 @@ fn passages<'a>(lists: impl Iterator<Item = Option<&'a [Passage]>>, as_bytes: bo
         lengths.push(list.map_or(0, <[Passage]>::len));
         for passage in list.unwrap_or_default() {
             let ((a, b), (c, d)) = (passage.query, passage.hit);
-            for (column, number) in numbers.iter_mut().zip([a, b, c, d, passage.tokens]) {
+            for (column, number) in
+                numbers.iter_mut().zip([a, b, c, d, passage.tokens, passage.matched])
+            {
                 column.push(number);
             }
             similarities.push(passage.similarity);

@@ -157,7 +157,7 @@ fn dedup_options(
             near: (!is_exact).then_some(near.unwrap_or(0.8)),
             contained,
             passage: passage.map(|tokens| tokens as usize),
-            boilerplate: Vec::new(),
+            boilerplate: None,
             threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
             memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
             resumable: false,

@@ -1,7 +1,7 @@
 //! How do answers and comparisons show themselves? As the reports of `cento search` and `cento compare`.
 
-use cento::{Answer, Error, Passage, Searcher, Subject, Tokens};
-use cento_report::{Exclusions, Found, Place, ReuseReport, Run, Searched};
+use cento::{Analyzer, Answer, Error, Passage, Searcher, Subject, Tokens};
+use cento_report::{Counting, Exclusions, Found, Place, ReuseReport, Run, Searched};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
@@ -29,7 +29,7 @@ pub fn of_answer(
         Some(address) => Ok(snapshot.document(address)?.text),
         None => Ok(None),
     };
-    let analyzer = || Ok(snapshot.config().analyzer.clone());
+    let analyzer = &snapshot.config().analyzer;
     let searched = Searched::new(name, text, answer, text_of, analyzer)?;
     let config = snapshot.config();
     let run = Run::new("search").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
@@ -45,7 +45,13 @@ struct Common {
 
 /// The page of a comparison of two texts, which is given as JSON with offsets in bytes.
 #[pyfunction]
-pub fn comparison_page(py: Python<'_>, a: &str, b: &str, line: &str) -> PyResult<String> {
+pub fn comparison_page(
+    py: Python<'_>,
+    a: &str,
+    b: &str,
+    line: &str,
+    analyzer: &str,
+) -> PyResult<String> {
     run::short(py, || {
         let Common { passages, complete } = serde_json::from_str(line)
             .map_err(|e| Error::internal("a comparison", e.to_string()))?;
@@ -53,7 +59,9 @@ pub fn comparison_page(py: Python<'_>, a: &str, b: &str, line: &str) -> PyResult
         let (id, text) = ("b".into(), Some(b.to_owned()));
         let source = Found { id, text, meta: Map::new(), passages, complete };
         let (name, text) = ("a".into(), a.to_owned());
-        let searched = Searched { name, text, sources: vec![source], complete: true };
+        let tokens = analyzer.parse::<Analyzer>()?.program_tokens(a)?;
+        let counting = Counting { tokens, ..Counting::default() };
+        let searched = Searched { name, text, sources: vec![source], counting, complete: true };
         let report = ReuseReport::new(Run::new("compare"), vec![searched], Exclusions::default())?;
         Ok(report.html())
     })

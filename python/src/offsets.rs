@@ -40,6 +40,9 @@ pub fn convert(passages: &mut [Passage], query: &str, hit: &str) {
     let (mut in_query, mut in_hit) = (CodePoints::new(query), CodePoints::new(hit));
     for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {
         passage.query = in_query.range(passage.query);
+        for range in &mut passage.matched_ranges {
+            *range = in_query.range(*range);
+        }
         passage.hit = in_hit.range(passage.hit);
     }
 }

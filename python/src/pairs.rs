@@ -1,16 +1,20 @@
 //! Which documents of an index belong together?
 
 use std::collections::VecDeque;
+use std::ffi::CString;
 
 use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
-use cento::join::pairs::{Pair, PairOptions, PairReport, best_pairs, document_count, pairs};
+use cento::join::pairs::{
+    JoinSummary, Pair, PairOptions, PairReport, best_pairs, document_count, pairs,
+};
 use cento::join::series::Scope;
 use cento::{Error, Passage, Searcher};
 use crossbeam::channel::{Receiver, bounded};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::arrow::Table;
 use crate::convert::to_json;
@@ -27,6 +31,8 @@ pub struct Pairs {
     found: Receiver<cento::Result<Vec<PairReport>>>,
     /// Found and not yet read.
     waiting: Mutex<VecDeque<PairReport>>,
+    /// The warning at the end of the pairs.
+    warning: Arc<Mutex<Option<String>>>,
 }
 
 /// So many documents' pairs wait to be read.
@@ -63,8 +69,13 @@ pub fn start(
             .into());
         }
     }
+    let (margin_min, min_passage) = (options.value("min_margin")?, options.value("min_passage")?);
     let options = PairOptions {
-        thresholds: options.thresholds(0.1, 0.0)?,
+        // A default holds only where the caller has set no threshold of any kind.
+        thresholds: match (margin_min, min_passage) {
+            (None, None) => options.thresholds(0.1, 0.0)?,
+            _ => options.thresholds(0.0, 0.0)?,
+        },
         scope: match (within, across) {
             (None, None) => Scope::Everywhere,
             (Some(field), None) => Scope::Within(field),
@@ -74,9 +85,9 @@ pub fn start(
         max_df: max_df_of(options.get("max_df")?.as_ref())?,
         weighted: options.value("weighted")?.unwrap_or(false),
         relative: options.value("relative")?.unwrap_or(false),
-        margin_min: options.value("min_margin")?,
+        margin_min,
         passages: options.value("passages")?.unwrap_or(false),
-        min_passage: options.value("min_passage")?,
+        min_passage,
         threads: options.value("threads")?.unwrap_or_else(cento::available_threads),
     };
     let (a, b) =
@@ -84,6 +95,8 @@ pub fn start(
     let stop = Flag::default();
     let (sender, found) = bounded(WAITING);
     let flag = stop.clone();
+    let warning = Arc::new(Mutex::new(None));
+    let to_warn = warning.clone();
     std::thread::spawn(move || {
         let other = b.as_ref().unwrap_or(&a);
         let ended = Error::catch("looking for pairs", || {
@@ -116,16 +129,35 @@ pub fn start(
                     is_over = next == end;
                     if is_over { Err(Error::Cancelled) } else { Ok(()) }
                 });
-                return if is_over { Ok(()) } else { found };
+                return match is_over {
+                    true => Ok(()),
+                    false => found.map(|summary| note(&to_warn, summary, &options.scope)),
+                };
             };
             let best = (rank, limit.unwrap_or(usize::MAX));
-            give(best_pairs(&a, b.as_ref(), &options, best, &flag, &mut |_| {})?)
+            let best = best_pairs(&a, b.as_ref(), &options, best, &flag, &mut |_| {})?;
+            note(&to_warn, best.summary, &options.scope);
+            give(best.pairs)
         });
         if let Err(error) = ended {
             let _ = sender.send(Err(error));
         }
     });
-    Ok(Pairs { stop, found, waiting: Mutex::default() })
+    Ok(Pairs { stop, found, waiting: Mutex::default(), warning })
+}
+
+/// Notes that documents do not have the field that decides.
+fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, scope: &Scope) {
+    let (field, pairs) = match scope {
+        Scope::Everywhere => return,
+        Scope::Within(field) => (field, "they are in no pair"),
+        Scope::Across(field) => (field, "they are of no series, and in pairs with all others"),
+    };
+    let without = summary.documents_without_field;
+    if without > 0 {
+        let what = format!("{without} documents do not have the field `{field}`: {pairs}");
+        *warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
 }
 
 fn in_code_points(
@@ -151,8 +183,21 @@ impl Pairs {
                     let found = found.map_err(Failure)?;
                     self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
                 }
-                None => return Ok(None),
+                None => {
+                    self.warn(py)?;
+                    return Ok(None);
+                }
             }
+        }
+    }
+
+    /// Gives the warning, once.
+    fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        let what = self.warning.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match what.map(CString::new) {
+            Some(Ok(what)) => PyErr::warn(py, &py.get_type::<PyUserWarning>(), &what, 2),
+            // A field whose name has a null byte.
+            Some(Err(_)) | None => Ok(()),
         }
     }
 }

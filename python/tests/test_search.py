@@ -167,8 +167,9 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
                 assert (getattr(hit, name) is None) == (name not in line)
                 for key, value in line.get(name, {}).items():
                     assert getattr(getattr(hit, name), key) == value
-            assert [(*p.query, *p.hit, p.tokens, p.similarity) for p in hit.passages] == [
-                (*p["query"], *p["hit"], p["tokens"], p["similarity"]) for p in line["passages"]
+            assert [(*p.query, *p.hit, p.tokens, p.matched, p.similarity) for p in hit.passages] == [
+                (*p["query"], *p["hit"], p["tokens"], p["matched"], p["similarity"])
+                for p in line["passages"]
             ]
 
 
@@ -217,6 +218,34 @@ def test_pairs_and_clusters(index: cento.Index) -> None:
     assert list(index.pairs(against=index, min_resemblance=1.0, min_overlap=1))
     with pytest.raises(cento.QueryError, match="not both"):
         index.pairs(within="a", across="b")
+
+
+def test_a_field_that_no_document_has_is_an_error_and_others_are_counted(
+    tmp_path: Path, made: Any
+) -> None:
+    text = " ".join(made(60, 1))
+    index = cento.Index(tmp_path / "series.idx", create=True)
+    with index.writer() as w:
+        w.add("a", text, {"series": "gazette"})
+        w.add("b", text, {"series": "herald"})
+        w.add("c", text, {})
+    with pytest.raises(ValueError, match="the field `sereis`.*`series`"):
+        list(index.pairs(across="sereis"))
+    with pytest.warns(UserWarning, match="1 documents do not have the field `series`"):
+        assert len(list(index.pairs(across="series"))) == 3
+
+
+def test_a_length_of_passages_is_the_only_threshold_if_it_is_given(
+    tmp_path: Path, made: Any
+) -> None:
+    quoted = " ".join(made(60, 1))
+    index = cento.Index(tmp_path / "long.idx", create=True)
+    with index.writer() as w:
+        for at in (2, 3):
+            around = " ".join(made(900, at)), " ".join(made(900, at + 5))
+            w.add(str(at), f"{around[0]} {quoted} {around[1]}")
+    assert not list(index.pairs())
+    assert len(list(index.pairs(min_passage=40))) == 1
 
 
 def test_parts_of_pairs_are_all_pairs(index: cento.Index) -> None:

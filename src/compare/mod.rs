@@ -5,6 +5,7 @@
 
 #[doc(hidden)]
 pub mod align;
+mod fingerprints;
 #[doc(hidden)]
 pub mod measure;
 pub(crate) mod passages;
@@ -107,7 +108,8 @@ pub fn compare_by(
             side.tokens = tokens;
         }
     }
-    let passages = passages::between(sides[0], sides[1], stop)?;
+    let genre = passages::Genre::of(analyzer);
+    let passages = passages::between(sides[0], sides[1], genre, stop)?;
     Ok(Comparison {
         overlap: overlap.shared,
         similarity,

@@ -3,7 +3,11 @@
 //! A run is k tokens in a row; what two texts have in common by definition is what their sets of runs
 //! have in common. A run is known by a hash of 64 bits that rolls along the text.
 
+use std::collections::HashSet;
+use std::ops::Range;
+
 use crate::error::Result;
+use crate::hash::{BuildKeyHasher, mix64};
 use crate::overlap::Overlap;
 use crate::scheme::run_values;
 use crate::stop::Stop;
@@ -26,9 +30,14 @@ const FREE: u64 = 0;
 impl RunSet {
     /// Makes the set of the runs of `k` tokens of a text whose tokens have these hashes.
     pub fn new(tokens: &[u64], k: usize) -> RunSet {
+        RunSet::without(tokens, k, |_| false)
+    }
+
+    /// Makes the same set without the runs whose hash is left out.
+    pub fn without(tokens: &[u64], k: usize, is_left_out: impl Fn(u64) -> bool) -> RunSet {
         let runs = (tokens.len() + 1).saturating_sub(k).max(1);
         let mut set = RunSet { table: vec![FREE; (2 * runs).next_power_of_two()], count: 0 };
-        run_values(tokens, k).for_each(|hash| set.insert(hash));
+        run_values(tokens, k).filter(|&hash| !is_left_out(hash)).for_each(|hash| set.insert(hash));
         set
     }
 
@@ -51,11 +60,17 @@ impl RunSet {
         place
     }
 
-    /// Makes the set of the runs of `k` tokens of `text`.
+    /// Makes the set of the runs of `k` tokens of `text`, without those whose hash is left out.
     ///
     /// # Errors
     /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn of_text(text: &str, analyzer: &Analyzer, k: usize, stop: Stop<'_>) -> Result<RunSet> {
+    pub fn of_text(
+        text: &str,
+        analyzer: &Analyzer,
+        k: usize,
+        is_left_out: impl Fn(u64) -> bool,
+        stop: Stop<'_>,
+    ) -> Result<RunSet> {
         let (mut tokens, mut rest) = (Vec::new(), Vec::new());
         analyzer.for_each_part(
             text,
@@ -65,10 +80,10 @@ impl RunSet {
         )?;
         // A text of one part, as most are, is not copied.
         if tokens.is_empty() {
-            return Ok(RunSet::new(&rest, k));
+            return Ok(RunSet::without(&rest, k, is_left_out));
         }
         tokens.extend_from_slice(&rest);
-        Ok(RunSet::new(&tokens, k))
+        Ok(RunSet::without(&tokens, k, is_left_out))
     }
 
     /// Counts the runs that both texts have, and those of each, if they resemble each other at least so.
@@ -114,6 +129,86 @@ fn named(hash: u64) -> u64 {
     if hash == FREE { 1 } else { hash }
 }
 
+/// The runs of some texts.
+#[derive(Debug, Clone)]
+pub(crate) struct Runs {
+    k: usize,
+    hashes: HashSet<u64, BuildKeyHasher>,
+}
+
+impl Runs {
+    /// None yet, of `k` tokens.
+    pub(crate) fn new(k: usize) -> Runs {
+        Runs { k, hashes: HashSet::default() }
+    }
+
+    /// Adds those of a text.
+    pub(crate) fn add(&mut self, tokens: &[u64]) {
+        self.hashes.extend(run_values(tokens, self.k));
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// Whether a run of this hash is among them.
+    pub(crate) fn has(&self, hash: u64) -> bool {
+        self.hashes.contains(&hash)
+    }
+
+    /// The tokens of a text that are in any of these runs: ascending ranges that do not touch.
+    pub(crate) fn mask(&self, tokens: &[u64]) -> Vec<Range<usize>> {
+        let len = self.k.min(tokens.len());
+        let mut masked: Vec<Range<usize>> = Vec::new();
+        if self.is_empty() {
+            return masked;
+        }
+        for (at, _) in run_values(tokens, self.k).enumerate().filter(|(_, hash)| self.has(*hash)) {
+            match masked.last_mut() {
+                Some(last) if at <= last.end => last.end = at + len,
+                _ => masked.push(at..at + len),
+            }
+        }
+        masked
+    }
+}
+
+/// The two texts of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Query,
+    Document,
+}
+
+/// The hash of a hidden token, which is unique to its place and text.
+fn hidden(text: Place, at: usize) -> u64 {
+    let salt = match text {
+        Place::Query => 0x5bf0_3635_dcd1_a6b1,
+        Place::Document => 0xa24b_aed4_963e_e407,
+    };
+    mix64(salt ^ at as u64)
+}
+
+/// Hides the tokens in these ranges: they match no other token.
+pub(crate) fn hide(tokens: &mut [u64], ranges: &[Range<usize>], text: Place) {
+    for at in ranges.iter().cloned().flatten() {
+        tokens[at] = hidden(text, at);
+    }
+}
+
+/// The range without hidden tokens at its ends.
+pub(crate) fn trimmed(mut range: Range<usize>, tokens: &[u64], text: Place) -> Range<usize> {
+    let is_hidden = |at: usize| tokens[at] == hidden(text, at);
+    while !range.is_empty() && is_hidden(range.start) {
+        range.start += 1;
+    }
+    while !range.is_empty() && is_hidden(range.end - 1) {
+        range.end -= 1;
+    }
+    range
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +243,44 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn a_mask_is_what_stands_in_a_run(
+            template in proptest::collection::vec(0u8..3, 0..12),
+            text in proptest::collection::vec(0u8..3, 0..30),
+            k in 1usize..5,
+        ) {
+            let mut runs = Runs::new(k);
+            runs.add(&tokens(&template));
+            let mask = runs.mask(&tokens(&text));
+            let mut expected = vec![false; text.len()];
+            let of = |text: &[u8]| k.min(text.len()).max(1);
+            for (at, run) in text.windows(of(&text)).enumerate() {
+                if template.windows(of(&template)).any(|other| other == run) {
+                    expected[at..at + run.len()].fill(true);
+                }
+            }
+            let masked: Vec<bool> =
+                (0..text.len()).map(|at| mask.iter().any(|range| range.contains(&at))).collect();
+            prop_assert_eq!(masked, expected);
+            prop_assert!(mask.windows(2).all(|two| two[0].end < two[1].start));
+        }
+    }
+
+    #[test]
+    fn a_hidden_token_is_like_no_other() {
+        let text = tokens(b"abab");
+        let (mut query, mut document) = (text.clone(), text.clone());
+        hide(&mut query, &[0..1, 2..4], Place::Query);
+        hide(&mut document, &[0..1, 1..3], Place::Document);
+        let all: BTreeSet<u64> = [&text[..], &query, &document].concat().into_iter().collect();
+        assert_eq!(all.len(), 2 + 3 + 3);
+        assert_eq!(trimmed(0..4, &query, Place::Query), 1..2);
+        assert_eq!(trimmed(0..4, &document, Place::Document), 3..4);
+        assert_eq!(trimmed(0..3, &document, Place::Document), 3..3);
+        assert_eq!(trimmed(0..4, &text, Place::Query), 0..4);
+    }
+
     #[test]
     fn the_runs_of_a_text_are_those_of_its_tokens_however_many_parts_it_has() {
         let analyzer = Analyzer::default();
@@ -156,7 +289,7 @@ mod tests {
             let mut tokens = crate::text::Tokens::default();
             analyzer.analyze(&text, &mut tokens).unwrap();
             let expected = RunSet::new(&tokens.hashes, 5);
-            let found = RunSet::of_text(&text, &analyzer, 5, Stop::NEVER).unwrap();
+            let found = RunSet::of_text(&text, &analyzer, 5, |_| false, Stop::NEVER).unwrap();
             let runs: BTreeSet<&[u64]> =
                 tokens.hashes.windows(tokens.hashes.len().clamp(1, 5)).collect();
             let count = runs.len() as u32;

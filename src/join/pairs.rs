@@ -196,7 +196,7 @@ impl Pair {
             segment.signatures.document(address.doc).map(|document| document.tokens)
         };
         let (tokens_a, tokens_b) = (tokens(a, self.a)?, tokens(b, self.b)?);
-        let is_of_programs = a.config().analyzer.spec().name() == "code";
+        let is_of_programs = a.config().analyzer.is_of_programs();
         Ok(PairReport {
             fingerprints_a: self.overlap.in_a,
             fingerprints_b: self.overlap.in_b,
@@ -226,8 +226,8 @@ impl Pair {
 /// that the document gives. Pairs come in the same order whatever the number of threads.
 ///
 /// # Errors
-/// When the indexes sign texts differently, a file is damaged, or `sink` fails;
-/// [`Error::Cancelled`] after `stop`.
+/// When the indexes sign texts differently, no document has the field of the scope, a file is damaged,
+/// or `sink` fails; [`Error::Cancelled`] after `stop`.
 pub fn pairs(
     searcher: &Searcher,
     against: Option<&Searcher>,
@@ -235,7 +235,7 @@ pub fn pairs(
     from: u64,
     stop: &AtomicBool,
     sink: &mut dyn FnMut(u64, Vec<Pair>) -> Result<()>,
-) -> Result<()> {
+) -> Result<JoinSummary> {
     let texts = PairTexts::new(searcher, against);
     let join = Join::new(searcher, &texts, options, Stop::on(stop))?;
     let numbers = from..join.numbering.end();
@@ -245,15 +245,37 @@ pub fn pairs(
         stop,
         &|number| join.pairs_of(number),
         &mut |number, pairs| sink(number + 1, pairs),
-    )
+    )?;
+    let documents_without_field = join.series.as_ref().map_or(0, Series::documents_without_field);
+    Ok(JoinSummary { documents_without_field })
 }
 
-pub use super::ranked::best_pairs;
+/// Facts about a collection that finding its pairs brings up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinSummary {
+    /// Documents without the field of the [`Scope`]: they are in no series, so that they are in all
+    /// pairs across series and in none within one.
+    pub documents_without_field: u64,
+}
+
+pub use super::ranked::{BestPairs, best_pairs};
 
 /// How many documents [`pairs`] goes through.
 #[must_use]
 pub fn document_count(searcher: &Searcher) -> u64 {
     Numbering::new(searcher.snapshot()).end()
+}
+
+/// Checks that there are texts in which passages can be found.
+pub(super) fn check_texts(snapshot: &Snapshot, other: &Snapshot) -> Result<()> {
+    match snapshot.config().store_text && other.config().store_text {
+        true => Ok(()),
+        false => {
+            let what = "passages are found by comparing texts, but an index stores none";
+            Err(Error::Query { what: what.into() })
+        }
+    }
 }
 
 /// What compares the texts of pairs.
@@ -313,10 +335,8 @@ impl<'a> Join<'a> {
         let snapshot = searcher.snapshot();
         let other = against.unwrap_or(searcher).snapshot();
         snapshot.config().check_signs_as(other.config(), other.index().path())?;
-        if options.needs_passages() && !(snapshot.config().store_text && other.config().store_text)
-        {
-            let what = "passages are found by comparing texts, but an index stores none";
-            return Err(Error::Query { what: what.into() });
+        if options.needs_passages() {
+            check_texts(snapshot, other)?;
         }
         let is_relative = options.relative || options.margin_min.is_some();
         let margins = is_relative.then(|| Margins::new(searcher, against, options.max_df));
@@ -426,7 +446,8 @@ impl<'a> Join<'a> {
         }
         if self.options.needs_passages() {
             let searched = self.against.unwrap_or(self.searcher);
-            let mut texts = Texts::new(snapshot, searched.snapshot());
+            let boilerplate = self.searcher.boilerplate().map(|boilerplate| &**boilerplate);
+            let mut texts = Texts::new(snapshot, searched.snapshot()).without(boilerplate);
             let tokens_min = self.options.min_passage.unwrap_or(0);
             for pair in &mut pairs {
                 let passages = texts.passages(pair.a, pair.b, self.stop)?;

@@ -1,16 +1,31 @@
 //! Which pairs are the best?
 //!
 //! Ranks are those of hits, as far as they are symmetric: a hit is ranked by weight over its own size,
-//! a pair by weighted resemblance. Passages are found in every pair that meets the thresholds.
+//! a pair by weighted resemblance. Where passages decide, they are found in every pair that meets the
+//! thresholds; where they are only shown, in the best ones.
 
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
 
 use super::best::Best;
-use super::pairs::{Pair, PairOptions, pairs};
+use super::pairs::{JoinSummary, Pair, PairOptions, check_texts, pairs};
 use crate::compare::Passages;
 use crate::error::Result;
-use crate::search::{Rank, Searcher};
+use crate::ordered::in_order;
+use crate::search::{Rank, Searcher, Texts};
+use crate::stop::Stop;
+
+/// The best pairs of a collection.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct BestPairs {
+    /// The pairs, best first.
+    pub pairs: Vec<Pair>,
+    /// The number of all pairs that meet the thresholds.
+    pub total: u64,
+    /// Facts about the collection.
+    pub summary: JoinSummary,
+}
 
 /// The best `limit` pairs, best first: by the overlap, the weighted resemblance or the tokens in
 /// passages; of equals those with the greater overlap, then resemblance, then those stored first.
@@ -27,26 +42,45 @@ pub fn best_pairs(
     (rank, limit): (Rank, usize),
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
-) -> Result<Vec<Pair>> {
+) -> Result<BestPairs> {
+    let (own, other) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
     let shows_passages = options.needs_passages();
+    if shows_passages {
+        check_texts(own, other)?;
+    }
     let options = PairOptions {
         weighted: options.weighted || rank == Rank::Weight,
-        passages: options.passages || rank == Rank::Passages,
+        passages: rank == Rank::Passages,
         ..options.clone()
     };
     let mut best = Best::new(limit, |one: &Pair, other: &Pair| order(rank, one, other));
-    pairs(searcher, against, &options, 0, stop, &mut |next, mut found| {
+    let mut total = 0;
+    let summary = pairs(searcher, against, &options, 0, stop, &mut |next, mut found| {
         if rank == Rank::Passages {
             for pair in &mut found {
                 pair.passage_tokens = pair.passages.as_ref().map(Passages::tokens);
                 pair.passages = pair.passages.take().filter(|_| shows_passages);
             }
         }
+        total += found.len() as u64;
         best.extend(found);
         progress(next);
         Ok(())
     })?;
-    Ok(best.finish())
+    let mut best = best.finish();
+    if shows_passages && !options.needs_passages() {
+        let wanted = Stop::on(stop);
+        let addresses: Vec<_> = best.iter().map(|pair| (pair.a, pair.b)).collect();
+        let find = |number: u64| {
+            let (a, b) = addresses[number as usize];
+            Texts::new(own, other).passages(a, b, wanted)
+        };
+        in_order(options.threads, 0..addresses.len() as u64, stop, &find, &mut |number, found| {
+            best[number as usize].passages = Some(found);
+            Ok(())
+        })?;
+    }
+    Ok(BestPairs { pairs: best, total, summary })
 }
 
 /// The better pair first.

@@ -2,12 +2,12 @@
 //!
 //! A series is what has the same value of a field of `meta`: a newspaper, an author, a repository.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::numbering::Numbering;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::Snapshot;
 
 /// Which pairs are kept.
@@ -27,13 +27,14 @@ pub struct Series {
     within: bool,
     /// For each snapshot, by the number of the document; 0 if the document has no such field.
     codes: Vec<Vec<u32>>,
+    without_field: u64,
 }
 
 impl Series {
     /// Reads the field of the scope of all documents; nothing if pairs are kept everywhere.
     ///
     /// # Errors
-    /// When a segment is damaged.
+    /// When no document has the field, which is then misspelled or elsewhere, or a segment is damaged.
     pub fn read(scope: &Scope, snapshots: &[&Snapshot]) -> Result<Option<Series>> {
         let (within, field) = match scope {
             Scope::Everywhere => return Ok(None),
@@ -42,19 +43,39 @@ impl Series {
         };
         let mut values: HashMap<String, u32> = HashMap::new();
         let mut codes = Vec::new();
+        let (mut without_field, mut fields) = (0, BTreeSet::new());
         for snapshot in snapshots {
             let numbering = Numbering::new(snapshot);
             let mut of_snapshot = vec![0; numbering.end() as usize];
             for (number, code) in (0u64..).zip(&mut of_snapshot) {
-                let meta = snapshot.meta(numbering.address(number))?;
+                let address = numbering.address(number);
+                if !snapshot.segment(address).is_alive(address.doc) {
+                    continue;
+                }
+                let meta = snapshot.meta(address)?;
                 if let Some(value) = field_of(&meta, field).filter(|value| !value.is_null()) {
                     let next = values.len() as u32 + 1;
                     *code = *values.entry(value.to_string()).or_insert(next);
+                } else {
+                    without_field += 1;
+                    // Needed only for the error that no document has the field.
+                    if values.is_empty() && fields.len() < FIELDS_MAX {
+                        add_fields(&meta, "", &mut fields);
+                    }
                 }
             }
             codes.push(of_snapshot);
         }
-        Ok(Some(Series { within, codes }))
+        if values.is_empty() && without_field > 0 {
+            return Err(unknown(field, &fields));
+        }
+        Ok(Some(Series { within, codes, without_field }))
+    }
+
+    /// Returns the number of documents that do not have the field: they are in no series.
+    #[must_use]
+    pub fn documents_without_field(&self) -> u64 {
+        self.without_field
     }
 
     /// Whether the pair of document `a` of the first snapshot and `b` of the last is kept.
@@ -67,12 +88,88 @@ impl Series {
     }
 }
 
+/// The fields that are looked at, and shown, when one is unknown.
+const FIELDS_MAX: usize = 1000;
+const FIELDS_SHOWN: usize = 20;
+
+/// Adds the names of the fields of `meta`, those of the members of objects with dots.
+fn add_fields(meta: &Map<String, Value>, before: &str, fields: &mut BTreeSet<String>) {
+    for (name, value) in meta {
+        match value {
+            Value::Object(members) => add_fields(members, &format!("{before}{name}."), fields),
+            _ => drop(fields.insert(format!("{before}{name}"))),
+        }
+    }
+}
+
+fn unknown(field: &str, fields: &BTreeSet<String>) -> Error {
+    let shown: Vec<_> =
+        fields.iter().take(FIELDS_SHOWN).map(|field| format!("`{field}`")).collect();
+    let there = match fields.len().saturating_sub(shown.len()) {
+        _ if fields.is_empty() => "no document has any `meta`".to_owned(),
+        0 => format!("the fields there are {}", shown.join(", ")),
+        more => format!("the fields there are {} and {more} more", shown.join(", ")),
+    };
+    Error::Query { what: format!("no document has the field `{field}` in its `meta`; {there}") }
+}
+
 /// The value of a field, whose name may have dots for the members of objects.
 #[must_use]
-pub fn field_of<'a>(meta: &'a serde_json::Map<String, Value>, field: &str) -> Option<&'a Value> {
+pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     if let Some(value) = meta.get(field) {
         return Some(value);
     }
     let (first, rest) = field.split_once('.')?;
     field_of(meta.get(first)?.as_object()?, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, Signed, WriterOptions};
+
+    fn snapshot(metas: &[Value]) -> Snapshot {
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for (number, meta) in metas.iter().enumerate() {
+            let document = Document::new(number.to_string(), "some words")
+                .with_meta(meta.as_object().unwrap().clone());
+            writer.add_signed(Signed::new(document, index.config()).unwrap()).unwrap();
+        }
+        writer.finish().unwrap();
+        index.snapshot().unwrap()
+    }
+
+    #[test]
+    fn a_field_that_no_document_has_is_refused_by_name() {
+        let check = |metas: &[Value], expected: &str| {
+            let snapshot = snapshot(metas);
+            for scope in [Scope::Across("sereis".into()), Scope::Within("sereis".into())] {
+                let error = Series::read(&scope, &[&snapshot]).unwrap_err().to_string();
+                assert!(error.contains("`sereis`") && error.contains(expected), "{error}");
+            }
+        };
+        let meta = serde_json::json!({"series": "gazette", "of": {"year": 1841}});
+        check(
+            &[meta.clone(), serde_json::json!({"place": "Turin"})],
+            "`of.year`, `place`, `series`",
+        );
+        check(&[serde_json::json!({}), serde_json::json!({})], "no document has any `meta`");
+        let many: Map<String, Value> = (10..40).map(|n| (format!("f{n}"), n.into())).collect();
+        check(&[many.into()], "`f29` and 10 more");
+        // It is as if the value were missing.
+        check(&[serde_json::json!({"sereis": null})], "`sereis`");
+    }
+
+    #[test]
+    fn documents_without_the_field_are_counted() {
+        let metas =
+            [serde_json::json!({"series": 1}), serde_json::json!({}), serde_json::json!({})];
+        let (snapshot, scope) = (snapshot(&metas), Scope::Across("series".into()));
+        let series = Series::read(&scope, &[&snapshot]).unwrap().unwrap();
+        assert_eq!(series.documents_without_field(), 2);
+        // An index without documents has no pairs, and nothing is misspelled.
+        let empty = self::snapshot(&[]);
+        assert!(Series::read(&scope, &[&empty]).unwrap().is_some());
+    }
 }

@@ -62,6 +62,11 @@ pub struct QueryInfo {
     pub stopped_fingerprints: Vec<Stopped>,
     /// The postings of all fingerprints that were looked at: those read are no more.
     pub postings: u64,
+    /// The bytes of the query's text that are boilerplate, if there is any and passages were asked for: ascending
+    /// and disjoint. They count for nobody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
+    pub boilerplate: Vec<(u32, u32)>,
 }
 
 /// A stop-fingerprint of a query.

@@ -1,31 +1,211 @@
-//! What if some text does not count?
+//! Which text does not count?
 //!
-//! Templates, licences, headers: text that is known and says nothing about copying. Its
-//! fingerprints are taken out of every document and query, as if they had never had them; so overlap,
-//! containment and resemblance are those of what is left. Passages still show it.
+//! Templates, licences, question sheets: known text that is no evidence of copying. Its fingerprints are removed
+//! from every document and query, so overlap, containment and resemblance are those of the rest. Where texts are
+//! aligned, its words match nothing: no passage begins or ends in it, and no word of it counts as reused.
 
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::compare::passages::bytes;
+use crate::compare::runs::{Place, Runs, hide};
 use crate::error::Result;
-use crate::index::Snapshot;
+use crate::hash::{BuildKeyHasher, Digest};
+use crate::index::{Config, Snapshot};
 use crate::search::shared::terms_of;
 use crate::stop::Stop;
+use crate::text::{Analyzer, Tokens};
 
-/// Fingerprints that do not count.
+/// The tokens of a run where the scheme does not say it.
+const RUN_TOKENS: usize = 5;
+
+/// Text that does not count, as an index reads texts.
 #[derive(Debug)]
 pub struct Boilerplate {
-    /// Ascending.
-    keys: Vec<u64>,
-    /// By segment and document, how many of them the document has.
-    counts: Vec<Vec<u32>>,
+    config: Config,
+    keys: HashSet<u64, BuildKeyHasher>,
+    /// Whether some of them are of texts that are not known.
+    has_keys_alone: bool,
+    /// The runs of tokens of its texts, as they are signed.
+    runs: Runs,
+    /// The same as passages are found, if that is by other tokens.
+    of_passages: Option<(Analyzer, Runs)>,
 }
 
 impl Boilerplate {
-    /// Finds out how many of these fingerprints each document of the snapshot has.
+    /// Creates empty boilerplate for indexes of this configuration.
+    ///
+    /// # Errors
+    /// When a specification cannot be used; then the configuration could not be used either.
+    pub fn new(config: &Config) -> Result<Boilerplate> {
+        let runs = Runs::new(config.scheme.run_tokens().unwrap_or(RUN_TOKENS));
+        let other = config.analyzer.of_passages();
+        let of_passages = (other != config.analyzer).then(|| (other, runs.clone()));
+        let config = config.with_text(config.store_text)?;
+        Ok(Boilerplate {
+            config,
+            keys: HashSet::default(),
+            has_keys_alone: false,
+            runs,
+            of_passages,
+        })
+    }
+
+    /// Adds a text.
+    ///
+    /// # Errors
+    /// When it is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn add_text(&mut self, text: &str, stop: Stop<'_>) -> Result<()> {
+        let mut tokens = Tokens::default();
+        let signature = self.config.sign_until(text, &mut tokens, stop)?;
+        self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
+        self.runs.add(&tokens.hashes);
+        if let Some((analyzer, runs)) = &mut self.of_passages {
+            analyzer.analyze_until(text, &mut tokens, stop)?;
+            runs.add(&tokens.hashes);
+        }
+        Ok(())
+    }
+
+    /// Adds texts.
+    ///
+    /// # Errors
+    /// As [`add_text`](Self::add_text).
+    pub fn with_texts<'a>(
+        mut self,
+        texts: impl IntoIterator<Item = &'a str>,
+        stop: Stop<'_>,
+    ) -> Result<Boilerplate> {
+        texts.into_iter().try_for_each(|text| self.add_text(text, stop))?;
+        Ok(self)
+    }
+
+    /// Adds fingerprints. Their words are not known, so passages still show them, and similarity is that of
+    /// fingerprints.
+    pub fn add_keys(&mut self, keys: impl IntoIterator<Item = u64>) {
+        let before = self.keys.len();
+        self.keys.extend(keys);
+        self.has_keys_alone |= self.keys.len() > before;
+    }
+
+    /// Adds all documents of an index that signs in the same way: their texts if it stores them, otherwise their
+    /// fingerprints alone.
+    ///
+    /// # Errors
+    /// When a file is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn add_index(&mut self, snapshot: &Snapshot, stop: Stop<'_>) -> Result<()> {
+        if !snapshot.config().store_text {
+            let mut keys = Vec::new();
+            snapshot.for_each_term(&mut |key, _| keys.push(key))?;
+            self.add_keys(keys);
+        } else {
+            for address in snapshot.live() {
+                stop.check()?;
+                let text = snapshot.document(address)?.text.unwrap_or_default();
+                self.add_text(&text, stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it has no fingerprint.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Its distinct fingerprints, ascending.
+    #[must_use]
+    pub fn keys(&self) -> Vec<u64> {
+        let mut keys: Vec<u64> = self.keys.iter().copied().collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    /// Whether this fingerprint does not count.
+    #[must_use]
+    pub fn has(&self, key: u64) -> bool {
+        self.keys.contains(&key)
+    }
+
+    /// Whether its texts have the run of this hash, of tokens as they are signed.
+    #[must_use]
+    pub fn has_run(&self, hash: u64) -> bool {
+        self.runs.has(hash)
+    }
+
+    /// Whether the runs of all of it are known.
+    pub(super) fn knows_runs(&self) -> bool {
+        !self.has_keys_alone
+    }
+
+    /// A digest of its fingerprints: equal boilerplate has an equal one.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let keys: Vec<[u8; 8]> = self.keys().into_iter().map(u64::to_le_bytes).collect();
+        Digest::of(keys.as_flattened())
+    }
+
+    /// The tokens of a text that are boilerplate, by the analyser of passages.
+    pub(crate) fn mask(&self, tokens: &[u64]) -> Vec<Range<usize>> {
+        let runs = self.of_passages.as_ref().map_or(&self.runs, |(_, runs)| runs);
+        runs.mask(tokens)
+    }
+
+    /// Hides boilerplate in tokens of the analyser of the index: they match nothing.
+    pub(crate) fn hide_as_signed(&self, tokens: &mut Tokens, text: Place) {
+        let mask = self.runs.mask(&tokens.hashes);
+        hide(&mut tokens.hashes, &mask, text);
+    }
+
+    /// Hides boilerplate in tokens of the analyser of passages: they match nothing.
+    pub(crate) fn hide(&self, tokens: &mut Tokens, text: Place) {
+        let mask = self.mask(&tokens.hashes);
+        hide(&mut tokens.hashes, &mask, text);
+    }
+
+    /// Returns the bytes of a text that are boilerplate: ascending and disjoint.
+    ///
+    /// # Errors
+    /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn ranges_in(&self, text: &str, stop: Stop<'_>) -> Result<Vec<(u32, u32)>> {
+        let analyzer = self.config.analyzer.of_passages();
+        let mut tokens = Tokens::default();
+        analyzer.analyze_until(text, &mut tokens, stop)?;
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for range in self.mask(&tokens.hashes) {
+            let (start, end) = bytes(&tokens, &range);
+            match found.last_mut() {
+                // Tokens of scripts without spaces overlap.
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => found.push((start, end)),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Boilerplate, and how much of it the documents of a snapshot have.
+#[derive(Debug)]
+pub struct Ignored {
+    /// What it is.
+    pub boilerplate: Arc<Boilerplate>,
+    /// By segment and document, how many of its fingerprints the document has.
+    counts: Vec<Vec<u32>>,
+}
+
+impl Ignored {
+    /// Finds out how many of the fingerprints each document of the snapshot has.
     ///
     /// # Errors
     /// When a segment is damaged; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn new(snapshot: &Snapshot, mut keys: Vec<u64>, stop: Stop<'_>) -> Result<Boilerplate> {
-        keys.sort_unstable();
-        keys.dedup();
+    pub fn new(
+        snapshot: &Snapshot,
+        boilerplate: Arc<Boilerplate>,
+        stop: Stop<'_>,
+    ) -> Result<Ignored> {
+        let keys = boilerplate.keys();
         let mut counts = Vec::new();
         let mut docs = Vec::new();
         for segment in snapshot.segments() {
@@ -39,12 +219,12 @@ impl Boilerplate {
             }
             counts.push(of_segment);
         }
-        Ok(Boilerplate { keys, counts })
+        Ok(Ignored { boilerplate, counts })
     }
 
     /// Whether this fingerprint does not count.
     pub fn has(&self, key: u64) -> bool {
-        self.keys.binary_search(&key).is_ok()
+        self.boilerplate.has(key)
     }
 
     /// How many of the fingerprints of a document do not count.

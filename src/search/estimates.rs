@@ -49,7 +49,7 @@ impl Searcher {
     #[must_use]
     pub fn estimator(&self) -> Option<Estimator> {
         let estimator = self.snapshot.config().scheme.estimator();
-        estimator.filter(|_| self.boilerplate.is_none())
+        estimator.filter(|_| self.ignored.is_none())
     }
 
     /// Returns what shared fingerprints say of the texts of documents; `has_texts` tells whether these are

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::memory::{self, QueryMemory};
+use super::run_sets::RunMaker;
 use super::shared::SharedFingerprints;
 use super::verify::Verified;
-use super::{Query, Resolved, Scratch, Searcher, Subject};
+use super::{Boilerplate, Query, Resolved, Scratch, Searcher, Subject};
 use crate::budget::Permit;
 use crate::compare::measure::Measure;
-use crate::compare::passages::{self, PASSAGE_TOKENS_MIN, Passage, Passages, Prepared};
-use crate::compare::runs::RunSet;
+use crate::compare::passages::{self, Genre, Passage, Passages, Prepared};
+use crate::compare::runs::{Place, RunSet};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::similarity::Similarity;
@@ -23,15 +24,18 @@ use crate::text::{Analyzed, Analyzer, Side, Tokens};
 /// Compares the query with its hits, text by text.
 pub struct Evidence<'a> {
     snapshot: &'a Snapshot,
+    /// What is no part of a passage.
+    boilerplate: Option<&'a Boilerplate>,
     subject: &'a Resolved,
     /// The text of the query, if it is known and the index has texts to compare it with.
     text: Option<String>,
     tokens: Tokens,
-    /// If passages are found by tokens of another analyser: that, and its tokens of the query.
+    /// If passages are found by other tokens, of another analyser or without boilerplate: that analyser, and its
+    /// tokens of the query.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<&'a Measure>,
-    /// The tokens of the runs by which similarity is measured, if it is.
-    run_tokens: Option<usize>,
+    /// Makes the runs by which similarity is measured, if it is.
+    run_maker: Option<RunMaker>,
     /// The runs of the query, once they are needed.
     runs: Option<RunSet>,
     needs_passages: bool,
@@ -81,18 +85,21 @@ impl<'a> Evidence<'a> {
     /// # Errors
     /// When verification is asked for without texts.
     pub fn new(
-        snapshot: &'a Snapshot,
+        searcher: &'a Searcher,
         subject: &'a Resolved,
         query: &'a Query,
-        (text, has_boilerplate): (Option<String>, bool),
+        text: Option<String>,
     ) -> Result<Evidence<'a>> {
+        let snapshot = searcher.snapshot();
+        let boilerplate = searcher.boilerplate().map(|boilerplate| &**boilerplate);
         let config = snapshot.config();
         let text = text.filter(|_| config.store_text);
         let mut tokens = Tokens::default();
         let mut rooms = Vec::new();
         let of_passages = config.analyzer.of_passages();
-        let mut whole_words = (of_passages != config.analyzer && query.needs_passages())
-            .then(|| (of_passages, Tokens::default()));
+        let are_others = of_passages != config.analyzer || boilerplate.is_some();
+        let mut whole_words =
+            (are_others && query.needs_passages()).then(|| (of_passages, Tokens::default()));
         if let Some(text) = &text {
             let bytes = memory::of_query(subject.tokens);
             rooms.extend(memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?);
@@ -109,6 +116,9 @@ impl<'a> Evidence<'a> {
                 rooms.extend(memory::reserve(query.memory.as_ref(), held, bytes, count)?);
                 *tokens = Tokens::with_room(count, text);
                 analyzer.analyze_until(text, tokens, query.stop())?;
+                if let Some(boilerplate) = boilerplate {
+                    boilerplate.hide(tokens, Place::Query);
+                }
             }
         } else if query.verify.is_some() {
             let what = "verification compares texts, but the index or the query has none; search \
@@ -117,12 +127,13 @@ impl<'a> Evidence<'a> {
         }
         Ok(Evidence {
             snapshot,
+            boilerplate,
             subject,
             text,
             tokens,
             whole_words,
             measure: query.verify.as_ref(),
-            run_tokens: config.scheme.run_tokens().filter(|_| !has_boilerplate),
+            run_maker: searcher.run_maker(),
             runs: None,
             needs_passages: query.needs_passages(),
             min_passage: query.min_passage,
@@ -153,17 +164,17 @@ impl<'a> Evidence<'a> {
     /// # Errors
     /// When the document cannot be read.
     pub fn similarity(&mut self, address: DocAddress) -> Result<Option<Similarity>> {
-        let Some(k) = self.run_tokens.filter(|_| self.text.is_some()) else { return Ok(None) };
         let is_read = self
             .last
             .as_ref()
             .is_some_and(|last| (last.address, last.purpose) == (address, Purpose::Measures));
-        if !is_read {
+        if !is_read || self.text.is_none() {
             return Ok(None);
         }
         let document = self.document(address, Purpose::Measures)?;
-        let own = self.runs.get_or_insert_with(|| RunSet::new(&self.tokens.hashes, k));
-        Ok(Some(Similarity::exact(own.overlap(&RunSet::new(&document.tokens.hashes, k)))))
+        let Some(maker) = &self.run_maker else { return Ok(None) };
+        let own = self.runs.get_or_insert_with(|| maker.of_tokens(&self.tokens.hashes));
+        Ok(Some(Similarity::exact(own.overlap(&maker.of_tokens(&document.tokens.hashes)))))
     }
 
     /// The query, if its text is known.
@@ -176,7 +187,7 @@ impl<'a> Evidence<'a> {
     }
 
     fn document(&mut self, address: DocAddress, purpose: Purpose) -> Result<Arc<Analyzed>> {
-        // One analyser serves both purposes, except for those that leave words out.
+        // The same tokens serve both purposes, unless the analyser leaves words out or some do not count.
         let purpose = if self.whole_words.is_some() { purpose } else { Purpose::Measures };
         let is_last = |last: &&LastRead| (last.address, last.purpose) == (address, purpose);
         if let Some(last) = self.last.as_ref().filter(is_last) {
@@ -199,7 +210,11 @@ impl<'a> Evidence<'a> {
         let held = held.saturating_add(held_in(&scratch));
         let bytes = memory::of_tokens(tokens);
         let room = memory::reserve(self.memory.as_ref(), held, bytes, tokens)?;
-        let document = Arc::new(Analyzed::with_room(text, tokens, analyzer, self.stop)?);
+        let mut document = Analyzed::with_room(text, tokens, analyzer, self.stop)?;
+        if let Some(boilerplate) = self.boilerplate.filter(|_| purpose == Purpose::Passages) {
+            boilerplate.hide(&mut document.tokens, Place::Document);
+        }
+        let document = Arc::new(document);
         self.last = Some(LastRead { address, purpose, document: document.clone(), room });
         Ok(document)
     }
@@ -226,7 +241,9 @@ impl<'a> Evidence<'a> {
             Some(least) => least as usize,
             None => self.shorter(address, Purpose::Passages)?,
         };
-        if !aligned.found.is_empty() || least >= PASSAGE_TOKENS_MIN {
+        // Of programs the runs of equal tokens are all there is.
+        let is_enough = self.genre() == Genre::Program || least >= passages::PASSAGE_TOKENS_MIN;
+        if !aligned.found.is_empty() || is_enough {
             return Ok(Some(aligned));
         }
         let Passages { mut found, complete, .. } = self.of_fingerprints(address)?;
@@ -240,6 +257,11 @@ impl<'a> Evidence<'a> {
         let document = self.document(address, Purpose::Measures)?;
         let query = self.text.as_deref().unwrap_or_default();
         Ok(Some(found.placed(query, &document.text)))
+    }
+
+    /// What query and documents are.
+    fn genre(&self) -> Genre {
+        Genre::of(&self.snapshot.config().analyzer)
     }
 
     /// The number of tokens of the query or of the document at `address`, whichever is less.
@@ -260,9 +282,15 @@ impl<'a> Evidence<'a> {
         let by_text = |passage: Passage| {
             let passage = passage.in_bytes(&self.tokens, &document.tokens);
             let place = passages::tokens_in(whole_words, passage.query);
-            (Passage { tokens: place.len() as u32, ..passage }, place)
+            let matched = passage.matched_in_query().iter();
+            let matched = matched.map(|&range| passages::tokens_in(whole_words, range));
+            let matched: Vec<Range<u32>> = matched.collect();
+            let passage = Passage { tokens: place.len() as u32, ..passage };
+            (passages::with_matched_tokens(passage, matched.into_iter(), whole_words), place)
         };
-        Ok(found.into_iter().map(by_text).collect())
+        let found = found.into_iter().map(by_text);
+        // Of a passage that is boilerplate nothing is matched.
+        Ok(found.filter(|(passage, _)| passage.matched > 0).collect())
     }
 
     /// The passages of the query and the document at `address`, by their texts; none without texts.
@@ -272,7 +300,8 @@ impl<'a> Evidence<'a> {
         }
         let document = self.document(address, Purpose::Passages)?;
         if self.prepared.is_none() {
-            let prepared = |query| Prepared::new(query, self.stop);
+            let genre = self.genre();
+            let prepared = |query| Prepared::new(query, genre, self.stop);
             self.prepared = self.query(Purpose::Passages).map(prepared).transpose()?;
         }
         let query = self.query(Purpose::Passages).zip(self.prepared.as_ref());
@@ -315,6 +344,7 @@ impl<'a> Evidence<'a> {
             occurrences: self.shared.occurrences(),
             extent: self.snapshot.config().scheme.extent(),
             tokens: (*tokens, segment.document(address.doc)?.tokens),
+            genre: self.genre(),
         };
         let held = held_in(&self.rooms) + self.last.as_ref().map_or(0, |last| held_in(&last.room));
         let matching = shared.matching(self.stop)?;

@@ -236,7 +236,7 @@ mod tests {
         };
         let error = search(RESERVED_BYTES_MIN).unwrap_err();
         assert!(matches!(error, Error::Memory { is_for_now: false, .. }), "{error}");
-        assert!(!search(2 * RESERVED_BYTES_MIN).unwrap().hits.is_empty());
+        assert!(!search(3 * RESERVED_BYTES_MIN).unwrap().hits.is_empty());
     }
 
     #[test]

@@ -49,7 +49,8 @@ use crate::index::{DocAddress, Snapshot};
 use crate::stop::Stop;
 use crate::text::Analyzed;
 use best::{Grams, Windows};
-use boilerplate::Boilerplate;
+pub use boilerplate::Boilerplate;
+use boilerplate::Ignored;
 use candidates::{Counted, Counters, Found, Request};
 use evidence::Evidence;
 use filter::Filter;
@@ -63,7 +64,7 @@ use similar::Similarities;
 #[derive(Clone)]
 pub struct Searcher {
     snapshot: Snapshot,
-    boilerplate: Option<Arc<Boilerplate>>,
+    ignored: Option<Arc<Ignored>>,
     spare: Arc<ArrayQueue<Scratch>>,
 }
 
@@ -90,16 +91,17 @@ impl Searcher {
     /// Creates a searcher over `snapshot`.
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Searcher {
-        Searcher { snapshot, boilerplate: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
+        Searcher { snapshot, ignored: None, spare: Arc::new(ArrayQueue::new(SPARE_MAX)) }
     }
 
-    /// The same, for which these fingerprints, of templates and the like, do not count: every number
-    /// of fingerprints is as if no document and no query had them. Passages, the best passage and
-    /// measures that verify are of whole texts, and see them.
+    /// The same, for which this text, of templates and the like, does not count: every number
+    /// of fingerprints is as if no document and no query had those of it, and no passage begins or ends in it
+    /// or counts a word of it as matched. The best passage and measures that verify are of whole
+    /// texts, and see it.
     ///
     /// # Errors
     /// When a segment is damaged.
-    pub fn without(self, boilerplate: Vec<u64>) -> Result<Searcher> {
+    pub fn without(self, boilerplate: impl Into<Arc<Boilerplate>>) -> Result<Searcher> {
         self.without_until(boilerplate, Stop::NEVER)
     }
 
@@ -107,9 +109,19 @@ impl Searcher {
     ///
     /// # Errors
     /// As [`without`](Self::without); [`Error::Cancelled`] soon after `stop`.
-    pub fn without_until(self, boilerplate: Vec<u64>, stop: Stop<'_>) -> Result<Searcher> {
-        let boilerplate = Boilerplate::new(&self.snapshot, boilerplate, stop)?;
-        Ok(Searcher { boilerplate: Some(Arc::new(boilerplate)), ..self })
+    pub fn without_until(
+        self,
+        boilerplate: impl Into<Arc<Boilerplate>>,
+        stop: Stop<'_>,
+    ) -> Result<Searcher> {
+        let ignored = Ignored::new(&self.snapshot, boilerplate.into(), stop)?;
+        Ok(Searcher { ignored: Some(Arc::new(ignored)), ..self })
+    }
+
+    /// Returns what does not count, if there is any.
+    #[must_use]
+    pub fn boilerplate(&self) -> Option<&Arc<Boilerplate>> {
+        self.ignored.as_ref().map(|ignored| &ignored.boilerplate)
     }
 
     /// Returns the snapshot.
@@ -147,7 +159,10 @@ impl Searcher {
             f64::from(added) / f64::from(subject.keys.len().max(1) as u32)
         });
         Ok(Answer {
-            query: subject.info(&found),
+            query: QueryInfo {
+                boilerplate: self.boilerplate_of(&subject, query)?,
+                ..subject.info(&found)
+            },
             hits,
             explained,
             candidates,
@@ -381,6 +396,8 @@ impl Searcher {
         let in_hit = passages::bytes(&other.tokens, &found.candidate.tokens);
         let len = found.candidate.tokens.len() as u32;
         let passage = Passage::new(in_query, in_hit, Unit::Bytes, len, found.similarity);
+        let hit_tokens = &other.tokens.hashes[found.candidate.tokens.clone()];
+        let passage = passages::with_words_of_both(passage, &tokens, hit_tokens);
         let place = 0..tokens.hashes.len() as u32;
         let passages = Passages::new(vec![(passage, place)], true);
         let passages = Some(passages.placed(&text, &other.text));
@@ -407,8 +424,21 @@ impl Searcher {
             return Ok(None);
         }
         let text = self.text_of(subject, query)?;
-        let text = (text, self.boilerplate.is_some());
-        Evidence::new(&self.snapshot, subject, query, text).map(Some)
+        Evidence::new(self, subject, query, text).map(Some)
+    }
+
+    /// Where the text of the query is boilerplate, if passages are looked for.
+    fn boilerplate_of(&self, subject: &Resolved, query: &Query) -> Result<Vec<(u32, u32)>> {
+        let Some(boilerplate) = self.boilerplate().filter(|_| query.needs_passages()) else {
+            return Ok(Vec::new());
+        };
+        let Some(text) = self.text_of(subject, query)? else { return Ok(Vec::new()) };
+        let (memory, tokens) = (query.memory.as_ref(), subject.tokens);
+        let room = memory::reserve(memory, 0, memory::of_tokens(tokens), tokens)?;
+        let held = room.as_ref().map_or(0, Permit::bytes);
+        let analyzer = &self.snapshot.config().analyzer;
+        let _scratch = memory::reserve_scratch(memory, held, analyzer, text.len())?;
+        boilerplate.ranges_in(&text, query.stop())
     }
 
     fn find(&self, subject: &Resolved, query: &Query, scratch: &mut Scratch) -> Result<Found> {
@@ -477,8 +507,8 @@ impl Searcher {
 
     fn resolve(&self, query: &Query, scratch: &mut Scratch) -> Result<Resolved> {
         let mut resolved = self.resolve_whole(query, scratch)?;
-        if let Some(boilerplate) = &self.boilerplate {
-            resolved.leave_out(boilerplate);
+        if let Some(ignored) = &self.ignored {
+            resolved.leave_out(ignored);
         }
         Ok(resolved)
     }

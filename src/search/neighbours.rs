@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::candidates::{self, Counted, Found, Request};
 use super::memory::{self, QueryMemory};
-use super::{MaxDf, Searcher, Weigh};
-use crate::compare::passages::{self, Passages, Prepared};
+use super::{Boilerplate, MaxDf, Searcher, Weigh};
+use crate::compare::passages::{self, Genre, Passages, Prepared};
+use crate::compare::runs::Place;
 use crate::error::Result;
 use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
@@ -56,8 +57,8 @@ impl Searcher {
             true => self.stored_keys_of(address)?,
             false => distinct_keys(&memory::signature(&self.snapshot, address, memory, stop)?),
         };
-        if let Some(boilerplate) = &self.boilerplate {
-            keys.retain(|&key| !boilerplate.has(key));
+        if let Some(ignored) = &self.ignored {
+            keys.retain(|&key| !ignored.has(key));
         }
         Ok(keys)
     }
@@ -99,7 +100,7 @@ impl Searcher {
             segment.signatures.distinct_of(&docs, &mut sizes)?;
             for (counted, &size) in same.iter().zip(&sizes) {
                 let doc = counted.address.doc;
-                let ignored = self.boilerplate.as_ref().map_or(0, |b| b.count(number, doc));
+                let ignored = self.ignored.as_ref().map_or(0, |b| b.count(number, doc));
                 each(counted, size.saturating_sub(ignored));
             }
         }
@@ -186,6 +187,8 @@ pub struct Texts<'a> {
     last: [Option<(DocAddress, Arc<Analyzed>)>; 2],
     /// What is known of the one of the first side before it is aligned.
     prepared: Option<(DocAddress, Prepared)>,
+    /// What does not count in either.
+    boilerplate: Option<&'a Boilerplate>,
 }
 
 impl std::fmt::Debug for Texts<'_> {
@@ -198,7 +201,13 @@ impl<'a> Texts<'a> {
     /// Of a document of `a` and one of `b`.
     #[must_use]
     pub fn new(a: &'a Snapshot, b: &'a Snapshot) -> Texts<'a> {
-        Texts { snapshots: [a, b], last: [None, None], prepared: None }
+        Texts { snapshots: [a, b], last: [None, None], prepared: None, boilerplate: None }
+    }
+
+    /// The same, of which this text does not count.
+    #[must_use]
+    pub fn without(self, boilerplate: Option<&'a Boilerplate>) -> Texts<'a> {
+        Texts { boilerplate, ..self }
     }
 
     /// The passages that `a` and `b` have in common, in the order of `a`.
@@ -210,7 +219,10 @@ impl<'a> Texts<'a> {
         let (query, document) = (self.read(0, a, stop)?, self.read(1, b, stop)?);
         let prepared = match self.prepared.take().filter(|(last, _)| *last == a) {
             Some((_, prepared)) => prepared,
-            None => Prepared::new(query.side(), stop)?,
+            None => {
+                let genre = Genre::of(&self.snapshots[0].config().analyzer);
+                Prepared::new(query.side(), genre, stop)?
+            }
         };
         let (_, prepared) = self.prepared.insert((a, prepared));
         passages::between_prepared((query.side(), prepared), document.side(), stop)
@@ -222,7 +234,11 @@ impl<'a> Texts<'a> {
         }
         // Its memory is free for the next one.
         self.last[side] = None;
-        let text = Arc::new(self.snapshots[side].analyzed_for_passages(address, stop)?);
+        let mut text = self.snapshots[side].analyzed_for_passages(address, stop)?;
+        if let Some(boilerplate) = self.boilerplate {
+            boilerplate.hide(&mut text.tokens, [Place::Query, Place::Document][side]);
+        }
+        let text = Arc::new(text);
         self.last[side] = Some((address, text.clone()));
         Ok(text)
     }

@@ -1,6 +1,6 @@
 //! What is a query, once its text is signed or its document is found?
 
-use super::boilerplate::Boilerplate;
+use super::boilerplate::Ignored;
 use super::candidates::Found;
 use super::{QueryInfo, Stopped};
 use crate::index::DocAddress;
@@ -28,9 +28,9 @@ impl Resolved {
     }
 
     /// Takes out fingerprints that do not count.
-    pub fn leave_out(&mut self, boilerplate: &Boilerplate) {
-        self.signature.retain(|fingerprint| !boilerplate.has(fingerprint.key));
-        let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !boilerplate.has(**key));
+    pub fn leave_out(&mut self, ignored: &Ignored) {
+        self.signature.retain(|fingerprint| !ignored.has(fingerprint.key));
+        let kept = self.keys.iter().zip(&self.positions).filter(|(key, _)| !ignored.has(**key));
         (self.keys, self.positions) = kept.unzip();
     }
 
@@ -45,6 +45,7 @@ impl Resolved {
             stopped: found.stopped.len() as u32,
             stopped_fingerprints: stopped,
             postings: found.postings,
+            boilerplate: Vec::new(),
         }
     }
 

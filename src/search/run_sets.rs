@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::Searcher;
+use super::{Boilerplate, Searcher};
 use crate::compare::runs::RunSet;
 use crate::error::Result;
 use crate::index::{DocAddress, InMemory, Kept, Owner, Snapshot};
@@ -25,6 +25,8 @@ impl InMemory for RunSet {
 pub(crate) struct RunMaker {
     analyzer: Analyzer,
     k: usize,
+    /// The text whose runs do not count.
+    boilerplate: Option<Arc<Boilerplate>>,
 }
 
 impl RunMaker {
@@ -33,7 +35,21 @@ impl RunMaker {
     /// # Errors
     /// When the text is too large; [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of_text(&self, text: &str, stop: Stop<'_>) -> Result<RunSet> {
-        RunSet::of_text(text, &self.analyzer, self.k, stop)
+        match &self.boilerplate {
+            None => RunSet::of_text(text, &self.analyzer, self.k, |_| false, stop),
+            Some(boilerplate) => {
+                let is_left_out = |hash| boilerplate.has_run(hash);
+                RunSet::of_text(text, &self.analyzer, self.k, is_left_out, stop)
+            }
+        }
+    }
+
+    /// Makes the set of the text that has these tokens.
+    pub fn of_tokens(&self, tokens: &[u64]) -> RunSet {
+        match &self.boilerplate {
+            None => RunSet::new(tokens, self.k),
+            Some(boilerplate) => RunSet::without(tokens, self.k, |hash| boilerplate.has_run(hash)),
+        }
     }
 }
 
@@ -61,16 +77,16 @@ impl Searcher {
     pub(crate) fn run_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
         let k = config.scheme.run_tokens()?;
-        if self.boilerplate.is_some() {
+        let boilerplate = self.boilerplate().cloned();
+        if boilerplate.as_ref().is_some_and(|boilerplate| !boilerplate.knows_runs()) {
             return None;
         }
-        Some(RunMaker { analyzer: config.analyzer.clone(), k })
+        Some(RunMaker { analyzer: config.analyzer.clone(), k, boilerplate })
     }
 
     /// Tells whether the sets of runs of stored texts can be had.
     pub(super) fn can_read_runs(&self) -> bool {
-        let config = self.snapshot().config();
-        config.store_text && config.scheme.run_tokens().is_some() && self.boilerplate.is_none()
+        self.snapshot().config().store_text && self.run_maker().is_some()
     }
 
     /// Returns what reads the sets of runs of stored texts; none if they cannot be had. Sets are kept in

@@ -111,6 +111,28 @@ impl Analyzer {
         other.map_or_else(|| self.clone(), |other| other.expect("it is one of the same family"))
     }
 
+    /// Whether it reads programs.
+    #[must_use]
+    pub fn is_of_programs(&self) -> bool {
+        self.spec().name() == code::FAMILY.name
+    }
+
+    /// Returns the first byte of each token of a program, ascending, for shares of programs, which count tokens: names
+    /// and strings of any length are one token each. None if it does not read programs.
+    ///
+    /// # Errors
+    /// As [`analyze`](Self::analyze).
+    pub fn program_tokens(&self, text: &str) -> Result<Option<Vec<u32>>> {
+        if !self.is_of_programs() {
+            return Ok(None);
+        }
+        let mut tokens = Tokens::default();
+        self.analyze(text, &mut tokens)?;
+        // The breaks between paragraphs have no bytes.
+        let spans = tokens.spans.into_iter().filter(|span| span.start < span.end);
+        Ok(Some(spans.map(|span| span.start).collect()))
+    }
+
     /// The bytes of which its tokens are one each, in their order; none if there are other tokens.
     pub(crate) fn alphabet(&self) -> Option<&'static [u8]> {
         self.method.alphabet()
@@ -344,7 +366,7 @@ mod tests {
         analyzer.analyze("one two three", &mut tokens).unwrap();
         analyzer.analyze("two", &mut tokens).unwrap();
         assert_eq!(tokens.hashes, [hash_bytes(b"two")]);
-        assert_eq!(tokens.spans, [super::super::Span { start: 0, end: 3 }]);
+        assert_eq!(tokens.spans, [crate::text::Span { start: 0, end: 3 }]);
     }
 
     #[test]

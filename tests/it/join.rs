@@ -10,7 +10,7 @@ use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::pairs::{Pair, PairOptions, PairReport, best_pairs, pairs};
 use cento::join::series::Scope;
 use cento::join::{Thresholds, WeightedPair};
-use cento::search::{Rank, Searcher};
+use cento::search::{Boilerplate, Rank, Searcher};
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
 use serde_json::json;
@@ -315,6 +315,7 @@ proptest! {
                 Ok(())
             }).unwrap();
             all.sort_by_key(|pair| (pair.a, pair.b));
+            let total = all.len() as u64;
             let report = |pair: Pair| pair.report(snapshot, snapshot).unwrap();
             let mut expected: Vec<_> = all.into_iter().map(report).collect();
             let score = |pair: &PairReport| match rank {
@@ -330,6 +331,8 @@ proptest! {
             expected.truncate(limit);
             let best = (rank, limit);
             let best = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
+            prop_assert_eq!(best.total, total);
+            let best = best.pairs;
             prop_assert!(best.iter().all(|pair| pair.weighted.is_some() == is_weighed));
             let ids = |pair: &PairReport| (pair.a.clone(), pair.b.clone());
             let best: Vec<_> = best.into_iter().map(|pair| ids(&report(pair))).collect();
@@ -376,7 +379,9 @@ proptest! {
         let boilerplate: BTreeSet<u64> = dfs(&held).into_iter().filter(|(_, df)| *df > 8).map(|(key, _)| key).collect();
         held.values_mut().for_each(|(keys, _)| keys.retain(|key| !boilerplate.contains(key)));
         held.retain(|_, (keys, _)| !keys.is_empty());
-        let searcher = searcher.without(boilerplate.into_iter().collect()).unwrap();
+        let mut ignored = Boilerplate::new(searcher.snapshot().config()).unwrap();
+        ignored.add_keys(boilerplate);
+        let searcher = searcher.without(ignored).unwrap();
         let options = PairOptions { thresholds, ..PairOptions::default() };
         let reports = found(&searcher, None, &options);
         prop_assert_eq!(as_found(&reports, true), naive(&held, None, &options, |_| false));

@@ -12,6 +12,7 @@ mod dedup;
 mod format;
 mod index;
 mod join;
+mod matched;
 mod misplaced;
 mod naive_reader;
 mod passages;

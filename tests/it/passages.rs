@@ -11,7 +11,7 @@ use cento::tantivy::directory::RamDirectory;
 use cento::{Comparison, Passage, Unit};
 use proptest::prelude::*;
 
-fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
+pub fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
     let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for (id, text) in documents {
@@ -25,17 +25,17 @@ fn index(config: Config, documents: &[(&str, &str)]) -> Searcher {
 }
 
 /// The passages of the best hit.
-fn compare(a: &str, b: &str) -> Comparison {
+pub fn compare(a: &str, b: &str) -> Comparison {
     let config = crate::common::config();
     cento::compare(&config.scheme, &config.analyzer, a, b).unwrap()
 }
 
-fn passages(searcher: &Searcher, subject: Subject) -> Vec<Passage> {
+pub fn passages(searcher: &Searcher, subject: Subject) -> Vec<Passage> {
     let query = Query { passages: true, ..Query::new(subject) };
     searcher.search(&query).unwrap().hits.remove(0).passages.unwrap()
 }
 
-fn cut(text: &str, (start, end): (u32, u32)) -> &str {
+pub fn cut(text: &str, (start, end): (u32, u32)) -> &str {
     &text[start as usize..end as usize]
 }
 
@@ -229,9 +229,41 @@ fn a_token_in_two_passages_counts_once_for_the_rank() {
     assert_eq!(searcher.search(&long).unwrap().hits.len(), 1);
     let options = PairOptions { passages: true, ..PairOptions::default() };
     let (best, stop) = ((Rank::Passages, 1), AtomicBool::new(false));
-    let pairs = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap();
+    let pairs = best_pairs(&searcher, None, &options, best, &stop, &mut |_| {}).unwrap().pairs;
     assert_eq!(lengths(&pairs[0].passages.as_ref().unwrap().found), [20, 20]);
     assert_eq!(pairs[0].passage_tokens, Some(30));
+}
+
+#[test]
+fn the_passages_of_the_best_pairs_are_those_of_all() {
+    // They are found in the pairs that are shown, not in all that there are.
+    let [one, two] = [words(1, 60), words(2, 60)];
+    let documents = [
+        ("a", format!("{one} {two}")),
+        ("b", one.clone()),
+        ("c", format!("{} {two}", words(3, 40))),
+        ("d", format!("{} {one}", words(4, 30))),
+    ];
+    let documents: Vec<(&str, &str)> = documents.iter().map(|(id, text)| (*id, &**text)).collect();
+    let searcher = index(Config::new("kgram(k=5)", "words", true).unwrap(), &documents);
+    let (options, stop) =
+        (PairOptions { passages: true, ..PairOptions::default() }, AtomicBool::new(false));
+    let mut all = Vec::new();
+    pairs(&searcher, None, &options, 0, &stop, &mut |_, found| {
+        all.extend(found);
+        Ok(())
+    })
+    .unwrap();
+    let best =
+        best_pairs(&searcher, None, &options, (Rank::Overlap, 3), &stop, &mut |_| {}).unwrap();
+    assert_eq!((best.total, best.pairs.len()), (all.len() as u64, 3));
+    for pair in &best.pairs {
+        assert!(pair.passages.as_ref().is_some_and(|passages| !passages.found.is_empty()));
+        assert!(all.contains(pair), "{pair:?}");
+    }
+    // Without texts there are none, however few pairs are shown.
+    let searcher = index(Config::new("kgram(k=5)", "words", false).unwrap(), &documents);
+    assert!(best_pairs(&searcher, None, &options, (Rank::Overlap, 3), &stop, &mut |_| {}).is_err());
 }
 
 /// The passages of two texts by a search for the first, by their comparison, and as a pair: each with

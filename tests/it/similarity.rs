@@ -261,7 +261,7 @@ fn pairwise_shows_the_pairs_whose_texts_are_alike() {
                 similarity_min,
                 ..PairwiseOptions::default()
             };
-            most_similar(&searcher, &options, &stop).unwrap()
+            most_similar(&searcher, &options, &stop).unwrap().pairs
         };
         let all = of(0.0, 0.0);
         let text = |id: &str| &texts.iter().find(|text| text.0 == id).unwrap().1;

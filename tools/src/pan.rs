@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use cento::compare::align::{Side, align};
+use cento::compare::align::{Genre, Side, align};
 use cento::stop::Stop;
 use cento::text::{Analyzer, Tokens};
 use clap::Args;
@@ -237,7 +237,7 @@ impl Pan {
             let of = |id: &str| texts.get(id).ok_or_else(|| format!("no document {id}"));
             let (this, source) = (of(&pair.susp)?, of(&pair.src)?);
             let started = Instant::now();
-            let alignment = align(this.side(), source.side(), Stop::NEVER)?;
+            let alignment = align(this.side(), source.side(), Genre::Prose, Stop::NEVER)?;
             most_steps = most_steps.max(alignment.steps);
             cut += u64::from(!alignment.is_complete);
             let passages = alignment.passages;

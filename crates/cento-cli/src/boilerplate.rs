@@ -1,42 +1,80 @@
-//! Which fingerprints do not count, and how is text without them searched?
+//! Which text does not count, and how is text without it searched?
 
 use std::path::{Path, PathBuf};
 
 use super::extract::source_options;
 use super::terminal::tell;
 use cento::index::{Config, Index};
-use cento::search::Searcher;
+use cento::search::{Boilerplate, Searcher};
+use cento::stop::Stop;
+use cento_report::NotCompared;
 
 /// Makes a searcher ignore the text at these paths.
 pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
-    if boilerplate.is_empty() {
-        return Ok(searcher);
-    }
-    let keys = keys_of(boilerplate, searcher.snapshot().config())?;
-    searcher.without(keys)
+    without_noting(searcher, boilerplate, &mut Vec::new())
 }
 
-/// Returns the fingerprints of the text at these paths.
-pub fn keys_of(boilerplate: &[PathBuf], config: &Config) -> cento::Result<Vec<u64>> {
-    let mut keys = Vec::new();
-    for path in boilerplate {
-        add_keys(path, config, &mut keys)?;
+/// Makes a searcher ignore the text at these paths, and notes the boilerplate that was not read.
+pub fn without_noting(
+    searcher: Searcher,
+    boilerplate: &[PathBuf],
+    unread: &mut Vec<NotCompared>,
+) -> cento::Result<Searcher> {
+    match read_noting(boilerplate, searcher.snapshot().config(), unread)? {
+        Some(boilerplate) => searcher.without(boilerplate),
+        None => Ok(searcher),
     }
-    Ok(keys)
 }
 
-/// Adds the fingerprints of what is at `path`, an index or documents.
-fn add_keys(path: &Path, config: &Config, keys: &mut Vec<u64>) -> cento::Result<()> {
+/// Reads the text at these paths; none if there are no paths.
+pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerplate>> {
+    read_noting(paths, config, &mut Vec::new())
+}
+
+/// Reads the text at these paths, and notes the parts that were not read; none if there are no paths.
+pub fn read_noting(
+    paths: &[PathBuf],
+    config: &Config,
+    unread: &mut Vec<NotCompared>,
+) -> cento::Result<Option<Boilerplate>> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let mut boilerplate = Boilerplate::new(config)?;
+    for path in paths {
+        add(path, config, &mut boilerplate, unread)?;
+    }
+    Ok(Some(boilerplate))
+}
+
+/// Adds the documents at `path`, or those of the index there.
+fn add(
+    path: &Path,
+    config: &Config,
+    boilerplate: &mut Boilerplate,
+    unread: &mut Vec<NotCompared>,
+) -> cento::Result<()> {
     if Index::exists(path) {
         let snapshot = Index::open(path)?.snapshot()?;
         config.check_signs_as(snapshot.config(), path)?;
-        return snapshot.for_each_term(&mut |key, _| keys.push(key));
+        if !snapshot.config().store_text {
+            tell!(
+                "cento: {}: the index stores no texts: passages and reports still show its boilerplate",
+                path.display()
+            );
+        }
+        return boilerplate.add_index(&snapshot, Stop::NEVER);
     }
     cento_source::check_there([&path.to_owned()])?;
-    let mut add = |text: &str| {
-        keys.extend(config.sign(text)?.1.iter().map(|fingerprint| fingerprint.key));
-        Ok(())
-    };
-    let mut skipped = |what: &str| tell!("cento: {what}");
+    let mut add = |text: &str| boilerplate.add_text(text, Stop::NEVER);
+    let name = path.display().to_string();
+    let mut skipped = |what: &str| note_unread(&name, what, unread);
     cento_source::for_each_text(&[path.to_owned()], &source_options(), &mut add, &mut skipped)
+}
+
+/// Reports a part of the boilerplate that could not be read, and notes it for the report.
+pub fn note_unread(name: &str, what: &str, unread: &mut Vec<NotCompared>) {
+    tell!("cento: {what}");
+    let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
+    unread.push(NotCompared::new(name, reason));
 }

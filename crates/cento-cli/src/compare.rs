@@ -13,7 +13,7 @@ use super::advice::Explained;
 use super::create::ConfigArgs;
 use super::extract::source_options;
 use super::handout::{ExcludeArgs, HandoutArgs};
-use super::output::{self, Format, counted};
+use super::output::{self, Format, counted, similarity};
 use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::{line, tell};
@@ -21,9 +21,9 @@ use super::values::parse_encoding;
 use super::{Outcome, Result};
 use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
-use cento::{Comparison, Config, Error, Measure, Tokens};
+use cento::{Analyzer, Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_report::{Found, Place, ReuseReport, Run, Searched};
+use cento_report::{Counting, Found, NotCompared, Place, ReuseReport, Run, Searched};
 use cento_source::{Origins, SourceOptions, read_text_with_origins};
 
 /// Show the passages that two files have in common, side by side.
@@ -79,7 +79,9 @@ struct Report<'a> {
 
 impl Compare {
     pub(super) fn run(self) -> Result {
-        let ((a, a_origins), (b, b_origins)) = (self.text(&self.a)?, self.text(&self.b)?);
+        let mut missing = Vec::new();
+        let (a, a_origins) = self.text(&self.a, &mut missing)?;
+        let (b, b_origins) = self.text(&self.b, &mut missing)?;
         let comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
             Some(client) => {
@@ -101,10 +103,10 @@ impl Compare {
             let [a, b] = names;
             output::print_json(&Report { a, b, comparison: &comparison })?;
         } else {
-            print_human(&names, [&a, &b], &comparison)?;
+            print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
         }
         if self.handout.is_asked() {
-            self.report([&a, &b], &comparison)?;
+            self.report([&a, &b], &comparison, missing)?;
         }
         let is_overlap_enough = self.min_passage.is_none() && comparison.overlap > 0;
         let found = is_overlap_enough || !comparison.passages.is_empty();
@@ -114,11 +116,17 @@ impl Compare {
 
 impl Compare {
     /// Writes the report: how much of the first file is in the second.
-    fn report(&self, [a, b]: [&str; 2], comparison: &Comparison) -> cento::Result<()> {
-        let run = self.exclude.of(self.handout.run("compare")?);
-        let run = match self.service.client()? {
+    fn report(
+        &self,
+        [a, b]: [&str; 2],
+        comparison: &Comparison,
+        missing: Vec<NotCompared>,
+    ) -> cento::Result<()> {
+        let (client, analyzer) = (self.service.client()?, self.analyzer()?);
+        let run = self.exclude.of(self.handout.run("compare", &analyzer)?);
+        let run = match client {
             Some(client) => run.with("service", client.url()),
-            None => run.with("scheme", &self.config.scheme).with("analyzer", &self.config.analyzer),
+            None => run.with("scheme", &self.config.scheme).with("analyzer", &analyzer),
         };
         let run = self
             .min_passage
@@ -136,18 +144,35 @@ impl Compare {
             name: self.a.display().to_string(),
             text: a.to_owned(),
             sources: vec![source],
+            counting: Counting { tokens: analyzer.program_tokens(a)?, ..Counting::default() },
             complete: true,
         };
-        let report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
+        let mut report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
+        report.not_compared = missing;
         self.handout.write_reuse(&report)
     }
 
-    /// Reads the text of a file, and where it stands in it. An empty one would seem to have nothing in common
-    /// with the other.
-    fn text(&self, path: &Path) -> cento::Result<(String, Option<Origins>)> {
+    /// Returns the analyzer of the comparison.
+    fn analyzer(&self) -> cento::Result<Analyzer> {
+        match self.service.client()? {
+            Some(client) => client.stats()?.index.analyzer.parse(),
+            None => Ok(self.config.config_of_files(&[&self.a, &self.b])?.analyzer),
+        }
+    }
+
+    /// Reads the text of a file, and where it stands in it, and notes what of it cannot be read. An empty one
+    /// would seem to have nothing in common with the other.
+    fn text(
+        &self,
+        path: &Path,
+        not_read: &mut Vec<NotCompared>,
+    ) -> cento::Result<(String, Option<Origins>)> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
         let options = SourceOptions { encoding, html, ..source_options() };
-        let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
+        let mut missing = |missing: &Error| {
+            tell!("cento: {}", Explained(missing));
+            not_read.push(output::not_compared(missing));
+        };
         let read = read_text_with_origins(path, &options, &mut missing)?;
         match read.0.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
@@ -166,24 +191,30 @@ impl Compare {
     }
 }
 
-fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -> io::Result<()> {
+fn print_human(
+    names: &[String; 2],
+    texts: [&str; 2],
+    comparison: &Comparison,
+    is_code: bool,
+) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let Comparison { overlap, passages, .. } = comparison;
-    let similarity = &comparison.similarity;
-    let (a, b) = (similarity.containment_of_a, similarity.containment_of_b);
+    let of_texts = &comparison.similarity;
+    let (a, b) = (of_texts.containment_of_a, of_texts.containment_of_b);
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
     line!(
         out,
-        "{a:.3} of {} is in {}, {b:.3} of it the reverse; resemblance {:.3}, {} in \
-         common{category}; {}",
+        "{} of {} is in {}, {} of it the reverse; resemblance {}, {} in common{category}; {}",
+        similarity(a),
         names[0],
         names[1],
-        similarity.resemblance,
+        similarity(b),
+        similarity(of_texts.resemblance),
         counted((*overlap).into(), "fingerprint"),
         counted(passages.len() as u64, "passage")
     )?;
-    for (measure, similarity) in &comparison.measures {
-        line!(out, "{similarity:.3} by {measure}")?;
+    for (measure, found) in &comparison.measures {
+        line!(out, "{} by {measure}", similarity(*found))?;
     }
     if !comparison.complete {
         line!(out, "{}", output::MORE_PASSAGES)?;
@@ -192,12 +223,8 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
     for passage in passages {
         let range = |(start, end): (u32, u32)| format!("{start}..{end}");
         line!(out)?;
-        line!(
-            out,
-            "{}, similarity {:.3}",
-            counted(passage.tokens.into(), "token"),
-            passage.similarity
-        )?;
+        let size = output::tokens_of(passage);
+        line!(out, "{size}, similarity {}", similarity(passage.similarity))?;
         columns.headings(
             &mut out,
             [
@@ -221,7 +248,10 @@ fn print_human(names: &[String; 2], texts: [&str; 2], comparison: &Comparison) -
         }
         let cut = |text: &str, (start, end): (u32, u32)| text[start as usize..end as usize].into();
         let pieces: [String; 2] = [cut(texts[0], passage.query), cut(texts[1], passage.hit)];
-        columns.texts(&mut out, &pieces[0], &pieces[1])?;
+        match is_code {
+            true => columns.programs(&mut out, &pieces[0], &pieces[1])?,
+            false => columns.texts(&mut out, &pieces[0], &pieces[1])?,
+        }
     }
     out.flush()
 }

@@ -230,9 +230,9 @@ fn show_edited_passage(
     line!(out)?;
     line!(
         out,
-        "A passage that two of them share, {} tokens, similarity {:.2}:",
+        "A passage that two of them share, {} tokens, similarity {}:",
         passage.tokens,
-        passage.similarity
+        cento_report::decimals(passage.similarity, 2)
     )?;
     line!(out)?;
     let columns = SideBySide::new();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use cento::{Error, Result, replace};
+use cento::{Analyzer, Error, Result, replace};
 use cento_report::{Exclusions, PairsReport, ReuseReport, Run};
 
 /// Where a report goes.
@@ -69,12 +69,13 @@ impl HandoutArgs {
         !self.handouts.is_empty()
     }
 
-    /// Begins the foot of the report.
+    /// Begins the foot of a report of documents that were analysed so.
     ///
     /// # Errors
     /// When the environment names a time that is none.
-    pub fn run(&self, action: &str) -> Result<Run> {
-        Ok(Run { title: self.title.clone(), date: Some(now()?), ..Run::new(action) })
+    pub fn run(&self, action: &str, analyzer: &Analyzer) -> Result<Run> {
+        let run = Run { title: self.title.clone(), date: Some(now()?), ..Run::new(action) };
+        Ok(run.analyzed_by(analyzer))
     }
 
     /// Writes what is said of documents.

@@ -6,9 +6,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::terminal;
-use cento::Origin;
+use cento::{Error, Origin, Passage};
 
-pub use cento_report::{MORE_PASSAGES, count, counted};
+pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity};
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -27,6 +27,61 @@ pub fn print_json(value: &impl Serialize) -> io::Result<()> {
 /// Prints one JSON object on a line of its own to an output that is locked.
 pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", terminal::json(value)?)
+}
+
+/// Returns the size of a passage: its tokens, and those that the document has too unless it has all.
+pub fn tokens_of(passage: &Passage) -> String {
+    let tokens = counted(passage.tokens.into(), "token");
+    match passage.matched < passage.tokens {
+        true => format!("{tokens}, {} of them matched", count(passage.matched.into())),
+        false => tokens,
+    }
+}
+
+/// The end of a list: the last of JSON lines. No other line has `more`.
+#[derive(Debug, Serialize)]
+pub struct ListEnd<'a> {
+    /// Whether there is more than is shown.
+    more: bool,
+    /// How much is shown.
+    shown: u64,
+    /// How much there is.
+    total: u64,
+    /// The inputs that were not compared, with reasons.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_compared: &'a [NotCompared],
+}
+
+impl<'a> ListEnd<'a> {
+    /// The end of a list of this length of all that there is.
+    pub fn new(shown: usize, total: u64, not_compared: &'a [NotCompared]) -> ListEnd<'a> {
+        let shown = shown as u64;
+        ListEnd { more: shown < total, shown, total, not_compared }
+    }
+
+    /// Writes it as JSON, unless the list is all that there is to say.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        match self.more || !self.not_compared.is_empty() {
+            true => writeln!(out, "{}", terminal::json(self)?),
+            false => Ok(()),
+        }
+    }
+
+    /// Says how many of the list are shown, if not all, and with which option all would be.
+    pub fn said(&self, things: &str, option: &str) -> Option<String> {
+        cento_report::shown_of(self.shown, self.total, things, option)
+    }
+}
+
+/// Names the input that an error is about, for the list of inputs that were not compared.
+pub fn not_compared(error: &Error) -> NotCompared {
+    match error {
+        Error::Input { place, what } => NotCompared::new(place, what),
+        Error::Io { action, path, source } => {
+            NotCompared::new(path.display().to_string(), format!("cannot {action} it: {source}"))
+        }
+        error => NotCompared::new("", error.to_string()),
+    }
 }
 
 /// Formats where in a text something begins, after a comma: its page if the text has pages, else its
@@ -54,7 +109,7 @@ pub fn named(id: &str, index: Option<&str>) -> String {
 
 /// Writes a share, 0 to 1: with a ~ before it if it is an estimate.
 pub fn share(share: f64, is_exact: bool) -> String {
-    format!("{}{share:.3}", if is_exact { "" } else { "~" })
+    format!("{}{}", if is_exact { "" } else { "~" }, similarity(share))
 }
 
 /// Formats a number of bytes in the unit that fits.

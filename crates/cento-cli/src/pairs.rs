@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::handout::{self, HandoutArgs};
 use super::join::{JoinArgs, ThresholdArgs};
 use super::outfile::{OutFile, is_taken, listed, path_name};
-use super::output::{self, Format, counted, named};
+use super::output::{self, Format, ListEnd, NotCompared, counted, named, similarity};
 use super::pairs_report::{joined_across, with_thresholds};
 use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
@@ -23,17 +23,19 @@ use cento::Error;
 use cento::hash::hash_fields;
 use cento::index::Snapshot;
 use cento::join::Thresholds;
-use cento::join::pairs::{self, PairOptions, PairReport};
+use cento::join::pairs::{self, BestPairs, JoinSummary, PairOptions, PairReport};
+use cento::join::pairwise::nothing_left;
 use cento::join::series::Scope;
 use cento::replace;
 use cento::search::{Rank, Searcher};
+use cento::stop::Stop;
 use cento_report::{IndexState, Joined, PairsReport, Run};
 
 /// Find all pairs of documents that share text.
 ///
 /// Compares every document of the index with all others, or with those of another index. Writes
-/// pairs as they are found, in the order in which the index stores the documents. Without
-/// thresholds, shows pairs of which one document contains a tenth of the other. Where fingerprints are
+/// pairs as they are found, in the order in which the index stores the documents. Without a
+/// threshold of any kind, shows pairs of which one document contains a tenth of the other. Where fingerprints are
 /// weighted by rarity, this is rarity in the index, with --against in that other index.
 #[derive(Debug, Args)]
 pub struct Pairs {
@@ -183,18 +185,54 @@ impl Pairs {
             });
         progress.finish();
         failure.map_err(|e| out.failure(e))?;
-        if let Err(error) = found {
-            out.save()?;
-            if matches!(error, Error::Cancelled) && self.out.is_some() {
-                tell!("cento: repeat the command with --resume to continue from here");
+        let summary = match found {
+            Ok(summary) => summary,
+            Err(error) => {
+                out.save()?;
+                if matches!(error, Error::Cancelled) && self.out.is_some() {
+                    tell!("cento: repeat the command with --resume to continue from here");
+                }
+                return Err(error.into());
             }
-            return Err(error.into());
-        }
+        };
         let pairs = out.finish()?;
+        self.tell_without_field(summary);
         if self.format == Format::Human {
             tell!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
         Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// The documents of an index, named if it is another one, that are in no pair because nothing of them
+    /// can be compared.
+    fn nothing_left(
+        searcher: &Searcher,
+        place: Option<&Path>,
+        stop: &AtomicBool,
+    ) -> cento::Result<Vec<NotCompared>> {
+        let analyzer = &searcher.snapshot().config().analyzer;
+        let left = nothing_left(searcher, Stop::on(stop))?.into_iter();
+        let named = left.map(|left| {
+            let mut named = NotCompared::nothing_left(left, analyzer);
+            if let Some(place) = place {
+                named.name = output::named(&named.name, Some(&place.display().to_string()));
+            }
+            named
+        });
+        Ok(named.collect())
+    }
+
+    /// Says how many documents do not have the field that decides.
+    fn tell_without_field(&self, summary: JoinSummary) {
+        let field = self.within.as_ref().or(self.across.as_ref());
+        if let (Some(field), 1..) = (field, summary.documents_without_field) {
+            let without = counted(summary.documents_without_field, "document");
+            let pairs = match self.within {
+                Some(_) => "in no pair",
+                None => "of no series, and in pairs with all others",
+            };
+            tell!("cento: {without} without the field `{field}`: {pairs}");
+        }
     }
 
     /// Shows the best pairs first.
@@ -213,29 +251,47 @@ impl Pairs {
         let mut set = |next| progress.set(next);
         let found = pairs::best_pairs(searcher, against, options, best, stop, &mut set);
         progress.finish();
-        let found = found?;
-        let count = found.len() as u64;
+        let BestPairs { pairs, total, summary, .. } = found?;
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let reports = found.into_iter().map(|pair| pair.report(a, b));
+        let reports = pairs.into_iter().map(|pair| pair.report(a, b));
         let reports = reports.collect::<cento::Result<Vec<_>>>()?;
         for pair in &reports {
             write_pair(&mut out, pair, self.format)?;
         }
+        let end = ListEnd::new(reports.len(), total, &[]);
+        if self.format == Format::Json {
+            end.write(&mut out)?;
+        }
         out.flush()?;
         if self.handout.is_asked() {
-            self.report(rank, reports, searcher, against)?;
+            let found = Joined {
+                total,
+                documents_without_field: summary.documents_without_field,
+                ..Joined::default()
+            };
+            let mut not_compared = Pairs::nothing_left(searcher, None, stop)?;
+            if let Some(other) = against {
+                not_compared.extend(Pairs::nothing_left(other, self.against.as_deref(), stop)?);
+            }
+            let found = Joined { not_compared, ..found };
+            self.report(rank, reports, found, searcher, against)?;
         }
+        self.tell_without_field(summary);
         if self.format == Format::Human {
-            tell!("{} of {}", counted(count, "pair"), counted(a.documents(), "document"));
+            tell!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
         }
-        Ok(if count > 0 { Outcome::Found } else { Outcome::Nothing })
+        if let Some(said) = end.said("pairs", "--limit") {
+            tell!("{said}");
+        }
+        Ok(if total > 0 { Outcome::Found } else { Outcome::Nothing })
     }
 
     /// Writes the report.
     fn report(
         &self,
         rank: RankArg,
-        found: Vec<PairReport>,
+        pairs: Vec<PairReport>,
+        found: Joined,
         searcher: &Searcher,
         against: Option<&Searcher>,
     ) -> cento::Result<()> {
@@ -246,7 +302,9 @@ impl Pairs {
             documents: snapshot.documents(),
         };
         let rank = rank.to_possible_value().map_or(String::new(), |rank| rank.get_name().into());
-        let run = Run { index: Some(index), ..self.handout.run("pairs")? }.with("rank", &rank);
+        let run =
+            Run { index: Some(index), ..self.handout.run("pairs", &snapshot.config().analyzer)? }
+                .with("rank", &rank);
         let mut run = with_thresholds(run, &self.thresholds());
         for (name, value) in [
             ("against", self.against.as_ref().map(|path| path.display().to_string())),
@@ -263,7 +321,7 @@ impl Pairs {
         ] {
             run = value.into_iter().fold(run, |run, value| run.with(name, value));
         }
-        let pairs = found.into_iter().map(|pair| {
+        let pairs = pairs.into_iter().map(|pair| {
             let resemblance = pair.similarity.resemblance;
             (pair, resemblance)
         });
@@ -276,7 +334,11 @@ impl Pairs {
         };
         let of_other = against.map_or(0, |other| other.snapshot().documents());
         let joined = Joined {
-            compared: snapshot.documents() + of_other,
+            compared: snapshot.documents() + of_other - found.not_compared.len() as u64,
+            not_compared: found.not_compared,
+            total: found.total,
+            documents_without_field: found.documents_without_field,
+            limit_option: "--limit",
             measure: format!(
                 "resemblance, the share of the runs of words of both that both have; by {rank}"
             ),
@@ -286,7 +348,9 @@ impl Pairs {
     }
 
     fn thresholds(&self) -> Thresholds {
-        self.thresholds.thresholds(0.1, 0.0)
+        // A default holds only where the user has set no threshold of any kind.
+        let is_set = self.min_passage.is_some() || self.min_margin.is_some();
+        self.thresholds.thresholds(if is_set { 0.0 } else { 0.1 }, 0.0)
     }
 
     /// A number for what will be written: that of another index or with other options differs.
@@ -450,10 +514,10 @@ fn write_pair(out: &mut impl Write, pair: &PairReport, format: Format) -> io::Re
     if let Some(weighted) = &pair.weighted {
         line!(
             out,
-            "{:.3} {:.3} {:.3} weighted",
-            weighted.containment_of_a,
-            weighted.containment_of_b,
-            weighted.resemblance
+            "{} {} {} weighted",
+            similarity(weighted.containment_of_a),
+            similarity(weighted.containment_of_b),
+            similarity(weighted.resemblance)
         )?;
     }
     if let Some(tokens) = pair.passage_tokens {
@@ -467,15 +531,15 @@ pub(super) fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Res
     for passage in pair.passages.iter().flatten() {
         line!(
             out,
-            "    bytes {}..{} of the one{} are {}..{} of the other{}: {} tokens, similarity {:.3}",
+            "    bytes {}..{} of the one{} are {}..{} of the other{}: {}, similarity {}",
             passage.query.0,
             passage.query.1,
             output::place(passage.query_page, passage.query_line),
             passage.hit.0,
             passage.hit.1,
             output::place(passage.page, passage.line),
-            passage.tokens,
-            passage.similarity
+            output::tokens_of(passage),
+            similarity(passage.similarity)
         )?;
     }
     if pair.passages_complete == Some(false) {

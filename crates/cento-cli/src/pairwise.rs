@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::add::SourceArgs;
-use super::boilerplate::without;
+use super::boilerplate::read_noting;
 use super::create::ConfigArgs;
 use super::handout::{self, HandoutArgs};
-use super::output::{Format, counted};
+use super::output::{self, Format, ListEnd, NotCompared, counted, similarity};
 use super::pairs::write_passages;
 use super::progress::{AddProgress, stop_flag};
 use super::submission::{FilePair, Submissions};
@@ -19,19 +19,20 @@ use super::values::{parse_margin, parse_share};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::Index;
-use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
+use cento::join::pairwise::{MostSimilar, PairwiseOptions, SymmetricPair, most_similar};
 use cento::replace;
-use cento::search::Searcher;
+use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
-use cento_report::{Histogram, Joined, PairsReport, clusters, dot};
-use cento_source::{AddOptions, check_there};
+use cento_report::{Joined, PairsReport, clusters, dot, shown_of};
+use cento_source::{AddOptions, Event, check_there};
 
 /// Show the most similar pairs of a few files.
 ///
 /// The pairwise test of Finkel et al. (2002), section 2.6: compares all files of a directory, or of
-/// a tar or zip archive, with each other. The similarity is symmetric: twice the number of runs of words that
-/// both texts have, divided by the sum of the numbers that each has. Keeps no index. Files that cannot be compared,
-/// because they are empty or not text, are reported, and the exit status is then 2.
+/// a tar or zip archive, with each other. The similarity is symmetric: twice the number of runs of
+/// words that both texts have, divided by the sum of the numbers that each has. Keeps no index. What cannot
+/// be compared, because it is empty, not text, or all of it is boilerplate, is reported with the reason, and the
+/// exit status is then 2.
 ///
 /// Of eight documents or more each pair also has its margin: its resemblance less that of the sixth
 /// best other neighbour of either document. Usual solutions of one task are alike, and have none.
@@ -88,6 +89,9 @@ pub struct Pairwise {
     format: Format,
 }
 
+/// Why a document is not compared whose id another one has.
+const REPLACED: &str = "a later document has the same id, and was compared in its place";
+
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
@@ -105,13 +109,16 @@ struct Shown<'a> {
     /// The files of two directories that have most in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<Vec<FilePair>>,
+    /// How many pairs of their files have something in common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_total: Option<usize>,
 }
 
-/// What is compared, and how many texts are not.
+/// The inputs that are compared, and those that are not.
 struct Added {
     submissions: Option<Submissions>,
     documents: u64,
-    missing: u64,
+    not_compared: Vec<NotCompared>,
 }
 
 impl Pairwise {
@@ -123,21 +130,23 @@ impl Pairwise {
         // Texts decide, so they are stored.
         let config = self.config.config_of(true, &self.paths, &self.source.options())?;
         let index = Index::create(dir.path().join("index"), config)?;
+        let mut not_compared = Vec::new();
+        let boilerplate = read_noting(&self.boilerplate, index.config(), &mut not_compared)?;
+        let ignored = boilerplate.as_ref().map(Boilerplate::keys).unwrap_or_default();
         let added = match self.by {
             By::File => self.add_files(&index, &stop)?,
-            By::Directory => self.add_directories(&index, Stop::on(&*stop))?,
+            By::Directory => self.add_directories(&index, &ignored, Stop::on(&*stop))?,
         };
-        if added.documents < 2 {
-            let what = format!(
-                "{} to compare; at least two are needed",
-                counted(added.documents, "document")
-            );
-            return Err(Error::Query { what }.into());
-        }
-        let searcher = without(Searcher::new(index.snapshot()?), &self.boilerplate)?;
+        check_enough(added.documents)?;
+        let submissions = added.submissions;
+        not_compared.extend(added.not_compared);
+        let searcher = Searcher::new(index.snapshot()?);
+        let searcher = match boilerplate {
+            Some(boilerplate) => searcher.without(boilerplate)?,
+            None => searcher,
+        };
         let options = PairwiseOptions {
-            // The report counts all of them.
-            limit: if self.handout.is_asked() { usize::MAX } else { self.limit },
+            limit: self.limit,
             similarity_min: self.min_similarity,
             resemblance_min: self.min_resemblance,
             margin_min: self.min_margin,
@@ -145,13 +154,19 @@ impl Pairwise {
             min_passage: self.min_passage,
             ..PairwiseOptions::default()
         };
-        let mut best = most_similar(&searcher, &options, &stop)?;
-        let histogram = Histogram::new(
-            best.iter().map(|found| found.symmetric),
-            searcher.snapshot().documents(),
-        );
-        best.truncate(self.limit);
-        self.write(&best, added.submissions.as_ref())?;
+        let found = most_similar(&searcher, &options, &stop)?;
+        for left in &found.not_compared {
+            let analyzer = &searcher.snapshot().config().analyzer;
+            let left = NotCompared::nothing_left(left.clone(), analyzer);
+            tell!("cento: {}: {}", left.name, left.reason);
+            not_compared.push(left);
+        }
+        if found.compared < 2 {
+            tell_not_compared(&not_compared);
+        }
+        check_enough(found.compared)?;
+        self.write(&found, submissions.as_ref(), &not_compared)?;
+        let MostSimilar { pairs: best, .. } = &found;
         if let Some(path) = &self.graph {
             let edges: Vec<_> = best
                 .iter()
@@ -159,39 +174,51 @@ impl Pairwise {
                 .collect();
             replace::file(path, dot(&edges).as_bytes()).map_err(|e| Error::io("write", path, e))?;
         }
+        let is_empty = best.is_empty();
+        let is_missing = tell_not_compared(&not_compared);
         if self.handout.is_asked() {
-            self.report(&searcher, &best, histogram)?;
+            self.report(&searcher, found, not_compared)?;
         }
-        if added.missing > 0 {
-            tell!("cento: {} not compared", counted(added.missing, "text"));
+        if is_missing {
             return Ok(Outcome::Bad);
         }
-        Ok(if best.is_empty() { Outcome::Nothing } else { Outcome::Found })
+        Ok(if is_empty { Outcome::Nothing } else { Outcome::Found })
     }
 
     /// Writes the report, with the passages of the shown pairs.
     fn report(
         &self,
         searcher: &Searcher,
-        best: &[SymmetricPair],
-        histogram: Histogram,
+        found: MostSimilar,
+        not_compared: Vec<NotCompared>,
     ) -> cento::Result<()> {
-        let mut run = self.handout.run("pairwise")?;
+        let analyzer = &searcher.snapshot().config().analyzer;
+        let mut run = self.handout.run("pairwise", analyzer)?;
         run = run.with("scheme", &self.config.scheme).with("limit", self.limit);
-        run = run.with("analyzer", &searcher.snapshot().config().analyzer);
-        run = handout::unless(run, "min-similarity", &self.min_similarity, &0.0);
-        run = handout::unless(run, "min-resemblance", &self.min_resemblance, &0.0);
-        if let Some(least) = self.min_passage {
-            run = run.with("min-passage", least);
+        run = run.with("analyzer", analyzer);
+        for (name, least) in
+            [("min-similarity", self.min_similarity), ("min-resemblance", self.min_resemblance)]
+        {
+            run = handout::unless(run, name, &least, &0.0);
+        }
+        for (name, value) in [
+            ("min-passage", self.min_passage.map(|least| least.to_string())),
+            ("min-margin", self.min_margin.map(|least| least.to_string())),
+            ("relative", self.relative.then(|| "yes".into())),
+        ] {
+            run = value.into_iter().fold(run, |run, value| run.with(name, value));
         }
         if !self.boilerplate.is_empty() {
             run = run.with("template", handout::listed(&self.boilerplate));
         }
-        let pairs = best.iter().map(|found| (found.pair.clone(), found.symmetric));
+        let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
         let joined = Joined {
-            compared: searcher.snapshot().documents(),
+            compared: found.compared,
             measure: cento_report::PAIRWISE_MEASURE.into(),
-            histogram: Some(histogram),
+            histogram: Some(found.histogram),
+            total: found.total,
+            limit_option: "--limit",
+            not_compared,
             ..Joined::read(pairs.collect(), searcher, None)?
         };
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
@@ -200,23 +227,39 @@ impl Pairwise {
     fn add_files(&self, index: &Index, stop: &std::sync::atomic::AtomicBool) -> Result<Added> {
         let options = AddOptions { source: self.source.options(), ..AddOptions::default() };
         let progress = AddProgress::new(false);
+        let mut not_compared = Vec::new();
         let added = cento_source::add(index, &self.paths, &options, stop, &mut |event| {
+            match &event {
+                Event::Skipped(place, why) => not_compared.push(NotCompared::new(*place, *why)),
+                Event::Failed(error) => not_compared.push(output::not_compared(error)),
+                // The comparison finds it, and reports the reason.
+                Event::Empty(_) => return,
+                Event::Replaced(id) => {
+                    tell!("cento: {id}: {REPLACED}");
+                    not_compared.push(NotCompared::new(*id, REPLACED));
+                }
+                Event::Progress(_) => {}
+            }
             progress.tell(event);
         });
         progress.finish();
-        let report = added?;
-        let missing = report.skipped + report.failed + report.empty;
-        Ok(Added { submissions: None, documents: report.added, missing })
+        Ok(Added { submissions: None, documents: added?.added, not_compared })
     }
 
-    fn add_directories(&self, index: &Index, stop: Stop<'_>) -> Result<Added> {
+    fn add_directories(&self, index: &Index, ignored: &[u64], stop: Stop<'_>) -> Result<Added> {
         let mut submissions = Submissions::read(&self.paths, &self.source.options())?;
-        let empty = submissions.add_to(index, &self.boilerplate, stop)?;
-        let (documents, missing) = (submissions.all.len() as u64, submissions.left_out + empty);
-        Ok(Added { submissions: Some(submissions), documents, missing })
+        submissions.add_to(index, ignored, stop)?;
+        let not_compared = std::mem::take(&mut submissions.left_out);
+        let documents = submissions.all.len() as u64;
+        Ok(Added { submissions: Some(submissions), documents, not_compared })
     }
 
-    fn write(&self, best: &[SymmetricPair], submissions: Option<&Submissions>) -> io::Result<()> {
+    fn write(
+        &self,
+        MostSimilar { pairs: best, total, .. }: &MostSimilar,
+        submissions: Option<&Submissions>,
+        not_compared: &[NotCompared],
+    ) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         if self.format == Format::Human && !best.is_empty() {
             let margin =
@@ -226,16 +269,22 @@ impl Pairwise {
         for found in best {
             let SymmetricPair { pair, symmetric, .. } = found;
             let files = submissions.map(|submissions| submissions.files_of(&pair.a, &pair.b));
+            let (files, files_total) = files.unzip();
             if self.format == Format::Json {
-                writeln!(out, "{}", terminal::json(&Shown { pair: found, files })?)?;
+                writeln!(out, "{}", terminal::json(&Shown { pair: found, files, files_total })?)?;
                 continue;
             }
             let margin = pair.margin.map_or(String::new(), |margin| format!(" {margin:+.3}"));
             let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
             let short = if pair.too_short == Some(true) { "  (too short to tell)" } else { "" };
-            line!(out, "{symmetric:.3}{margin} {sizes}  {}  {}{short}", pair.a, pair.b)?;
+            let similarity = similarity(*symmetric);
+            line!(out, "{similarity}{margin} {sizes}  {}  {}{short}", pair.a, pair.b)?;
             for FilePair { a, b, overlap } in files.iter().flatten() {
                 line!(out, "    {overlap:>6}  {a}  {b}")?;
+            }
+            let (shown, total) = (files.map_or(0, |files| files.len()), files_total.unwrap_or(0));
+            if let Some(said) = shown_of(shown as u64, total as u64, "pairs of files", "") {
+                line!(out, "    {said}")?;
             }
             write_passages(&mut out, pair)?;
         }
@@ -251,6 +300,31 @@ impl Pairwise {
                 }
             }
         }
-        out.flush()
+        let end = ListEnd::new(best.len(), *total, not_compared);
+        if self.format == Format::Json {
+            end.write(&mut out)?;
+        }
+        out.flush()?;
+        if let Some(said) = end.said("pairs", "--limit") {
+            tell!("{said}");
+        }
+        Ok(())
     }
+}
+
+/// Says how many were not compared; returns whether there are any.
+fn tell_not_compared(list: &[NotCompared]) -> bool {
+    if !list.is_empty() {
+        tell!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
+    }
+    !list.is_empty()
+}
+
+/// Refuses to compare fewer than two documents.
+fn check_enough(documents: u64) -> cento::Result<()> {
+    if documents >= 2 {
+        return Ok(());
+    }
+    let what = format!("{} to compare; at least two are needed", counted(documents, "document"));
+    Err(Error::Query { what })
 }

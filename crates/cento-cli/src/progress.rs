@@ -93,7 +93,7 @@ impl Omissions {
 
     /// Notes a document without text; returns the message to show, if any.
     pub fn empty(&self, id: &str) -> Option<String> {
-        self.say(|| format!("cento: {id}: the text is empty; no search will find it"))
+        self.say(|| format!("cento: {id}: it has no words that count; no search will find it"))
     }
 
     fn say(&self, what: impl Fn() -> String) -> Option<String> {
@@ -149,7 +149,7 @@ impl AddProgress {
             self.bar.suspend(|| tell!("{said}"));
         }
         match event {
-            Event::Skipped(..) | Event::Empty(_) => {}
+            Event::Skipped(..) | Event::Empty(_) | Event::Replaced(_) => {}
             Event::Failed(error) => {
                 if let Some(omissions) = &self.omissions {
                     omissions.failed(error);

@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use super::add::SourceArgs;
 use super::advice::Explained;
-use super::boilerplate::without;
+use super::boilerplate;
 use super::fingerprint;
 use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
-use super::output::{self, Format};
+use super::output::{self, Format, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
 use super::terminal::{line, tell};
@@ -26,7 +26,7 @@ use cento::text::kind::no_text_in;
 use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
-use cento_report::{IndexState, ReuseReport, Run};
+use cento_report::{IndexState, NotCompared, ReuseReport, Run};
 use cento_source::{Item, Origins};
 
 /// Find the documents that share text with a query.
@@ -242,6 +242,7 @@ impl Search {
                         with the file instead of --signature";
             return Err(Error::Query { what: what.into() }.into());
         }
+        let mut not_compared = Vec::new();
         let place;
         let engine = match self.target.target(&mut self.files)? {
             Target::Index(path) => {
@@ -257,7 +258,8 @@ impl Search {
                 place = handout::listed(&paths);
                 let searcher =
                     Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
-                let searcher = without(searcher, &self.boilerplate)?;
+                let searcher =
+                    boilerplate::without_noting(searcher, &self.boilerplate, &mut not_compared)?;
                 let collection = self.collection.as_deref().map(FrequencyTable::open);
                 Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
             }
@@ -271,13 +273,13 @@ impl Search {
                     return Err(Error::Query { what: what.into() }.into());
                 }
                 place = client.url().to_owned();
-                Engine::Service { client, boilerplate: self.boilerplate_texts()? }
+                Engine::Service { client, boilerplate: self.boilerplate_texts(&mut not_compared)? }
             }
         };
         let mut found = false;
         let query = self.query();
-        let mut collected = Collected::default();
-        self.for_each_query(|name, id, mut asked| {
+        let (mut collected, mut analyzer) = (Collected::default(), None);
+        self.for_each_query(&mut not_compared, |name, id, mut asked| {
             let origins = match &mut asked {
                 Asked::Text(_, origins) => origins.take(),
                 Asked::Id(_) | Asked::Signature(_) => None,
@@ -296,7 +298,11 @@ impl Search {
             if let Some(text) = reported {
                 let subject = Reported { name, text };
                 let text_of = |id: &str| engine.text_of(id);
-                collected.add(subject, &answer, text_of, || engine.analyzer())?;
+                let analyzer = match analyzer.take() {
+                    Some(known) => analyzer.insert(known),
+                    None => analyzer.insert(engine.analyzer()?),
+                };
+                collected.add(subject, &answer, text_of, analyzer)?;
             }
             found |= !answer.hits.is_empty();
             match self.format {
@@ -306,17 +312,20 @@ impl Search {
             Ok(())
         })?;
         if self.handout.is_asked() {
-            let run = Run { index: Some(engine.state(&place)?), ..self.reported()? };
+            let run = self.reported(&engine.analyzer()?)?;
+            let run = Run { index: Some(engine.state(&place)?), ..run };
             let exclusions = self.exclude.exclusions();
-            let report = ReuseReport::new(run, collected.searched, exclusions)?;
+            let mut report = ReuseReport::new(run, collected.searched, exclusions)?;
+            report.not_compared = not_compared;
             self.handout.write_reuse(&report)?;
         }
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 
     /// What the foot of the report says of this run: the options that decide what is found.
-    fn reported(&self) -> cento::Result<Run> {
-        let mut run = self.exclude.of(self.handout.run("search")?);
+    fn reported(&self, analyzer: &Analyzer) -> cento::Result<Run> {
+        let run = self.handout.run("search", analyzer)?;
+        let mut run = self.exclude.of(run);
         for (name, value) in [
             ("min-containment", self.min_containment),
             ("min-resemblance", self.min_resemblance),
@@ -357,7 +366,7 @@ impl Search {
     }
 
     /// Reads the boilerplate as texts, for a service.
-    fn boilerplate_texts(&self) -> cento::Result<Vec<String>> {
+    fn boilerplate_texts(&self, unread: &mut Vec<NotCompared>) -> cento::Result<Vec<String>> {
         let mut texts = Vec::new();
         cento_source::check_there(&self.boilerplate)?;
         if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
@@ -368,7 +377,7 @@ impl Search {
             texts.push(text.to_owned());
             Ok(())
         };
-        let mut skipped = |what: &str| tell!("cento: {what}");
+        let mut skipped = |what: &str| boilerplate::note_unread("boilerplate", what, unread);
         cento_source::for_each_text(
             &self.boilerplate,
             &self.source.options(),
@@ -402,9 +411,11 @@ impl Search {
         }
     }
 
-    /// Calls `each` with every query: what the reader knows it by, and its id if it has one.
+    /// Calls `each` with every query: what the reader knows it by, and its id if it has one. Notes what of
+    /// them cannot be read.
     fn for_each_query(
         &self,
+        not_read: &mut Vec<NotCompared>,
         mut each: impl FnMut(String, Option<String>, Asked) -> Result<()>,
     ) -> Result<()> {
         if let Some(text) = &self.text {
@@ -420,13 +431,13 @@ impl Search {
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {
-                let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
+                let mut missing = |missing: &Error| note_missing(missing, not_read);
                 let options = self.source.options();
                 let (text, origins) =
                     cento_source::read_text_with_origins(path, &options, &mut missing)?;
                 each("standard input".into(), None, Asked::Text(text, origins))?;
             } else {
-                self.for_each_document(path, &mut each)?;
+                self.for_each_document(path, not_read, &mut each)?;
             }
         }
         Ok(())
@@ -436,6 +447,7 @@ impl Search {
     fn for_each_document(
         &self,
         path: &Path,
+        not_read: &mut Vec<NotCompared>,
         each: &mut impl FnMut(String, Option<String>, Asked) -> Result<()>,
     ) -> Result<()> {
         let options = self.source.options();
@@ -460,7 +472,7 @@ impl Search {
                     _ if failure.is_some() => {}
                     // A part of what has been asked for.
                     Err(missing @ Error::Io { .. }) if asked > 1 => {
-                        tell!("cento: {}", Explained(&missing));
+                        note_missing(&missing, not_read);
                     }
                     Err(error) => failure = Some(error.into()),
                     Ok((Document { id: name, text, .. }, origins)) => {
@@ -473,6 +485,12 @@ impl Search {
         });
         failure.map_or(Ok(()), Err)
     }
+}
+
+/// Reports a part of a query that could not be read, and notes it for the report.
+fn note_missing(missing: &Error, not_read: &mut Vec<NotCompared>) {
+    tell!("cento: {}", Explained(missing));
+    not_read.push(output::not_compared(missing));
 }
 
 fn print_human(answer: &Answer) -> io::Result<()> {
@@ -495,7 +513,7 @@ fn print_human(answer: &Answer) -> io::Result<()> {
         line!(out, "the budget was used up: there may be more or better hits")?;
     }
     if let Some(explained) = answer.explained {
-        line!(out, "together they contain {:.1} % of the query", 100.0 * explained)?;
+        line!(out, "together they contain {} of the query", cento_report::percent(explained))?;
     }
     if answer.hits.is_empty() {
         return Ok(());
@@ -511,44 +529,44 @@ fn print_human(answer: &Answer) -> io::Result<()> {
     )?;
     for hit in &answer.hits {
         let adds = hit.adds.map_or(String::new(), |adds| format!(" {adds:>8}"));
-        let similarity = &hit.similarity;
-        let share = |share| output::share(share, similarity.exact);
+        let of_texts = &hit.similarity;
+        let share = |share| output::share(share, of_texts.exact);
         line!(
             out,
             "{:>9} {:>9} {:>11} {:>8}{adds}  {}",
-            share(similarity.containment_of_query),
-            share(similarity.containment_of_hit),
-            share(similarity.resemblance),
+            share(of_texts.containment_of_query),
+            share(of_texts.containment_of_hit),
+            share(of_texts.resemblance),
             hit.overlap,
             output::named(&hit.id, hit.index.as_deref())
         )?;
         if let Some(weighted) = &hit.weighted {
             line!(
                 out,
-                "{:>9.3} {:>9.3} {:>11.3} weighted",
-                weighted.containment_of_query,
-                weighted.containment_of_hit,
-                weighted.resemblance
+                "{:>9} {:>9} {:>11} weighted",
+                similarity(weighted.containment_of_query),
+                similarity(weighted.containment_of_hit),
+                similarity(weighted.resemblance)
             )?;
         }
         if let Some(tokens) = hit.passage_tokens {
             line!(out, "{:>11} in passages", output::counted(tokens.into(), "token"))?;
         }
         if let Some(verified) = &hit.verified {
-            line!(out, "{:>11.3} by {}", verified.similarity, verified.measure)?;
+            line!(out, "{:>11} by {}", similarity(verified.similarity), verified.measure)?;
         }
         for passage in hit.passages.iter().flatten() {
             let ((a, b), (c, d)) = (passage.query, passage.hit);
             let unit = if passage.unit == Unit::Bytes { "bytes" } else { "tokens" };
             line!(
                 out,
-                "{:>13} {a}..{b} of the query{}{} are {c}..{d} of the hit{}: {}, similarity {:.3}",
+                "{:>13} {a}..{b} of the query{}{} are {c}..{d} of the hit{}: {}, similarity {}",
                 unit,
                 output::place(passage.query_page, passage.query_line),
                 output::in_page(passage.query_origin),
                 output::place(passage.page, passage.line),
-                output::counted(passage.tokens.into(), "token"),
-                passage.similarity
+                output::tokens_of(passage),
+                similarity(passage.similarity)
             )?;
         }
         if hit.passages_complete == Some(false) {

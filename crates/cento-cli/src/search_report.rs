@@ -38,7 +38,7 @@ impl Collected {
         Subject { name, text }: Subject,
         answer: &Answer,
         mut text_of: impl FnMut(&str) -> cento::Result<Option<String>>,
-        analyzer: impl FnOnce() -> cento::Result<Analyzer>,
+        analyzer: &Analyzer,
     ) -> cento::Result<()> {
         let held = |id: &str| self.text(id, &mut text_of);
         let searched = Searched::new(name, text, answer, held, analyzer)?;

@@ -56,7 +56,7 @@ impl SideBySide {
         let [left_style, right_style] = &self.styles;
         let mut lines = [Line::default(), Line::default()];
         let (left, right) = (words(left, self.column), words(right, self.column));
-        for step in compare(&left, &right) {
+        for step in compare(&left, &right, key) {
             let words = match step {
                 Step::Both(left, right) => [Some(left), Some(right)],
                 Step::Left(word) => [Some(word), None],
@@ -78,6 +78,31 @@ impl SideBySide {
             }
         }
         self.line(out, &lines[0].text, &lines[1].text)
+    }
+
+    /// Programs, line beside line, with their indentation: equal lines stay level.
+    pub fn programs(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
+        let (left, right) = (lines(left), lines(right));
+        for step in compare(&left, &right, without_white_space) {
+            let lines = match step {
+                Step::Both(left, right) => [left, right],
+                Step::Left(line) => [line, ""],
+                Step::Right(line) => ["", line],
+            };
+            let [left, right] = lines.map(|line| pieces(line, self.column));
+            for row in 0..left.len().max(right.len()).max(1) {
+                let piece = |of: &[String], style: &Style| {
+                    let piece = of.get(row).map_or("", String::as_str);
+                    match step {
+                        Step::Both(..) => piece.to_owned(),
+                        _ => style.apply_to(piece).to_string(),
+                    }
+                };
+                let [left_style, right_style] = &self.styles;
+                self.line(out, &piece(&left, left_style), &piece(&right, right_style))?;
+            }
+        }
+        Ok(())
     }
 
     fn line(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
@@ -135,20 +160,39 @@ fn words(text: &str, column: usize) -> Vec<String> {
             words.push(word);
             continue;
         }
-        let mut piece = String::new();
-        for c in word.chars() {
-            piece.push(c);
-            if measure_text_width(&piece) >= column / PIECES {
-                words.push(std::mem::take(&mut piece));
-            }
-        }
-        words.extend(Some(piece).filter(|piece| !piece.is_empty()));
+        words.extend(pieces(&word, column / PIECES));
     }
     words
 }
 
-/// The words of two texts, in the order of both.
-fn compare<'a>(left: &'a [String], right: &'a [String]) -> Vec<Step<'a>> {
+/// The lines of a program as they can be shown.
+fn lines(text: &str) -> Vec<String> {
+    let visible = |line: &str| {
+        let line = line.replace('\t', "    ");
+        line.chars().map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    };
+    text.lines().map(visible).collect()
+}
+
+/// Cuts a text into pieces of about this width.
+fn pieces(text: &str, width: usize) -> Vec<String> {
+    let (mut pieces, mut piece) = (Vec::new(), String::new());
+    for c in text.chars() {
+        piece.push(c);
+        if measure_text_width(&piece) >= width {
+            pieces.push(std::mem::take(&mut piece));
+        }
+    }
+    pieces.extend(Some(piece).filter(|piece| !piece.is_empty()));
+    pieces
+}
+
+/// The words or lines of two texts, in the order of both; those with an equal `key` are equal.
+fn compare<'a>(
+    left: &'a [String],
+    right: &'a [String],
+    key: impl Fn(&str) -> String,
+) -> Vec<Step<'a>> {
     let plain = |words: &[String]| words.iter().map(|word| key(word)).collect::<Vec<_>>();
     let deadline = Some(Instant::now() + COMPARING_MAX);
     let (a, b) = (plain(left), plain(right));
@@ -172,14 +216,30 @@ fn key(word: &str) -> String {
     if key.is_empty() { word.into() } else { key }
 }
 
+/// What makes two lines of programs equal.
+fn without_white_space(line: &str) -> String {
+    line.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn programs_are_shown_line_beside_line() {
+        let columns = SideBySide { column: 12, styles: [Style::new(), Style::new()] };
+        let mut out = Vec::new();
+        let right = "int f() {\n    return g(1);\n    more();\n}\n";
+        columns.programs(&mut out, "int f() {\n\treturn g(1);\n}", right).unwrap();
+        let expected = "int f() {    | int f() {\n    return g | \u{20}   return g\n\
+                        (1);         | (1);\n             |     more();\n}            | }\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
     fn words_of_one_text_only_are_told_from_those_of_both() {
         let (left, right) = (words("The quick, brown fox", 40), words("the very quick fox", 40));
-        let steps = compare(&left, &right);
+        let steps = compare(&left, &right, key);
         let expected = [
             Step::Both("The", "the"),
             Step::Right("very"),

@@ -5,12 +5,13 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-use super::boilerplate;
+use super::output;
 use super::terminal::tell;
 use cento::Error;
 use cento::Overlap;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::stop::Stop;
+use cento_report::NotCompared;
 use cento_source::{Item, SourceOptions};
 
 /// All files below a directory, as one document.
@@ -48,8 +49,8 @@ const FILE_PAIRS_MAX: usize = 5;
 pub struct Submissions {
     /// By their names.
     pub all: Vec<Submission>,
-    /// Files that could not be taken.
-    pub left_out: u64,
+    /// Files that could not be read, or not to their ends.
+    pub left_out: Vec<NotCompared>,
 }
 
 impl Submissions {
@@ -72,10 +73,10 @@ impl Submissions {
                     }
                     Item::Chunk(chunk) => chunk.documents(options, |document| match document {
                         Ok(document) => found.push(input, document),
-                        Err(error) => found.leave_out(&error.to_string()),
+                        Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
-                    Item::Skipped { place, why } => found.leave_out(&format!("{place}: {why}")),
-                    Item::Failed(error) => found.leave_out(&error.to_string()),
+                    Item::Skipped { place, why } => found.leave_out(NotCompared::new(place, why)),
+                    Item::Failed(error) => found.leave_out(output::not_compared(&error)),
                 }
                 ControlFlow::Continue(())
             });
@@ -91,9 +92,9 @@ impl Submissions {
         Ok(found)
     }
 
-    fn leave_out(&mut self, what: &str) {
-        tell!("cento: {what}");
-        self.left_out += 1;
+    fn leave_out(&mut self, what: NotCompared) {
+        tell!("cento: {}: {}", what.name, what.reason);
+        self.left_out.push(what);
     }
 
     fn push(&mut self, input: &Path, document: Document) {
@@ -106,40 +107,30 @@ impl Submissions {
     }
 
     /// Adds each submission to the index as a document, and notes what each of its files has that is
-    /// not in `without`.
+    /// not in `ignored`, which is ascending.
     ///
     /// # Errors
     /// When a text is too long, or the index cannot be written; [`Error::Cancelled`] after `stop`.
-    pub fn add_to(
-        &mut self,
-        index: &Index,
-        without: &[PathBuf],
-        stop: Stop<'_>,
-    ) -> cento::Result<u64> {
+    pub fn add_to(&mut self, index: &Index, ignored: &[u64], stop: Stop<'_>) -> cento::Result<()> {
         let config = index.config();
-        let mut ignored = boilerplate::keys_of(without, config)?;
-        ignored.sort_unstable();
         let mut writer = index.writer(WriterOptions::default())?;
-        let mut empty = 0;
         for submission in &mut self.all {
             let mut text = String::new();
             for file in &mut submission.files {
-                file.keys = keys_of(&file.text, config, &ignored)?;
+                file.keys = keys_of(&file.text, config, ignored)?;
                 // A word that ends a file is not that which begins the next one.
                 text.push_str(&std::mem::take(&mut file.text));
                 text.push('\n');
             }
             let document = Document::new(submission.name.clone(), text).checked()?;
             let signed = Signed::until(document, config, stop)?;
-            empty += u64::from(signed.token_count == 0);
             writer.add_signed(signed)?;
         }
-        writer.finish()?;
-        Ok(empty)
+        writer.finish()
     }
 
-    /// The pairs of files of two submissions with most in common.
-    pub fn files_of(&self, a: &str, b: &str) -> Vec<FilePair> {
+    /// The pairs of files of two submissions with most in common, and how many have something in common.
+    pub fn files_of(&self, a: &str, b: &str) -> (Vec<FilePair>, usize) {
         let files = |name: &str| {
             let found = self.all.binary_search_by(|submission| submission.name.as_str().cmp(name));
             found.map_or(&[][..], |place| &self.all[place].files[..])
@@ -155,8 +146,9 @@ impl Submissions {
         }
         // Stable: of equals the first paths.
         pairs.sort_by_key(|pair| std::cmp::Reverse(pair.overlap));
+        let total = pairs.len();
         pairs.truncate(FILE_PAIRS_MAX);
-        pairs
+        (pairs, total)
     }
 }
 

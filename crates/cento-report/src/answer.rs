@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicBool;
 
 use cento::join::pairs::PairReport;
 use cento::search::{Answer, Hit, Searcher, Subject};
-use cento::{Analyzer, Passage, Result, Tokens, Unit};
+use cento::{Analyzer, Passage, Result, Stop, Tokens, Unit};
 
 use crate::pairs::Joined;
-use crate::reuse::{Found, Place, Searched};
+use crate::reuse::{Counting, Found, Place, Searched};
 
 impl Searched {
     /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source by its
-    /// id, none if it is not stored; `analyzer` is that of the index, which is asked for if it stores no texts.
+    /// id, none if it is not stored; `analyzer` is that of the index.
     ///
     /// # Errors
     /// When a text cannot be read or analysed.
@@ -22,13 +22,13 @@ impl Searched {
         text: String,
         answer: &Answer,
         mut text_of: impl FnMut(&str) -> Result<Option<String>>,
-        analyzer: impl FnOnce() -> Result<Analyzer>,
+        analyzer: &Analyzer,
     ) -> Result<Searched> {
         let mut passages = answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
         // Without stored texts passages are ranges of tokens.
         let mut tokens = Tokens::default();
         if passages.any(|passage| passage.unit == Unit::Tokens) {
-            analyzer()?.analyze(&text, &mut tokens)?;
+            analyzer.analyze(&text, &mut tokens)?;
         }
         let mut sources = Vec::with_capacity(answer.hits.len());
         for hit in &answer.hits {
@@ -37,7 +37,9 @@ impl Searched {
             let text = if passages.is_empty() { None } else { text_of(&hit.id)? };
             sources.push(found(hit, passages, text, &tokens));
         }
-        Ok(Searched { name, text, sources, complete: answer.complete })
+        let boilerplate = answer.query.boilerplate.clone();
+        let counting = Counting { boilerplate, tokens: analyzer.program_tokens(&text)? };
+        Ok(Searched { name, text, sources, counting, complete: answer.complete })
     }
 }
 
@@ -53,7 +55,8 @@ impl Joined {
         stop: Option<&Arc<AtomicBool>>,
     ) -> Result<Joined> {
         let snapshot = searcher.snapshot();
-        let mut texts = HashMap::new();
+        let (mut texts, mut boilerplate) = (HashMap::new(), HashMap::new());
+        let wanted = stop.map_or(Stop::NEVER, |flag| Stop::on(&**flag));
         for (pair, _) in &mut pairs {
             if pair.passages.is_none() {
                 let subject = Subject::Id(pair.a.clone());
@@ -65,11 +68,14 @@ impl Joined {
                     && let Some(address) = snapshot.find(id)?
                     && let Some(text) = snapshot.document(address)?.text
                 {
+                    if let Some(named) = searcher.boilerplate() {
+                        boilerplate.insert(id.clone(), named.ranges_in(&text, wanted)?);
+                    }
                     texts.insert(id.clone(), text);
                 }
             }
         }
-        Ok(Joined { pairs, texts, ..Joined::default() })
+        Ok(Joined { pairs, texts, boilerplate, ..Joined::default() })
     }
 }
 

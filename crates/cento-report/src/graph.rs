@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use crate::number::decimals;
+
 /// Documents that pairs connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cluster {
@@ -60,7 +62,8 @@ pub fn dot(pairs: &[(&str, &str, f64)]) -> String {
         let (a, b, width) = (quoted(a), quoted(b), 1.0 + 4.0 * similarity);
         let _ = writeln!(
             text,
-            "    {a} -- {b} [label=\"{similarity:.2}\", weight={:.0}, penwidth={width:.1}];",
+            "    {a} -- {b} [label=\"{}\", weight={:.0}, penwidth={width:.1}];",
+            decimals(*similarity, 2),
             100.0 * similarity
         );
     }

@@ -12,6 +12,7 @@ mod graph;
 mod html;
 mod link;
 mod number;
+mod omission;
 mod pairs;
 mod reuse;
 mod run;
@@ -22,9 +23,12 @@ pub use excluded::{Exclusions, QUOTATION_BYTES_MAX};
 pub use graph::{Cluster, clusters, dot};
 pub use link::link;
 #[doc(hidden)]
-pub use number::{count, counted};
-pub use pairs::{Histogram, Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsReport};
-pub use reuse::{DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source};
+pub use number::{count, counted, decimals, percent, shown_of, similarity};
+pub use omission::NotCompared;
+pub use pairs::{Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsReport};
+pub use reuse::{
+    CountUnit, Counting, DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source,
+};
 pub use run::{IndexState, Run};
 pub use shares::{Ranges, Share};
 

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use cento::join::pairs::PairReport;
+use cento::join::pairwise::Histogram;
 use cento::{Similarity, Tokens, Unit};
 use serde::Serialize;
 
 use crate::graph::{Cluster, clusters};
 use crate::link::link;
+use crate::omission::NotCompared;
 use crate::reuse::Place;
 use crate::run::Run;
 
@@ -21,38 +23,31 @@ pub struct PairsReport {
     pub compared: u64,
     /// What the similarities are, for the reader.
     pub measure: String,
-    /// The pairs by similarity, if all are known and not only those that are shown.
+    /// All pairs by similarity, also those that do not meet the thresholds, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
     /// The documents of the pairs, by their numbers from 1.
     pub documents: Vec<Member>,
     /// The pairs, best first.
     pub pairs: Vec<PairEntry>,
+    /// The number of all pairs that meet the thresholds.
+    pub total: u64,
+    /// Whether there are more pairs than are shown.
+    pub more: bool,
+    /// The inputs that were not compared, or only in part.
+    pub not_compared: Vec<NotCompared>,
+    /// Documents without the field by which pairs were chosen.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub documents_without_field: u64,
     /// The documents that pairs connect.
     pub clusters: Vec<Cluster>,
+    #[serde(skip)]
+    pub(crate) limit_option: &'static str,
 }
 
-/// Pairs by similarity.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Histogram {
-    /// Pairs with a similarity from 0 to 0.1, from 0.1 to 0.2 and so on; 1 is in the last.
-    pub pairs: [u64; 10],
-    /// Pairs that have nothing in common.
-    pub none: u64,
-}
-
-impl Histogram {
-    /// Counts pairs by similarity.
-    #[must_use]
-    pub fn new(similarities: impl IntoIterator<Item = f64>, documents: u64) -> Histogram {
-        let mut counted = Histogram::default();
-        for similarity in similarities {
-            counted.pairs[((similarity * 10.0) as usize).min(9)] += 1;
-        }
-        let all = documents * documents.saturating_sub(1) / 2;
-        counted.none = all.saturating_sub(counted.pairs.iter().sum());
-        counted
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A document of a pair.
@@ -70,6 +65,9 @@ pub struct Member {
     pub tokens: u32,
     /// The number of its cluster.
     pub cluster: usize,
+    /// Where its text is boilerplate that was named, in bytes: ascending and disjoint.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<(u32, u32)>,
     #[serde(skip)]
     pub(crate) text: Option<String>,
 }
@@ -116,8 +114,18 @@ pub struct Joined {
     pub histogram: Option<Histogram>,
     /// The pairs, best first, with their similarities.
     pub pairs: Vec<(PairReport, f64)>,
+    /// The number of all pairs that meet the thresholds; these are the best of them.
+    pub total: u64,
+    /// The option that shows more of them, such as `--limit`; empty if none does.
+    pub limit_option: &'static str,
+    /// The inputs that were not compared.
+    pub not_compared: Vec<NotCompared>,
+    /// Documents without the field by which pairs were chosen.
+    pub documents_without_field: u64,
     /// The texts of their documents, as far as they are known.
     pub texts: HashMap<String, String>,
+    /// Where these are boilerplate that was named, in bytes, if any is.
+    pub boilerplate: HashMap<String, Vec<(u32, u32)>>,
 }
 
 impl PairsReport {
@@ -125,7 +133,13 @@ impl PairsReport {
     /// alone: those follow the similarity of pairs, and so tell nothing of the names.
     #[must_use]
     pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
-        let Joined { compared, measure, histogram, pairs, mut texts } = joined;
+        let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate, .. } = joined;
+        let (total, limit_option) = (joined.total.max(pairs.len() as u64), joined.limit_option);
+        let named = joined.not_compared.into_iter();
+        let not_compared = match anonymous {
+            true => (1..).zip(named).map(|(number, named)| named.numbered(number)).collect(),
+            false => named.collect(),
+        };
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut documents: Vec<Member> = Vec::new();
         for (pair, _) in &pairs {
@@ -140,7 +154,16 @@ impl PairsReport {
                     false => (id.clone(), link(id).map(str::to_owned)),
                 };
                 let text = texts.remove(id);
-                documents.push(Member { number, name, link, tokens, cluster: 0, text });
+                let boilerplate = boilerplate.remove(id).unwrap_or_default();
+                documents.push(Member {
+                    number,
+                    name,
+                    link,
+                    tokens,
+                    cluster: 0,
+                    boilerplate,
+                    text,
+                });
             }
         }
         let name = |id: &str| documents[numbers[id] - 1].name.as_str();
@@ -156,8 +179,22 @@ impl PairsReport {
             let (a, b) = (numbers[&pair.a], numbers[&pair.b]);
             entry(pair, (a, b), similarity, &documents)
         });
-        let pairs = pairs.collect();
-        PairsReport { run, compared, measure, histogram, documents, pairs, clusters }
+        let pairs: Vec<_> = pairs.collect();
+        let more = (pairs.len() as u64) < total;
+        PairsReport {
+            run,
+            compared,
+            measure,
+            histogram,
+            documents,
+            pairs,
+            total,
+            more,
+            not_compared,
+            documents_without_field: joined.documents_without_field,
+            clusters,
+            limit_option,
+        }
     }
 
     pub(crate) fn member(&self, number: usize) -> &Member {
@@ -213,8 +250,10 @@ pub(crate) mod tests {
     pub(crate) fn joined(pairs: Vec<(PairReport, f64)>) -> Joined {
         let ids = pairs.iter().flat_map(|(pair, _)| [pair.a.clone(), pair.b.clone()]);
         let texts = ids.map(|id| (id, "one two".to_owned())).collect();
-        let histogram = Some(Histogram::new(pairs.iter().map(|pair| pair.1), 5));
-        Joined { compared: 5, measure: "similarity".into(), histogram, pairs, texts }
+        let histogram = Some(Histogram { none: 6, ..Histogram::default() });
+        let total = pairs.len() as u64;
+        let joined = Joined { compared: 5, histogram, pairs, total, texts, ..Joined::default() };
+        Joined { measure: "similarity".into(), limit_option: "--limit", ..joined }
     }
 
     #[test]
@@ -238,8 +277,48 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn pairs_are_counted_by_similarity() {
-        let counted = Histogram::new([0.05, 0.1, 0.99, 1.0], 5);
-        assert_eq!(counted, Histogram { pairs: [1, 1, 0, 0, 0, 0, 0, 0, 0, 2], none: 6 });
+    fn boilerplate_of_pairs_is_grey() {
+        let mut found = joined(vec![pair("a", "b", 0.9)]);
+        found.boilerplate.insert("a".into(), vec![(0, 2), (99, 120)]);
+        let html = PairsReport::new(Run::new("pairwise"), found, false).html();
+        assert!(html.contains(r#"<span class="excluded boilerplate">on</span>"#), "{html}");
+        assert!(html.contains("of the first document, 0.0\u{a0}% of the second"), "{html}");
+    }
+
+    #[test]
+    fn a_list_that_is_cut_says_of_how_many_it_is() {
+        let cut = || Joined { total: 1180, ..joined(vec![pair("a", "b", 0.9)]) };
+        let report = PairsReport::new(Run::new("pairs"), cut(), false);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!((&json["total"], &json["more"]), (&json!(1180), &json!(true)));
+        let said = "1 of 1,180 pairs shown; --limit 1180 shows all";
+        assert!(report.html().contains(said) && report.csv().unwrap().contains(said));
+        let report = PairsReport::new(Run::new("pairs"), joined(vec![pair("a", "b", 0.9)]), false);
+        assert!(!report.more && !report.html().contains("shows all"));
+    }
+
+    #[test]
+    fn what_was_not_compared_is_named_with_its_reason_and_not_by_an_anonymous_report() {
+        let not_compared = || {
+            vec![
+                NotCompared::new("zoe/scan.pdf", "it has no text"),
+                NotCompared::new("bob.zip", "cannot open bob.zip: cut short"),
+            ]
+        };
+        let all = |anonymous| {
+            let found =
+                Joined { not_compared: not_compared(), ..joined(vec![pair("x", "y", 0.9)]) };
+            let report = PairsReport::new(Run::new("pairwise"), found, anonymous);
+            [report.html(), serde_json::to_string(&report).unwrap(), report.csv().unwrap()]
+        };
+        for form in all(false) {
+            for expected in ["zoe/scan.pdf", "it has no text", "bob.zip", "cut short"] {
+                assert!(form.contains(expected), "{expected}: {form}");
+            }
+        }
+        for form in all(true) {
+            assert!(!form.contains("zoe") && !form.contains("bob"), "{form}");
+            assert!(form.contains("Not compared 2") && form.contains("cannot open it"), "{form}");
+        }
     }
 }

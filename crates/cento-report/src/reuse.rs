@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::excluded::{self, Exclusions};
 use crate::link::link;
+use crate::omission::NotCompared;
 use crate::run::Run;
 use crate::shares::{Counted, Ranges, Share, cover};
 
@@ -19,6 +20,8 @@ pub struct ReuseReport {
     pub run: Run,
     /// The documents, in the order in which they were searched for.
     pub documents: Vec<DocumentReport>,
+    /// The inputs that were not searched for, or only in part.
+    pub not_compared: Vec<NotCompared>,
 }
 
 /// What is known of a document before its shares are computed.
@@ -30,8 +33,31 @@ pub struct Searched {
     pub text: String,
     /// The documents that it shares text with, best first.
     pub sources: Vec<Found>,
+    /// How the text is counted.
+    pub counting: Counting,
     /// Whether the search went to its end.
     pub complete: bool,
+}
+
+/// How a text is counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counting {
+    /// The bytes that are boilerplate, which do not count. The search knew them and found no passage there.
+    pub boilerplate: Vec<(u32, u32)>,
+    /// Of a program the first byte of each token: tokens count, not bytes, so comments do not, and a long string
+    /// counts as much as a short one. None of prose.
+    pub tokens: Option<Vec<u32>>,
+}
+
+/// The unit of the numbers of a report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CountUnit {
+    /// Bytes that are not white space.
+    #[default]
+    Bytes,
+    /// Tokens of a program.
+    Tokens,
 }
 
 /// A document that shares text with the one that was searched for.
@@ -59,6 +85,11 @@ pub struct Place {
     pub source: Option<(u32, u32)>,
     /// Words of the document in it.
     pub tokens: u32,
+    /// Those of them that the source has too, in this passage: edited words are not counted.
+    pub matched: u32,
+    /// The places of the matched words in the document, ascending and disjoint; empty if all are matched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched_ranges: Vec<(u32, u32)>,
     /// How alike both places are, 0 to 1.
     pub similarity: f64,
     /// The page of the document on which it begins, counted from 1, if the document has pages.
@@ -86,22 +117,37 @@ impl Place {
     /// index keeps no texts, passages are ranges of these.
     #[must_use]
     pub fn new(passage: &Passage, tokens: &Tokens) -> Place {
-        let Passage { tokens: count, similarity, query_page, query_line, .. } = *passage;
-        let (document, source) = match passage.unit {
-            Unit::Bytes => (passage.query, Some(passage.hit)),
-            Unit::Tokens => (passage.clone().in_bytes(tokens, &Tokens::default()).query, None),
+        let in_bytes;
+        let (passage, source) = match passage.unit {
+            Unit::Bytes => (passage, Some(passage.hit)),
+            Unit::Tokens => {
+                in_bytes = passage.clone().in_bytes(tokens, &Tokens::default());
+                (&in_bytes, None)
+            }
         };
+        let Passage { query: document, tokens: count, matched, similarity, .. } = *passage;
         Place {
             document,
             source,
             tokens: count,
+            matched,
+            matched_ranges: passage.matched_ranges.clone(),
             similarity,
-            page: query_page,
-            line: query_line,
+            page: passage.query_page,
+            line: passage.query_line,
             source_page: passage.page,
             source_line: passage.line,
             origin: passage.query_origin,
             source_origin: passage.origin,
+        }
+    }
+
+    /// Returns the parts of the document that the source has too: these count as reused.
+    #[must_use]
+    pub fn matched_in_document(&self) -> &[(u32, u32)] {
+        match self.matched_ranges.is_empty() {
+            true => std::slice::from_ref(&self.document),
+            false => &self.matched_ranges,
         }
     }
 }
@@ -112,9 +158,12 @@ impl Place {
 pub struct DocumentReport {
     /// What the reader knows it by.
     pub name: String,
-    /// Bytes that count: neither white space nor excluded.
-    pub bytes: u64,
-    /// The share that some source has, 0 to 1.
+    /// The number of bytes or tokens that count: not excluded, nor white space.
+    pub size: u64,
+    /// The unit of `size` and `excluded`: tokens of a program, otherwise bytes.
+    pub unit: CountUnit,
+    /// The share that some source has, 0 to 1. Only matched words of passages count: edited words within a
+    /// passage are not reused.
     pub reused: Share,
     /// The share that no source has: 1 less `reused`, or 0 of a document of which nothing counts.
     pub originality: Share,
@@ -122,7 +171,7 @@ pub struct DocumentReport {
     pub sources: Vec<Source>,
     /// Hits of the search that are no sources, because no passage of theirs counts.
     pub without_passages: u64,
-    /// Bytes of quotations and of the bibliography, if they were excluded.
+    /// The number of bytes or tokens that do not count, by reason.
     pub excluded: Excluded,
     /// Whether the search went to its end; if not, sources may be missing.
     pub complete: bool,
@@ -132,12 +181,14 @@ pub struct DocumentReport {
     pub(crate) parts: Vec<Part>,
 }
 
-/// What was left out on request, in bytes without white space.
+/// Bytes or tokens that do not count, without white space. Each is counted once, for the first reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Excluded {
-    /// In quotations.
+    /// In boilerplate that was named.
+    pub boilerplate: u64,
+    /// In quotations, if these were to be left out.
     pub quotations: u64,
-    /// In the bibliography, outside of quotations.
+    /// In the bibliography, if it was to be left out.
     pub bibliography: u64,
 }
 
@@ -164,7 +215,7 @@ pub struct Source {
     pub complete: bool,
     #[serde(skip)]
     pub(crate) text: Option<String>,
-    /// Where its passages are, in bytes that count.
+    /// Where its passages are, in bytes or tokens that count.
     #[serde(skip)]
     pub(crate) counted: Ranges,
 }
@@ -176,6 +227,8 @@ pub(crate) struct Part {
     /// The sources by their places in cover order, and of each its first passage that has the part.
     pub sources: Vec<(u32, u32)>,
     pub is_excluded: bool,
+    /// Whether it is excluded as boilerplate.
+    pub is_boilerplate: bool,
 }
 
 impl ReuseReport {
@@ -186,23 +239,33 @@ impl ReuseReport {
     pub fn new(run: Run, searched: Vec<Searched>, exclusions: Exclusions) -> Result<ReuseReport> {
         let report = |searched| DocumentReport::new(searched, exclusions);
         let documents = searched.into_iter().map(report).collect::<Result<_>>()?;
-        Ok(ReuseReport { run, documents })
+        Ok(ReuseReport { run, documents, not_compared: Vec::new() })
     }
 }
 
 impl DocumentReport {
+    /// Returns the share that no source has in thousandths: what the shown share that is reused leaves.
+    pub(crate) fn original_thousandths(&self) -> u64 {
+        if self.size == 0 { 0 } else { 1000 - self.reused.thousandths() }
+    }
+
     /// Computes the report of one document.
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.
     pub fn new(searched: Searched, exclusions: Exclusions) -> Result<DocumentReport> {
-        let Searched { name, text, sources, complete } = searched;
+        let Searched { name, text, sources, counting, complete } = searched;
         for found in &sources {
             check(&name, &text, found)?;
         }
-        let all = Counted::new(&text, &[]);
-        let (excluded, cut) = exclude(&text, &all, exclusions);
-        let counted = Counted::new(&text, cut.as_slice());
+        let count = |excluded: &[Range<u32>]| match &counting.tokens {
+            Some(starts) => Counted::of_tokens(starts, excluded),
+            None => Counted::new(&text, excluded),
+        };
+        let boilerplate = ranges(&counting.boilerplate);
+        let (excluded, cut) = exclude(&text, &count(&[]), &boilerplate, exclusions);
+        let counted = count(cut.as_slice());
+        let unit = if counting.tokens.is_some() { CountUnit::Tokens } else { CountUnit::Bytes };
         let of = u64::from(counted.total());
         let found_count = sources.len();
         let (sources, ranges): (Vec<Found>, Vec<Ranges>) = sources
@@ -231,10 +294,11 @@ impl DocumentReport {
         });
         let sources: Vec<Source> = ordered.collect();
         let reused = sources.iter().map(|source| source.share_in_report.bytes).sum();
-        let parts = parts(&text, &sources, &cut);
+        let parts = parts(&text, &sources, &cut, &boilerplate);
         Ok(DocumentReport {
             name,
-            bytes: of,
+            size: of,
+            unit,
             reused: Share { bytes: reused, of },
             originality: Share { bytes: of - reused, of },
             sources,
@@ -252,11 +316,13 @@ fn check(name: &str, text: &str, found: &Found) -> Result<()> {
     let is_in = |text: &str, (start, end): (u32, u32)| {
         start <= end && text.get(start as usize..end as usize).is_some()
     };
-    for Place { document, source, .. } in &found.passages {
+    for place in &found.passages {
         let in_source = || {
-            source.is_none_or(|place| found.text.as_deref().is_none_or(|text| is_in(text, place)))
+            let source = place.source.zip(found.text.as_deref());
+            source.is_none_or(|(place, text)| is_in(text, place))
         };
-        if !is_in(text, *document) || !in_source() {
+        let are_in = place.matched_in_document().iter().all(|&range| is_in(text, range));
+        if !is_in(text, place.document) || !are_in || !in_source() {
             let what = format!(
                 "a passage in common with {:?} is not in the text; repeat the search, for the \
                  document may have been replaced meanwhile",
@@ -268,35 +334,50 @@ fn check(name: &str, text: &str, found: &Found) -> Result<()> {
     Ok(())
 }
 
-/// What does not count.
-fn exclude(text: &str, all: &Counted, exclusions: Exclusions) -> (Excluded, Ranges) {
+/// Finds the parts that do not count, and counts their bytes or tokens.
+fn exclude(
+    text: &str,
+    all: &Counted,
+    boilerplate: &Ranges,
+    exclusions: Exclusions,
+) -> (Excluded, Ranges) {
     let quotations = match exclusions.quotations {
         true => Ranges::new(excluded::quotations(text)),
         false => Ranges::default(),
     };
     let bibliography = exclusions.bibliography.then(|| excluded::bibliography(text)).flatten();
-    let bibliography = Ranges::new(bibliography.into_iter().collect()).without(&quotations);
-    let bytes = |ranges: &Ranges| {
+    let bibliography = Ranges::new(bibliography.into_iter().collect());
+    let mut cut = Ranges::default();
+    let counts = [boilerplate.clone(), quotations, bibliography].map(|ranges| {
+        let own = ranges.without(&cut);
+        cut = cut.with(&own);
         let counted =
             |range: &Range<u32>| u64::from(all.before(range.end) - all.before(range.start));
-        ranges.as_slice().iter().map(counted).sum()
-    };
-    let excluded = Excluded { quotations: bytes(&quotations), bibliography: bytes(&bibliography) };
-    (excluded, quotations.with(&bibliography))
+        own.as_slice().iter().map(counted).sum()
+    });
+    let [boilerplate, quotations, bibliography] = counts;
+    (Excluded { boilerplate, quotations, bibliography }, cut)
 }
 
-/// The passages that count, and where they are in the bytes that count.
+fn ranges(pairs: &[(u32, u32)]) -> Ranges {
+    Ranges::new(pairs.iter().map(|&(start, end)| start..end).collect())
+}
+
+/// The passages that count, and their matched parts in bytes that count.
 fn with_counted(mut found: Found, counted: &Counted) -> (Found, Ranges) {
-    let place =
-        |passage: &Place| counted.before(passage.document.0)..counted.before(passage.document.1);
-    found.passages.retain(|passage| !place(passage).is_empty());
+    let matched = |passage: &Place| -> Vec<Range<u32>> {
+        let place = |&(start, end): &(u32, u32)| counted.before(start)..counted.before(end);
+        let ranges = passage.matched_in_document().iter().map(place);
+        ranges.filter(|range| !range.is_empty()).collect()
+    };
+    found.passages.retain(|passage| !matched(passage).is_empty());
     found.passages.sort_by_key(|passage| (passage.document, passage.source));
-    let ranges = Ranges::new(found.passages.iter().map(place).collect());
+    let ranges = Ranges::new(found.passages.iter().flat_map(matched).collect());
     (found, ranges)
 }
 
 /// Cuts the text where the sources that have it change, and where a passage begins.
-fn parts(text: &str, sources: &[Source], cut: &Ranges) -> Vec<Part> {
+fn parts(text: &str, sources: &[Source], cut: &Ranges, boilerplate: &Ranges) -> Vec<Part> {
     // Of each passage its begin and its end: the place, whether it begins, the source, the passage.
     let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
     for (source, of) in (0..).zip(sources) {
@@ -307,8 +388,10 @@ fn parts(text: &str, sources: &[Source], cut: &Ranges) -> Vec<Part> {
     }
     events.sort_unstable();
     let mut borders: Vec<u32> = events.iter().map(|event| event.0).collect();
-    borders.extend(cut.as_slice().iter().flat_map(|range| [range.start, range.end]));
+    let grey = cut.as_slice().iter().chain(boilerplate.as_slice());
+    borders.extend(grey.flat_map(|range| [range.start, range.end]));
     borders.extend([0, text.len() as u32]);
+    borders.retain(|&border| border as usize <= text.len());
     borders.sort_unstable();
     borders.dedup();
     let mut events = events.into_iter().peekable();
@@ -322,150 +405,19 @@ fn parts(text: &str, sources: &[Source], cut: &Ranges) -> Vec<Part> {
                 false => open.retain(|&found| found != (source, passage)),
             }
         }
-        let at = cut.as_slice().partition_point(|range| range.end <= border[0]);
-        let is_excluded = cut.as_slice().get(at).is_some_and(|range| range.start <= border[0]);
+        let is_in = |ranges: &Ranges| {
+            let at = ranges.as_slice().partition_point(|range| range.end <= border[0]);
+            ranges.as_slice().get(at).is_some_and(|range| range.start <= border[0])
+        };
+        let (is_excluded, is_boilerplate) = (is_in(cut), is_in(boilerplate));
         let mut sources = if is_excluded { Vec::new() } else { open.clone() };
         sources.sort_unstable();
         sources.dedup_by_key(|found| found.0);
-        parts.push(Part { range: border[0]..border[1], sources, is_excluded });
+        let range = border[0]..border[1];
+        parts.push(Part { range, sources, is_excluded, is_boilerplate });
     }
     parts
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> Found {
-        let place = |&(start, end): &(u32, u32)| Place {
-            document: (start, end),
-            source: Some((0, end - start)),
-            tokens: end - start,
-            similarity: 1.0,
-            page: Some(2),
-            line: None,
-            source_page: None,
-            source_line: Some(12),
-            origin: None,
-            source_origin: None,
-        };
-        Found {
-            id: id.into(),
-            meta: Map::new(),
-            text: Some("x".repeat(100)),
-            passages: places.iter().map(place).collect(),
-            complete: true,
-        }
-    }
-
-    pub(crate) fn report(text: &str, sources: Vec<Found>, by: Exclusions) -> DocumentReport {
-        let searched =
-            Searched { name: "essay".into(), text: text.into(), sources, complete: true };
-        DocumentReport::new(searched, by).unwrap()
-    }
-
-    #[test]
-    fn shares_in_report_add_up_and_shares_in_text_may_overlap() {
-        let text = "aaaaaaaaaa bbbbbbbbbb";
-        let sources = vec![found("one", &[(0, 8)]), found("two", &[(5, 21)]), found("none", &[])];
-        let report = report(text, sources, Exclusions::default());
-        let shown = |source: &Source| {
-            let shares = [source.share_in_report, source.share_in_text];
-            (source.number, source.id.clone(), shares.map(Share::thousandths))
-        };
-        assert_eq!(
-            report.sources.iter().map(shown).collect::<Vec<_>>(),
-            [(1, "two".into(), [750, 750]), (2, "one".into(), [250, 400]),]
-        );
-        assert_eq!((report.reused.thousandths(), report.originality.thousandths()), (1000, 0));
-        assert_eq!((report.bytes, report.without_passages), (20, 1));
-        let json = serde_json::to_value(&report).unwrap();
-        assert_eq!(json["sources"][1]["share_in_text"], 0.4);
-        assert_eq!(json.get("text"), None);
-    }
-
-    #[test]
-    fn what_is_excluded_neither_counts_nor_is_reused() {
-        let text = "aaaa \"bbbb\" cccc";
-        let sources = || vec![found("quoted", &[(6, 10)]), found("both", &[(0, 11)])];
-        let all = report(text, sources(), Exclusions::default());
-        assert_eq!((all.bytes, all.reused.bytes, all.sources.len()), (14, 10, 2));
-        let by = Exclusions { quotations: true, bibliography: false };
-        let less = report(text, sources(), by);
-        assert_eq!((less.bytes, less.reused.bytes, less.excluded.quotations), (8, 4, 6));
-        assert_eq!((less.sources.len(), less.without_passages), (1, 1));
-    }
-
-    #[test]
-    fn a_passage_beyond_its_text_is_an_error() {
-        let searched = |text: &str, place| Searched {
-            name: "essay".into(),
-            text: text.into(),
-            sources: vec![found("source", &[place])],
-            complete: true,
-        };
-        for (text, place) in [("short", (0, 6)), ("\u{e9}", (1, 2))] {
-            assert!(DocumentReport::new(searched(text, place), Exclusions::default()).is_err());
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn shares_are_those_of_painted_bytes(
-            text in "[a \"\n\u{e9}]{1,60}",
-            places in prop::collection::vec((0..5usize, 0..60usize, 0..30usize), 0..12),
-            quotations in any::<bool>(),
-        ) {
-            let starts: Vec<usize> = text.char_indices().map(|c| c.0).chain([text.len()]).collect();
-            let at = |n: usize| starts[n.min(starts.len() - 1)] as u32;
-            let mut passages: Vec<Vec<(u32, u32)>> = vec![Vec::new(); 5];
-            for (source, start, len) in places {
-                passages[source].push((at(start), at(start + len)));
-            }
-            let sources = (0..5).map(|n| found(&n.to_string(), &passages[n])).collect();
-            let by = Exclusions { quotations, bibliography: false };
-            let report = report(&text, sources, by);
-            let cut = if quotations { excluded::quotations(&text) } else { Vec::new() };
-            let counts: Vec<bool> = text
-                .char_indices()
-                .flat_map(|(at, c)| {
-                    let is_cut = cut.iter().any(|range| range.contains(&(at as u32)));
-                    std::iter::repeat_n(!is_cut && !c.is_whitespace(), c.len_utf8())
-                })
-                .collect();
-            let has = |source: &Source, byte: usize| {
-                let places = &passages[source.id.parse::<usize>().unwrap()];
-                counts[byte] && places.iter().any(|p| (p.0 as usize..p.1 as usize).contains(&byte))
-            };
-            let mut owned = vec![false; text.len()];
-            for source in &report.sources {
-                let mine = (0..text.len()).filter(|&byte| has(source, byte));
-                prop_assert_eq!(source.share_in_text.bytes, mine.clone().count() as u64);
-                let first = mine.filter(|&byte| !owned[byte]).collect::<Vec<_>>();
-                prop_assert_eq!(source.share_in_report.bytes, first.len() as u64);
-                first.into_iter().for_each(|byte| owned[byte] = true);
-            }
-            let total = counts.iter().filter(|&&counts| counts).count() as u64;
-            let reused = owned.iter().filter(|&&owned| owned).count() as u64;
-            prop_assert_eq!((report.reused.bytes, report.reused.of), (reused, total));
-            // The parts are the text, and each names the sources that have it.
-            let mut end = 0;
-            for part in &report.parts {
-                prop_assert_eq!(part.range.start, end);
-                end = part.range.end;
-                let bytes = part.range.start as usize..end as usize;
-                for byte in bytes.filter(|&byte| counts[byte]) {
-                    let having: Vec<u32> = (0..report.sources.len())
-                        .filter(|&n| has(&report.sources[n], byte))
-                        .map(|n| n as u32)
-                        .collect();
-                    let named: Vec<u32> = part.sources.iter().map(|found| found.0).collect();
-                    prop_assert_eq!(having, named);
-                }
-            }
-            prop_assert_eq!(end as usize, text.len());
-        }
-    }
-}
+pub(crate) mod tests;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cento::Analyzer;
 use serde::Serialize;
 
 /// How the numbers of a report came about: its foot.
@@ -17,6 +18,9 @@ pub struct Run {
     /// The index that was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexState>,
+    /// Whether the documents are programs, which are shown line by line.
+    #[serde(skip)]
+    pub is_code: bool,
     /// When it was made, as the reader is to see it; the caller knows the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
@@ -41,6 +45,12 @@ impl Run {
     #[must_use]
     pub fn new(action: impl Into<String>) -> Run {
         Run { action: action.into(), version: env!("CARGO_PKG_VERSION"), ..Run::default() }
+    }
+
+    /// Notes how documents were analysed, which decides how they are shown.
+    #[must_use]
+    pub fn analyzed_by(self, analyzer: &Analyzer) -> Run {
+        Run { is_code: analyzer.spec().name() == "code", ..self }
     }
 
     /// Adds an option.

@@ -1,6 +1,6 @@
 //! How much of a text do its sources account for?
 //!
-//! What counts is the bytes of a text that are neither white space nor excluded. Sources are put in
+//! The bytes of a text count that are neither white space nor excluded; of a program its tokens. Sources are put in
 //! cover order: always the one that has most of what no source before it has (the greedy cover).
 
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-/// A part of a whole, both in bytes that count.
+/// A part of a whole, both in bytes or tokens that count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
     /// Bytes of the part.
@@ -19,14 +19,17 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns it in thousandths, rounded half up; 0 of an empty whole.
+    /// Returns it in thousandths, rounded half up; 0 of an empty whole. Only all is 1000, and only
+    /// nothing 0, as of all numbers that are shown.
     ///
     /// The script of the page rounds in the same way, so that its numbers are those of the file.
     #[must_use]
     pub fn thousandths(self) -> u64 {
         match self.of {
             0 => 0,
-            of => (self.bytes * 1000 + of / 2) / of,
+            _ if self.bytes == 0 => 0,
+            of if self.bytes >= of => 1000,
+            of => ((self.bytes * 1000 + of / 2) / of).clamp(1, 999),
         }
     }
 
@@ -54,6 +57,8 @@ pub struct Counted {
     /// Bytes that count.
     total: u32,
     len: u32,
+    /// Of a program the first byte of each token that counts, ascending; these are counted instead.
+    tokens: Option<Vec<u32>>,
 }
 
 impl Counted {
@@ -61,7 +66,7 @@ impl Counted {
     #[must_use]
     pub fn new(text: &str, excluded: &[Range<u32>]) -> Counted {
         let len = text.len() as u32;
-        let mut counted = Counted { gaps: Vec::new(), total: 0, len };
+        let mut counted = Counted { gaps: Vec::new(), total: 0, len, tokens: None };
         let mut excluded = excluded.iter().peekable();
         let mut at = 0;
         for (place, c) in text.char_indices() {
@@ -84,15 +89,29 @@ impl Counted {
         counted
     }
 
-    /// Returns the number of bytes that count.
+    /// Counts the tokens that begin at these ascending places, outside of `excluded`, which is ascending and disjoint.
+    #[must_use]
+    pub fn of_tokens(starts: &[u32], excluded: &[Range<u32>]) -> Counted {
+        let is_excluded = |start: u32| {
+            let at = excluded.partition_point(|range| range.end <= start);
+            excluded.get(at).is_some_and(|range| range.start <= start)
+        };
+        let tokens: Vec<u32> = starts.iter().copied().filter(|&at| !is_excluded(at)).collect();
+        Counted { total: tokens.len() as u32, tokens: Some(tokens), ..Counted::default() }
+    }
+
+    /// Returns the number of bytes or tokens that count.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.total
     }
 
-    /// Returns the number of bytes that count before this one.
+    /// Returns the number of bytes or tokens that count before this byte.
     #[must_use]
     pub fn before(&self, offset: u32) -> u32 {
+        if let Some(tokens) = &self.tokens {
+            return tokens.partition_point(|&start| start < offset) as u32;
+        }
         let offset = offset.min(self.len);
         let after = self.gaps.partition_point(|(gap, _)| gap.start < offset);
         match after.checked_sub(1).map(|last| &self.gaps[last]) {
@@ -215,13 +234,22 @@ mod tests {
     }
 
     #[test]
+    fn tokens_of_a_program_count_alike() {
+        let counted = Counted::of_tokens(&[0, 4, 9, 30], &[4..6, 20..30]);
+        assert_eq!(counted.total(), 3);
+        let before: Vec<u32> = [0, 1, 5, 9, 10, 30, 31, 99].map(|at| counted.before(at)).into();
+        assert_eq!(before, [0, 1, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
     fn a_share_is_rounded_half_up() {
         let check = |bytes, of, expected| {
             assert_eq!(Share { bytes, of }.thousandths(), expected, "{bytes} of {of}");
         };
         check(0, 0, 0);
         check(1, 2000, 1);
-        check(1, 2001, 0);
+        check(1, 2001, 1);
+        check(1999, 2000, 999);
         check(2, 3, 667);
         check(7, 7, 1000);
     }

@@ -3,8 +3,16 @@
 use cento::{Error, Result};
 use csv::Writer;
 
+use crate::number::{decimals, shown_of};
+use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
-use crate::reuse::ReuseReport;
+use crate::reuse::{CountUnit, ReuseReport};
+
+/// The note of a document whose search did not go to its end.
+const CUT_SHORT: &str = "the search was cut short: sources may be missing";
+
+/// The note of a pair of programs whose numbers prove nothing.
+const TOO_SHORT: &str = "too short to tell";
 
 /// A cell with text from outside. A spreadsheet would run one that begins like a formula.
 fn cell(text: &str) -> String {
@@ -15,12 +23,25 @@ fn cell(text: &str) -> String {
 }
 
 fn share(share: f64) -> String {
-    format!("{share:.4}")
+    decimals(share, 4)
+}
+
+/// A row for something that is in no number: a name, and at its end a note.
+fn noted(name: &str, note: String, columns: usize) -> Vec<String> {
+    let mut row = vec![String::new(); columns];
+    row[0] = cell(name);
+    row[columns - 1] = note;
+    row
+}
+
+fn not_compared(NotCompared { name, reason }: &NotCompared, columns: usize) -> Vec<String> {
+    noted(name, format!("not compared: {reason}"), columns)
 }
 
 impl ReuseReport {
-    /// Writes the numbers as csv, one line a source, and one for a document without any. An id that a
-    /// spreadsheet would take for a formula begins with `'`.
+    /// Writes the numbers as csv, one line a source, and one for a document without any; then one for
+    /// each input that was not searched for, with the reason as its note. An id that a spreadsheet would take for a
+    /// formula begins with `'`.
     ///
     /// # Errors
     /// None that is known: the lines are written to memory.
@@ -33,7 +54,8 @@ impl ReuseReport {
     fn rows(&self) -> impl Iterator<Item = Vec<String>> {
         let head = [
             "document",
-            "bytes",
+            "size",
+            "unit",
             "reused",
             "originality",
             "number",
@@ -41,14 +63,17 @@ impl ReuseReport {
             "share_in_report",
             "share_in_text",
             "passages",
+            "note",
         ];
         let rows = self.documents.iter().flat_map(move |document| {
             let of_document = [
                 cell(&document.name),
-                document.bytes.to_string(),
+                document.size.to_string(),
+                if document.unit == CountUnit::Tokens { "tokens" } else { "bytes" }.into(),
                 share(document.reused.ratio()),
                 share(document.originality.ratio()),
             ];
+            let note = if document.complete { "" } else { CUT_SHORT };
             let mut rows: Vec<Vec<String>> = document
                 .sources
                 .iter()
@@ -59,23 +84,27 @@ impl ReuseReport {
                         share(source.share_in_report.ratio()),
                         share(source.share_in_text.ratio()),
                         source.passages.len().to_string(),
+                        note.to_owned(),
                     ];
                     of_document.iter().cloned().chain(of_source).collect()
                 })
                 .collect();
             if rows.is_empty() {
-                let none = std::iter::repeat_n(String::new(), head.len() - of_document.len());
-                rows.push(of_document.into_iter().chain(none).collect());
+                let none = std::iter::repeat_n(String::new(), head.len() - of_document.len() - 1);
+                let note = std::iter::once(note.to_owned());
+                rows.push(of_document.into_iter().chain(none).chain(note).collect());
             }
             rows
         });
-        std::iter::once(head.map(str::to_owned).to_vec()).chain(rows)
+        let missing = self.not_compared.iter().map(move |one| not_compared(one, head.len()));
+        std::iter::once(head.map(str::to_owned).to_vec()).chain(rows).chain(missing)
     }
 }
 
 impl PairsReport {
-    /// Writes the numbers as csv, one line a pair. A name that a spreadsheet would take for a formula
-    /// begins with `'`.
+    /// Writes the numbers as csv, one line a pair; then one for each input that was not compared, with the
+    /// reason as its note, and one with the number of all pairs if the list was cut. A name that a spreadsheet would
+    /// take for a formula begins with `'`.
     ///
     /// # Errors
     /// None that is known: the lines are written to memory.
@@ -94,8 +123,9 @@ impl PairsReport {
             "margin",
             "passages",
             "cluster",
+            "note",
         ];
-        let mut rows = self.pairs.iter().map(|pair| {
+        let rows = self.pairs.iter().map(|pair| {
             let (a, b) = (self.member(pair.a), self.member(pair.b));
             [
                 cell(&a.name),
@@ -107,11 +137,18 @@ impl PairsReport {
                 pair.overlap.to_string(),
                 a.tokens.to_string(),
                 b.tokens.to_string(),
-                pair.margin.map_or(String::new(), share),
+                pair.margin.map_or(String::new(), |margin| format!("{margin:.4}")),
                 pair.passages.len().to_string(),
                 a.cluster.to_string(),
+                if pair.too_short == Some(true) { TOO_SHORT.into() } else { String::new() },
             ]
+            .to_vec()
         });
+        let missing = self.not_compared.iter().map(|one| not_compared(one, head.len()));
+        let (shown, total) = (self.pairs.len() as u64, self.total);
+        let cut = shown_of(shown, total, "pairs", self.limit_option);
+        let cut = cut.into_iter().map(|said| noted("", said, head.len()));
+        let mut rows = rows.chain(missing).chain(cut);
         let written =
             out.write_record(head).and_then(|()| rows.try_for_each(|row| out.write_record(row)));
         finished(out, written)
@@ -138,17 +175,23 @@ mod tests {
         let sources = vec![found("=1+1", &[(0, 4)]), found("a,\"b", &[(2, 6)])];
         let mut documents = vec![report("aaaa bbbb", sources, Exclusions::default())];
         documents.push(report("cc", Vec::new(), Exclusions::default()));
-        let report = ReuseReport { run: Run::new("search"), documents };
+        let not_compared = vec![NotCompared::new("=scan.pdf", "it has no text")];
+        let report = ReuseReport { run: Run::new("search"), documents, not_compared };
         assert_eq!(
             report.csv().unwrap(),
-            "document,bytes,reused,originality,number,source,share_in_report,share_in_text,passages\n\
-             essay,8,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1\n\
-             essay,8,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1\n\
-             essay,2,0.0000,1.0000,,,,,\n"
+            "document,size,unit,reused,originality,number,source,share_in_report,share_in_text,passages,\
+             note\n\
+             essay,8,bytes,0.6250,0.3750,1,'=1+1,0.5000,0.5000,1,\n\
+             essay,8,bytes,0.6250,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1,\n\
+             essay,2,bytes,0.0000,1.0000,,,,,,\n\
+             '=scan.pdf,,,,,,,,,,not compared: it has no text\n"
         );
         let pairs =
             PairsReport::new(Run::new("pairwise"), joined(vec![pair("@a", "b", 0.5)]), false);
         let table = pairs.csv().unwrap();
-        assert_eq!(table.lines().nth(1).unwrap(), "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,1,1");
+        assert_eq!(
+            table.lines().nth(1).unwrap(),
+            "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,1,1,"
+        );
     }
 }

@@ -18,14 +18,15 @@ use cento::{Error, Result};
 /// Shorter texts take at most what is not reserved.
 const TEXT_BYTES_MIN: usize = 8 << 10;
 
-/// Takes what it takes to search for these texts, waiting for as long as the request is wanted.
+/// Reserves the memory to search for `texts`, the first, without boilerplate, the second; waits for as long as the
+/// request is wanted.
 ///
 /// # Errors
 /// [`Error::Memory`] when there is never that much, [`Error::Cancelled`] after `stop`.
-pub fn for_searches<'a>(
+pub fn for_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
-    texts: impl IntoIterator<Item = &'a str>,
+    texts: (&[&str], &[&str]),
     stop: &AtomicBool,
 ) -> Result<Option<Permit>> {
     let bytes = of_searches(budget, config, texts, stop)?;
@@ -46,8 +47,7 @@ pub fn for_pairs(
     stop: &AtomicBool,
 ) -> Result<(Option<Permit>, usize)> {
     let mut threads = cento::available_threads();
-    let texts = documents.iter().chain(boilerplate).copied();
-    let mut bytes = of_searches(budget, config, texts, stop)?;
+    let mut bytes = of_searches(budget, config, (documents, boilerplate), stop)?;
     let text_bytes: usize = documents.iter().map(|text| text.len()).sum();
     if finds_passages && text_bytes > TEXT_BYTES_MIN {
         let pair = of_largest_pair(budget, config, documents, stop)?;
@@ -79,24 +79,35 @@ fn of_largest_pair(
     Ok(of_passages(first, second).saturating_add(texts))
 }
 
-/// What it takes to search for these texts.
-fn of_searches<'a>(
+/// The memory, in bytes, of a token of boilerplate: hash and place while the text is read, and a run in two sets
+/// that may have just doubled.
+const BOILERPLATE_TOKEN_BYTES: usize = 16 + 2 * 40;
+
+/// The memory, in bytes, to search for these texts without boilerplate, the second.
+fn of_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
-    texts: impl IntoIterator<Item = &'a str>,
+    (texts, boilerplate): (&[&str], &[&str]),
     stop: &AtomicBool,
 ) -> Result<usize> {
     let mut text_bytes = 0;
-    let texts: Vec<&str> = texts
-        .into_iter()
-        .filter(|text| {
-            text_bytes += text.len();
-            text_bytes > TEXT_BYTES_MIN
-        })
-        .collect();
-    let costs = costs_of(budget, config, &texts, stop)?;
-    let bytes = costs.iter().map(|cost| of_search(&cost.signature).saturating_add(cost.scratch));
-    Ok(bytes.fold(0, usize::saturating_add))
+    let mut of = |texts: &[&str], token_bytes: usize| -> Result<usize> {
+        let texts: Vec<&str> = texts
+            .iter()
+            .copied()
+            .filter(|text| {
+                text_bytes += text.len();
+                text_bytes > TEXT_BYTES_MIN
+            })
+            .collect();
+        let costs = costs_of(budget, config, &texts, stop)?;
+        let bytes = costs.iter().map(|Cost { signature, scratch }| {
+            let tokens = (signature.tokens as usize).saturating_mul(token_bytes);
+            of_search(signature).saturating_add(*scratch).saturating_add(tokens)
+        });
+        Ok(bytes.fold(0, usize::saturating_add))
+    };
+    Ok(of(texts, 0)?.saturating_add(of(boilerplate, BOILERPLATE_TOKEN_BYTES)?))
 }
 
 /// The most that a report takes: texts of its sources, what is computed of them, and the file.
@@ -141,20 +152,6 @@ pub fn for_comparison(
 pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<QueryMemory> {
     let own_bytes = own.map_or(0, Permit::bytes);
     Some(QueryMemory { budget: budget.clone(), own_bytes })
-}
-
-/// The keys of these texts, whose tokens are not held.
-///
-/// # Errors
-/// When a text is too large to be analysed; [`Error::Cancelled`] after `stop`.
-pub fn keys_of(config: &Config, texts: &[String], stop: Stop<'_>) -> Result<Vec<u64>> {
-    let (mut keys, mut part) = (Vec::new(), Vec::new());
-    for text in texts {
-        let signed = config.sign_within(text, usize::MAX, &mut part, stop)?;
-        let signature = signed.fingerprints.expect("nothing is too large");
-        keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
-    }
-    Ok(keys)
 }
 
 /// What it takes to sign a text, and, for a while, to analyse it.

@@ -80,6 +80,8 @@ pub enum Event<'a> {
     Failed(&'a Error),
     /// The document with this id has no token.
     Empty(&'a str),
+    /// The document with this id took the place of another version, or of another document of the run.
+    Replaced(&'a str),
     /// Documents have been taken; the numbers so far.
     Progress(&'a AddReport),
 }
@@ -151,9 +153,13 @@ pub fn add(
             on_event(Event::Empty(&signed.document.id));
         }
         report.bytes += text_bytes as u64;
+        let id = signed.document.id.clone();
         match writer.add_signed(signed)? {
             Outcome::Added => report.added += 1,
-            Outcome::Replaced => report.replaced += 1,
+            Outcome::Replaced => {
+                report.replaced += 1;
+                on_event(Event::Replaced(&id));
+            }
             Outcome::Unchanged => report.unchanged += 1,
         }
         if options.commit_every.is_some_and(|every| writer.uncommitted() >= every) {

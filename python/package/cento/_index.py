@@ -393,7 +393,7 @@ class Index:
             against: Another index with the same scheme and analyzer: pairs of a document of this
                 one and one of that.
             min_containment: The least share of either document that the other has, 0 to 1. Without
-                any threshold it is 0.1.
+                a threshold of any kind it is 0.1.
             min_resemblance: The least resemblance of the texts, 0 to 1.
             min_weighted_containment: The least share of the weight of fingerprints, of
                 which rare ones have more.
@@ -402,8 +402,10 @@ class Index:
             rank: Give the best pairs first, by the overlap, the weighted resemblance or the tokens
                 in passages; all are found before the first is given.
             limit: The number of pairs, at most, with ``rank``.
-            within: Only pairs with the same value of this field of meta.
-            across: Only pairs with different values of it.
+            within: Only pairs with the same value of this field of meta. It is an error if no
+                document has the field, and a warning says how many do not.
+            across: Only pairs with different values of it, as ``within``. A document without the
+                field is of no series, and in pairs with all others.
             weighted: Give the measures weighted by rarity.
             relative: Give the margin of each pair.
             min_margin: The least margin, -1 to 1.

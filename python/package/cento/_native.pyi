@@ -10,7 +10,9 @@ _Path = str | os.PathLike[str]
 _Signed = tuple[str, str, str | None, int, list[tuple[int, int]]]
 _Info = tuple[str | None, int, int, int, float | None, bool, int]
 _Unit = Literal["characters", "bytes", "tokens"]
-_Passage = tuple[tuple[int, int], tuple[int, int], int, float, _Unit]
+_Passage = tuple[
+    tuple[int, int], tuple[int, int], int, int, float, _Unit, tuple[tuple[int, int], ...]
+]
 _Hit = tuple[
     str,
     int,
@@ -166,7 +168,7 @@ def compare(
     min_passage: int,
     as_bytes: bool,
 ) -> tuple[str, str]: ...
-def comparison_page(a: str, b: str, line: str) -> str: ...
+def comparison_page(a: str, b: str, line: str, analyzer: str) -> str: ...
 def join(path: _Path, shards: list[_Path], on_conflict: str, remove: bool) -> str: ...
 def sign(text: str, scheme: str, analyzer: str, frequencies: _Path | None) -> _Signed: ...
 def families(kind: str) -> list[dict[str, Any]]: ...

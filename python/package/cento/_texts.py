@@ -56,7 +56,7 @@ def compare(
         SpecError: A scheme, an analyzer or a measure cannot be used.
     """
     shown, line = _native.compare(a, b, scheme, analyzer, list(measures), min_passage, bytes)
-    return comparison_of(shown, line, a, b, bytes)
+    return comparison_of(shown, line, (a, b), analyzer, bytes)
 
 
 def sign(

@@ -67,11 +67,16 @@ class Passage(_Shown):
     """Where it stands in the hit, or the second text."""
     tokens: int
     """The tokens of the query in it."""
+    matched: int
+    """How many of these stand in the hit too, within its range: in the same order where the passage was
+    copied; where it was rewritten, the words that both have."""
     similarity: float
     """How alike the two places are, 0 to 1: common tokens over their mean number."""
     unit: Unit
     """What the ranges, which are half-open, count: code points, which index a ``str``; UTF-8 bytes
     if they were asked for; tokens if the index stores no text or the query has none."""
+    matched_ranges: tuple[tuple[int, int], ...] = ()
+    """Where the matched tokens stand in the query; empty if they are all of the passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +138,10 @@ def _passages(found: list[dict[str, Any]] | None, is_bytes: bool) -> tuple[Passa
             query=(passage["query"][0], passage["query"][1]),
             hit=(passage["hit"][0], passage["hit"][1]),
             tokens=passage["tokens"],
+            matched=passage["matched"],
             similarity=passage["similarity"],
             unit=unit(passage),
+            matched_ranges=tuple((a, b) for a, b in passage.get("matched_ranges", ())),
         )
         for passage in found or ()
     )
@@ -540,6 +547,7 @@ class Comparison:
     """Whether these are all."""
     _json: str = field(default="", repr=False, compare=False)
     _texts: tuple[str, str] = field(default=("", ""), repr=False, compare=False)
+    _analyzer: str = field(default="words", repr=False, compare=False)
 
     def to_json(self) -> str:
         """The comparison as the service writes it, with offsets in bytes."""
@@ -554,11 +562,15 @@ class Comparison:
         }
         rows: list[list[object]] = [[name, value] for name, value in measures.items()]
         caption = f"{self.overlap} fingerprints and {len(self.passages)} passages in common"
-        page = _native.comparison_page(*self._texts, self._json) if self.passages else None
+        page = None
+        if self.passages:
+            page = _native.comparison_page(*self._texts, self._json, self._analyzer)
         return _table(["measure", ""], rows, caption) + _framed(page)
 
 
-def comparison_of(shown: str, line: str, a: str, b: str, is_bytes: bool) -> Comparison:
+def comparison_of(
+    shown: str, line: str, texts: tuple[str, str], analyzer: str, is_bytes: bool
+) -> Comparison:
     found: dict[str, Any] = json.loads(shown)
     return Comparison(
         overlap=found["overlap"],
@@ -571,7 +583,8 @@ def comparison_of(shown: str, line: str, a: str, b: str, is_bytes: bool) -> Comp
         passages=_passages(found["passages"], is_bytes),
         complete=found["complete"],
         _json=line,
-        _texts=(a, b),
+        _texts=texts,
+        _analyzer=analyzer,
     )
 
 

@@ -29,6 +29,8 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
             Some((last, is_joined)) if last.adjoins(&part) => {
                 last.passage.query = hull(&last.passage.query, &part.passage.query);
                 last.passage.hit = hull(&last.passage.hit, &part.passage.hit);
+                // Which tokens both have is yet to be found, as the similarity is.
+                last.passage.matched.clear();
                 last.is_copied = false;
                 *is_joined = true;
             }
@@ -63,7 +65,12 @@ mod tests {
         expected: &[(Range<usize>, Range<usize>)],
     ) {
         let part = |(query, hit, is_copied): &(Range<usize>, Range<usize>, bool)| Part {
-            passage: Aligned { query: query.clone(), hit: hit.clone(), similarity: 1.0 },
+            passage: Aligned {
+                query: query.clone(),
+                hit: hit.clone(),
+                similarity: 1.0,
+                matched: Vec::new(),
+            },
             is_copied: *is_copied,
         };
         let found = joined(parts.iter().map(part).collect());

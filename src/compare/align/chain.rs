@@ -5,10 +5,11 @@
 //! edited; its bound grows with what has been matched, so that a word in common after a long gap
 //! does not make a passage of two phrases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::hash::BuildKeyHasher;
 use crate::stop::Steps;
 
 /// A piece of both texts.
@@ -31,6 +32,8 @@ pub struct Chain {
     pub hit: Range<usize>,
     /// The places of the query in matches.
     pub matched: usize,
+    /// The last match of it, by its place among all.
+    pub last: u32,
 }
 
 impl Chain {
@@ -39,6 +42,90 @@ impl Chain {
     pub fn density(&self) -> f64 {
         self.matched as f64 / self.query.len().max(self.hit.len()) as f64
     }
+}
+
+/// Chains, and the matches that each is made of.
+#[derive(Debug)]
+pub struct Chained {
+    /// The chains.
+    pub chains: Vec<Chain>,
+    /// For each match that before it in its chain; [`FIRST`] if there is none.
+    previous: Vec<u32>,
+}
+
+impl Chained {
+    /// Chains of matches at one distance in both texts of which the second follows the first: that is what `are_next`
+    /// says of two places of the query, or the first reaches to the second.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
+    pub fn unbroken(
+        matches: &[Match],
+        are_next: &dyn Fn(usize, usize) -> bool,
+        steps: &mut Steps<'_>,
+    ) -> Result<Chained> {
+        let mut chains: Vec<Chain> = Vec::new();
+        let mut previous = vec![FIRST; matches.len()];
+        // The last chain at each distance.
+        let mut last: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
+        for (at, found) in (0u32..).zip(matches) {
+            if !steps.take(UNBROKEN_STEPS)? {
+                break;
+            }
+            let (query, hit) =
+                (found.query..found.query + found.len, found.hit..found.hit + found.len);
+            let distance = (found.query as u64).wrapping_sub(found.hit as u64);
+            let open = last.get(&distance).map(|&chain| (chain, chains[chain].last));
+            let follows = |&(chain, before): &(usize, u32)| {
+                chains[chain].query.end >= query.start
+                    || are_next(matches[before as usize].query, query.start)
+            };
+            if let Some((chain, before)) = open.filter(follows) {
+                let chain = &mut chains[chain];
+                chain.matched += query.end.saturating_sub(chain.query.end.max(query.start));
+                chain.query.end = chain.query.end.max(query.end);
+                chain.hit.end = chain.hit.end.max(hit.end);
+                (previous[at as usize], chain.last) = (before, at);
+                continue;
+            }
+            last.insert(distance, chains.len());
+            chains.push(Chain { query, hit, matched: found.len, last: at });
+        }
+        Ok(Chained { chains, previous })
+    }
+}
+
+/// What it takes to find the chain that a match continues.
+const UNBROKEN_STEPS: u64 = 32;
+
+/// Before the first match of a chain there is none. There are fewer matches than that.
+const FIRST: u32 = u32::MAX;
+
+impl Chained {
+    /// What each match of a chain adds to those before it: parts of both texts that are equal and, in either text,
+    /// follow each other. `matches` are those that were chained.
+    pub fn parts(&self, chain: &Chain, matches: &[Match]) -> Vec<Match> {
+        let mut parts = Vec::new();
+        let mut at = chain.last;
+        while at != FIRST {
+            parts.push(matches[at as usize]);
+            at = self.previous[at as usize];
+        }
+        parts.reverse();
+        let mut ends = (0, 0);
+        for part in &mut parts {
+            let before = new_from(ends, part);
+            (part.query, part.hit) = (part.query + before, part.hit + before);
+            part.len -= before;
+            ends = (part.query + part.len, part.hit + part.len);
+        }
+        parts
+    }
+}
+
+/// How much of a match is before these ends, in the one text or the other.
+fn new_from((query, hit): (usize, usize), found: &Match) -> usize {
+    query.saturating_sub(found.query).max(hit.saturating_sub(found.hit))
 }
 
 /// The number of chains, those that ended last, that a match may continue: more are open only where a text
@@ -50,7 +137,7 @@ const OPEN_MAX: usize = 64;
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Result<Vec<Chain>> {
+pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Result<Chained> {
     chains_where(matches, gap_max, &|_| true, steps)
 }
 
@@ -63,10 +150,11 @@ pub fn chains_where(
     gap_max: usize,
     is_kept: &dyn Fn(&Chain) -> bool,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Chain>> {
+) -> Result<Chained> {
     let mut open: Vec<Chain> = Vec::new();
     let mut done = Vec::new();
-    for found in matches {
+    let mut previous = vec![FIRST; matches.len()];
+    for (at, found) in (0u32..).zip(matches) {
         if !steps.take(2 + 2 * open.len() as u64)? {
             break;
         }
@@ -80,8 +168,7 @@ pub fn chains_where(
         });
         let gap = |chain: &Chain| {
             // How much of the match is new on both sides; it may overlap the end of the chain.
-            let before = chain.query.end.saturating_sub(found.query);
-            let before = before.max(chain.hit.end.saturating_sub(found.hit));
+            let before = new_from((chain.query.end, chain.hit.end), found);
             let is_after = found.hit >= chain.hit.start && before < found.len;
             let gap = |end: usize, start: usize| start.saturating_sub(end);
             let gaps = (gap(chain.query.end, found.query), gap(chain.hit.end, found.hit));
@@ -94,6 +181,8 @@ pub fn chains_where(
             chain.query.end = chain.query.end.max(found.query + found.len);
             chain.hit.end = chain.hit.end.max(found.hit + found.len);
             chain.matched += found.len - before;
+            previous[at as usize] = chain.last;
+            chain.last = at;
             continue;
         }
         if open.len() == OPEN_MAX {
@@ -108,11 +197,12 @@ pub fn chains_where(
             query: found.query..found.query + found.len,
             hit: found.hit..found.hit + found.len,
             matched: found.len,
+            last: at,
         });
     }
     open.retain(is_kept);
     done.append(&mut open);
-    Ok(done)
+    Ok(Chained { chains: done, previous })
 }
 
 /// The longest chains that do not say the same: where the document repeats itself, one of the
@@ -163,7 +253,8 @@ impl Taken {
         self.touching(range).map(|(start, end)| end.min(range.end) - start.max(range.start)).sum()
     }
 
-    fn touching(&self, range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + use<'_> {
+    /// Those of the disjoint ranges taken that reach into a range, the last first.
+    pub fn touching(&self, range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> + use<'_> {
         let (from, to) = (range.start, range.end);
         let before = self.ranges.range(..to).rev().take_while(move |(_, end)| **end > from);
         before.map(|(&start, &end)| (start, end))
@@ -192,7 +283,7 @@ mod tests {
     }
 
     fn chains(matches: &[Match], gap_max: usize) -> Vec<Chain> {
-        super::chains(matches, gap_max, &mut Steps::unbounded(Stop::NEVER)).unwrap()
+        super::chains(matches, gap_max, &mut Steps::unbounded(Stop::NEVER)).unwrap().chains
     }
 
     #[test]
@@ -216,9 +307,35 @@ mod tests {
 
     #[test]
     fn a_chain_counts_overlapping_matches_once() {
-        let chains = chains(&[found(0, 0, 5), found(2, 2, 5), found(4, 4, 5)], 20);
-        assert_eq!(chains, [Chain { query: 0..9, hit: 0..9, matched: 9 }]);
-        assert_eq!(chains[0].density(), 1.0);
+        let matches = [found(0, 0, 5), found(2, 2, 5), found(4, 4, 5)];
+        let chained = super::chains(&matches, 20, &mut Steps::unbounded(Stop::NEVER)).unwrap();
+        assert_eq!(chained.chains, [Chain { query: 0..9, hit: 0..9, matched: 9, last: 2 }]);
+        assert_eq!(chained.chains[0].density(), 1.0);
+        let parts = chained.parts(&chained.chains[0], &matches);
+        assert_eq!(parts, [found(0, 0, 5), found(5, 5, 2), found(7, 7, 2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_of_a_chain_are_what_is_matched_in_it(
+            mut matches in proptest::collection::vec((0usize..80, 0usize..80, 1usize..9), 0..30),
+        ) {
+            matches.sort_unstable();
+            let matches: Vec<Match> =
+                matches.into_iter().map(|(query, hit, len)| found(query, hit, len)).collect();
+            let chained = super::chains(&matches, 20, &mut Steps::unbounded(Stop::NEVER)).unwrap();
+            for chain in &chained.chains {
+                let parts = chained.parts(chain, &matches);
+                prop_assert_eq!(parts.iter().map(|part| part.len).sum::<usize>(), chain.matched);
+                let (first, last) = (parts[0], parts[parts.len() - 1]);
+                prop_assert_eq!(first.query..last.query + last.len, chain.query.clone());
+                prop_assert_eq!(first.hit..last.hit + last.len, chain.hit.clone());
+                let follow = |two: &[Match]| {
+                    two[0].query + two[0].len <= two[1].query && two[0].hit + two[0].len <= two[1].hit
+                };
+                prop_assert!(parts.windows(2).all(follow));
+            }
+        }
     }
 
     proptest! {

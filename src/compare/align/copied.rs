@@ -1,6 +1,7 @@
 //! Which passages were copied, with small edits or none?
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::chain::{Chain, Match, chains_where, distinct};
 use super::known::Known;
@@ -34,11 +35,38 @@ const GROWTH: usize = 8;
 pub fn runs_bytes(query_tokens: usize) -> usize {
     let runs = (SEED_OCCURRENCES_MAX as usize + 1).saturating_mul(query_tokens);
     let runs = runs.min(runs_max(query_tokens));
+    // Of each also the one before it in its chain.
     (runs + runs / GROWTH).saturating_mul(size_of::<Match>())
+        + runs.saturating_mul(size_of::<u32>())
 }
 
 fn runs_max(query_tokens: usize) -> usize {
     RUNS_MAX.saturating_add(query_tokens)
+}
+
+/// A copied passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// From its first run to its last, in the query.
+    pub query: Range<usize>,
+    /// From its first run to its last, in the document.
+    pub hit: Range<usize>,
+    /// The tokens of the query that stand in the document too, in the same order: ascending, disjoint.
+    pub matched: Vec<Range<usize>>,
+    /// How many of them are in runs.
+    pub in_runs: usize,
+}
+
+/// How runs are looked for.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// The maximum number of runs.
+    pub runs_max: usize,
+    /// A seed that the document has more often is looked up only where nothing else is found, and at `places_max` of
+    /// its places.
+    pub occurrences_max: u32,
+    /// See `occurrences_max`: each place is behind the run found at the one before.
+    pub places_max: usize,
 }
 
 /// A look-up in a map too large for a cache.
@@ -59,15 +87,23 @@ pub struct Seeds {
 }
 
 impl Seeds {
-    /// Those of a sequence of token hashes.
+    /// The runs of [`SEED_TOKENS`] of a sequence of token hashes.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(query: &[u64], stop: Stop<'_>) -> Result<Seeds> {
+        Seeds::of_length::<SEED_TOKENS>(query, stop)
+    }
+
+    /// The runs of `LEN` tokens.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_length<const LEN: usize>(query: &[u64], stop: Stop<'_>) -> Result<Seeds> {
         let mut numbers: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
         numbers.reserve(query.len().min(ROOM));
         let mut in_order = Vec::with_capacity(query.len());
-        for (at, seed) in seeds(query).enumerate() {
+        for (at, seed) in seeds::<LEN>(query).enumerate() {
             stop.check_at(at)?;
             let next = numbers.len() as u32;
             in_order.push(*numbers.entry(seed).or_insert(next));
@@ -91,28 +127,61 @@ pub fn passages(
     (query, of_query): (&[u64], &Seeds),
     document: &[u64],
     steps: &mut Steps<'_>,
-) -> Result<Vec<Chain>> {
-    let matches = matches((query, of_query), document, runs_max(query.len()), steps)?;
+) -> Result<Vec<Copied>> {
+    let (runs_max, occurrences_max) = (runs_max(query.len()), SEED_OCCURRENCES_MAX);
+    let limits = Limits { runs_max, occurrences_max, places_max: 1 };
+    let matches = matches::<SEED_TOKENS>((query, of_query), document, limits, steps)?;
     let is_passage =
         |chain: &Chain| chain.matched >= PASSAGE_TOKENS_MIN && chain.density() >= DENSITY_MIN;
-    let found = chains_where(&matches, GAP_TOKENS_MAX, &is_passage, steps)?;
-    drop(matches);
-    distinct(found, steps)
+    let mut chained = chains_where(&matches, GAP_TOKENS_MAX, &is_passage, steps)?;
+    let found = distinct(std::mem::take(&mut chained.chains), steps)?;
+    let copied = found.into_iter().map(|chain| Copied {
+        matched: matched(&chained.parts(&chain, &matches), query, document),
+        query: chain.query,
+        hit: chain.hit,
+        in_runs: chain.matched,
+    });
+    Ok(copied.collect())
 }
 
-/// The maximal runs of equal tokens, at least [`SEED_TOKENS`] long, in the order of the query: all
-/// that have a seed which is not too frequent, and some of the others; the first `runs_max`.
-fn matches(
+/// The tokens of the query that stand in the document too: those of the runs and, where what lies between two runs
+/// is equally long in both texts, those that are the same at the same distance.
+fn matched(runs: &[Match], query: &[u64], document: &[u64]) -> Vec<Range<usize>> {
+    let mut matched: Vec<Range<usize>> = Vec::with_capacity(runs.len());
+    let mut add = |range: Range<usize>| match matched.last_mut() {
+        Some(last) if last.end == range.start => last.end = range.end,
+        _ => matched.push(range),
+    };
+    let mut ends = None;
+    for run in runs {
+        let (from, of_hit) = ends.unwrap_or((run.query, run.hit));
+        if run.query - from == run.hit - of_hit {
+            for at in (from..run.query).filter(|&at| query[at] == document[at - from + of_hit]) {
+                add(at..at + 1);
+            }
+        }
+        add(run.query..run.query + run.len);
+        ends = Some((run.query + run.len, run.hit + run.len));
+    }
+    matched
+}
+
+/// The maximal runs of equal tokens, at least `LEN` long, in the order of the query: all that have a seed which is
+/// not too frequent, and some of the others; the first of them. The seeds of the query are as long.
+///
+/// # Errors
+/// As [`passages`].
+pub fn matches<const LEN: usize>(
     (query, of_query): (&[u64], &Seeds),
     document: &[u64],
-    runs_max: usize,
+    Limits { runs_max, occurrences_max, places_max }: Limits,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
     let stop = steps.stop();
     let mut places = vec![Places { first: u32::MAX, count: 0 }; of_query.numbers.len()];
     // The next place with the same seed, for each place of the document.
     let mut next = vec![u32::MAX; document.len()];
-    let of_document = seeds(document).enumerate();
+    let of_document = seeds::<LEN>(document).enumerate();
     let enough = steps.take_each(of_document.len(), LOOKUP_STEPS)?;
     for (at, seed) in of_document.rev().take(enough) {
         stop.check_at(at)?;
@@ -146,10 +215,10 @@ fn matches(
             steps.cut();
             break;
         }
-        if places.count > SEED_OCCURRENCES_MAX {
-            // A text that repeats itself has no other seeds. Where nothing else is found one place
-            // will do, and takes no more time than the run is long.
-            if at >= runs.end && !steps.take(runs.extend(at, place as usize))? {
+        if places.count > occurrences_max {
+            // A text that repeats itself has no other seeds. Where nothing else is found few places
+            // will do, and take no more time than the runs are long.
+            if at >= runs.end && !runs.extend_at_some(at, place, (&next, places_max), steps)? {
                 break;
             }
             continue;
@@ -164,7 +233,7 @@ fn matches(
     steps.take_each(lookups, LOOKUP_STEPS)?;
     runs.extend(query.len(), document.len());
     let mut found = runs.found;
-    found.retain(|found| found.len >= SEED_TOKENS);
+    found.retain(|found| found.len >= LEN);
     found.sort_unstable();
     found.dedup();
     Ok(found)
@@ -183,6 +252,39 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// Finds the runs through this place of the query and a few of the document, from `hit` on, each behind the run
+    /// before it; `next` says which follows another. `false` if that takes too many steps.
+    fn extend_at_some(
+        &mut self,
+        at: usize,
+        mut hit: u32,
+        (next, places_max): (&[u32], usize),
+        steps: &mut Steps<'_>,
+    ) -> Result<bool> {
+        for _ in 0..places_max {
+            let found = self.found.len();
+            if hit == u32::MAX {
+                break;
+            }
+            if !steps.take(self.extend(at, hit as usize))? {
+                return Ok(false);
+            }
+            let end = match self.found.get(found) {
+                Some(run) => run.hit + run.len,
+                None => hit as usize + 1,
+            };
+            if places_max > 1 {
+                while hit != u32::MAX && (hit as usize) < end {
+                    if !steps.take(1)? {
+                        return Ok(false);
+                    }
+                    hit = next[hit as usize];
+                }
+            }
+        }
+        Ok(true)
+    }
+
     /// Finds the run through this place of both texts, unless it was found before; the steps that
     /// took.
     fn extend(&mut self, at: usize, hit: usize) -> u64 {
@@ -214,11 +316,13 @@ struct Places {
     count: u32,
 }
 
-/// The hashes of all runs of [`SEED_TOKENS`].
-fn seeds(tokens: &[u64]) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
+/// The hashes of all runs of `LEN` tokens.
+fn seeds<const LEN: usize>(
+    tokens: &[u64],
+) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator {
     // Tokens are hashes themselves, so that turning each by another number of bits tells their order.
     let turned = |run: &[u64]| (0..).zip(run).fold(0, |sum, (i, t)| sum ^ t.rotate_left(21 * i));
-    tokens.windows(SEED_TOKENS).map(move |run| mix64(turned(run)))
+    tokens.windows(LEN).map(move |run| mix64(turned(run)))
 }
 
 #[cfg(test)]
@@ -233,14 +337,29 @@ mod tests {
         Seeds::new(query, Stop::NEVER).unwrap()
     }
 
-    fn passages(query: &[u64], document: &[u64]) -> Vec<Chain> {
+    fn passages(query: &[u64], document: &[u64]) -> Vec<Copied> {
         let steps = &mut Steps::unbounded(Stop::NEVER);
         super::passages((query, &seeds(query)), document, steps).unwrap()
     }
 
+    /// The runs, at most so many.
+    fn first_matches(
+        (query, of_query): (&[u64], &Seeds),
+        document: &[u64],
+        runs_max: usize,
+        steps: &mut Steps<'_>,
+    ) -> Result<Vec<Match>> {
+        let limits = Limits { runs_max, occurrences_max: SEED_OCCURRENCES_MAX, places_max: 1 };
+        super::matches::<SEED_TOKENS>((query, of_query), document, limits, steps)
+    }
+
     fn matches(query: &[u64], document: &[u64]) -> Vec<Match> {
         let steps = &mut Steps::unbounded(Stop::NEVER);
-        super::matches((query, &seeds(query)), document, usize::MAX, steps).unwrap()
+        first_matches((query, &seeds(query)), document, usize::MAX, steps).unwrap()
+    }
+
+    fn whole(query: Range<usize>, hit: Range<usize>) -> [Copied; 1] {
+        [Copied { matched: [query.clone()].into(), in_runs: query.len(), query, hit }]
     }
 
     /// Every maximal run of equal tokens, by definition.
@@ -285,7 +404,7 @@ mod tests {
     fn a_text_that_repeats_itself_is_a_copy_of_itself() {
         let text: Vec<u64> = (0..50_000).map(|i| i % 7).collect();
         let found = passages(&text, &text);
-        assert_eq!(found, [Chain { query: 0..50_000, hit: 0..50_000, matched: 50_000 }]);
+        assert_eq!(found, whole(0..50_000, 0..50_000));
     }
 
     #[test]
@@ -294,7 +413,32 @@ mod tests {
         let query = [&[100, 101], &lines[..], &[102]].concat();
         let document = [&[200], &lines[..], &[201, 202]].concat();
         let found = passages(&query, &document);
-        assert_eq!(found, [Chain { query: 2..702, hit: 1..701, matched: 700 }]);
+        assert_eq!(found, whole(2..702, 1..701));
+    }
+
+    #[test]
+    fn what_was_changed_in_a_passage_is_not_matched() {
+        // Tokens of the query below 100 are those of the document.
+        let check = |query: &[u64], expected: &[(usize, usize)]| {
+            let document: Vec<u64> = (0..40).collect();
+            let found = passages(query, &document);
+            assert_eq!(found.len(), 1, "{query:?}");
+            let matched: Vec<_> = found[0].matched.iter().map(|m| (m.start, m.end)).collect();
+            assert_eq!(matched, expected, "{query:?}");
+        };
+        let replaced = |places: &[usize]| {
+            let mut query: Vec<u64> = (0..40).collect();
+            places.iter().for_each(|&place| query[place] = 100 + place as u64);
+            query
+        };
+        check(&replaced(&[]), &[(0, 40)]);
+        check(&replaced(&[10, 11, 20]), &[(0, 10), (12, 20), (21, 40)]);
+        // A token alone between two that were replaced stands where it stood.
+        check(&replaced(&[10, 12]), &[(0, 10), (11, 12), (13, 40)]);
+        let inserted = [&replaced(&[])[..10], &[100, 101, 102], &replaced(&[])[10..]].concat();
+        check(&inserted, &[(0, 10), (13, 43)]);
+        let left_out = [&replaced(&[])[..10], &replaced(&[])[15..]].concat();
+        check(&left_out, &[(0, 35)]);
     }
 
     #[test]
@@ -319,7 +463,7 @@ mod tests {
         let mut steps = Steps::unbounded(Stop::NEVER);
         let mut found = |runs_max| {
             let of_query = (&query[..], &seeds(&query));
-            super::matches(of_query, &document, runs_max, &mut steps).unwrap()
+            first_matches(of_query, &document, runs_max, &mut steps).unwrap()
         };
         let all = found(usize::MAX);
         assert_eq!(all.len(), 4 * 97);
@@ -329,7 +473,7 @@ mod tests {
         // There are as many as are allowed, and the last run of the query is not in the document.
         let mut steps = Steps::unbounded(Stop::NEVER);
         let query: Vec<u64> = (0..101).collect();
-        let found = super::matches((&query, &seeds(&query)), &document, 4 * 97, &mut steps);
+        let found = first_matches((&query, &seeds(&query)), &document, 4 * 97, &mut steps);
         assert_eq!((found.unwrap().len(), steps.is_complete()), (4 * 97, true));
     }
 
@@ -353,7 +497,7 @@ mod tests {
         let query: Vec<u64> = (0..1 << 17).collect();
         let seeds = seeds(&query);
         let mut steps = Steps::unbounded(Stop::on(&flag));
-        let stopped = super::matches((&query, &seeds), &[1, 2, 4], usize::MAX, &mut steps);
+        let stopped = first_matches((&query, &seeds), &[1, 2, 4], usize::MAX, &mut steps);
         assert!(matches!(stopped, Err(Error::Cancelled)));
         assert!(steps.taken() <= 3 * STEPS_BETWEEN_LOOKS);
     }

@@ -191,7 +191,7 @@ fn pairs_of_alike_sentences_end_at_the_sentence_that_reaches_the_bound() {
 
 /// The alignment of two texts within a number of steps.
 fn aligned([a, b]: &[Text; 2], steps: &mut Steps<'_>) -> Result<Alignment> {
-    let prepared = Prepared::new(a.side(), steps.stop())?;
+    let prepared = Prepared::new(a.side(), Genre::Prose, steps.stop())?;
     align_within((a.side(), &prepared), b.side(), steps)
 }
 
@@ -249,7 +249,7 @@ fn preparing_a_query_is_stopped_while_its_seeds_are_numbered() {
         let flag = After::looks(u64::MAX);
         sentences::ranges(query, Stop::on(&flag)).unwrap();
         let of_sentences = flag.count();
-        Prepared::new(query, Stop::on(&flag)).unwrap();
+        Prepared::new(query, Genre::Prose, Stop::on(&flag)).unwrap();
         let of_seeds = flag.count() - 2 * of_sentences;
         let places = query.tokens.hashes.len() / PLACES_BETWEEN_LOOKS;
         assert!(of_seeds > places as u64, "{name}: {of_seeds} looks in {places}");
@@ -267,7 +267,7 @@ fn an_alignment_ends_at_the_look_at_which_nobody_waits_any_more() {
         assert!(looks > steps / (2 * STEPS_BETWEEN_LOOKS), "{name}: {looks} looks, {steps} steps");
         for looks_max in [0, 1, looks / 2, looks - 1] {
             let flag = After::looks(looks_max);
-            let stopped = align(a.side(), b.side(), Stop::on(&flag));
+            let stopped = align(a.side(), b.side(), Genre::Prose, Stop::on(&flag));
             assert!(matches!(stopped, Err(crate::Error::Cancelled)), "{name}");
             assert_eq!(flag.count(), looks_max + 1, "{name}");
         }

@@ -7,6 +7,9 @@
 //! rare words, clustered. A short text that sums up a long one is found by `summarised`. What two of
 //! them find is reported once.
 //!
+//! Programs, of which any two in a language have most words in common, have no such passages: theirs are
+//! the runs of equal tokens that `tiles` finds, and nothing else.
+//!
 //! It knows neither indexes nor fingerprints; `chain` alone also serves where there is no text.
 
 mod adjoining;
@@ -21,23 +24,28 @@ mod rewritten;
 mod sentences;
 mod summarised;
 mod sums;
+mod tiles;
 mod vocabulary;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::runs::{Place, trimmed};
 use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::stop::{Steps, Stop};
+use crate::text::Analyzer;
 pub use crate::text::Side;
 
 use adjoining::Part;
 use alike::{seeds, seeds_max};
-pub use chain::{Chain, Match, chains, distinct};
+pub use chain::{Chain, Chained, Match, chains, distinct};
 use chain::{TAKING_STEPS, Taken};
+use copied::Copied;
 pub use copied::runs_bytes;
 use sums::Bags;
+pub use tiles::TILE_TOKENS_MIN;
 use vocabulary::{QueryWords, Vocabulary};
 
 /// Two ranges of tokens that are one passage.
@@ -50,6 +58,27 @@ pub struct Aligned {
     /// The tokens that both ranges have, however ordered, as a share of their mean length: 1 if
     /// nothing was changed.
     pub similarity: f64,
+    /// The tokens of the query that this place of the document has too, ascending and disjoint. They are in the
+    /// same order there if the passage was copied; of a rewritten passage or a summary they are the tokens of both,
+    /// each as often as both have it.
+    pub matched: Vec<Range<usize>>,
+}
+
+/// The kind of a text. It decides how passages are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Genre {
+    /// Sentences: a passage may be edited, rewritten or summed up.
+    Prose,
+    /// A program: a passage is a run of equal tokens.
+    Program,
+}
+
+impl Genre {
+    /// Of what this analyser reads.
+    #[must_use]
+    pub fn of(analyzer: &Analyzer) -> Genre {
+        if analyzer.is_of_programs() { Genre::Program } else { Genre::Prose }
+    }
 }
 
 /// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row.
@@ -78,6 +107,7 @@ const STAGE_STEPS_A_TOKEN: u64 = 64;
 
 /// What is known of a query before it is aligned with a document, found once for all documents.
 pub struct Prepared {
+    genre: Genre,
     /// The seeds of copied passages.
     seeds: copied::Seeds,
     /// The tokens of its sentences.
@@ -97,10 +127,19 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
-    pub fn new(query: Side<'_>, stop: Stop<'_>) -> Result<Prepared> {
-        let seeds = copied::Seeds::new(&query.tokens.hashes, stop)?;
-        let sentences = sentences::ranges(query, stop)?;
-        Ok(Prepared { seeds, sentences, words: OnceCell::new() })
+    pub fn new(query: Side<'_>, genre: Genre, stop: Stop<'_>) -> Result<Prepared> {
+        let tokens = &query.tokens.hashes[..];
+        let (seeds, sentences) = match genre {
+            Genre::Prose => (copied::Seeds::new(tokens, stop)?, sentences::ranges(query, stop)?),
+            Genre::Program => (tiles::seeds(tokens, stop)?, Vec::new()),
+        };
+        Ok(Prepared { genre, seeds, sentences, words: OnceCell::new() })
+    }
+
+    /// The kind of the query.
+    #[must_use]
+    pub fn genre(&self) -> Genre {
+        self.genre
     }
 
     /// The words of the query, which has these tokens.
@@ -115,13 +154,18 @@ impl Prepared {
 
 /// The passages that two texts have in common.
 ///
-/// Of two passages that share more than half of their places in the query, the better one is
+/// Of programs these are disjoint in both. In prose, of two passages that share more than half of their places in the query, the better one is
 /// given; a place of the document may be copied several times.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
-pub fn align(query: Side<'_>, document: Side<'_>, stop: Stop<'_>) -> Result<Alignment> {
-    align_prepared((query, &Prepared::new(query, stop)?), document, stop)
+pub fn align(
+    query: Side<'_>,
+    document: Side<'_>,
+    genre: Genre,
+    stop: Stop<'_>,
+) -> Result<Alignment> {
+    align_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
 /// The same, of a query that is prepared: of the text that comes with it.
@@ -145,14 +189,34 @@ fn align_within(
     steps: &mut Steps<'_>,
 ) -> Result<Alignment> {
     let [q, d] = [&query.tokens.hashes[..], &document.tokens.hashes[..]];
+    steps.begin_stage();
+    let passages = match prepared.genre {
+        Genre::Program => tiles::tiles((q, &prepared.seeds), d, steps)?
+            .into_iter()
+            .map(|Match { query, hit, len }| Aligned::run(query, hit, len))
+            .collect(),
+        Genre::Prose => {
+            let copied = copied::passages((q, &prepared.seeds), d, steps)?;
+            let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
+            chosen(copied, candidates, (q, d), steps)?
+        }
+    };
+    Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+}
+
+/// The passages among what may be one.
+fn chosen(
+    copied: Vec<Copied>,
+    candidates: Candidates,
+    (q, d): (&[u64], &[u64]),
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Aligned>> {
     let aligned = |query: Range<usize>, hit: Range<usize>| Aligned {
         similarity: similarity(&q[query.clone()], &d[hit.clone()]),
         query,
         hit,
+        matched: Vec::new(),
     };
-    steps.begin_stage();
-    let copied = copied::passages((q, &prepared.seeds), d, steps)?;
-    let candidates = Candidates::new((query, prepared), document, &copied, steps)?;
     let mut judged = |candidates: Vec<Candidate>| -> Result<Vec<Aligned>> {
         steps.begin_stage();
         let mut passages = Vec::new();
@@ -178,11 +242,11 @@ fn align_within(
     let changed = |passage| Part { passage, is_copied: false };
     let mut inside: Vec<Part> = inside.into_iter().map(changed).collect();
     let mut parts: Vec<Part> = Vec::new();
-    for chain in copied {
-        if !steps.take(similarity_steps(&chain.query, &chain.hit))? {
+    for Copied { query, hit, matched, .. } in copied {
+        if !steps.take(similarity_steps(&query, &hit))? {
             break;
         }
-        let passage = aligned(chain.query, chain.hit);
+        let passage = Aligned { matched, ..aligned(query, hit) };
         let is_inside = around.holds(&passage, steps)?;
         // Still a copy if what it is inside is refused.
         let part = Part { passage, is_copied: true };
@@ -197,14 +261,58 @@ fn align_within(
         }
     }
     let mut passages = Vec::new();
-    for (passage, is_joined) in adjoining::joined(parts) {
-        if !is_joined {
+    for (mut passage, mut is_joined) in adjoining::joined(parts) {
+        is_joined |= trim(&mut passage, q, d);
+        if passage.query.is_empty() || passage.hit.is_empty() {
+            continue;
+        }
+        // The tokens of both are known only of a passage that was copied.
+        let is_changed = passage.matched.is_empty();
+        let both = if is_joined { 2 } else { u64::from(is_changed) };
+        if !steps.take(both * similarity_steps(&passage.query, &passage.hit))? {
+            continue;
+        }
+        if is_joined {
+            passage = aligned(passage.query, passage.hit);
+        }
+        if is_changed {
+            let place = passage.query.clone();
+            passage.matched = words_of_both((q, place), &d[passage.hit.clone()]);
+        }
+        // Without a word in common it is no passage.
+        if !passage.matched.is_empty() {
             passages.push(passage);
-        } else if steps.take(similarity_steps(&passage.query, &passage.hit))? {
-            passages.push(aligned(passage.query, passage.hit));
         }
     }
-    Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
+    Ok(passages)
+}
+
+/// Leaves out hidden tokens at the ends of a passage that was rewritten, which may be of whole sentences; whether there
+/// were any.
+fn trim(passage: &mut Aligned, query: &[u64], document: &[u64]) -> bool {
+    let (in_query, in_hit) = (
+        trimmed(passage.query.clone(), query, Place::Query),
+        trimmed(passage.hit.clone(), document, Place::Document),
+    );
+    let is_shorter = in_query != passage.query || in_hit != passage.hit;
+    (passage.query, passage.hit) = (in_query, in_hit);
+    is_shorter
+}
+
+/// The tokens of a place of the query that another place has too, counted as often as both have them: the first
+/// ones.
+pub fn words_of_both((query, place): (&[u64], Range<usize>), other: &[u64]) -> Vec<Range<usize>> {
+    let mut left = counts(other);
+    let mut matched: Vec<Range<usize>> = Vec::new();
+    for at in place {
+        let Some(count) = left.get_mut(&query[at]).filter(|count| **count > 0) else { continue };
+        *count -= 1;
+        match matched.last_mut() {
+            Some(last) if last.end == at => last.end += 1,
+            _ => matched.push(at..at + 1),
+        }
+    }
+    matched
 }
 
 /// What may be a passage: it is one if its sides are alike enough.
@@ -227,13 +335,13 @@ impl Candidates {
     fn new(
         (query, prepared): (Side<'_>, &Prepared),
         document: Side<'_>,
-        copied: &[Chain],
+        copied: &[Copied],
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
         let stop = steps.stop();
         let mut long = Taken::default();
-        for chain in copied.iter().filter(|chain| chain.matched >= COPIED_TOKENS_MIN) {
-            long.insert(chain.query.clone());
+        for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
+            long.insert(copied.query.clone());
         }
         // A sentence that is copied in part is where a copied passage ends.
         let is_open = |sentence: &Range<usize>| long.covered(sentence) == 0;
@@ -324,6 +432,18 @@ impl<'a> Around<'a> {
 }
 
 impl Aligned {
+    /// A run of equal tokens.
+    pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
+        let query = query..query + len;
+        Aligned { matched: vec![query.clone()], query, hit: hit..hit + len, similarity: 1.0 }
+    }
+
+    /// The number of matched tokens.
+    #[must_use]
+    pub fn matched_tokens(&self) -> usize {
+        self.matched.iter().map(Range::len).sum()
+    }
+
     /// Whether most of `other` is in this passage, on both sides.
     fn holds(&self, other: &Aligned) -> bool {
         shared(&self.query, &other.query) * 2 > other.query.len()
@@ -352,11 +472,7 @@ fn common(a: &[u64], b: &[u64]) -> usize {
     if a.is_empty() || b.is_empty() {
         return 0;
     }
-    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-    counts.reserve(a.len().min(ROOM));
-    for &token in a {
-        *counts.entry(token).or_default() += 1;
-    }
+    let mut counts = counts(a);
     let mut common = 0;
     for token in b {
         if let Some(count) = counts.get_mut(token).filter(|count| **count > 0) {
@@ -365,6 +481,16 @@ fn common(a: &[u64], b: &[u64]) -> usize {
         }
     }
     common
+}
+
+/// How often a place has each token.
+fn counts(tokens: &[u64]) -> HashMap<u64, u32, BuildKeyHasher> {
+    let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
+    counts.reserve(tokens.len().min(ROOM));
+    for &token in tokens {
+        *counts.entry(token).or_default() += 1;
+    }
+    counts
 }
 
 #[cfg(test)]
@@ -384,6 +510,9 @@ mod tests {
             let common: usize = (0..6).map(|token| times(&a, token).min(times(&b, token))).sum();
             let expected = 2.0 * common as f64 / (a.len() + b.len()) as f64;
             prop_assert_eq!(similarity(&a, &b), expected);
+            let matched = words_of_both((&a, 0..a.len()), &b);
+            prop_assert_eq!(matched.iter().map(Range::len).sum::<usize>(), common);
+            prop_assert!(matched.windows(2).all(|two| two[0].end < two[1].start));
         }
     }
 }

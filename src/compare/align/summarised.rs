@@ -177,7 +177,7 @@ fn containment(a: &Sums, b: &Sums) -> f64 {
 mod tests {
     use std::fmt::Write;
 
-    use super::super::{Aligned, Side, align};
+    use super::super::{Aligned, Genre, Side, align};
     use crate::hash::mix64;
     use crate::stop::Stop;
     use crate::text::{Analyzer, Tokens};
@@ -210,7 +210,7 @@ mod tests {
             tokens
         });
         let (a, b) = (Side { text: a, tokens: &a_tokens }, Side { text: b, tokens: &b_tokens });
-        align(a, b, Stop::NEVER).unwrap().passages
+        align(a, b, Genre::Prose, Stop::NEVER).unwrap().passages
     }
 
     #[test]

@@ -186,8 +186,8 @@ impl Committed<'_> {
 
     fn look_up_one(&self, signed: &Signed, recent: &RecentDocuments) -> Result<Prepared> {
         let mut keys = distinct_keys(&signed.signature);
-        if !self.options.boilerplate.is_empty() {
-            keys.retain(|key| self.options.boilerplate.binary_search(key).is_err());
+        if let Some(boilerplate) = &self.options.boilerplate {
+            keys.retain(|&key| !boilerplate.has(key));
         }
         let mut sources = Vec::new();
         let mut own = self.own(signed, &keys);

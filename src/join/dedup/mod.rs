@@ -39,7 +39,7 @@ use crate::error::{Error, Result};
 use crate::hash::{Digest, mix64};
 use crate::index::{Index, Signed, Snapshot, UNCOMMITTED_MAX, Writer, WriterOptions};
 use crate::sampling::{Sampling, Size};
-use crate::search::Searcher;
+use crate::search::{Boilerplate, Searcher};
 use committed::{Committed, Prepared, RecentTexts};
 use recent::{Prefix, Recent, RecentDocuments};
 use unwritten::Unwritten;
@@ -55,8 +55,8 @@ pub struct DedupOptions {
     pub contained: Option<f64>,
     /// Cuts out runs of at least this many tokens that an earlier document also has.
     pub passage: Option<usize>,
-    /// Fingerprints that do not count, of templates and the like; ascending.
-    pub boilerplate: Vec<u64>,
+    /// What does not count: templates and the like.
+    pub boilerplate: Option<Arc<Boilerplate>>,
     /// Threads that search.
     pub threads: usize,
     /// The memory for documents on their way, and for those that are not committed yet.
@@ -271,9 +271,9 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
 /// A searcher for which boilerplate does not count.
 fn without(snapshot: &Snapshot, options: &DedupOptions) -> Result<Searcher> {
     let searcher = Searcher::new(snapshot.clone());
-    match options.boilerplate.is_empty() {
-        true => Ok(searcher),
-        false => searcher.without(options.boilerplate.clone()),
+    match &options.boilerplate {
+        None => Ok(searcher),
+        Some(boilerplate) => searcher.without(boilerplate.clone()),
     }
 }
 
@@ -379,7 +379,9 @@ impl Run<'_> {
                     let recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
                     let texts = committed.texts(sources, recent)?;
                     let analyzer = &self.writer.index().config().analyzer;
-                    passages::cut(analyzer, &signed.document.text, &texts, len_min)?
+                    let boilerplate = self.options.boilerplate.as_deref();
+                    let text = &signed.document.text;
+                    passages::cut((analyzer, boilerplate), text, &texts, len_min)?
                 }
             },
         };

@@ -5,22 +5,29 @@ use std::ops::Range;
 
 use super::verdict::{Cut, Holder, Verdict};
 use crate::compare::measure::overlap::stretches;
+use crate::compare::runs::Place;
 use crate::error::Result;
+use crate::search::Boilerplate;
 use crate::stop::Stop;
 use crate::text::{Analyzer, Tokens};
 
-/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others has too.
+/// Cuts out of `text` all runs of at least `len_min` tokens that one of the others has too, and that are no
+/// boilerplate.
 ///
 /// # Errors
 /// When a text is too large to be analysed.
 pub fn cut(
-    analyzer: &Analyzer,
+    (analyzer, boilerplate): (&Analyzer, Option<&Boilerplate>),
     text: &str,
     others: &[(Holder, String)],
     len_min: usize,
 ) -> Result<Verdict> {
     let (mut tokens, mut other) = (Tokens::default(), Tokens::default());
     analyzer.analyze(text, &mut tokens)?;
+    if let Some(boilerplate) = boilerplate {
+        // The others have no token that matches it.
+        boilerplate.hide_as_signed(&mut tokens, Place::Query);
+    }
     let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
     for (at, (_, text)) in others.iter().enumerate() {
         analyzer.analyze(text, &mut other)?;
@@ -73,7 +80,7 @@ mod tests {
         let holder = |i: usize| Holder::own(&i.to_string());
         let others: Vec<(Holder, String)> =
             (0..).zip(others).map(|(i, text)| (holder(i), (*text).to_owned())).collect();
-        let verdict = cut(&Analyzer::default(), text, &others, len_min).unwrap();
+        let verdict = cut((&Analyzer::default(), None), text, &others, len_min).unwrap();
         let document = Document::new("a", text);
         let kept = Decision { document: &document, verdict: &verdict }.kept_text();
         (verdict, kept)

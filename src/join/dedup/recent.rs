@@ -230,7 +230,7 @@ mod tests {
                 near: Some(f64::from(tenths) / 10.0),
                 contained,
                 passage: None,
-                boilerplate: Vec::new(),
+                boilerplate: None,
                 threads: 1,
                 memory_bytes: 0,
                 resumable: false,

@@ -12,7 +12,8 @@ use std::hash::{Hash, Hasher};
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::compare::align::{Aligned, align};
+use crate::compare::align::{Aligned, Genre, align};
+use crate::compare::runs::Place;
 use crate::error::Result;
 use crate::index::DocAddress;
 use crate::search::Searcher;
@@ -73,12 +74,17 @@ pub fn of(
 ) -> Result<Option<Pattern>> {
     let snapshot = searcher.snapshot();
     let read = |address| snapshot.analyzed_for_passages(address, stop);
-    let (a_text, b_text) = (read(a)?, read(b)?);
-    let [x, y] = [&a_text.tokens.hashes[..], &b_text.tokens.hashes[..]];
-    if x == y {
+    let (mut a_text, mut b_text) = (read(a)?, read(b)?);
+    if a_text.tokens.hashes == b_text.tokens.hashes {
         return Ok(Some(Pattern::ExactAlias));
     }
-    let passages = align(a_text.side(), b_text.side(), stop)?.passages;
+    if let Some(boilerplate) = searcher.boilerplate() {
+        boilerplate.hide(&mut a_text.tokens, Place::Query);
+        boilerplate.hide(&mut b_text.tokens, Place::Document);
+    }
+    let [x, y] = [&a_text.tokens.hashes[..], &b_text.tokens.hashes[..]];
+    let genre = Genre::of(&snapshot.config().analyzer);
+    let passages = align(a_text.side(), b_text.side(), genre, stop)?.passages;
     let Some(is_template) = is_template(x, y, &passages, COMPARISONS_MAX, stop)? else {
         return Ok(None);
     };
@@ -254,7 +260,10 @@ mod tests {
     fn differences_are_looked_for_within_a_bound_and_a_stop() {
         // Two texts without anything in common take as many comparisons as their lengths squared.
         let [a, b] = [0, 1].map(|seed| (0..4_000u64).map(|i| 2 * i + seed).collect::<Vec<u64>>());
-        let all = |len| Aligned { query: 0..len, hit: 0..len, similarity: 0.0 };
+        let all = |len| {
+            let (query, hit, matched) = (0..len, 0..len, Vec::new());
+            Aligned { query, hit, similarity: 0.0, matched }
+        };
         let told =
             |len: usize, max, stop| is_template(&a[..len], &b[..len], &[all(len)], max, stop);
         assert_eq!(told(100, 1 << 20, Stop::NEVER).unwrap(), Some(false));

@@ -9,7 +9,7 @@ pub fn exact() -> DedupOptions {
         near: None,
         contained: None,
         passage: None,
-        boilerplate: Vec::new(),
+        boilerplate: None,
         threads: 2,
         memory_bytes: 64 << 20,
         resumable: false,

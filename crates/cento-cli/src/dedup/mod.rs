@@ -6,12 +6,13 @@ mod tables;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::add::SourceArgs;
-use super::boilerplate::{keys_of, without};
+use super::boilerplate::{read, without};
 use super::create::ConfigArgs;
 use super::outfile::{is_taken, listed, path_name};
 use super::output::{self, Format, count};
@@ -24,7 +25,7 @@ use cento::Error;
 use cento::hash::hash_fields;
 use cento::index::Index;
 use cento::join::dedup::{DedupOptions, Event, Progress};
-use cento::search::Searcher;
+use cento::search::{Boilerplate, Searcher};
 use cento_source::{SourceOptions, check_there, dedup};
 use files::Files;
 
@@ -177,9 +178,7 @@ impl Dedup {
             (None, None) => unreachable!("there is a temporary directory if no index is named"),
         };
         let index = self.open_or_create(&path, &against)?;
-        let mut boilerplate = keys_of(&self.boilerplate, index.config())?;
-        boilerplate.sort_unstable();
-        boilerplate.dedup();
+        let boilerplate = read(&self.boilerplate, index.config())?.map(Arc::new);
         let options = self.options(boilerplate);
         let run = self.identify(&index, &against, &options);
         let from = self.start(&index, run)?;
@@ -250,7 +249,7 @@ impl Dedup {
         self.out.as_deref().is_some_and(tables::is_dir)
     }
 
-    fn options(&self, boilerplate: Vec<u64>) -> DedupOptions {
+    fn options(&self, boilerplate: Option<Arc<Boilerplate>>) -> DedupOptions {
         DedupOptions {
             near: (!self.exact).then_some(self.min_resemblance),
             contained: self.min_containment,
@@ -358,7 +357,7 @@ impl Dedup {
             ("near", listed(*near)),
             ("contained", listed(*contained)),
             ("passage", listed(*passage)),
-            ("boilerplate", listed(boilerplate)),
+            ("boilerplate", listed(boilerplate.iter().flat_map(|boilerplate| boilerplate.keys()))),
             ("resumable", resumable.to_string()),
             ("id_field", id_field.clone()),
             ("text_field", text_field.clone()),

@@ -127,7 +127,8 @@ fn pairs_and_clusters_are_weighed_and_pairs_ranked() {
     assert!(!expected.is_empty() && expected.len() < plain.len(), "{by_weight:?}");
     assert_eq!(ids_of(&contained), ids_of(&expected));
     let most = pairs(&["--rank", "overlap", "--limit", "2"]);
-    assert!(most.len() == 2 && descends(&most, "/overlap"), "{most:?}");
+    // The last line says that there are more.
+    assert!(most.len() == 3 && descends(&most[..2], "/overlap"), "{most:?}");
     let by_passages = pairs(&["--rank", "passages"]);
     assert!(descends(&by_passages, "/passage_tokens"), "{by_passages:?}");
     assert!(by_passages.iter().all(|pair| pair.get("passages").is_none()));

@@ -324,7 +324,7 @@ fn what_cannot_be_extracted_is_named_with_the_reason() {
     dir.write("empty.docx", docx(""));
     let run = dir.run(&["add", "idx", "empty.docx"]);
     assert_eq!(run.status, 0);
-    assert!(run.err.contains("empty.docx: the text is empty"), "{}", run.err);
+    assert!(run.err.contains("empty.docx: it has no words"), "{}", run.err);
     assert_eq!(dir.run(&["compare", "empty.docx", "a.txt"]).status, 2);
     let run = dir.run(&["add", "idx", "cut.pdf", "a.txt", "--strict"]);
     assert_eq!(run.status, 2);

@@ -95,8 +95,8 @@ fn a_report_without_a_limit_shows_all_sources() {
         let text = format!("{} {}", words(100 + n, 30), words(500 + n, 200));
         json!({"id": format!("d{n}"), "text": text}).to_string() + "\n"
     });
-    dir.write("sources.jsonl", &documents.collect::<String>());
-    dir.write("essay.txt", &(0..24).map(|n| words(100 + n, 30) + "\n\n").collect::<String>());
+    dir.write("sources.jsonl", documents.collect::<String>());
+    dir.write("essay.txt", (0..24).map(|n| words(100 + n, 30) + "\n\n").collect::<String>());
     assert_eq!(run(&dir, &["add", "idx", "sources.jsonl"]).status, 0);
     for (limit, sources, reused) in [(None, 24, 1.0), (Some("10"), 10, 10.0 / 24.0)] {
         for more in [&[][..], &["--cover"], &["--rank", "weight"], &["--rank", "passages"]] {
@@ -379,4 +379,85 @@ fn pairwise_has_headings_and_takes_the_archive_of_a_platform() {
     assert_eq!(found["a"], "hand-ins.zip/Task 1/ann_17_file");
     assert_eq!(found["b"], "hand-ins.zip/Task 1/bob_18_file");
     assert_eq!(found["files"][0]["b"], "hand-ins.zip/Task 1/bob_18_file/deep/b.txt");
+}
+
+#[test]
+fn a_question_sheet_that_was_handed_out_is_reused_by_nobody() {
+    let dir = Dir::new();
+    let sheet = words(1, 130);
+    dir.write("sheet.txt", &sheet);
+    let hand_in = |seed: u64| format!("{sheet}\n\n{}", words(seed, 80));
+    dir.write("hand-ins/ann.txt", hand_in(10));
+    dir.write("hand-ins/bob.txt", hand_in(20));
+    dir.write("cas.txt", format!("{} {}", hand_in(30), words(20, 40)));
+    assert_eq!(dir.run(&["add", "idx", "hand-ins"]).status, 0);
+    let report = |args: &[&str]| {
+        let base = ["search", "idx", "cas.txt", "--report", "r.json", "--report", "r.html"];
+        let ran = run(&dir, &[&base[..], args].concat());
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        read_json(&dir, "r.json")["documents"][0].clone()
+    };
+    assert!(report(&[])["reused"].as_f64().unwrap() > 0.6);
+    // Forty words of the hundred and twenty are another's.
+    let found = report(&["-b", "sheet.txt"]);
+    let reused = found["reused"].as_f64().unwrap();
+    assert!((reused - 1.0 / 3.0).abs() < 0.03, "{found}");
+    let ids: Vec<_> = found["sources"].as_array().unwrap().iter().map(|s| &s["id"]).collect();
+    assert_eq!(ids, ["hand-ins/bob.txt"]);
+    let letters = sheet.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+    assert_eq!(found["excluded"]["boilerplate"], letters);
+    assert!(read(&dir, "r.html").contains("Boilerplate</span>, shown so: "));
+    // So it is of a service, which says where the sheet is.
+    let service = Service::start(&dir, &[]);
+    let args =
+        ["search", "--url", &service.url, "cas.txt", "-b", "sheet.txt", "--report", "s.json"];
+    assert_eq!(run(&dir, &args).status, 0);
+    assert_eq!(read_json(&dir, "s.json")["documents"][0]["reused"], found["reused"]);
+    assert!(service.stop());
+    // And of pairs.
+    let args = ["pairwise", "hand-ins", "cas.txt", "--template", "sheet.txt", "--report", "p.json"];
+    assert_eq!(run(&dir, &args).status, 0);
+    let pairs = read_json(&dir, "p.json");
+    assert_eq!(pairs["pairs"].as_array().unwrap().len(), 1, "{pairs}");
+    let passages = pairs["pairs"][0]["passages"].as_array().unwrap();
+    assert_eq!((passages.len(), &passages[0]["matched"]), (1, &json!(40)), "{pairs}");
+    assert_eq!(pairs["documents"][0]["boilerplate"], json!([[0, sheet.len()]]));
+}
+
+#[test]
+fn a_report_of_a_program_counts_neither_comments_nor_what_differs() {
+    let dir = Dir::new();
+    let program = |name: &str, comment: &str, more: &str| {
+        format!(
+            "/* {comment} */\nclass {name} {{\n  int {name}(int[] values) {{\n    int best = 0;\n    \
+             for (int i = 0; i < values.length; i++) {{\n      if (values[i] > best) {{ best = values[i]; \
+             }}\n    }}\n{more}    return best;\n  }}\n}}\n"
+        )
+    };
+    dir.write("in/One.java", program("One", "The first of them", ""));
+    let other = "interface Two extends Runnable {\n  String text();\n  default boolean is(char c) {\n    \
+                 return text().indexOf(c) >= 0 && c != '\\0';\n  }\n}\n";
+    dir.write("in/Two.java", other);
+    dir.write("Copy.java", program("Copy", "All of this is mine, and nobody else has it", ""));
+    assert_eq!(dir.run(&["add", "idx", "in", "--analyzer", "code(language=java)"]).status, 0);
+    let report = |name: &str| {
+        let ran = run(&dir, &["search", "idx", name, "--passages", "--report", "r.json"]);
+        assert!(ran.status < 2, "{}", ran.err);
+        read_json(&dir, "r.json")["documents"][0].clone()
+    };
+    let copy = report("Copy.java");
+    assert_eq!(copy["reused"], json!(1.0), "{copy}");
+    assert_eq!(copy["unit"], "tokens");
+    let more = "    while (best > 9) { best = best / 10 + Math.abs(best % 10); }\n";
+    dir.write("Longer.java", program("Longer", "Mine", more));
+    let longer = report("Longer.java");
+    // Neither the statement that was added, 23 tokens, nor the five after it, which are too few.
+    assert_eq!(longer["size"], 81);
+    assert_eq!(longer["reused"], json!(53.0 / 81.0), "{longer}");
+    // One that does something else has next to nothing of it.
+    dir.write("Mine.java", other.replace("Two", "Mine").replace("char", "int"));
+    let args = ["compare", "Mine.java", "in/One.java", "--analyzer", "code", "--report", "c.json"];
+    assert!(run(&dir, &args).status < 2);
+    let found = read_json(&dir, "c.json")["documents"][0].clone();
+    assert!(found["reused"].as_f64().unwrap() < 0.2, "{found}");
 }

@@ -202,7 +202,7 @@ fn documents_are_compared_over_http() {
         .compare(&CompareRequest { a, b, measures: vec!["all".into()], min_passage: None })
         .unwrap();
     assert_eq!(found.a.as_deref(), Some("a"));
-    assert_eq!(found.comparison.containment_b_in_a, 1.0);
+    assert_eq!(found.comparison.similarity.containment_of_b, 1.0);
     assert_eq!(found.comparison.measures.len(), 14);
     // An empty text would seem to have nothing in common with the other.
     client.add(&body("blank", " \u{3000}\n"), Commit::Wait).unwrap();
@@ -238,7 +238,7 @@ fn documents_are_compared_over_http() {
         documents,
         boilerplate: Vec::new(),
         limit: 20,
-        min_estimated_resemblance: 0.0,
+        min_resemblance: 0.0,
         min_passage: None,
     };
     let pairs = client.pairwise(&request).unwrap().pairs;

@@ -82,7 +82,7 @@ fn files_are_added_searched_for_and_compared() {
         side("b", "b.txt", format!("{}\n{}", words(3, 20), words(1, 80)).leak().as_bytes()),
     ];
     let compared = client.compare_files(&sides, &request).unwrap().comparison;
-    assert!(compared.containment_a_in_b > 0.9, "{compared:?}");
+    assert!(compared.similarity.containment_of_a > 0.9, "{compared:?}");
     assert_eq!(compared.passages[0].line, Some(2));
     let end = page.len() as u32;
     let origin = Some(Origin { start: end - words(1, 80).len() as u32, end, line: 1 });

@@ -49,7 +49,7 @@ pub struct FileBody<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NotRead {
-    /// Files that are no text, or empty.
+    /// Files that are no text, or empty, and documents without a fingerprint to compare.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<FileReason>,
     /// Files that could not be read, or not to their ends, and records that are no documents.

@@ -59,7 +59,11 @@ fn default_limit() -> usize {
 pub struct PairwiseResponse {
     /// The pairs, the most similar first.
     pub pairs: Vec<SymmetricPair>,
-    /// What of the files was not read, if files were sent.
+    /// The number of all pairs that meet the thresholds.
+    pub total: u64,
+    /// Whether there are more pairs than these; a greater `limit` gives more.
+    pub more: bool,
+    /// Files that were not read, if files were sent, and documents without a fingerprint to compare.
     #[serde(flatten)]
     pub not_read: NotRead,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PairwiseRequest, SearchRequest};
+use super::{FileReason, PairwiseRequest, SearchRequest};
 
 /// A search whose answer is a report: one HTML file for people to read, print and hand on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -33,4 +33,7 @@ pub struct PairwiseReportRequest {
     /// The documents have numbers in place of their ids. The texts are as they are.
     #[serde(default)]
     pub anonymous: bool,
+    /// Files that the client could not read, for the list in the report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<FileReason>,
 }

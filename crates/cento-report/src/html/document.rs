@@ -9,19 +9,22 @@ use serde_json::Value;
 
 use super::excerpt::{Excerpts, Side, bytes};
 use super::text::{Shown, Writer};
-use super::{colour, counted, linked, percent};
+use super::{colour, counted, linked, not_compared, not_compared_note, percent};
 use crate::MORE_PASSAGES;
-use crate::reuse::{DocumentReport, Excluded, ReuseReport, Source};
+use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
+use crate::shares::Share;
 
 /// The body of the page.
 pub fn body(report: &ReuseReport) -> Markup {
-    let mut excerpts = Excerpts::default();
+    let mut excerpts = Excerpts::new(report.run.is_code);
     html! {
+        (not_compared_note(&report.not_compared))
         @if report.documents.len() > 1 { (overview(report)) }
         @for (number, document) in (1..).zip(&report.documents) {
             (section(number, document, &mut excerpts))
         }
         @if report.documents.is_empty() { p { "No document was searched for." } }
+        (not_compared(&report.not_compared))
     }
 }
 
@@ -39,7 +42,7 @@ fn overview(report: &ReuseReport) -> Markup {
                     tbody { @for (number, document) in (1..).zip(&report.documents) { tr {
                         th scope="row" { a href={ "#d" (number) } { bdi { (Shown(&document.name)) } } }
                         td.number { (percent(document.reused.thousandths())) }
-                        td.number { (percent(document.originality.thousandths())) }
+                        td.number { (percent(document.original_thousandths())) }
                         td.number { (document.sources.len()) }
                         td { @if let Some(source) = document.sources.first() { bdi { (Shown(&source.id)) } } }
                     } } }
@@ -51,13 +54,13 @@ fn overview(report: &ReuseReport) -> Markup {
 
 fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup {
     let id = format!("d{number}");
-    let of = document.bytes;
+    let of = document.size;
     html! {
         section.reuse id=(id) data-total=(of) {
             h2 { bdi { (Shown(&document.name)) } }
             div.shares {
                 p { span.share.reused { (percent(document.reused.thousandths())) } " reused" }
-                p { span.share.original { (percent(1000 - document.reused.thousandths())) } " original" }
+                p { span.share.original { (percent(document.original_thousandths())) } " original" }
                 p { span.share { (document.sources.len()) } @if document.sources.len() == 1 { " source" } @else { " sources" } }
             }
             (bar(document))
@@ -80,27 +83,43 @@ fn section(number: usize, document: &DocumentReport, excerpts: &mut Excerpts) ->
 /// The share of each source, as a bar in its colours.
 fn bar(document: &DocumentReport) -> Markup {
     let label = format!("{} reused", percent(document.reused.thousandths()));
-    let mut at = 0;
+    // Places are rounded, not widths: so the bar ends where the reused share does.
+    let mut bytes = 0;
+    let mut place = |more: u64| {
+        bytes += more;
+        (bytes * 1000 + document.size / 2).checked_div(document.size).unwrap_or(0)
+    };
     html! {
         svg.bar viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label=(label) {
             rect.rest x="0" y="0" width="1000" height="16" {}
             @for source in &document.sources {
-                @let before = at;
-                @let width = source.share_in_report.thousandths();
-                rect class=(colour(source.number)) data-n=(source.number) x=({ at += width; before }) y="0" width=(width) height="16" {}
+                @let (from, to) = (place(0), place(source.share_in_report.bytes));
+                rect class=(colour(source.number)) data-n=(source.number) x=(from) y="0" width=(to - from) height="16" {}
             }
         }
     }
 }
 
 fn notes(document: &DocumentReport) -> Markup {
-    let Excluded { quotations, bibliography } = document.excluded;
-    html! {
+    let Excluded { quotations, bibliography, boilerplate } = document.excluded;
+    let (unit, rest) = match document.unit {
+        CountUnit::Bytes => ("byte", " count: those that are not white space"),
+        CountUnit::Tokens => ("token", " of the program count: comments do not"),
+    };
+    let all = document.size + quotations + bibliography + boilerplate;
+    html! { div.notes {
+        @if boilerplate > 0 {
+            p.note {
+                span.excluded.boilerplate { "Boilerplate" } ", shown so: "
+                (percent(Share { bytes: boilerplate, of: all }.thousandths())) " of the document, "
+                (counted(boilerplate, unit)) ". It counts neither as reused nor as original."
+            }
+        }
         p.note {
-            (counted(document.bytes, "byte")) " count: those that are not white space"
-            @if quotations + bibliography > 0 { " and are not excluded" } "."
-            @if quotations > 0 { " Excluded: " (counted(quotations, "byte")) " of quotations." }
-            @if bibliography > 0 { " Excluded: " (counted(bibliography, "byte")) " of the bibliography." }
+            (counted(document.size, unit)) (rest)
+            @if quotations + bibliography + boilerplate > 0 { " and are not excluded" } "."
+            @if quotations > 0 { " Excluded: " (counted(quotations, unit)) " of quotations." }
+            @if bibliography > 0 { " Excluded: " (counted(bibliography, unit)) " of the bibliography." }
             @if document.without_passages > 0 {
                 " " (counted(document.without_passages, "hit"))
                 " of the search " @if document.without_passages == 1 { "has" } @else { "have" }
@@ -109,7 +128,7 @@ fn notes(document: &DocumentReport) -> Markup {
             }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
         }
-    }
+    } }
 }
 
 fn sources(id: &str, document: &DocumentReport) -> Markup {
@@ -155,13 +174,15 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
     // Of each passage that colours a part, the places in the text where it differs.
     let mut differences: HashMap<(u32, u32), Vec<Range<usize>>> = HashMap::new();
     let page = document.text.contains('\u{c}').then_some(1);
-    let mut writer = Writer::new(&mut out, page);
+    let line = excerpts.is_code().then_some(1);
+    let mut writer = Writer::new(&mut out, page, line);
     // The source of the part before, if that was coloured.
     let mut last = None;
     for (number, part) in document.parts.iter().enumerate() {
         let range = part.range.start as usize..part.range.end as usize;
         if part.is_excluded {
-            let _ = write!(writer.out, "<span class=\"excluded\">");
+            let class = if part.is_boilerplate { "excluded boilerplate" } else { "excluded" };
+            let _ = write!(writer.out, "<span class=\"{class}\">");
             writer.text(&document.text[range]);
             let _ = write!(writer.out, "</span>");
             last = None;
@@ -177,6 +198,14 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
         let names: Vec<String> =
             part.sources.iter().map(|found| (found.0 + 1).to_string()).collect();
         let source = owner.0 as usize + 1;
+        // The indentation before a passage of a program is not coloured.
+        let mut range = range;
+        if excerpts.is_code() && last != Some(source) {
+            let bare = document.text[range.clone()].trim_start();
+            let start = range.end - if bare.is_empty() { range.len() } else { bare.len() };
+            writer.text(&document.text[range.start..start]);
+            range.start = start;
+        }
         // A part that goes on in the same colour has no number of its own.
         let hidden = if last == Some(source) { " hidden" } else { "" };
         let _ = write!(
@@ -190,7 +219,10 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
         let _ = write!(writer.out, "</mark>");
         last = Some(source);
     }
-    html! { div.text dir="auto" { (PreEscaped(out)) } }
+    html! {
+        @if excerpts.is_code() { div.text.code dir="ltr" { (PreEscaped(out)) } }
+        @else { div.text dir="auto" { (PreEscaped(out)) } }
+    }
 }
 
 /// The places of the text where a passage differs from its source.
@@ -215,8 +247,11 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
         let is_marked = document.parts.get(number).is_some_and(|part| !part.sources.is_empty());
         is_marked.then(|| format!("#{id}p{number}"))
     };
-    let one = Side { text: &document.text, name: "This document" };
-    let other = source.text.as_deref().map(|text| Side { text, name: "Source" });
+    let grey = document.parts.iter().filter(|part| part.is_boilerplate);
+    let grey: Vec<_> = grey.map(|part| (part.range.start, part.range.end)).collect();
+    let one = Side { text: &document.text, name: "This document", boilerplate: &grey };
+    let other = source.text.as_deref();
+    let other = other.map(|text| Side { text, name: "Source", boilerplate: &[] });
     html! {
         section.card id={ (id) "s" (source.number) } {
             h4 {
@@ -253,14 +288,71 @@ mod tests {
     use super::*;
     use crate::excluded::Exclusions;
     use crate::reuse::tests::{found, report};
+    use crate::reuse::{Counting, Searched};
 
     #[test]
     fn a_part_that_goes_on_in_one_colour_has_one_number() {
         let sources = vec![found("long", &[(0, 20)]), found("short", &[(5, 10)])];
         let document = report("aaaaa bbbbb ccccc ddddd", sources, Exclusions::default());
-        let shown = text("d1", &document, &mut Excerpts::default()).into_string();
+        let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
         assert_eq!(shown.matches("<mark class=\"c1\"").count(), 3, "{shown}");
         assert_eq!(shown.matches(" hidden").count(), 2, "{shown}");
         assert!(shown.contains("data-s=\"1 2\""), "{shown}");
+    }
+
+    #[test]
+    fn boilerplate_is_grey_and_its_share_is_said() {
+        let counting = Counting { boilerplate: vec![(0, 5)], ..Counting::default() };
+        let (sources, name) = (vec![found("one", &[(6, 11)])], "essay".to_owned());
+        let searched =
+            Searched { name, text: "sheet mine! x".into(), sources, counting, complete: true };
+        let document = DocumentReport::new(searched, Exclusions::default()).unwrap();
+        let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
+        assert!(
+            shown.contains(r#"<span class="excluded boilerplate">sheet</span> <mark"#),
+            "{shown}"
+        );
+        let said = notes(&document).into_string();
+        assert!(said.contains("45.5\u{a0}% of the document, 5 bytes"), "{said}");
+        // Beside its source too, and there without marks.
+        let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(false));
+        let card = card.into_string();
+        assert!(card.contains(r#"<span class="excluded boilerplate">sheet</span>"#), "{card}");
+        // A report without boilerplate does not speak of it.
+        let document = report("sheet mine! x", Vec::new(), Exclusions::default());
+        assert!(!notes(&document).into_string().contains("oilerplate"));
+    }
+
+    #[test]
+    fn the_bar_ends_where_the_reused_share_does() {
+        // Each of the three is two thirds of a thousandth more than is shown of it.
+        let sources = (0..3).map(|n| {
+            let mut source = found(&n.to_string(), &[(n * 1000, n * 1000 + 998)]);
+            source.passages[0].source = None;
+            source
+        });
+        let document = report(&"a".repeat(3001), sources.collect(), Exclusions::default());
+        let shown = bar(&document).into_string();
+        let numbers = |name: &str| -> Vec<u64> {
+            let attribute = format!(" {name}=\"");
+            let values = shown.split(&attribute).skip(2);
+            values.map(|value| value[..value.find('"').unwrap()].parse().unwrap()).collect()
+        };
+        let (x, width) = (numbers("x"), numbers("width"));
+        assert_eq!(x[2] + width[2], document.reused.thousandths(), "{shown}");
+        assert_eq!((x[1], x[2]), (x[0] + width[0], x[1] + width[1]), "{shown}");
+    }
+
+    #[test]
+    fn a_program_is_shown_by_its_lines() {
+        let document =
+            report("int a;\n\nint b;\n", vec![found("x", &[(8, 14)])], Exclusions::default());
+        let shown = text("d1", &document, &mut Excerpts::new(true)).into_string();
+        assert_eq!(shown.matches("class=\"l\"").count(), 3, "{shown}");
+        assert!(shown.contains("class=\"text code\""), "{shown}");
+        // The number of the line stands where the line begins, also within a mark.
+        let expected =
+            r##"<a class="n" href="#d1s1">1</a><span class="l" data-n="3"></span><u>int b</u>"##;
+        assert!(shown.contains(expected), "{shown}");
     }
 }

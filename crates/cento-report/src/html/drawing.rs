@@ -8,7 +8,9 @@ use maud::{Markup, html};
 use super::text::plain;
 use super::{colour, count, percent};
 use crate::graph::Cluster;
-use crate::pairs::{Histogram, PairEntry, PairsReport};
+use crate::number::rounded;
+use crate::pairs::{PairEntry, PairsReport};
+use cento::join::pairwise::Histogram;
 
 /// A graph with more documents would be a blot.
 pub const GRAPH_DOCUMENTS_MAX: usize = 200;
@@ -16,26 +18,35 @@ pub const GRAPH_DOCUMENTS_MAX: usize = 200;
 /// A matrix with more documents would be wider than any screen.
 pub const MATRIX_DOCUMENTS_MAX: usize = 60;
 
-/// Bars of pairs by similarity.
+/// Bars of all pairs by similarity. Pairs that do not meet the thresholds are pale.
 pub fn histogram(histogram: &Histogram) -> Markup {
+    let has_below = histogram.below.iter().any(|&pairs| pairs > 0);
     let most = histogram.pairs.iter().copied().max().unwrap_or(0).max(1);
     html! {
         table.histogram {
-            caption { "Pairs by similarity" }
-            thead { tr { th scope="col" { "Similarity" } th.number scope="col" { "Pairs" } td {} } }
+            caption { "All pairs by similarity" }
+            thead { tr {
+                th scope="col" { "Similarity" } th.number scope="col" { "Pairs" }
+                @if has_below { th.number scope="col" { "Below the thresholds" } } td {}
+            } }
             tbody {
-                @for (bin, &pairs) in histogram.pairs.iter().enumerate().rev() {
+                @for (bin, (&pairs, &below)) in histogram.pairs.iter().zip(&histogram.below).enumerate().rev() {
                     tr {
                         th scope="row" { (bin * 10) " to " (bin * 10 + 10) "\u{a0}%" }
                         td.number { (count(pairs)) }
+                        @if has_below { td.number { (count(below)) } }
                         td { svg.count viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
                             // A bar that is there is seen.
-                            @let width = if pairs == 0 { 0 } else { (pairs * 1000 / most).max(4) };
-                            rect x="0" y="0" height="10" width=(width) {}
+                            @let width = |pairs: u64| if pairs == 0 { 0 } else { (pairs * 1000 / most).max(4) };
+                            rect.below x="0" y="0" height="10" width=(width(pairs)) {}
+                            rect x="0" y="0" height="10" width=(width(pairs - below)) {}
                         } }
                     }
                 }
-                tr { th scope="row" { "nothing in common" } td.number { (count(histogram.none)) } td {} }
+                tr {
+                    th scope="row" { "nothing in common" } td.number { (count(histogram.none)) }
+                    @if has_below { td {} } td {}
+                }
             }
         }
     }
@@ -110,9 +121,9 @@ fn label(report: &PairsReport, number: usize, pair: &PairEntry) -> String {
     format!("Pair {number}: {a} and {b}, {}", percent(thousandths(pair.similarity)))
 }
 
-/// A similarity in thousandths.
+/// A similarity in thousandths, rounded as all are.
 pub fn thousandths(similarity: f64) -> u64 {
-    (similarity * 1000.0).round() as u64
+    rounded(similarity, 1000)
 }
 
 /// The similarities of all documents in pairs, or of the first of them, as a table.
@@ -134,7 +145,7 @@ pub fn matrix(report: &PairsReport) -> Markup {
                 @for column in &shown {
                     @match pairs.get(&(*row, *column)) {
                         Some((number, similarity)) => td class={ "h" (thousandths(*similarity) / 100) } {
-                            a href={ "#pair" (number) } { (thousandths(*similarity) / 10) }
+                            a href={ "#pair" (number) } { (rounded(*similarity, 100)) }
                         },
                         None => td {},
                     }

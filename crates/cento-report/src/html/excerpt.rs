@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use cento::Origin;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
-use super::text::{Shown, at_most, marked, with_context};
+use super::text::{Shown, Writer, at_most, line_at, with_context, with_lines};
 use super::{count, counted, percent};
 use crate::difference::{Comparer, Difference};
+use crate::number::rounded;
 use crate::reuse::Place;
 
 /// Of a longer passage the beginning is shown, in bytes.
@@ -19,17 +20,15 @@ const REPORT_BYTES_MAX: usize = 8 << 20;
 /// What stands before and after a passage, in bytes.
 const CONTEXT_BYTES: usize = 160;
 
+/// The lines before and after a passage of a program are not longer, in bytes.
+const CONTEXT_LINES_BYTES_MAX: usize = 500;
+
 /// Shows passages, as many as a file should hold.
 #[derive(Debug)]
 pub struct Excerpts {
     bytes: usize,
     comparer: Comparer,
-}
-
-impl Default for Excerpts {
-    fn default() -> Excerpts {
-        Excerpts { bytes: REPORT_BYTES_MAX, comparer: Comparer::default() }
-    }
+    is_code: bool,
 }
 
 /// A text, and what it is called above its passage.
@@ -39,7 +38,33 @@ pub struct Side<'a> {
     pub text: &'a str,
     /// The heading.
     pub name: &'a str,
+    /// Where the text is boilerplate, in bytes: ascending and disjoint.
+    pub boilerplate: &'a [(u32, u32)],
 }
+
+impl Side<'_> {
+    /// Writes a part of the text with marks; boilerplate in it is grey, and has none.
+    fn write(&self, writer: &mut Writer<'_>, part: Range<usize>, (marks, tag): Marks<'_>) {
+        let mut at = part.start;
+        for &place in self.boilerplate {
+            let grey = bytes(place);
+            let (start, end) = (grey.start.max(at), grey.end.min(part.end));
+            // A place may come from elsewhere, and be in the middle of a character.
+            if start >= end || self.text.get(start..end).is_none() {
+                continue;
+            }
+            writer.marked(self.text, at..start, marks, tag);
+            writer.out.push_str("<span class=\"excluded boilerplate\">");
+            writer.text(&self.text[start..end]);
+            writer.out.push_str("</span>");
+            at = end;
+        }
+        writer.marked(self.text, at..part.end, marks, tag);
+    }
+}
+
+/// Places that are marked, and the element that marks them.
+type Marks<'a> = (&'a [Range<usize>], &'a str);
 
 /// The bytes of a place.
 pub fn bytes((start, end): (u32, u32)) -> Range<usize> {
@@ -47,6 +72,16 @@ pub fn bytes((start, end): (u32, u32)) -> Range<usize> {
 }
 
 impl Excerpts {
+    /// Shows passages of texts, or of programs, which have lines.
+    pub fn new(is_code: bool) -> Excerpts {
+        Excerpts { bytes: REPORT_BYTES_MAX, comparer: Comparer::default(), is_code }
+    }
+
+    /// Returns whether the texts are programs.
+    pub fn is_code(&self) -> bool {
+        self.is_code
+    }
+
     /// Finds the words in which two passages differ.
     pub fn difference(&mut self, one: &str, other: &str) -> Option<Difference> {
         self.comparer.compare(one, other)
@@ -63,8 +98,8 @@ impl Excerpts {
         let at = bytes(place.document);
         let heading = html! {
             p.place {
-                (counted(place.tokens.into(), "word")) ", similarity "
-                (percent((place.similarity * 1000.0).round() as u64))
+                (counted(place.tokens.into(), if self.is_code { "token" } else { "word" })) ", similarity "
+                (percent(rounded(place.similarity, 1000)))
                 @if let Some(to) = to { ", " a href=(to) { "in the text" } }
             }
         };
@@ -90,10 +125,10 @@ impl Excerpts {
         html! {
             (heading)
             div.beside {
-                (side(document, (place.page, place.line, place.origin), &at, &one, &left, "ins"))
+                (self.side(document, (place.page, place.line, place.origin), (&at, &one), &left, "ins"))
                 @match &other {
                     Some((source, shown, range)) => {
-                        (side(*source, (place.source_page, place.source_line, place.source_origin), range, shown, &right, "del"))
+                        (self.side(*source, (place.source_page, place.source_line, place.source_origin), (range, shown), &right, "del"))
                     },
                     None => div.side { p.note { "The text of this source is not stored." } },
                 }
@@ -103,47 +138,73 @@ impl Excerpts {
             }
         }
     }
-}
 
-/// One side: `range` of the text is the passage, which begins on this page and line, `shown` what is shown of
-/// it, and `marks` are places from there in which it differs.
-fn side(
-    Side { text, name }: Side<'_>,
-    (page, line, origin): (Option<u32>, Option<u32>, Option<Origin>),
-    range: &Range<usize>,
-    shown: &Range<usize>,
-    marks: &[Range<usize>],
-    tag: &str,
-) -> Markup {
-    let marks: Vec<_> =
-        marks.iter().map(|mark| mark.start + shown.start..mark.end + shown.start).collect();
-    let around = with_context(text, range, CONTEXT_BYTES);
-    let before = around.start..range.start;
-    let after = range.end..around.end;
-    let is_whole = shown.end == range.end;
-    html! {
-        div.side {
-            p.where {
-                bdi { (Shown(name)) } ", "
-                @if let Some(page) = page { "page " (count(page.into())) ", " }
-                @if let Some(line) = line { "line " (count(line.into())) ", " }
-                "bytes " (count(range.start as u64)) " to " (count(range.end as u64))
-                @if let Some(Origin { start, end, line }) = origin {
-                    "; in the web page line " (count(line.into()))
-                    ", bytes " (count(start.into())) " to " (count(end.into()))
-                }
-            }
-            div.excerpt dir="auto" {
-                span.context { @if around.start > 0 { "\u{2026} " } (marked(text, before, &[], tag)) }
-                (marked(text, shown.clone(), &marks, tag))
-                @if is_whole {
-                    span.context { (marked(text, after, &[], tag)) @if around.end < text.len() { " \u{2026}" } }
-                } @else {
-                    span.context {
-                        " \u{2026} and " (counted((range.end - shown.end) as u64, "more byte"))
+    /// One side: `range` of the text is the passage, which begins on this page and line, `shown` what is shown
+    /// of it, and `marks` are places from there in which it differs.
+    fn side(
+        &self,
+        shown_side: Side<'_>,
+        (page, line, origin): (Option<u32>, Option<u32>, Option<Origin>),
+        (range, shown): (&Range<usize>, &Range<usize>),
+        marks: &[Range<usize>],
+        tag: &str,
+    ) -> Markup {
+        let Side { text, name, .. } = shown_side;
+        let marks: Vec<_> =
+            marks.iter().map(|mark| mark.start + shown.start..mark.end + shown.start).collect();
+        let lines = match self.is_code {
+            true => with_lines(text, range, CONTEXT_LINES_BYTES_MAX),
+            false => None,
+        };
+        let has_lines = lines.is_some();
+        let around = lines.unwrap_or_else(|| with_context(text, range, CONTEXT_BYTES));
+        let is_whole = shown.end == range.end;
+        let mut out = String::with_capacity(around.len() + around.len() / 4);
+        let first = self.is_code.then(|| line_at(text, around.start));
+        let mut writer = Writer::new(&mut out, None, first);
+        writer.out.push_str("<span class=\"context\">");
+        if around.start > 0 && !has_lines {
+            writer.text("\u{2026} ");
+        }
+        shown_side.write(&mut writer, around.start..range.start, (&[], tag));
+        writer.out.push_str("</span>");
+        shown_side.write(&mut writer, shown.clone(), (&marks, tag));
+        writer.out.push_str("<span class=\"context\">");
+        if is_whole {
+            shown_side.write(&mut writer, range.end..around.end, (&[], tag));
+            writer.text(if around.end < text.len() && !has_lines { " \u{2026}" } else { "" });
+        } else {
+            let more = counted((range.end - shown.end) as u64, "more byte");
+            writer.text(&format!(" \u{2026} and {more}"));
+        }
+        writer.out.push_str("</span>");
+        html! {
+            div.side {
+                p.where {
+                    bdi { (Shown(name)) } ", "
+                    @if let Some(page) = page { "page " (count(page.into())) ", " }
+                    @if self.is_code { (of_lines(text, range)) } @else {
+                        @if let Some(line) = line { "line " (count(line.into())) ", " }
+                        "bytes " (count(range.start as u64)) " to " (count(range.end as u64))
+                    }
+                    @if let Some(Origin { start, end, line }) = origin {
+                        "; in the web page line " (count(line.into()))
+                        ", bytes " (count(start.into())) " to " (count(end.into()))
                     }
                 }
+                @if self.is_code { div.excerpt.code dir="ltr" { (PreEscaped(out)) } }
+                @else { div.excerpt dir="auto" { (PreEscaped(out)) } }
             }
         }
+    }
+}
+
+/// The lines of a program that a range is in.
+fn of_lines(text: &str, range: &Range<usize>) -> String {
+    let text_of = text[range.clone()].trim_end_matches(['\n', '\r']);
+    let (first, last) = (line_at(text, range.start), line_at(text, range.start + text_of.len()));
+    match first == last {
+        true => format!("line {}", count(first)),
+        false => format!("lines {} to {}", count(first), count(last)),
     }
 }

@@ -14,6 +14,7 @@ mod text;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::number::{count, counted};
+use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::ReuseReport;
 use crate::run::{IndexState, Run};
@@ -23,8 +24,8 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of what may act; a test compares them with the files.
-const STYLE_SHA256: &str = "uRJ3CeHKKPXDpcPtcoRUx1tQ0ZGmbWIZ9KgQYDP8RXM=";
-const SCRIPT_SHA256: &str = "DEsvxBTDMHGlzyTONDfMde7iVsSf/od92cIh2IWxBwM=";
+const STYLE_SHA256: &str = "xZQfuL4Kj0YRnS/J1Oaq/OxW+mnw5oqCtLNqSLb2WpU=";
+const SCRIPT_SHA256: &str = "nvQh+F4YCdo0E9NDzG4ADOn3rX9TFIzSAalM+Zd3h+E=";
 
 /// The number of colours in the style sheet.
 const COLOURS: usize = 12;
@@ -73,6 +74,36 @@ fn page(run: &Run, title: &str, body: Markup) -> String {
         }
     };
     page.into_string()
+}
+
+/// The inputs that were not compared, each with its reason.
+fn not_compared(list: &[NotCompared]) -> Markup {
+    html! {
+        @if !list.is_empty() {
+            section.missing id="not-compared" {
+                h2 { "Not compared" }
+                p.note { "These are in none of the numbers of this report, or not with all of their text." }
+                table {
+                    thead { tr { th scope="col" { "Name" } th scope="col" { "Reason" } } }
+                    tbody { @for NotCompared { name, reason } in list { tr {
+                        th scope="row" { bdi { (Shown(name)) } } td { bdi { (Shown(reason)) } }
+                    } } }
+                }
+            }
+        }
+    }
+}
+
+/// A link to the list of inputs that were not compared.
+fn not_compared_note(list: &[NotCompared]) -> Markup {
+    html! {
+        @if !list.is_empty() {
+            p.warning { a href="#not-compared" {
+                (counted(list.len() as u64, "text")) @if list.len() == 1 { " was" } @else { " were" }
+                " not compared, or only in part"
+            } "." }
+        }
+    }
 }
 
 fn foot(run: &Run) -> Markup {

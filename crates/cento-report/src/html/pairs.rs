@@ -5,24 +5,38 @@ use maud::{Markup, html};
 use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandths};
 use super::excerpt::{Excerpts, Side};
 use super::text::Shown;
-use super::{colour, count, counted, linked, percent};
+use super::{colour, count, counted, linked, not_compared, not_compared_note, percent};
 use crate::MORE_PASSAGES;
+use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
+use crate::shares::Share;
 
 /// The body of the page.
 pub fn body(report: &PairsReport) -> Markup {
-    let mut excerpts = Excerpts::default();
+    let mut excerpts = Excerpts::new(report.run.is_code);
+    let shown = report.pairs.len() as u64;
+    let cut = shown_of(shown, report.total, "pairs", report.limit_option);
     html! {
         section {
             h2 { "Pairs" }
             div.shares {
-                p { span.share { (count(report.compared)) } " documents" }
+                p { span.share { (count(report.compared)) } " documents compared" }
                 p { span.share { (count(report.pairs.len() as u64)) } @if report.pairs.len() == 1 { " pair shown" } @else { " pairs shown" } }
                 p { span.share { (count(report.clusters.len() as u64)) } @if report.clusters.len() == 1 { " cluster" } @else { " clusters" } }
+            }
+            @if let Some(cut) = cut { p.warning { (cut) ". The graph, the clusters and the matrix are of the shown pairs." } }
+            (not_compared_note(&report.not_compared))
+            @if report.documents_without_field > 0 {
+                p.warning {
+                    (counted(report.documents_without_field, "document"))
+                    @if report.documents_without_field == 1 { " does" } @else { " do" }
+                    " not have the field by which pairs were chosen."
+                }
             }
             @if let Some(histogram) = &report.histogram { (drawing::histogram(histogram)) }
             @if report.pairs.is_empty() { p { "No pair is similar enough." } } @else { (table(report)) }
         }
+        (not_compared(&report.not_compared))
         @if !report.pairs.is_empty() {
             section {
                 h2 { "Clusters" }
@@ -52,7 +66,7 @@ pub fn body(report: &PairsReport) -> Markup {
 fn table(report: &PairsReport) -> Markup {
     let has_margins = report.pairs.iter().any(|pair| pair.margin.is_some());
     html! {
-        p.note { "Similarity: " (Shown(&report.measure)) ". Words: of the one and of the other."
+        p.note { "Similarity: " (Shown(&report.measure)) ". " (words(report)) ": of the one and of the other."
             @if has_margins { " Margin: how much more alike the two are than others are to either." }
         }
         div.wide tabindex="0" role="region" aria-label="Pairs by similarity" {
@@ -61,7 +75,7 @@ fn table(report: &PairsReport) -> Markup {
                     th.number scope="col" { "Pair" } th.number scope="col" { "Similarity" }
                     @if has_margins { th.number scope="col" { "Margin" } }
                     th scope="col" { "Document" } th scope="col" { "Document" }
-                    th.number scope="col" { "Words" } th.number scope="col" { "Passages" }
+                    th.number scope="col" { (words(report)) } th.number scope="col" { "Passages" }
                 } }
                 tbody { @for (number, pair) in (1..).zip(&report.pairs) {
                     @let (a, b) = (report.member(pair.a), report.member(pair.b));
@@ -77,6 +91,18 @@ fn table(report: &PairsReport) -> Markup {
             }
         }
     }
+}
+
+/// The share of a document that is boilerplate, in thousandths of its bytes.
+fn boilerplate(document: &Member) -> u64 {
+    let bytes = document.boilerplate.iter().map(|(start, end)| u64::from(end - start)).sum();
+    let of = document.text.as_ref().map_or(0, |text| text.len() as u64);
+    Share { bytes, of }.thousandths()
+}
+
+/// What the tokens of documents are.
+fn words(report: &PairsReport) -> &'static str {
+    if report.run.is_code { "Tokens" } else { "Words" }
 }
 
 /// A document with its number in the colour of its cluster.
@@ -124,11 +150,18 @@ fn section(
                 @if !pair.complete { "; " (MORE_PASSAGES) }
                 "."
             }
+            @if !(a.boilerplate.is_empty() && b.boilerplate.is_empty()) {
+                p.note {
+                    span.excluded.boilerplate { "Boilerplate" } ", shown so, counts nowhere: "
+                    (percent(boilerplate(a))) " of the first document, "
+                    (percent(boilerplate(b))) " of the second."
+                }
+            }
             @match sides {
                 Some((one, other)) => {
                     @for place in &pair.passages {
-                        @let one = Side { text: one, name: &a.name };
-                        @let other = Side { text: other, name: &b.name };
+                        @let one = Side { text: one, name: &a.name, boilerplate: &a.boilerplate };
+                        @let other = Side { text: other, name: &b.name, boilerplate: &b.boilerplate };
                         (excerpts.passage(place, one, Some(other), None))
                     }
                 },

@@ -17,7 +17,12 @@ for (const section of document.querySelectorAll(".reuse")) {
     sources: mark.dataset.s.split(" ").map(Number),
   }));
   const colours = 12;
-  const thousandths = (bytes) => (total === 0 ? 0 : Math.floor((bytes * 1000 + Math.floor(total / 2)) / total));
+  const place = (bytes) => (total === 0 ? 0 : Math.floor((bytes * 1000 + Math.floor(total / 2)) / total));
+  // Only 1 is shown as all, and only 0 as nothing.
+  const thousandths = (bytes) => {
+    if (bytes === 0 || total === 0) return 0;
+    return bytes >= total ? 1000 : Math.min(Math.max(place(bytes), 1), 999);
+  };
   const percent = (share) => `${Math.floor(share / 10)}.${share % 10}\u00a0%`;
   const length = (ranges) => ranges.reduce((sum, [start, end]) => sum + end - start, 0);
   const joined = (one, other) => {
@@ -32,26 +37,22 @@ for (const section of document.querySelectorAll(".reuse")) {
   };
   const update = () => {
     let covered = [];
-    let at = 0;
     const ticked = new Set();
     for (const { row, number, box, share, bar, ranges } of rows) {
-      let adds = 0;
+      const before = length(covered);
       if (box.checked) {
-        const all = joined(covered, ranges);
-        adds = length(all) - length(covered);
-        covered = all;
+        covered = joined(covered, ranges);
         ticked.add(number);
       }
-      const width = thousandths(adds);
+      const after = length(covered);
       row.classList.toggle("out", !box.checked);
-      share.textContent = box.checked ? percent(width) : "\u2013";
-      bar.setAttribute("x", at);
-      bar.setAttribute("width", width);
-      at += width;
+      share.textContent = box.checked ? percent(thousandths(after - before)) : "\u2013";
+      bar.setAttribute("x", place(before));
+      bar.setAttribute("width", place(after) - place(before));
     }
     const reused = thousandths(length(covered));
     section.querySelector(".reused").textContent = percent(reused);
-    section.querySelector(".original").textContent = percent(1000 - reused);
+    section.querySelector(".original").textContent = percent(total === 0 ? 0 : 1000 - reused);
     section.querySelector(".bar").setAttribute("aria-label", `${percent(reused)} reused`);
     let before = null;
     let last = 0;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 use crate::pairs::tests::{joined, pair};
-use crate::reuse::{Found, Place, Searched};
+use crate::reuse::{Counting, Found, Place, Searched};
 use crate::{DocumentReport, Exclusions};
 
 fn hash(text: &str) -> String {
@@ -47,7 +47,9 @@ fn read(page: &str) -> Read {
                 let name = text_of(&tag.name);
                 let attributes: Vec<(String, String)> =
                     tag.attributes.iter().map(|(n, v)| (text_of(n), text_of(v))).collect();
-                let is_text = attributes.contains(&("class".into(), "text".into()));
+                let is_text = attributes.iter().any(|(name, value)| {
+                    name == "class" && value.split(' ').any(|class| class == "text")
+                });
                 if is_text || depth > 0 {
                     depth += 1;
                     is_link = name == "a";
@@ -153,6 +155,8 @@ fn place_in(text: &str, other: &str, (start, end): (usize, usize)) -> Place {
         document: (at(text, start), at(text, start + end)),
         source: Some((at(other, end), at(other, end + start))),
         tokens: 3,
+        matched: 3,
+        matched_ranges: Vec::new(),
         similarity: 0.5,
         page: Some(7),
         line: Some(1234),
@@ -172,6 +176,7 @@ proptest! {
         text in hostile(),
         sources in prop::collection::vec((hostile(), hostile(), (0..40usize, 0..40usize)), 0..5),
         quotations in any::<bool>(),
+        is_code in any::<bool>(),
     ) {
         let found = |(id, source, place): (String, String, (usize, usize))| Found {
             meta: Map::from_iter([(id.clone(), Value::String(source.clone()))]),
@@ -182,11 +187,15 @@ proptest! {
         };
         let sources = sources.into_iter().map(found).collect();
         let by = Exclusions { quotations, bibliography: true };
-        let run = Run { title: Some(name.clone()), date: Some(name.clone()), ..Run::new(&name) };
+        let run =
+            Run { title: Some(name.clone()), date: Some(name.clone()), is_code, ..Run::new(&name) };
         let run = run.with(&name, &text);
-        let searched = Searched { name, text: text.clone(), sources, complete: false };
+        let counting = Counting::default();
+        let searched = Searched { name, text: text.clone(), sources, counting, complete: false };
         let document = DocumentReport::new(searched, by).unwrap();
-        let report = ReuseReport { run, documents: vec![document.clone(), document] };
+        let documents = vec![document.clone(), document];
+        let missing = NotCompared::new(documents[0].name.clone(), documents[0].text.clone());
+        let report = ReuseReport { run, documents, not_compared: vec![missing] };
         let read = check(&report.html())?;
         // All of the text is there, as it is.
         prop_assert_eq!(read.text, expected(&text).repeat(2));
@@ -207,7 +216,8 @@ fn a_report_says_how_it_was_made() {
     let index =
         IndexState { place: "essays.idx".into(), generation: Some("7".into()), documents: 1234 };
     let run = Run { index: Some(index), date: Some("2026-01-31".into()), ..Run::new("search") };
-    let report = ReuseReport { run: run.with("min-passage", 20), documents: Vec::new() };
+    let run = run.with("min-passage", 20);
+    let report = ReuseReport { run, documents: Vec::new(), not_compared: Vec::new() };
     let page = report.html();
     for expected in
         ["essays.idx", "<dd>7</dd>", "1,234", "2026-01-31", "min-passage", "<bdi>20</bdi>"]

@@ -6,31 +6,35 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use maud::{Escaper, Markup, PreEscaped, Render};
+use maud::{Escaper, Render};
 
 /// A text as it is shown.
 pub struct Shown<'a>(pub &'a str);
 
 impl Render for Shown<'_> {
     fn render_to(&self, out: &mut String) {
-        Writer::new(out, None).text(self.0);
+        Writer::new(out, None, None).text(self.0);
     }
 }
 
-/// Writes texts, and counts their pages if it is to show where they begin.
+/// Writes texts, and counts their pages and lines if it is to show where they begin.
 pub struct Writer<'a> {
     /// What is written.
     pub out: &'a mut String,
     /// The page that the text is on, if that is to be shown; form feeds separate pages.
     page: Option<u32>,
+    /// The line that comes next, if lines are to be numbered.
+    line: Option<u64>,
+    /// Whether the next character begins a line that is to be numbered.
+    is_line_start: bool,
     /// Whether the last character ended a line that a line feed may end with it.
     is_after_return: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `out`; `page` is where the text begins, if pages are to be shown.
-    pub fn new(out: &'a mut String, page: Option<u32>) -> Writer<'a> {
-        Writer { out, page, is_after_return: false }
+    /// Writes to `out`; `page` is where the text begins, if pages are to be shown, and `line` if lines are.
+    pub fn new(out: &'a mut String, page: Option<u32>, line: Option<u64>) -> Writer<'a> {
+        Writer { out, page, line, is_line_start: line.is_some(), is_after_return: false }
     }
 
     /// Writes a text, or a part of it that follows the last one.
@@ -39,19 +43,24 @@ impl<'a> Writer<'a> {
         for (at, c) in text.char_indices() {
             let is_half = c == '\n' && self.is_after_return;
             self.is_after_return = c == '\r';
-            if !is_half && !is_hidden(c) {
+            let ends_line = c == '\n' && self.line.is_some();
+            if !is_half && !is_hidden(c) && !ends_line {
                 continue;
             }
             self.escaped(&text[plain..at]);
             plain = at + c.len_utf8();
             match (c, &mut self.page) {
-                ('\n', _) => {}
-                ('\r', _) => self.out.push('\n'),
+                ('\n', _) if is_half => {}
+                ('\n' | '\r', _) => {
+                    self.escaped("\n");
+                    self.is_line_start = self.line.is_some();
+                }
                 ('\u{c}', Some(page)) => {
                     *page += 1;
                     let _ = write!(self.out, "<span class=\"page\">page {page}</span>");
                 }
                 _ => {
+                    self.begin_line();
                     let _ =
                         write!(self.out, "<span class=\"control\">U+{:04X}</span>", u32::from(c));
                 }
@@ -60,7 +69,19 @@ impl<'a> Writer<'a> {
         self.escaped(&text[plain..]);
     }
 
+    /// Writes the number of the line if one begins: an empty element, so that nobody copies numbers with
+    /// the text.
+    fn begin_line(&mut self) {
+        if let (true, Some(line)) = (std::mem::take(&mut self.is_line_start), &mut self.line) {
+            let _ = write!(self.out, "<span class=\"l\" data-n=\"{line}\"></span>");
+            *line += 1;
+        }
+    }
+
     fn escaped(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.begin_line();
+        }
         // Writing to a string cannot fail.
         let _ = Escaper::new(self.out).write_str(text);
     }
@@ -72,12 +93,34 @@ impl<'a> Writer<'a> {
         for mark in marks[first..].iter().take_while(|mark| mark.start < part.end) {
             let (start, end) = (mark.start.max(part.start), mark.end.min(part.end));
             self.text(&text[at..start]);
-            let _ = write!(self.out, "<{tag}>");
-            self.text(&text[start..end]);
-            let _ = write!(self.out, "</{tag}>");
+            self.mark(&text[start..end], tag);
             at = end;
         }
         self.text(&text[at..part.end]);
+    }
+
+    /// Writes a text in an element; of a program each line by itself, without its indentation, which
+    /// would be underlined.
+    fn mark(&mut self, text: &str, tag: &str) {
+        if self.line.is_none() {
+            return self.element(text, tag);
+        }
+        for line in text.split_inclusive('\n') {
+            let bare = line.trim();
+            let start = line.len() - line.trim_start().len();
+            self.text(&line[..start]);
+            if !bare.is_empty() {
+                self.begin_line();
+                self.element(bare, tag);
+            }
+            self.text(&line[start + bare.len()..]);
+        }
+    }
+
+    fn element(&mut self, text: &str, tag: &str) {
+        let _ = write!(self.out, "<{tag}>");
+        self.text(text);
+        let _ = write!(self.out, "</{tag}>");
     }
 }
 
@@ -101,11 +144,28 @@ fn is_hidden(c: char) -> bool {
     (c.is_control() && !is_space) || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text with marks, as markup.
-pub fn marked(text: &str, part: Range<usize>, marks: &[Range<usize>], tag: &str) -> Markup {
-    let mut out = String::with_capacity(part.len() + part.len() / 8);
-    Writer::new(&mut out, None).marked(text, part, marks, tag);
-    PreEscaped(out)
+/// The number of the line, from 1, on which this byte of a text is.
+pub fn line_at(text: &str, at: usize) -> u64 {
+    let before = &text.as_bytes()[..at];
+    let is_end = |(at, byte): (usize, &u8)| {
+        *byte == b'\n' || (*byte == b'\r' && text.as_bytes().get(at + 1) != Some(&b'\n'))
+    };
+    1 + before.iter().enumerate().filter(|&end| is_end(end)).count() as u64
+}
+
+/// The lines around those of a program that are shown with them.
+const CONTEXT_LINES: usize = 2;
+
+/// Returns the lines that a range of `text` is in, with some before and after; none if they are longer
+/// than lines of programs are.
+pub fn with_lines(text: &str, range: &Range<usize>, context_max: usize) -> Option<Range<usize>> {
+    let start = text[..range.start].rmatch_indices('\n').nth(CONTEXT_LINES);
+    let start = start.map_or(0, |(at, _)| at + 1);
+    // A range that ends with its line has the end of that line.
+    let last = range.end - usize::from(text[range.clone()].ends_with('\n'));
+    let end = text[last..].match_indices('\n').nth(CONTEXT_LINES);
+    let end = end.map_or(text.len(), |(at, _)| last + at).max(range.end);
+    (range.start - start <= context_max && end - range.end <= context_max).then_some(start..end)
 }
 
 /// Returns the range of `text` that is at least `range` and has up to `context` more bytes on both
@@ -159,10 +219,47 @@ mod tests {
     #[test]
     fn marks_are_cut_to_the_part() {
         let text = "one two three";
-        assert_eq!(
-            marked(text, 2..9, &[0..3, 4..7, 8..13], "ins").into_string(),
-            "<ins>e</ins> <ins>two</ins> <ins>t</ins>"
-        );
+        let mut out = String::new();
+        Writer::new(&mut out, None, None).marked(text, 2..9, &[0..3, 4..7, 8..13], "ins");
+        assert_eq!(out, "<ins>e</ins> <ins>two</ins> <ins>t</ins>");
+    }
+
+    #[test]
+    fn lines_are_numbered_where_they_begin() {
+        let check = |text: &str, expected: &str| {
+            let mut out = String::new();
+            Writer::new(&mut out, None, Some(9)).text(text);
+            let shown = out.replace("<span class=\"l\" data-n=\"", "").replace("\"></span>", ":");
+            assert_eq!(shown, expected, "{text:?}");
+        };
+        check("a\nb", "9:a\n10:b");
+        check("a\r\n\r\nb\rc\n", "9:a\n10:\n11:b\n12:c\n");
+        check("", "");
+        for (at, line) in [(0, 1), (2, 2), (5, 2), (6, 3), (7, 4)] {
+            assert_eq!(line_at("a\nbc\r\n\rd", at), line, "{at}");
+        }
+    }
+
+    #[test]
+    fn the_indentation_of_a_program_is_not_marked() {
+        let (text, mut out) = ("a\n  b\n\n  c", String::new());
+        let but_first = 1..text.len();
+        Writer::new(&mut out, None, Some(1)).marked(text, 0..text.len(), &[but_first], "u");
+        let line = |n| format!("<span class=\"l\" data-n=\"{n}\"></span>");
+        let expected =
+            format!("{}a\n{}  <u>b</u>\n{}\n{}  <u>c</u>", line(1), line(2), line(3), line(4));
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn the_context_of_a_program_is_whole_lines() {
+        let text = "1\n22\n333\n4444\n55555\n6\n7";
+        let lines = |range: Range<usize>| with_lines(text, &range, 50).map(|range| &text[range]);
+        assert_eq!(lines(11..13), Some("22\n333\n4444\n55555\n6"));
+        assert_eq!(lines(9..14), Some("22\n333\n4444\n55555\n6"));
+        assert_eq!(lines(0..1), Some("1\n22\n333"));
+        assert_eq!(lines(0..text.len()), Some(text));
+        assert_eq!(with_lines(&"x".repeat(99), &(40..50), 20), None);
     }
 
     #[test]
@@ -177,7 +274,7 @@ mod tests {
     #[test]
     fn pages_are_counted_by_form_feeds() {
         let mut out = String::new();
-        Writer::new(&mut out, Some(1)).text("a\u{c}b");
+        Writer::new(&mut out, Some(1), None).text("a\u{c}b");
         assert_eq!(out, "a<span class=\"page\">page 2</span>b");
     }
 }

@@ -45,10 +45,11 @@ export function counted(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** A share from 0 to 1. */
+/** A share from 0 to 1, rounded as the command and the reports do it. */
 export function share(number) {
-  // What is not quite all must not look like all.
-  return (number < 1 ? Math.min(number, 0.999) : number).toFixed(3);
+  // Only 1 is shown as all, and only 0 as nothing.
+  if (number <= 0) return "0.000";
+  return number >= 1 ? "1.000" : Math.min(Math.max(number, 0.001), 0.999).toFixed(3);
 }
 
 /** A size. */

@@ -1,7 +1,7 @@
 // Which files has the reader chosen, and what does the service read of them?
 
 import { ServiceError, postFiles } from "./api.js";
-import { bytes, counted, make } from "./dom.js";
+import { bytes, count, counted, make } from "./dom.js";
 
 const PARCEL_BYTES_MAX = 4 * 1024 * 1024;
 const PARCEL_FILES_MAX = 200;
@@ -142,7 +142,7 @@ function* parcels(chosen) {
 
 /**
  * Has the service read files, in any form that it knows; of an archive each file in it. Returns
- * `{ documents: [{ id, text, path, isListed }], skipped: [string] }`; an id is the path, and unlike that
+ * `{ documents: [{ id, text, path, isListed }], skipped: [{ path, reason }] }`; an id is the path, and unlike that
  * of any other.
  */
 export async function readDocuments(chosen, { signal, say }) {
@@ -161,7 +161,7 @@ export async function readDocuments(chosen, { signal, say }) {
       // Of several files it is not known which one is too large, or cannot be read.
       if (signal.aborted || error.isDenied || !(error instanceof ServiceError)) throw error;
       if (parcel.length === 1) {
-        skipped.push(`${parcel[0].path}: ${error.message}`);
+        skipped.push({ path: parcel[0].path, reason: error.message });
         continue;
       }
       for (const one of parcel) {
@@ -175,9 +175,7 @@ export async function readDocuments(chosen, { signal, say }) {
     for (const { id, text } of answer.documents) {
       documents.push({ id: unique(id, ids), text: wellFormed(text), path: id, isListed: isListed.get(id) ?? true });
     }
-    for (const { path, reason } of [...(answer.left_out ?? []), ...(answer.unread_files ?? [])]) {
-      skipped.push(`${path}: ${reason}`);
-    }
+    skipped.push(...(answer.left_out ?? []), ...(answer.unread_files ?? []));
   }
   return { documents, skipped };
 }
@@ -192,6 +190,7 @@ function unique(path, ids) {
 /** What was left out, as a sentence; empty if nothing was. */
 export function leftOut(skipped) {
   if (skipped.length === 0) return "";
-  const more = skipped.length > 3 ? ", and so on" : "";
-  return ` ${counted(skipped.length, "file was", "files were")} left out: ${skipped.slice(0, 3).join("; ")}${more}.`;
+  const more = skipped.length > 3 ? `; and ${count(skipped.length - 3)} more` : "";
+  const named = skipped.slice(0, 3).map(({ path, reason }) => `${path}: ${reason}`);
+  return ` ${counted(skipped.length, "file was", "files were")} left out: ${named.join("; ")}${more}.`;
 }

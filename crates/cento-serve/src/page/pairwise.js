@@ -61,14 +61,15 @@ export function setUpPairwise() {
   });
 }
 
-/** The request whose pairs are shown. */
+/** The request whose pairs are shown, and what could not be read for it. */
 let shown = null;
+let unread = [];
 
 /** Saves the report of the pairs that are shown. */
 async function exportReport({ signal, say }) {
   say("Making the report.");
   const anonymous = byId("pairwise-anonymous").checked;
-  const file = await postForFile("/v1/pairwise/report", { pairwise: shown, anonymous }, signal);
+  const file = await postForFile("/v1/pairwise/report", { pairwise: shown, anonymous, not_compared: unread }, signal);
   saveFile(file, "report.html");
   byId("pairwise-status").textContent = "The report has been saved as report.html.";
 }
@@ -81,9 +82,9 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   clearSides(byId("pairwise-side-by-side"));
   const { documents, skipped } = await readDocuments(files.chosen, { signal, say });
   const handedOut = await readDocuments(boilerplate.chosen, { signal, say });
-  const left = leftOut([...skipped, ...handedOut.skipped]);
+  const notRead = [...skipped, ...handedOut.skipped];
   if (documents.length < 2) {
-    status.textContent = `Choose at least two files with text.${left}`;
+    status.textContent = `Choose at least two files with text.${leftOut(notRead)}`;
     return;
   }
   say(`Comparing ${count(documents.length)} files.`);
@@ -95,10 +96,14 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   const answer = await post("/v1/pairwise", shown, signal);
   const vertices = new Map(documents.map(({ id, text }) => [id, { name: id, kind: "file", text }]));
   const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
+  unread = notRead.map(({ path, reason }) => ({ path, reason }));
+  const alone = answer.left_out ?? [];
+  const compared = count(documents.length - alone.length);
   const found = pairs.length === 0
-    ? `None of the ${count(documents.length)} files share text.`
-    : `${count(documents.length)} files were compared.`;
-  status.textContent = `${found}${left}`;
+    ? `None of the ${compared} files share text.`
+    : `${compared} files were compared.`;
+  const cut = answer.more ? ` ${count(pairs.length)} of ${count(answer.total)} pairs shown; raise the maximum to see more.` : "";
+  status.textContent = `${found}${cut}${leftOut([...notRead, ...alone])}`;
   results.hidden = pairs.length === 0;
   byId("pairwise-report-form").hidden = pairs.length === 0;
   view.show(pairs);

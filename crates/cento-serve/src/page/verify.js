@@ -70,7 +70,7 @@ async function verify(files, view, { signal, say }) {
     const answers = await postLinesForEach("/v1/search", batch.lines, signal);
     batch.values.forEach((document, index) => {
       const answer = answers[index];
-      if (answer?.error) refused.push(`${document.id}: ${sentence(answer.error.message)}`);
+      if (answer?.error) refused.push({ path: document.id, reason: sentence(answer.error.message) });
       else if (answer) found.push({ document, answer });
     });
   }

@@ -162,11 +162,11 @@ pub async fn passages(
         let hit = request.hit.clone();
         let subject = request.subject(searcher.snapshot().config())?;
         let text = match &subject {
-            Subject::Text(text) => Some(text.as_str()),
-            _ => None,
+            Subject::Text(text) => vec![text.as_str()],
+            _ => Vec::new(),
         };
         let config = searcher.snapshot().config();
-        let own = memory::for_searches(&budget, config, text, &stop)?;
+        let own = memory::for_searches(&budget, config, (&text, &[]), &stop)?;
         let memory = memory::room(&budget, own.as_ref());
         let query = Query { memory, stop: Some(stop), ..Query::new(subject) };
         let passages = searcher.passages_of(&query, &hit)?;

@@ -16,13 +16,14 @@ use crate::memory;
 use cento::Error;
 use cento::budget::Permit;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
-use cento::join::pairwise::{PairwiseOptions, SymmetricPair, most_similar};
-use cento::search::Searcher;
+use cento::join::pairwise::{MostSimilar, PairwiseOptions, most_similar};
+use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento_client::api::{
-    DocumentBody, HITS_MAX, NotRead, PairwiseReportRequest, PairwiseRequest, PairwiseResponse,
+    DocumentBody, FileReason, HITS_MAX, NotRead, PairwiseReportRequest, PairwiseRequest,
+    PairwiseResponse,
 };
-use cento_report::{Histogram, Joined, PAIRWISE_MEASURE, PairsReport, Run};
+use cento_report::{Joined, NotCompared, PAIRWISE_MEASURE, PairsReport, Run};
 
 /// Compare a handful of documents with each other.
 ///
@@ -44,19 +45,26 @@ pub async fn pairwise(
     request: Request,
 ) -> Result<Json<PairwiseResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let (request, room, not_read) = match body.is_files() {
+    let (request, room, mut not_read) = match body.is_files() {
         true => files(&app, body).await?,
         false => (body.json()?, body.into_parts().1, NotRead::default()),
     };
     check(&app, &request)?;
     let (own, searcher) = (app.clone(), app.searcher());
-    let pairs = app.run(move |stop| {
+    let found = app.run(move |stop| {
         let _room = room;
-        let (min_passage, limit) = (request.min_passage()?, request.limit);
+        let min_passage = request.min_passage()?;
         let config = searcher.snapshot().config().with_text(min_passage.is_some())?;
-        Ok(Compared::new(&own, config, request, (limit, min_passage.is_some()), &stop)?.pairs)
+        let mut compared = Compared::new(&own, config, request, min_passage.is_some(), &stop)?;
+        let left = compared.nothing_left();
+        Ok((compared.found, left))
     });
-    Ok(Json(PairwiseResponse { pairs: pairs.await?, not_read }))
+    let (MostSimilar { pairs, total, .. }, left) = found.await?;
+    let left =
+        left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
+    not_read.left_out.extend(left);
+    let more = (pairs.len() as u64) < total;
+    Ok(Json(PairwiseResponse { pairs, total, more, not_read }))
 }
 
 /// Report which of a handful of documents are most alike, and where.
@@ -91,25 +99,22 @@ pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Res
 fn made(
     app: &App,
     config: Config,
-    PairwiseReportRequest { pairwise, anonymous }: PairwiseReportRequest,
+    PairwiseReportRequest { pairwise, anonymous, not_compared }: PairwiseReportRequest,
     stop: &Arc<AtomicBool>,
 ) -> cento::Result<String> {
     let run = described(&pairwise, &config);
-    let limit = pairwise.limit;
     let text_bytes = pairwise.documents.iter().map(|document| document.text.len()).sum();
-    // All pairs are counted, of which the best are shown.
-    let Compared { searcher, mut pairs, memory } =
-        Compared::new(app, config, pairwise, (HITS_MAX, true), stop)?;
-    let similarities = pairs.iter().map(|found| found.symmetric);
-    let documents = searcher.snapshot().documents();
-    let histogram = (pairs.len() < HITS_MAX)
-        .then(|| Histogram::new(similarities.collect::<Vec<_>>(), documents));
-    pairs.truncate(limit);
-    let shown = pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
+    let mut compared = Compared::new(app, config, pairwise, true, stop)?;
+    let left = compared.nothing_left();
+    let Compared { searcher, found, memory } = compared;
+    let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = Joined::read(shown, &searcher, Some(stop))?;
-    joined.compared = documents;
+    joined.compared = found.compared;
     joined.measure = PAIRWISE_MEASURE.into();
-    joined.histogram = histogram;
+    joined.histogram = Some(found.histogram);
+    (joined.total, joined.limit_option) = (found.total, "`limit`");
+    let named = |FileReason { path, reason }| NotCompared::new(path, reason);
+    joined.not_compared = not_compared.into_iter().map(named).chain(left).collect();
     drop(memory);
     let (_memory, _) = memory::for_report(&app.memory, text_bytes, stop)?;
     super::report::bounded(PairsReport::new(run, joined, anonymous).html())
@@ -120,7 +125,7 @@ fn described(request: &PairwiseRequest, config: &Config) -> Run {
     let mut run =
         Run::new("pairwise").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
     run.date = Some(super::report::now());
-    run = run.with("limit", request.limit);
+    run = run.analyzed_by(&config.analyzer).with("limit", request.limit);
     if request.min_resemblance > 0.0 {
         run = run.with("min_resemblance", request.min_resemblance);
     }
@@ -153,30 +158,37 @@ fn check(app: &App, request: &PairwiseRequest) -> Result<(), Failure> {
 /// Documents that were compared with each other.
 struct Compared {
     searcher: Searcher,
-    pairs: Vec<SymmetricPair>,
+    found: MostSimilar,
     /// What the search for passages takes.
     memory: Option<Permit>,
 }
 
 impl Compared {
-    /// Compares the documents of a request in an index of their own; gives at most so many pairs, and takes
-    /// the memory to find their passages, if that is asked for.
+    /// Takes out the documents without a fingerprint to compare, with reasons.
+    fn nothing_left(&mut self) -> Vec<NotCompared> {
+        let analyzer = &self.searcher.snapshot().config().analyzer;
+        let left = std::mem::take(&mut self.found.not_compared).into_iter();
+        left.map(|left| NotCompared::nothing_left(left, analyzer)).collect()
+    }
+
+    /// Compares the documents of a request in an index of their own; takes the memory to find the passages
+    /// of pairs, if that is asked for.
     fn new(
         app: &App,
         config: Config,
         request: PairwiseRequest,
-        (limit, finds_passages): (usize, bool),
+        finds_passages: bool,
         stop: &Arc<AtomicBool>,
     ) -> cento::Result<Compared> {
         let (min_passage, resemblance_min) = (request.min_passage()?, request.min_resemblance()?);
-        let PairwiseRequest { documents, boilerplate, .. } = request;
+        let PairwiseRequest { documents, boilerplate, limit, .. } = request;
         let wanted = Stop::on(&**stop);
         let texts: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
         let handed_out: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
         let texts = (&texts[..], &handed_out[..]);
         let (memory, threads) =
             memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
-        let keys = memory::keys_of(&config, &boilerplate, wanted)?;
+        let ignored = Boilerplate::new(&config)?.with_texts(handed_out, wanted)?;
         let index = Index::in_memory(config)?;
         let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false })?;
         for document in documents {
@@ -192,7 +204,7 @@ impl Compared {
         writer.finish()?;
         let mut searcher = Searcher::new(index.snapshot()?);
         if !boilerplate.is_empty() {
-            searcher = searcher.without_until(keys, wanted)?;
+            searcher = searcher.without_until(ignored, wanted)?;
         }
         let options = PairwiseOptions {
             limit,
@@ -201,8 +213,8 @@ impl Compared {
             threads,
             ..PairwiseOptions::default()
         };
-        let pairs = most_similar(&searcher, &options, stop)?;
-        Ok(Compared { searcher, pairs, memory })
+        let found = most_similar(&searcher, &options, stop)?;
+        Ok(Compared { searcher, found, memory })
     }
 }
 

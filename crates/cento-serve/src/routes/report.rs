@@ -120,7 +120,7 @@ fn made(
             false => Ok(text),
         }
     };
-    let analyzer = || Ok(searcher.snapshot().config().analyzer.clone());
+    let analyzer = &searcher.snapshot().config().analyzer;
     let searched = Searched::new(name, text, &answer, text_of, analyzer)?;
     bounded(ReuseReport::new(run, vec![searched], exclusions)?.html())
 }
@@ -128,7 +128,7 @@ fn made(
 /// What the foot of the report says: all of the request that is not a default.
 fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions) -> Run {
     let snapshot = searcher.snapshot();
-    let mut run = Run {
+    let run = Run {
         date: Some(now()),
         index: Some(IndexState {
             // Its path is nobody's business.
@@ -138,6 +138,7 @@ fn described(search: &SearchRequest, searcher: &Searcher, exclusions: Exclusions
         }),
         ..Run::new("search")
     };
+    let mut run = run.analyzed_by(&snapshot.config().analyzer);
     let fields = |request: &SearchRequest| match serde_json::to_value(request) {
         Ok(Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),

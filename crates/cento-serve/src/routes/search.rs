@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::index::{Config, Document, MaxDf};
-use cento::search::{Answer, Query, Rank, Searcher, Subject};
+use cento::search::{Answer, Boilerplate, Query, Rank, Searcher, Subject};
 use cento::stop::Stop;
 use cento::{Error, Result};
 use cento_client::api::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
@@ -167,22 +167,23 @@ pub(super) fn one(
     let boilerplate = request.boilerplate.clone();
     let wanted = request.query(config, collection)?;
     let verify = wanted.verify.map(|measure| measure.within(STEPS_MAX));
-    let texts = boilerplate.iter().map(String::as_str);
-    let texts = texts.chain(match &wanted.subject {
-        Subject::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
+    let known: Vec<&str> = boilerplate.iter().map(String::as_str).collect();
+    let own = match &wanted.subject {
+        Subject::Text(text) => vec![text.as_str()],
+        _ => Vec::new(),
+    };
     let never = AtomicBool::new(false);
     let is_unwanted = stop.as_deref().unwrap_or(&never);
-    let own = memory::for_searches(&app.memory, config, texts, is_unwanted)?;
+    let own = memory::for_searches(&app.memory, config, (&own, &known), is_unwanted)?;
     let room = memory::room(&app.memory, own.as_ref());
     let query = Query { stop, verify, memory: room, ..wanted };
     if boilerplate.is_empty() {
         return searcher.search(&query);
     }
     let stop = query.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
-    let keys = memory::keys_of(config, &boilerplate, stop)?;
-    searcher.clone().without_until(keys, stop)?.search(&query)
+    let boilerplate =
+        Boilerplate::new(config)?.with_texts(boilerplate.iter().map(String::as_str), stop)?;
+    searcher.clone().without_until(boilerplate, stop)?.search(&query)
 }
 
 async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {

@@ -1,0 +1,208 @@
+use proptest::prelude::*;
+
+use super::*;
+
+pub(crate) fn found(id: &str, places: &[(u32, u32)]) -> Found {
+    let place = |&(start, end): &(u32, u32)| Place {
+        document: (start, end),
+        source: Some((0, end - start)),
+        tokens: end - start,
+        matched: end - start,
+        matched_ranges: Vec::new(),
+        similarity: 1.0,
+        page: Some(2),
+        line: None,
+        source_page: None,
+        source_line: Some(12),
+        origin: None,
+        source_origin: None,
+    };
+    Found {
+        id: id.into(),
+        meta: Map::new(),
+        text: Some("x".repeat(100)),
+        passages: places.iter().map(place).collect(),
+        complete: true,
+    }
+}
+
+pub(crate) fn report(text: &str, sources: Vec<Found>, by: Exclusions) -> DocumentReport {
+    report_without(text, sources, Counting::default(), by)
+}
+
+fn report_without(
+    text: &str,
+    sources: Vec<Found>,
+    counting: Counting,
+    by: Exclusions,
+) -> DocumentReport {
+    let (name, text) = ("essay".into(), text.into());
+    DocumentReport::new(Searched { name, text, sources, counting, complete: true }, by).unwrap()
+}
+
+#[test]
+fn shares_in_report_add_up_and_shares_in_text_may_overlap() {
+    let text = "aaaaaaaaaa bbbbbbbbbb";
+    let sources = vec![found("one", &[(0, 8)]), found("two", &[(5, 21)]), found("none", &[])];
+    let report = report(text, sources, Exclusions::default());
+    let shown = |source: &Source| {
+        let shares = [source.share_in_report, source.share_in_text];
+        (source.number, source.id.clone(), shares.map(Share::thousandths))
+    };
+    assert_eq!(
+        report.sources.iter().map(shown).collect::<Vec<_>>(),
+        [(1, "two".into(), [750, 750]), (2, "one".into(), [250, 400]),]
+    );
+    assert_eq!((report.reused.thousandths(), report.originality.thousandths()), (1000, 0));
+    assert_eq!((report.size, report.without_passages), (20, 1));
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["sources"][1]["share_in_text"], 0.4);
+    assert_eq!(json.get("text"), None);
+}
+
+#[test]
+fn what_is_excluded_neither_counts_nor_is_reused() {
+    let text = "aaaa \"bbbb\" cccc";
+    let sources = || vec![found("quoted", &[(6, 10)]), found("both", &[(0, 11)])];
+    let all = report(text, sources(), Exclusions::default());
+    assert_eq!((all.size, all.reused.bytes, all.sources.len()), (14, 10, 2));
+    let by = Exclusions { quotations: true, bibliography: false };
+    let less = report(text, sources(), by);
+    assert_eq!((less.size, less.reused.bytes, less.excluded.quotations), (8, 4, 6));
+    assert_eq!((less.sources.len(), less.without_passages), (1, 1));
+}
+
+#[test]
+fn a_passage_beyond_its_text_is_an_error() {
+    let searched = |text: &str, place| Searched {
+        name: "essay".into(),
+        text: text.into(),
+        sources: vec![found("source", &[place])],
+        counting: Counting::default(),
+        complete: true,
+    };
+    for (text, place) in [("short", (0, 6)), ("\u{e9}", (1, 2))] {
+        assert!(DocumentReport::new(searched(text, place), Exclusions::default()).is_err());
+    }
+}
+
+#[test]
+fn what_was_changed_in_a_passage_is_not_reused() {
+    let text = "aaaa bbbb cccc dddd";
+    let mut source = found("one", &[(0, 19)]);
+    source.passages[0].matched_ranges = vec![(0, 4), (10, 14)];
+    let report = report(text, vec![source], Exclusions::default());
+    assert_eq!((report.reused.thousandths(), report.originality.thousandths()), (500, 500));
+    assert_eq!(report.sources[0].share_in_text.bytes, 8);
+}
+
+#[test]
+fn boilerplate_counts_for_nobody() {
+    let text = "aaaa bbbb \"cccc\" dddd";
+    let sources = || vec![found("sheet", &[(0, 4)]), found("one", &[(0, 9)])];
+    let counting = Counting { boilerplate: vec![(0, 4)], tokens: None };
+    let by = Exclusions { quotations: true, bibliography: false };
+    let report = report_without(text, sources(), counting, by);
+    let Excluded { boilerplate, quotations, .. } = report.excluded;
+    assert_eq!((boilerplate, quotations, report.unit), (4, 6, CountUnit::Bytes));
+    assert_eq!((report.size, report.reused.bytes), (8, 4));
+    assert_eq!((report.sources.len(), report.without_passages), (1, 1));
+    let grey: Vec<_> = report
+        .parts
+        .iter()
+        .filter(|part| part.is_excluded)
+        .map(|part| (part.range.clone(), part.is_boilerplate))
+        .collect();
+    assert_eq!(grey, [(0..4, true), (10..16, false)]);
+}
+
+#[test]
+fn tokens_of_a_program_count_whatever_their_length() {
+    let text = "a + \"a long string\" // mine\n- b;";
+    let counting = Counting { boilerplate: vec![(29, 30)], tokens: Some(vec![0, 2, 4, 28, 30]) };
+    let sources = vec![found("one", &[(0, 19)])];
+    let report = report_without(text, sources, counting, Exclusions::default());
+    assert_eq!((report.size, report.unit), (5, CountUnit::Tokens));
+    assert_eq!((report.reused.thousandths(), report.excluded.boilerplate), (600, 0));
+}
+
+proptest! {
+    #[test]
+    fn shares_are_those_of_painted_bytes(
+        text in "[a \"\n\u{e9}]{1,60}",
+        places in prop::collection::vec((0..5usize, 0..60usize, 0..30usize), 0..12),
+        (quotations, is_in_part) in any::<(bool, bool)>(),
+    ) {
+        let starts: Vec<usize> = text.char_indices().map(|c| c.0).chain([text.len()]).collect();
+        let at = |n: usize| starts[n.min(starts.len() - 1)] as u32;
+        let mut passages: Vec<Vec<(u32, u32)>> = vec![Vec::new(); 5];
+        for (source, start, len) in places {
+            passages[source].push((at(start), at(start + len)));
+        }
+        let mut sources: Vec<Found> =
+            (0..5).map(|n| found(&n.to_string(), &passages[n])).collect();
+        // Of a passage the source has the first character, and all from the third on.
+        let parts = |&(start, end): &(u32, u32)| -> Vec<(u32, u32)> {
+            let first = starts.iter().position(|&at| at as u32 == start).unwrap();
+            let [second, third] = [1, 2].map(|n| at(first + n).min(end));
+            [(start, second), (third, end)].into_iter().filter(|part| part.0 < part.1).collect()
+        };
+        if is_in_part {
+            let places = sources.iter_mut().flat_map(|source| &mut source.passages);
+            places.for_each(|place| place.matched_ranges = parts(&place.document));
+        }
+        let by = Exclusions { quotations, bibliography: false };
+        let report = report(&text, sources, by);
+        let cut = if quotations { excluded::quotations(&text) } else { Vec::new() };
+        let counts: Vec<bool> = text
+            .char_indices()
+            .flat_map(|(at, c)| {
+                let is_cut = cut.iter().any(|range| range.contains(&(at as u32)));
+                std::iter::repeat_n(!is_cut && !c.is_whitespace(), c.len_utf8())
+            })
+            .collect();
+        let is_within = |byte: usize, p: &(u32, u32)| (p.0 as usize..p.1 as usize).contains(&byte);
+        let places = |source: &Source| &passages[source.id.parse::<usize>().unwrap()];
+        let colours = |source: &Source, byte: usize| {
+            let counting = places(source).iter().filter(|place| {
+                let parts = if is_in_part { parts(place) } else { vec![**place] };
+                parts.iter().any(|p| (p.0..p.1).any(|byte| counts[byte as usize]))
+            });
+            counts[byte] && counting.into_iter().any(|place| is_within(byte, place))
+        };
+        let has = |source: &Source, byte: usize| {
+            let matched = places(source).iter().flat_map(|place| match is_in_part {
+                true => parts(place),
+                false => vec![*place],
+            });
+            counts[byte] && matched.into_iter().any(|part| is_within(byte, &part))
+        };
+        let mut owned = vec![false; text.len()];
+        for source in &report.sources {
+            let mine = (0..text.len()).filter(|&byte| has(source, byte));
+            prop_assert_eq!(source.share_in_text.bytes, mine.clone().count() as u64);
+            let first = mine.filter(|&byte| !owned[byte]).collect::<Vec<_>>();
+            prop_assert_eq!(source.share_in_report.bytes, first.len() as u64);
+            first.into_iter().for_each(|byte| owned[byte] = true);
+        }
+        let total = counts.iter().filter(|&&counts| counts).count() as u64;
+        let reused = owned.iter().filter(|&&owned| owned).count() as u64;
+        prop_assert_eq!((report.reused.bytes, report.reused.of), (reused, total));
+        // The parts are the text, and each names the sources that have it.
+        let mut end = 0;
+        for part in &report.parts {
+            prop_assert_eq!(part.range.start, end);
+            end = part.range.end;
+            let bytes = part.range.start as usize..end as usize;
+            for byte in bytes.filter(|&byte| counts[byte]) {
+                let having: Vec<u32> = (0..report.sources.len())
+                    .filter(|&n| colours(&report.sources[n], byte))
+                    .map(|n| n as u32)
+                    .collect();
+                let named: Vec<u32> = part.sources.iter().map(|found| found.0).collect();
+                prop_assert_eq!(having, named);
+            }
+        }
+        prop_assert_eq!(end as usize, text.len());
+    }
+}
