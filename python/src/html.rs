@@ -53,7 +53,7 @@ pub fn comparison_page(py: Python<'_>, a: &str, b: &str, line: &str) -> PyResult
         let (id, text) = ("b".into(), Some(b.to_owned()));
         let source = Found { id, text, meta: Map::new(), passages, complete };
         let (name, text) = ("a".into(), a.to_owned());
-        let searched = Searched { name, text, sources: vec![source], complete: true };
+        let searched = Searched { name, text, sources: vec![source], more: false, complete: true };
         let report = ReuseReport::new(Run::new("compare"), vec![searched], Exclusions::default())?;
         Ok(report.html())
     })

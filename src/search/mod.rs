@@ -12,6 +12,7 @@ mod candidates;
 mod cover;
 mod estimates;
 mod evidence;
+mod extent;
 mod filter;
 pub mod memory;
 mod neighbours;
@@ -50,6 +51,7 @@ use best::{Grams, Windows};
 use boilerplate::Boilerplate;
 use candidates::{Counted, Counters, Found, Request};
 use evidence::Evidence;
+use extent::Extent;
 use filter::Filter;
 use resolved::Resolved;
 use score::Scored;
@@ -132,12 +134,15 @@ impl Searcher {
         let (found, scored) = self.scored(&subject, query, &mut scratch)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
-        let (hits, candidates) = if query.goal == Goal::Passage {
+        let (hits, extent, candidates) = if query.goal == Goal::Passage {
             let (hits, candidates) = self.best(&subject, query, scored, &found)?;
-            (hits, Some(candidates))
+            let extent = Extent { more: false, total: Some(hits.len()) };
+            (hits, extent, Some(candidates))
         } else {
-            (self.hits(&subject, query, scored, &found)?, None)
+            let (hits, extent) = self.hits(&subject, query, scored, &found)?;
+            (hits, extent, None)
         };
+        let is_complete = found.unread == 0;
         let explained = (query.goal == Goal::Cover).then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
             f64::from(added) / f64::from(subject.keys.len().max(1) as u32)
@@ -147,28 +152,35 @@ impl Searcher {
             hits,
             explained,
             candidates,
-            complete: found.unread == 0,
+            more: extent.more,
+            total: extent.total.filter(|_| is_complete).map(|total| total as u64),
+            complete: is_complete,
             took_us: started.elapsed().as_micros() as u64,
         })
     }
 
-    /// The best of the documents, or those of the cover, with all that the query asks of them.
+    /// The best of the documents, or those of the cover, with all that the query asks of them, and how
+    /// many there are.
     fn hits(
         &self,
         subject: &Resolved,
         query: &Query,
         scored: Vec<Scored>,
         found: &Found,
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<(Vec<Hit>, Extent)> {
         let mut evidence = self.evidence(subject, query)?;
+        let met = scored.len();
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
+        let by_passages = query.rank == Rank::Passages;
         let looked_at = query.looked_at();
         let mut shown = Vec::with_capacity(chosen.len().min(looked_at));
-        let mut looked_for = 0;
+        let (mut looked_for, mut more) = (0, false);
         for (scored, adds) in chosen {
             // Candidates for passages count whether they have any or not.
-            let count = if query.rank == Rank::Passages { looked_for } else { shown.len() };
-            if count == looked_at {
+            let is_full = looked_at == if by_passages { looked_for } else { shown.len() };
+            // One more of those that need not pass anything is enough to know.
+            more = is_full && (by_passages || query.goal == Goal::Cover || !query.is_demanding());
+            if more {
                 break;
             }
             query.stop().check()?;
@@ -184,19 +196,25 @@ impl Searcher {
                 if query.min_passage.is_some() && is_none {
                     continue;
                 }
+                more = is_full;
+                if more {
+                    break;
+                }
                 if let Some(passages) = &passages {
                     evidence.keep(passages)?;
                 }
             }
             shown.push(Shown { scored, adds, verified, passages });
         }
-        if query.rank == Rank::Passages {
+        let extent = Extent::new(query, (met, found.is_pruned), (shown.len(), more));
+        if by_passages {
             // Equal ones stay in the order of their weight.
             shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
             shown.truncate(query.limit);
         }
         let mut estimates = self.estimates_of(subject, found, query);
-        shown.into_iter().map(|shown| self.hit(shown, &mut estimates, query)).collect()
+        let hits = shown.into_iter().map(|shown| self.hit(shown, &mut estimates, query));
+        Ok((hits.collect::<Result<_>>()?, extent))
     }
 
     /// All documents that meet the query's thresholds, with their containment.
@@ -303,7 +321,8 @@ impl Searcher {
         let stop = query.stop();
         score::name(&self.snapshot, &mut hits, stop)?;
         let adds_min = query.min_overlap.max(1);
-        let limits = (query.limit, adds_min);
+        // One more says whether there are more.
+        let limits = (query.limit.saturating_add(1), adds_min);
         let shared = SharedFingerprints::within(query.memory.as_ref());
         let cover = cover::cover(&self.snapshot, keys, hits, limits, shared, stop)?;
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
@@ -428,7 +447,8 @@ impl Searcher {
             {
                 usize::MAX
             } else {
-                query.limit
+                // One more says whether there are more.
+                query.limit.saturating_add(1)
             },
             max_df: max_df.limit(self.snapshot.documents()),
             budget: query.budget.unwrap_or(u64::MAX),
@@ -457,7 +477,7 @@ impl Searcher {
         found.sort_unstable_by_key(|counted| {
             (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
         });
-        found.truncate(query.looked_at().saturating_mul(RECOUNTED_PER_HIT));
+        found.truncate(query.looked_at().max(1).saturating_mul(RECOUNTED_PER_HIT));
         found.sort_unstable_by_key(|counted| counted.address);
         let mut shared = SharedFingerprints::within(query.memory.as_ref());
         for counted in &mut found {

@@ -42,7 +42,8 @@ pub struct Query {
     /// The number of documents whose passages are looked for by [`Rank::Passages`]; at least
     /// [`limit`](Self::limit).
     pub candidates: usize,
-    /// The maximum number of hits; the best are kept.
+    /// The maximum number of hits; the best are kept, and [`Answer::more`](super::Answer::more) tells
+    /// whether there are others.
     pub limit: usize,
     /// Only documents that match this tantivy query on `meta`, `added` and `id`.
     pub filter: Option<String>,
@@ -127,6 +128,11 @@ impl Query {
     /// Whether passages are to be looked for.
     pub(super) fn needs_passages(&self) -> bool {
         self.shows_passages() || self.rank == Rank::Passages
+    }
+
+    /// Whether documents must pass what is looked at in their texts.
+    pub(super) fn is_demanding(&self) -> bool {
+        self.verify.is_some() || self.min_passage.is_some()
     }
 
     /// Whether estimates are to be shown.

@@ -10,6 +10,7 @@ mod crash;
 mod damage;
 mod dedup;
 mod estimate;
+mod extent;
 mod format;
 mod index;
 mod join;

@@ -136,6 +136,7 @@ impl Compare {
             name: self.a.display().to_string(),
             text: a.to_owned(),
             sources: vec![source],
+            more: false,
             complete: true,
         };
         let report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;

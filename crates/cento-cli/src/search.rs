@@ -76,7 +76,7 @@ pub struct Search {
     /// least --limit.
     #[arg(long, value_name = "N", default_value_t = Query::CANDIDATES)]
     candidates: usize,
-    /// Maximum number of hits.
+    /// Maximum number of hits. The output says if there are more.
     #[arg(long, short = 'n', value_name = "N", default_value = "10")]
     limit: usize,
     /// Only documents whose meta, id or time of addition match, such as 'lang:de AND year:[2019 TO
@@ -302,7 +302,7 @@ impl Search {
             found |= !answer.hits.is_empty();
             match self.format {
                 Format::Json => output::print_json(&answer)?,
-                Format::Human => print_human(&answer)?,
+                Format::Human => print_human(&answer, &query)?,
             }
             Ok(())
         })?;
@@ -474,7 +474,7 @@ impl Search {
     }
 }
 
-fn print_human(answer: &Answer) -> io::Result<()> {
+fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let query = &answer.query;
     let name = query.id.as_deref().unwrap_or("query");
@@ -496,9 +496,19 @@ fn print_human(answer: &Answer) -> io::Result<()> {
     if let Some(explained) = answer.explained {
         line!(out, "together they contain {:.1} % of the query", 100.0 * explained)?;
     }
-    if answer.hits.is_empty() {
-        return Ok(());
+    if !answer.hits.is_empty() {
+        print_hits(&mut out, answer)?;
     }
+    if answer.more {
+        // All candidates for passages that have one are shown.
+        let (is_of_limit, shown) = (answer.hits.len() >= wanted.limit, answer.hits.len() as u64);
+        let option = if is_of_limit { "--limit" } else { "--candidates" };
+        line!(out, "{}", output::cut(shown, answer.total, "hit", option))?;
+    }
+    Ok(())
+}
+
+fn print_hits(out: &mut impl io::Write, answer: &Answer) -> io::Result<()> {
     let adds = if answer.explained.is_some() { "     adds" } else { "" };
     line!(
         out,

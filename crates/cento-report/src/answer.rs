@@ -37,7 +37,8 @@ impl Searched {
             let text = if passages.is_empty() { None } else { text_of(&hit.id)? };
             sources.push(found(hit, passages, text, &tokens));
         }
-        Ok(Searched { name, text, sources, complete: answer.complete })
+        let &Answer { more, complete, .. } = answer;
+        Ok(Searched { name, text, sources, more, complete })
     }
 }
 

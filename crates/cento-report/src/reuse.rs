@@ -30,6 +30,8 @@ pub struct Searched {
     pub text: String,
     /// The documents that it shares text with, best first.
     pub sources: Vec<Found>,
+    /// Whether further documents share text with it, and the search left them out because of its limit.
+    pub more: bool,
     /// Whether the search went to its end.
     pub complete: bool,
 }
@@ -124,6 +126,9 @@ pub struct DocumentReport {
     pub without_passages: u64,
     /// Bytes of quotations and of the bibliography, if they were excluded.
     pub excluded: Excluded,
+    /// Whether further documents share text with it, and the search left them out because of its limit:
+    /// they may be sources.
+    pub more: bool,
     /// Whether the search went to its end; if not, sources may be missing.
     pub complete: bool,
     #[serde(skip)]
@@ -196,7 +201,7 @@ impl DocumentReport {
     /// # Errors
     /// When a passage is not in the text of its document or source.
     pub fn new(searched: Searched, exclusions: Exclusions) -> Result<DocumentReport> {
-        let Searched { name, text, sources, complete } = searched;
+        let Searched { name, text, sources, more, complete } = searched;
         for found in &sources {
             check(&name, &text, found)?;
         }
@@ -240,6 +245,7 @@ impl DocumentReport {
             sources,
             without_passages,
             excluded,
+            more,
             complete,
             text,
             parts,
@@ -361,8 +367,13 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn report(text: &str, sources: Vec<Found>, by: Exclusions) -> DocumentReport {
-        let searched =
-            Searched { name: "essay".into(), text: text.into(), sources, complete: true };
+        let searched = Searched {
+            name: "essay".into(),
+            text: text.into(),
+            sources,
+            more: false,
+            complete: true,
+        };
         DocumentReport::new(searched, by).unwrap()
     }
 
@@ -404,6 +415,7 @@ pub(crate) mod tests {
             name: "essay".into(),
             text: text.into(),
             sources: vec![found("source", &[place])],
+            more: false,
             complete: true,
         };
         for (text, place) in [("short", (0, 6)), ("\u{e9}", (1, 2))] {

@@ -188,7 +188,7 @@ class Index:
             text: The text to look for; or
             id: the stored document to look for, which is not among the hits; or
             signature: what :func:`cento.sign` or :meth:`sign` made of a text.
-            limit: The number of hits, at most.
+            limit: The number of hits, at most; ``Answer.more`` tells whether there are others.
             min_containment: The least share of the query that a hit has, 0 to 1.
             min_resemblance: The least resemblance, 0 to 1.
             min_estimated_resemblance: The least estimated resemblance of the texts themselves, 0

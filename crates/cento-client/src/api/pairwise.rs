@@ -60,6 +60,12 @@ fn default_limit() -> usize {
 pub struct PairwiseResponse {
     /// The pairs, the most similar first.
     pub pairs: Vec<SymmetricPair>,
+    /// Whether further pairs meet the request, and are not among these because of `limit`.
+    pub more: bool,
+    /// How many pairs meet the request; absent if it is not known, because there are more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub total: Option<u64>,
     /// What of the files was not read, if files were sent.
     #[serde(flatten)]
     pub not_read: NotRead,

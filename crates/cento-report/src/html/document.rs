@@ -107,6 +107,10 @@ fn notes(document: &DocumentReport) -> Markup {
                 " no passage that counts, and " @if document.without_passages == 1 { "is" } @else { "are" }
                 " not shown."
             }
+            @if document.more {
+                " Further documents share text with this one; the search left them out because of its "
+                "limit."
+            }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
         }
     }

@@ -184,7 +184,7 @@ proptest! {
         let by = Exclusions { quotations, bibliography: true };
         let run = Run { title: Some(name.clone()), date: Some(name.clone()), ..Run::new(&name) };
         let run = run.with(&name, &text);
-        let searched = Searched { name, text: text.clone(), sources, complete: false };
+        let searched = Searched { name, text: text.clone(), sources, more: true, complete: false };
         let document = DocumentReport::new(searched, by).unwrap();
         let report = ReuseReport { run, documents: vec![document.clone(), document] };
         let read = check(&report.html())?;

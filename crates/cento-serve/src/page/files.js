@@ -178,6 +178,8 @@ export async function readDocuments(chosen, { signal, say }) {
     for (const { path, reason } of [...(answer.left_out ?? []), ...(answer.unread_files ?? [])]) {
       skipped.push(`${path}: ${reason}`);
     }
+    const unnamed = Array(answer.not_read_more ?? 0).fill("a file that is not named");
+    skipped.push(...unnamed);
   }
   return { documents, skipped };
 }

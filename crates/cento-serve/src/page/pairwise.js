@@ -1,7 +1,7 @@
 // Which of these files are most alike? The pairwise test of Finkel et al. (2002), section 2.6.
 
 import { post, postForFile } from "./api.js";
-import { byId, count, make, saveFile, share } from "./dom.js";
+import { byId, count, counted, make, saveFile, share } from "./dom.js";
 import { Chooser, leftOut, readDocuments } from "./files.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
@@ -97,11 +97,17 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
   const found = pairs.length === 0
     ? `None of the ${count(documents.length)} files share text.`
-    : `${count(documents.length)} files were compared.`;
+    : `${count(documents.length)} files were compared.${leftOutPairs(answer)}`;
   status.textContent = `${found}${left}`;
   results.hidden = pairs.length === 0;
   byId("pairwise-report-form").hidden = pairs.length === 0;
   view.show(pairs);
+}
+
+/** Says that pairs were left out, if so. */
+function leftOutPairs({ pairs, more }) {
+  if (!more) return "";
+  return ` ${counted(pairs.length, "pair is", "pairs are")} shown, there are more: raise the maximum number of pairs.`;
 }
 
 async function showPair(root, { a, b }, signal) {

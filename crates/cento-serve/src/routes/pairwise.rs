@@ -54,9 +54,16 @@ pub async fn pairwise(
         let _room = room;
         let (min_passage, limit) = (request.min_passage()?, request.limit);
         let config = searcher.snapshot().config().with_text(min_passage.is_some())?;
-        Ok(Compared::new(&own, config, request, (limit, min_passage.is_some()), &stop)?.pairs)
+        // One more says whether there are more.
+        let wanted = (limit + 1, min_passage.is_some());
+        let mut pairs = Compared::new(&own, config, request, wanted, &stop)?.pairs;
+        let more = pairs.len() > limit;
+        let total = (!more).then_some(pairs.len() as u64);
+        pairs.truncate(limit);
+        Ok((pairs, more, total))
     });
-    Ok(Json(PairwiseResponse { pairs: pairs.await?, not_read }))
+    let (pairs, more, total) = pairs.await?;
+    Ok(Json(PairwiseResponse { pairs, more, total, not_read }))
 }
 
 /// Report which of a handful of documents are most alike, and where.
