@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Thresholds;
+use super::copies;
 use super::numbering::Numbering;
 use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
@@ -23,6 +24,7 @@ use crate::error::Result;
 use crate::estimate::Estimate;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::ordered::in_order;
+use crate::overlap::Overlap;
 use crate::search::{Estimates, Neighbour, Searcher, WeightedOverlap};
 use crate::stop::Stop;
 
@@ -141,6 +143,8 @@ struct Documents<'a> {
     places: Vec<u32>,
     /// If the thresholds weigh fingerprints.
     weights: Option<Weights<'a>>,
+    /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the others.
+    copies: HashMap<usize, Vec<usize>>,
     stop: Stop<'a>,
 }
 
@@ -174,12 +178,20 @@ impl<'a> Documents<'a> {
             places[number as usize] = place;
         }
         let weights = options.thresholds.is_weighed().then(|| Weights::new(searcher));
-        Ok(Documents { searcher, numbering, order, places, weights, stop })
+        let mut copies = HashMap::new();
+        for group in copies::groups(searcher, options.max_df, stop)? {
+            let mut group: Vec<usize> =
+                group.into_iter().map(|number| places[number as usize] as usize).collect();
+            group.sort_unstable();
+            let first = group.remove(0);
+            copies.insert(first, group);
+        }
+        Ok(Documents { searcher, numbering, order, places, weights, copies, stop })
     }
 
     /// The documents similar to the one at this place, with their places.
-    fn similar(&self, place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
-        let address = self.numbering.address(self.order[place]);
+    fn similar(&self, own_place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
+        let address = self.numbering.address(self.order[own_place]);
         let keys = self.searcher.keys_of(address, self.stop)?;
         let size = keys.len() as u32;
         // The other may be the smaller one, which has enough of itself in this.
@@ -217,7 +229,12 @@ impl<'a> Documents<'a> {
         }
         let place =
             |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
-        Ok(similar.into_iter().map(place).collect())
+        let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
+        // The first of some copies gathers the others, if it is not gathered with them.
+        let same = Overlap::new(size, size, size);
+        let copies = self.copies.get(&own_place).filter(|_| thresholds.meets(same));
+        similar.extend(copies.into_iter().flatten());
+        Ok(similar)
     }
 
     /// What estimates the similarity with the document at this address, which has these keys.

@@ -6,11 +6,15 @@
 //! documents find is given once, by the one that is stored first: nothing is remembered.
 //!
 //! Two indexes are joined from one side only; what the other side asks for is looked at then.
+//!
+//! Exact copies of which every fingerprint is stopped are in pairs with the first of them only
+//! ([`copies`](super::copies)).
 
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
+use super::copies::Copies;
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::series::{Scope, Series};
@@ -222,7 +226,9 @@ impl Pair {
     }
 }
 
-/// Finds all pairs of documents of `searcher`, or, with `against`, of one of it and one of that.
+/// Finds all pairs of documents of `searcher`, or, with `against`, of one of it and one of that. Documents with
+/// the same text that have stop-fingerprints only are each in a pair with the first of them (of the other index,
+/// with `against`): of 20,000 there would be 200 million pairs.
 ///
 /// `sink` is called for every document of the first index, in the order in which they are stored,
 /// from the one with the number `from` on (0 for all), with the number of the next and the pairs
@@ -268,6 +274,7 @@ struct Join<'a> {
     /// Of the index in which documents are looked for.
     other: Numbering,
     series: Option<Series>,
+    copies: Copies,
     margins: Option<Margins<'a>>,
     /// Of the documents of the index in which documents are looked for, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
@@ -311,6 +318,8 @@ impl<'a> Join<'a> {
                 in_other_min = in_other_min.min(if size == 0 { u32::MAX } else { size });
             }
         }
+        let series = Series::read(&options.scope, &snapshots)?;
+        let copies = Copies::new(searcher, against, options.max_df, series.as_ref(), stop)?;
         Ok(Join {
             searcher,
             against,
@@ -321,7 +330,8 @@ impl<'a> Join<'a> {
                 .and_then(|_| options.thresholds.of_fingerprints(against.unwrap_or(searcher)))?,
             numbering,
             other: other_numbering,
-            series: Series::read(&options.scope, &snapshots)?,
+            series,
+            copies,
             margins,
             weights: options.is_weighed().then(|| Weights::new(against.unwrap_or(searcher))),
             in_other_min,
@@ -375,6 +385,7 @@ impl<'a> Join<'a> {
                 }
             }
         }
+        self.add_copies(number, &keys, &mut pairs)?;
         if self.options.needs_estimates() {
             self.estimate(address, &keys, &mut pairs)?;
         }
@@ -399,6 +410,41 @@ impl<'a> Join<'a> {
             pairs.retain(|pair| pair.passages.as_ref().is_some_and(has_any));
         }
         Ok(pairs)
+    }
+
+    /// Adds the pairs with copies that no fingerprint brings up, if copies are a pair.
+    fn add_copies(&self, number: u64, keys: &[u64], pairs: &mut Vec<Pair>) -> Result<()> {
+        let of = keys.len() as u32;
+        let overlap = Overlap::new(of, of, of);
+        let mut others = self.copies.of(number).peekable();
+        if others.peek().is_none() || !self.thresholds.meets(overlap) {
+            return Ok(());
+        }
+        let weighted = match &self.weights {
+            Some(weights) => {
+                let all = weights.of_keys(keys, self.stop)?.into_iter().sum();
+                let same = WeightedOverlap { shared: all, in_query: all, in_document: all };
+                Some(WeightedPair::new(same))
+            }
+            None => None,
+        };
+        let own = self.numbering.address(number);
+        pairs.extend(others.map(|other| {
+            let other = self.other.address(other);
+            let is_after = self.against.is_none() && other < own;
+            let (a, b) = if is_after { (other, own) } else { (own, other) };
+            Pair {
+                a,
+                b,
+                overlap,
+                margin: None,
+                estimate: None,
+                weighted,
+                passage_tokens: None,
+                passages: None,
+            }
+        }));
+        Ok(())
     }
 
     /// Estimates how similar the texts are of the document at `own`, with these keys, and of others; leaves

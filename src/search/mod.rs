@@ -21,6 +21,7 @@ mod resolved;
 mod score;
 mod shared;
 mod similar_to;
+mod stopped;
 mod verify;
 mod weigh;
 
@@ -36,6 +37,7 @@ pub use memory::QueryMemory;
 pub use neighbours::{Neighbour, Texts};
 pub use query::{Goal, Query, Rank, Subject};
 pub use similar_to::SimilarTo;
+pub use stopped::StopCounts;
 pub use verify::Verified;
 pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};
 

@@ -6,6 +6,7 @@ mod adopt;
 mod api;
 mod common;
 mod conformance;
+mod copies;
 mod crash;
 mod damage;
 mod dedup;

@@ -33,7 +33,8 @@ use cento_report::{IndexState, Joined, PairsReport, Run};
 ///
 /// Compares every document of the index with all others, or with those of another index. Writes
 /// pairs as they are found, in the order in which the index stores the documents. Without
-/// thresholds, shows pairs of which one document contains a tenth of the other. Where fingerprints are
+/// thresholds, shows pairs of which one document contains a tenth of the other. Exact copies are found
+/// whatever --max-df ignores; those that have no other fingerprints are paired with the first of them only. Where fingerprints are
 /// weighted by rarity, this is rarity in the index, with --against in that other index.
 #[derive(Debug, Args)]
 pub struct Pairs {
@@ -192,6 +193,7 @@ impl Pairs {
             return Err(error.into());
         }
         let pairs = out.finish()?;
+        self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), &stop)?;
         if self.format == Format::Human {
             tell!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
@@ -226,6 +228,7 @@ impl Pairs {
         if self.handout.is_asked() {
             self.report(rank, reports, searcher, against)?;
         }
+        self.join.tell_stopped(against.unwrap_or(searcher), stop)?;
         if self.format == Format::Human {
             tell!("{} of {}", counted(count, "pair"), counted(a.documents(), "document"));
         }
