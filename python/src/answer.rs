@@ -77,8 +77,8 @@ impl Answer {
 }
 
 /// Id, tokens, fingerprints and stopped fingerprints of the query; what is explained of it, whether the search went to
-/// its end, and its microseconds.
-type Info<'a> = (Option<&'a str>, u32, u32, u32, Option<f64>, bool, u64);
+/// its end, its microseconds; whether more documents meet the query, and how many do.
+type Info<'a> = (Option<&'a str>, u32, u32, u32, Option<f64>, bool, u64, bool, Option<u64>);
 
 #[pymethods]
 impl Answer {
@@ -87,9 +87,11 @@ impl Answer {
     }
 
     fn info(&self) -> Info<'_> {
-        let cento::Answer { query, explained, complete, took_us, .. } = &self.found.answer;
-        let id = query.id.as_deref();
-        (id, query.tokens, query.fingerprints, query.stopped, *explained, *complete, *took_us)
+        let cento::Answer { query, explained, complete, took_us, more, total, .. } =
+            &self.found.answer;
+        let counts = (query.tokens, query.fingerprints, query.stopped);
+        let (id, (tokens, fingerprints, stopped)) = (query.id.as_deref(), counts);
+        (id, tokens, fingerprints, stopped, *explained, *complete, *took_us, *more, *total)
     }
 
     /// The hits, each as the values of the fields of `Hit`.

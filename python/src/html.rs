@@ -61,7 +61,8 @@ pub fn comparison_page(
         let (name, text) = ("a".into(), a.to_owned());
         let tokens = analyzer.parse::<Analyzer>()?.program_tokens(a)?;
         let counting = Counting { tokens, ..Counting::default() };
-        let searched = Searched { name, text, sources: vec![source], counting, complete: true };
+        let sources = vec![source];
+        let searched = Searched { name, text, sources, counting, more: false, complete: true };
         let report = ReuseReport::new(Run::new("compare"), vec![searched], Exclusions::default())?;
         Ok(report.html())
     })

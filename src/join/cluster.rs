@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Thresholds;
+use super::copies;
 use super::numbering::Numbering;
 use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
@@ -139,6 +140,8 @@ struct Documents<'a> {
     /// If the thresholds weigh fingerprints.
     weights: Option<Weights<'a>>,
     verifier: Verifier<'a>,
+    /// Copies that no fingerprint brings up: by the place of the most preferred one, those of the others.
+    copies: HashMap<usize, Vec<usize>>,
     stop: Stop<'a>,
 }
 
@@ -173,12 +176,20 @@ impl<'a> Documents<'a> {
         }
         let weights = options.thresholds.is_weighed().then(|| Weights::new(searcher));
         let verifier = Verifier::new(searcher, searcher.stored_runs(&kept_runs()));
-        Ok(Documents { searcher, numbering, order, places, weights, verifier, stop })
+        let mut copies = HashMap::new();
+        for group in copies::groups(searcher, options.max_df, stop)? {
+            let mut group: Vec<usize> =
+                group.into_iter().map(|number| places[number as usize] as usize).collect();
+            group.sort_unstable();
+            let first = group.remove(0);
+            copies.insert(first, group);
+        }
+        Ok(Documents { searcher, numbering, order, places, weights, verifier, copies, stop })
     }
 
     /// The documents similar to the one at this place, with their places.
-    fn similar(&self, place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
-        let address = self.numbering.address(self.order[place]);
+    fn similar(&self, own_place: usize, options: &ClusterOptions) -> Result<Vec<usize>> {
+        let address = self.numbering.address(self.order[own_place]);
         let keys = self.searcher.keys_of(address, self.stop)?;
         let (sampling, thresholds) = (self.verifier.sampling(), options.thresholds);
         let mut own = self.own(address, &keys)?;
@@ -219,7 +230,12 @@ impl<'a> Documents<'a> {
         }
         let place =
             |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
-        Ok(similar.into_iter().map(place).collect())
+        let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
+        // The first of some copies gathers the others, if it is not gathered with them.
+        let meets = thresholds.meet_copies(own.size.fingerprints);
+        let copies = self.copies.get(&own_place).filter(|_| meets);
+        similar.extend(copies.into_iter().flatten());
+        Ok(similar)
     }
 
     /// The document at this address, which has these keys, to be compared with others.

@@ -3,10 +3,12 @@
 //! A whole index against itself or another: pairs of documents ([`pairs`]), clusters of them
 //! ([`cluster`]), and deduplication of documents as they come ([`dedup`]). Every document is
 //! searched for as a query would be, so what holds for a search holds here: a pair has at least one
-//! fingerprint in common that is no stop-fingerprint, and every number of it is exact.
+//! fingerprint in common that is no stop-fingerprint, and every number of it is exact. Exact copies
+//! that have stop-fingerprints only are found by their digests ([`copies`]).
 
 mod best;
 pub mod cluster;
+mod copies;
 pub mod dedup;
 pub mod margin;
 mod numbering;
@@ -19,5 +21,6 @@ mod thresholds;
 mod verify;
 mod weights;
 
+pub use crate::search::StopCounts;
 pub use thresholds::Thresholds;
 pub use weights::WeightedPair;

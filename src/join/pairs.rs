@@ -9,11 +9,15 @@
 //! needs an estimate that is evidence ([`Similarity::resembles`]).
 //!
 //! Two indexes are joined from one side only; what the other side asks for is looked at then.
+//!
+//! Exact copies of which every fingerprint is stopped are in pairs with the first of them only
+//! ([`copies`](super::copies)).
 
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
+use super::copies::Copies;
 use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::series::{Scope, Series};
@@ -219,7 +223,9 @@ impl Pair {
     }
 }
 
-/// Finds all pairs of documents of `searcher`, or, with `against`, of one of it and one of that.
+/// Finds all pairs of documents of `searcher`, or, with `against`, of one of it and one of that. Documents with
+/// the same text that have stop-fingerprints only are each in a pair with the first of them (of the other index,
+/// with `against`): of 20,000 there would be 200 million pairs.
 ///
 /// `sink` is called for every document of the first index, in the order in which they are stored,
 /// from the one with the number `from` on (0 for all), with the number of the next and the pairs
@@ -316,6 +322,7 @@ struct Join<'a> {
     /// Of the index in which documents are looked for.
     other: Numbering,
     series: Option<Series>,
+    copies: Copies,
     margins: Option<Margins<'a>>,
     /// Of the documents of the index in which documents are looked for, if fingerprints are weighed.
     weights: Option<Weights<'a>>,
@@ -356,6 +363,8 @@ impl<'a> Join<'a> {
             Some(against) => contained_min(against, &other_numbering, thresholds, sampling, stop)?,
             None => u32::MAX,
         };
+        let series = Series::read(&options.scope, &snapshots)?;
+        let copies = Copies::new(searcher, against, options.max_df, series.as_ref(), stop)?;
         Ok(Join {
             searcher,
             against,
@@ -365,7 +374,8 @@ impl<'a> Join<'a> {
             sampling,
             numbering,
             other: other_numbering,
-            series: Series::read(&options.scope, &snapshots)?,
+            series,
+            copies,
             margins,
             weights: options.is_weighed().then(|| Weights::new(against.unwrap_or(searcher))),
             contained_min,
@@ -436,6 +446,7 @@ impl<'a> Join<'a> {
                 pairs.push(self.pair(number, found.address, (overlap, similarity), weights));
             }
         }
+        self.add_copies(number, &own, &mut pairs)?;
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         if let Some(margins) = &self.margins {
             for pair in &mut pairs {
@@ -459,6 +470,28 @@ impl<'a> Join<'a> {
             pairs.retain(|pair| pair.passages.as_ref().is_some_and(has_any));
         }
         Ok(pairs)
+    }
+
+    /// Adds the pairs with copies that no fingerprint brings up, if copies are a pair.
+    fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
+        let of = own.size.fingerprints;
+        let overlap = Overlap::new(of, of, of);
+        let mut others = self.copies.of(number).peekable();
+        if others.peek().is_none() || !self.thresholds.meet_copies(of) {
+            return Ok(());
+        }
+        let similarity = Similarity::exact(overlap);
+        let weights = match &self.weights {
+            Some(weights) => {
+                let all = weights.of_keys(own.keys(), self.stop)?.into_iter().sum();
+                Some(WeightedOverlap { shared: all, in_query: all, in_document: all })
+            }
+            None => None,
+        };
+        pairs.extend(others.map(|other| {
+            self.pair(number, self.other.address(other), (overlap, similarity), weights)
+        }));
+        Ok(())
     }
 
     /// Tells whether the document with this number may make a pair with one that was found, to be given here;

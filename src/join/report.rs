@@ -13,9 +13,9 @@ use serde::Serialize;
 
 pub use pattern::Pattern;
 
-use super::Thresholds;
 use super::numbering::Numbering;
 use super::pairs::{PairOptions, pairs};
+use super::{StopCounts, Thresholds};
 use crate::error::Result;
 use crate::hash::mix64;
 use crate::index::{DocAddress, MaxDf};
@@ -44,6 +44,8 @@ pub struct Report {
     pub categories: Vec<CategoryReport>,
     /// All categories together.
     pub total: CategoryReport,
+    /// What the limit of document frequency hides.
+    pub stopped: StopCounts,
 }
 
 /// The pairs of one category.
@@ -53,7 +55,8 @@ pub struct CategoryReport {
     /// The category; none for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
-    /// Pairs of documents.
+    /// Pairs of documents; those of copies that have stop-fingerprints only are as many as these copies, less
+    /// one ([`pairs`](super::pairs::pairs)).
     pub pairs: u64,
     /// Documents that are in at least one such pair.
     pub documents: u64,
@@ -152,8 +155,9 @@ pub fn report(
         Ok(())
     })?;
     let documents = snapshot.documents();
-    let mut report =
-        Report { documents, categories: Vec::new(), total: total.report(None, documents) };
+    let total = total.report(None, documents);
+    let stopped = searcher.stop_counts(options.max_df, Stop::on(stop))?;
+    let mut report = Report { documents, categories: Vec::new(), total, stopped };
     for (counts, category) in counts.iter().zip(CATEGORIES) {
         let mut of_category = counts.report(Some(category), documents);
         if snapshot.config().store_text {

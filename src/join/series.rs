@@ -78,6 +78,18 @@ impl Series {
         self.without_field
     }
 
+    /// Whether pairs are kept within a series, not across.
+    #[must_use]
+    pub(super) fn is_within(&self) -> bool {
+        self.within
+    }
+
+    /// A number for the series of a document of the first (0) or last (1) snapshot; 0 if it is of none.
+    #[must_use]
+    pub(super) fn code(&self, side: usize, number: u64) -> u32 {
+        self.codes[side.min(self.codes.len() - 1)][number as usize]
+    }
+
     /// Whether the pair of document `a` of the first snapshot and `b` of the last is kept.
     #[must_use]
     pub fn keeps(&self, a: u64, b: u64) -> bool {

@@ -38,6 +38,11 @@ impl Thresholds {
             && (self.containment == 0.0 || similarity.contains_either(self.containment))
     }
 
+    /// Tells whether documents with the same text and this number of fingerprints are a pair.
+    pub(super) fn meet_copies(&self, fingerprints: u32) -> bool {
+        fingerprints >= self.overlap.max(1)
+    }
+
     /// Tells whether the similarity of the texts decides.
     pub(super) fn is_of_texts(&self) -> bool {
         self.resemblance > 0.0 || self.containment > 0.0

@@ -14,7 +14,8 @@ const EXACT_Q_MAX: usize = 7;
 const HASHED_BITS: u8 = ngram::KEY_BITS;
 
 /// Gives q-grams their keys: of an analyser with an alphabet the number that the signs write in the
-/// base of its size, so that keys are in the order of the alphabet; of other tokens a hash.
+/// base of its size, so that keys are in the order of the alphabet; of other tokens, such as letters
+/// of other scripts, a hash.
 #[derive(Debug)]
 pub struct Grams {
     q: usize,

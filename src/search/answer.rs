@@ -23,8 +23,17 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub candidates: Option<CandidateTexts>,
-    /// Whether the search went to its end; if not, because of the query's budget, hits may be
-    /// missing. The numbers of those here are exact in any case.
+    /// Whether further documents meet the query and are not among the hits, or may meet it and were not
+    /// looked at, because of `limit` or `candidates`, or because the search for passages ended.
+    pub more: bool,
+    /// How many documents meet the query, those of `hits` included; absent if it is not known. It is
+    /// always known if there are no more, and the search was complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub total: Option<u64>,
+    /// Whether the search read all that it had to; if not, because of the query's budget, documents
+    /// may be missing that neither `more` nor `total` counts. The numbers of the hits are exact in any
+    /// case. It says nothing of the limit: `more` does.
     pub complete: bool,
     /// The time it took, in microseconds.
     pub took_us: u64,

@@ -68,6 +68,9 @@ pub struct Found {
     /// For each segment the ordinals of the query's terms and their places among the keys, ascending,
     /// if they are wanted.
     pub terms: Vec<Vec<(u32, u32)>>,
+    /// Whether documents may have been left out because they are not among the best; then at least
+    /// [`Request::best`] were found.
+    pub is_pruned: bool,
 }
 
 /// A document, with the number of fingerprints that it shares with the query.
@@ -134,6 +137,7 @@ pub fn find(snapshot: &Snapshot, request: &Request<'_>, counters: &mut Counters)
         plan.collect(at, segment, counters, &mut found.documents)?;
         plan.raise(found.documents[before..].iter().map(|counted| counted.overlap));
     }
+    found.is_pruned = request.best != usize::MAX && plan.best.len() == request.best;
     let reachable = plan.overlap_min();
     found.documents.retain(|counted| counted.overlap >= reachable);
     Ok(found)

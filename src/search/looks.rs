@@ -17,6 +17,8 @@ pub struct Looks {
     looked_at: usize,
     /// How many had been looked at when the last passage was found.
     last_found: usize,
+    /// How many are still looked at once there are hits enough, to know whether there are more.
+    beyond: usize,
 }
 
 impl Looks {
@@ -40,6 +42,11 @@ impl Looks {
             counts_all: by_passages || ends_early,
             looked_at: 0,
             last_found: 0,
+            // Of those that need not pass anything, that there is one is enough to know.
+            beyond: match query.is_demanding() && query.goal == Goal::Hits {
+                true if !(by_passages || ends_early) => Query::PATIENCE,
+                _ => 0,
+            },
         }
     }
 
@@ -58,6 +65,13 @@ impl Looks {
         let count = if self.counts_all { self.looked_at } else { hits };
         let in_vain = self.looked_at - self.last_found;
         count >= self.most || (self.ends_early && in_vain >= Query::PATIENCE)
+    }
+
+    /// Whether one more is looked at although there are hits enough.
+    pub fn goes_on(&mut self) -> bool {
+        let goes_on = self.beyond > 0;
+        self.beyond = self.beyond.saturating_sub(1);
+        goes_on
     }
 
     /// One more has been looked at.

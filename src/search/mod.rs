@@ -12,6 +12,7 @@ mod candidates;
 mod cover;
 mod estimates;
 mod evidence;
+mod extent;
 mod filter;
 mod looks;
 pub mod memory;
@@ -23,6 +24,7 @@ mod score;
 mod shared;
 mod similar;
 mod similar_to;
+mod stopped;
 mod verify;
 mod weigh;
 
@@ -39,6 +41,7 @@ pub use neighbours::{Neighbour, Texts};
 pub use query::{Goal, Query, Rank, Subject};
 pub(crate) use run_sets::{RunMaker, StoredRuns, kept_runs};
 pub use similar_to::SimilarTo;
+pub use stopped::StopCounts;
 pub use verify::Verified;
 pub(crate) use weigh::{Weigh, WeightedOverlap, least_weight};
 
@@ -53,6 +56,7 @@ pub use boilerplate::Boilerplate;
 use boilerplate::Ignored;
 use candidates::{Counted, Counters, Found, Request};
 use evidence::Evidence;
+use extent::Extent;
 use filter::Filter;
 use looks::Looks;
 use resolved::Resolved;
@@ -148,12 +152,15 @@ impl Searcher {
         let (found, scored) = self.scored(&subject, query, &mut scratch)?;
         // After an error the counters would not be all zero; then they are not kept.
         let _ = self.spare.push(scratch);
-        let (hits, candidates) = if query.goal == Goal::Passage {
+        let (hits, extent, candidates) = if query.goal == Goal::Passage {
             let (hits, candidates) = self.best(&subject, query, scored, &found)?;
-            (hits, Some(candidates))
+            let extent = Extent { more: false, total: Some(hits.len()) };
+            (hits, extent, Some(candidates))
         } else {
-            (self.hits(&subject, query, scored, &found)?, None)
+            let (hits, extent) = self.hits(&subject, query, scored, &found)?;
+            (hits, extent, None)
         };
+        let is_complete = found.unread == 0;
         let explained = (query.goal == Goal::Cover).then(|| {
             let added: u32 = hits.iter().filter_map(|hit: &Hit| hit.adds).sum();
             f64::from(added) / f64::from(subject.keys.len().max(1) as u32)
@@ -166,25 +173,32 @@ impl Searcher {
             hits,
             explained,
             candidates,
-            complete: found.unread == 0,
+            more: extent.more,
+            total: extent.total.filter(|_| is_complete).map(|total| total as u64),
+            complete: is_complete,
             took_us: started.elapsed().as_micros() as u64,
         })
     }
 
-    /// The best of the documents, or those of the cover, with all that the query asks of them.
+    /// The best of the documents, or those of the cover, with all that the query asks of them, and how
+    /// many there are.
     fn hits(
         &self,
         subject: &Resolved,
         query: &Query,
         scored: Vec<Scored>,
         found: &Found,
-    ) -> Result<Vec<Hit>> {
+    ) -> Result<(Vec<Hit>, Extent)> {
         let mut evidence = self.evidence(subject, query)?;
+        let met = scored.len();
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
-        let mut looks = Looks::of(query);
-        let mut shown = Vec::new();
+        let (mut looks, mut shown) = (Looks::of(query), Vec::new());
+        // Whether documents that may be hits are left out.
+        let mut is_cut = query.goal == Goal::Hits && chosen.len() < met;
         for (scored, adds) in chosen {
-            if looks.is_enough(shown.len()) {
+            let is_enough = looks.is_enough(shown.len());
+            if is_enough && !looks.goes_on() {
+                is_cut = true;
                 break;
             }
             query.stop().check()?;
@@ -200,6 +214,10 @@ impl Searcher {
                 if query.min_passage.is_some() && is_none {
                     continue;
                 }
+                if is_enough {
+                    is_cut = true;
+                    break;
+                }
                 if let Some(passages) = &passages {
                     evidence.keep(passages)?;
                 }
@@ -207,13 +225,19 @@ impl Searcher {
             }
             shown.push(Shown { scored, adds, verified, passages });
         }
+        let passed = shown.len();
         if query.rank == Rank::Passages {
             // Equal ones stay in the order of their weight.
             shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
         }
         shown.truncate(query.shown(shown.iter().map(Shown::has_passage)));
+        let extent = match query.goal == Goal::Cover || query.is_demanding() {
+            true => Extent::of_those_looked_at(shown.len(), passed, is_cut),
+            false => Extent::of_all(shown.len(), met, found.is_pruned),
+        };
         let mut similarities = self.similarities(subject, found, query)?;
-        shown.into_iter().map(|shown| self.hit(shown, &mut similarities, query)).collect()
+        let hits = shown.into_iter().map(|shown| self.hit(shown, &mut similarities, query));
+        Ok((hits.collect::<Result<_>>()?, extent))
     }
 
     /// All documents that meet the query's thresholds, with their containment.
@@ -260,35 +284,6 @@ impl Searcher {
         Ok((found, scored))
     }
 
-    /// What compares the query with its hits.
-    fn similarities<'a>(
-        &'a self,
-        subject: &'a Resolved,
-        found: &'a Found,
-        query: &'a Query,
-    ) -> Result<Similarities<'a>> {
-        let estimates = self.estimates_of(subject, found, query);
-        let text = match query.is_of_texts() && self.snapshot.config().store_text {
-            true => self.text_of(subject, query)?,
-            false => None,
-        };
-        Ok(Similarities::new(self, (subject, query), estimates, text))
-    }
-
-    fn estimates_of<'a>(
-        &'a self,
-        subject: &'a Resolved,
-        found: &'a Found,
-        query: &'a Query,
-    ) -> Option<Estimates<'a>> {
-        if !query.shows_estimates() {
-            return None;
-        }
-        let of = (subject.tokens, &subject.signature[..]);
-        let estimates = self.estimates(of, &subject.keys, query.stop())?;
-        Some(estimates.with_terms(&found.terms).within(query.memory.as_ref()))
-    }
-
     /// The hits to be shown, best first, with what each adds if a cover is asked for. If hits are
     /// verified, or need a passage, these are all, because some may not pass.
     fn choose(
@@ -325,7 +320,8 @@ impl Searcher {
         let stop = query.stop();
         score::name(&self.snapshot, &mut hits, stop)?;
         let adds_min = query.min_overlap.max(1);
-        let limits = (query.looked_at(), adds_min);
+        // One more says whether there are more.
+        let limits = (query.looked_at().saturating_add(1), adds_min);
         let shared = SharedFingerprints::within(query.memory.as_ref());
         let cover = cover::cover(&self.snapshot, keys, hits, limits, shared, stop)?;
         Ok(cover.into_iter().map(|chosen| (chosen.scored, Some(chosen.adds))).collect())
@@ -462,7 +458,8 @@ impl Searcher {
             {
                 usize::MAX
             } else {
-                query.looked_at()
+                // One more says whether there are more.
+                query.looked_at().saturating_add(1)
             },
             max_df: max_df.limit(self.snapshot.documents()),
             budget: query.budget.unwrap_or(u64::MAX),
@@ -491,7 +488,7 @@ impl Searcher {
         found.sort_unstable_by_key(|counted| {
             (Reverse(counted.weight), Reverse(counted.overlap), counted.address)
         });
-        found.truncate(query.looked_at().saturating_mul(RECOUNTED_PER_HIT));
+        found.truncate(query.looked_at().max(1).saturating_mul(RECOUNTED_PER_HIT));
         found.sort_unstable_by_key(|counted| counted.address);
         let mut shared = SharedFingerprints::within(query.memory.as_ref());
         for counted in &mut found {

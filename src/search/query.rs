@@ -43,9 +43,9 @@ pub struct Query {
     /// The number of documents whose passages are looked for by [`Rank::Passages`]; at least
     /// [`limit`](Self::limit). If `None`, as many as it takes: see [`PATIENCE`](Self::PATIENCE).
     pub candidates: Option<usize>,
-    /// The maximum number of hits; the best are kept. If `None`, [`HITS`](Self::HITS); in a search with
-    /// passages or for a cover all up to the last document with a passage, which
-    /// [`PATIENCE`](Self::PATIENCE) finds.
+    /// The maximum number of hits; the best are kept, and [`Answer::more`](super::Answer::more) tells
+    /// whether there are others. If `None`, [`HITS`](Self::HITS); in a search with passages or for a cover
+    /// all up to the last document with a passage, which [`PATIENCE`](Self::PATIENCE) finds.
     pub limit: Option<usize>,
     /// Only documents that match this tantivy query on `meta`, `added` and `id`.
     pub filter: Option<String>,
@@ -138,6 +138,11 @@ impl Query {
 
     /// The default maximum number of documents whose passages are looked for.
     pub const CANDIDATES: usize = 1000;
+
+    /// Whether documents must pass what is looked at in their texts.
+    pub(super) fn is_demanding(&self) -> bool {
+        self.verify.is_some() || self.min_passage.is_some()
+    }
 
     /// Whether estimates are to be shown.
     pub(super) fn shows_estimates(&self) -> bool {

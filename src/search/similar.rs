@@ -3,6 +3,7 @@
 //! What fingerprints say is enough where it is certain. Where it is not, and a threshold has to be decided, the
 //! texts are compared, if both are at hand.
 
+use super::candidates::Found;
 use super::estimates::Estimates;
 use super::memory;
 use super::resolved::Resolved;
@@ -28,6 +29,37 @@ pub struct Similarities<'a> {
     texts: Option<(RunMaker, String)>,
     /// The runs of the query, once they are needed.
     runs: Option<RunSet>,
+}
+
+impl Searcher {
+    /// What compares the query with its hits.
+    pub(super) fn similarities<'a>(
+        &'a self,
+        subject: &'a Resolved,
+        found: &'a Found,
+        query: &'a Query,
+    ) -> Result<Similarities<'a>> {
+        let estimates = self.estimates_of(subject, found, query);
+        let text = match query.is_of_texts() && self.snapshot.config().store_text {
+            true => self.text_of(subject, query)?,
+            false => None,
+        };
+        Ok(Similarities::new(self, (subject, query), estimates, text))
+    }
+
+    fn estimates_of<'a>(
+        &'a self,
+        subject: &'a Resolved,
+        found: &'a Found,
+        query: &'a Query,
+    ) -> Option<Estimates<'a>> {
+        if !query.shows_estimates() {
+            return None;
+        }
+        let of = (subject.tokens, &subject.signature[..]);
+        let estimates = self.estimates(of, &subject.keys, query.stop())?;
+        Some(estimates.with_terms(&found.terms).within(query.memory.as_ref()))
+    }
 }
 
 impl Query {

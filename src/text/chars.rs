@@ -2,26 +2,46 @@
 //!
 //! Three kinds of token, for schemes that were described over characters:
 //!
-//! - [`Kind::Chars`]: letters and digits of ASCII, lower-cased; every other character is `_`. The
-//!   alphabet of 37 signs of Sun et al. (2013), section 7.1.
-//! - [`Kind::Consonants`]: the consonants of ASCII, lower-cased; all else is left out (Koala,
-//!   Heintze 1996: chunks of 20 consonants).
+//! - [`Kind::Chars`]: letters and digits, and `_` for every other character. Over ASCII this is the
+//!   alphabet of 37 signs of Sun et al. (2013), section 7.1: lower case, digits and `_`. The paper
+//!   leaves other texts out. Here a letter or digit of any script is a token, with the marks that
+//!   belong to it, normalised and folded as the analyser `words` does (see [`super::normalize`]):
+//!   one composed character and the same letter with a combining accent are one token, a vowel sign
+//!   of Devanagari belongs to its consonant, and a ligature is its letters.
+//! - [`Kind::Consonants`]: the consonants; vowels and all else are left out (Koala, Heintze 1996:
+//!   chunks of 20 consonants). Vowels are a, e, i, o and u, with whatever marks. Which letters of
+//!   other scripts are vowels depends on the language, so these letters are all kept.
 //! - [`Kind::Bytes`]: every byte as it is (SIF, Manber 1994: chunks of 50 bytes). The span of a
 //!   byte is that of its character, so that no passage cuts one.
+//!
+//! Marks that follow no letter or digit, and characters that are invisible by definition, are left
+//! out. [`Kind::Chars`] takes a text beyond ASCII without a letter or digit, such as one of emoji,
+//! symbol by symbol, as `words` does: otherwise all such texts of one length would be equal.
+//!
+//! Text is read in runs of ASCII, by a table, and *chunks*: a run of other characters, and the letter
+//! or digit of ASCII before it, which a mark may change. No normalisation crosses the place before an
+//! ASCII character. One that crosses the place after a sign of ASCII makes another sign of it (`=` and
+//! U+0338).
 
 use super::family::{Family, Tokenize};
+use super::normalize::{Class, Normalizer, Sink};
+use super::prepared::FORM;
+use super::tokenize::symbols;
+use super::unicode::is_letter;
+use super::unicode::normal::base;
 use super::{Span, Take};
 use crate::Result;
-use crate::hash::hash_bytes;
+use crate::hash::{HashStream, hash_bytes};
 use crate::stop::Stop;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
 
 /// `chars()`.
 pub(super) const CHARS: Family = Family {
     name: "chars",
     parameters: &[],
-    summary: "letters and digits of ASCII, and `_` for every other character",
-    source: "Sun, Qin and Wang 2013, section 7.1",
+    summary: "letters and digits of all scripts, and `_` for every other character",
+    source: "Sun, Qin and Wang 2013, section 7.1, for ASCII",
     example: "chars",
     feature: None,
     build: Some(|_| Arc::new(Kind::Chars)),
@@ -31,8 +51,8 @@ pub(super) const CHARS: Family = Family {
 pub(super) const CONSONANTS: Family = Family {
     name: "consonants",
     parameters: &[],
-    summary: "the consonants of ASCII",
-    source: "Heintze 1996: Koala",
+    summary: "consonants, and all letters of scripts other than Latin",
+    source: "Heintze 1996: Koala, for ASCII",
     example: "consonants",
     feature: None,
     build: Some(|_| Arc::new(Kind::Consonants)),
@@ -57,13 +77,35 @@ enum Kind {
     Bytes,
 }
 
-/// The signs of [`Kind::Chars`], in the order of their alphabet.
+/// The signs of [`Kind::Chars`] in a text of ASCII, in the order of their alphabet.
 const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
 
+/// The sign of what stands between words.
+const SEPARATOR: u8 = b'_';
+
+/// The bytes of ASCII taken in one go.
+const PIECE: usize = 1024;
+
+/// The number of pieces and chunks between two checks of the stop flag.
+const PARTS_BETWEEN_LOOKS: usize = 64;
+
+/// A letter with more bytes of marks is hashed as they come instead of being collected.
+const LETTER_BYTES_HELD: usize = 64;
+
+/// The hash of the token that is this byte.
+static HASHES: LazyLock<[u64; 256]> =
+    LazyLock::new(|| std::array::from_fn(|byte| hash_bytes(&[byte as u8])));
+
 impl Tokenize for Kind {
-    fn tokenize(&self, text: &str, tokens: &mut impl Take, _: Stop<'_>) -> Result<()> {
-        tokenize(text, *self, tokens);
-        Ok(())
+    fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+        match self {
+            Kind::Chars if has_sign(text, stop)? || text.is_ascii() => {
+                tokenize::<true, _>(text, tokens, stop)
+            }
+            Kind::Chars => symbols(text, FORM, tokens, stop),
+            Kind::Consonants => tokenize::<false, _>(text, tokens, stop),
+            Kind::Bytes => bytes(text, tokens, stop),
+        }
     }
 
     fn alphabet(&self) -> Option<&'static [u8]> {
@@ -71,46 +113,412 @@ impl Tokenize for Kind {
     }
 }
 
-/// Appends the tokens of `text`, which must be at most `u32::MAX` bytes long.
-fn tokenize(text: &str, kind: Kind, tokens: &mut impl Take) {
-    // The hash of a token is that of its byte, so there are 256.
-    let hashes: Vec<u64> = (0..=u8::MAX).map(|byte| hash_bytes(&[byte])).collect();
-    for (start, c) in text.char_indices() {
+/// Appends the bytes of `text`.
+fn bytes(text: &str, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+    let hashes = &*HASHES;
+    for (at, (start, c)) in text.char_indices().enumerate() {
+        stop.check_at(at)?;
         let span = Span { start: start as u32, end: (start + c.len_utf8()) as u32 };
-        let mut push = |byte: u8| tokens.take(hashes[usize::from(byte)], span);
-        match kind {
-            Kind::Chars if c.is_ascii_alphanumeric() => push(c.to_ascii_lowercase() as u8),
-            Kind::Chars => push(b'_'),
-            Kind::Consonants => {
-                let lower = c.to_ascii_lowercase();
-                if lower.is_ascii_lowercase() && !"aeiou".contains(lower) {
-                    push(lower as u8);
-                }
-            }
-            Kind::Bytes => c.encode_utf8(&mut [0; 4]).bytes().for_each(push),
+        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+            tokens.take(hashes[usize::from(byte)], span);
         }
     }
+    Ok(())
+}
+
+/// Whether a text has a letter or digit, in its normal form.
+fn has_sign(text: &str, stop: Stop<'_>) -> Result<bool> {
+    struct Signs(bool);
+    impl Sink for Signs {
+        fn accept(&mut self, c: char, class: Class, _: Span) {
+            self.0 |= is_sign(c, class);
+        }
+    }
+    let mut normalizer = Normalizer::new(FORM, stop);
+    for (at, c) in text.chars().enumerate() {
+        stop.check_at(at)?;
+        let mut signs = Signs(false);
+        match normalizer.settled(c) {
+            Some((c, class)) => signs.0 = is_sign(c, class),
+            None => normalizer.normalize(c.encode_utf8(&mut [0; 4]), 0, &mut signs)?,
+        }
+        if signs.0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a normalised character is a letter or digit: a character of words, but no joiner of words.
+fn is_sign(c: char, class: Class) -> bool {
+    // The connector punctuation that NFKC leaves.
+    let joins = matches!(c, '_' | '\u{203f}' | '\u{2040}' | '\u{2054}');
+    matches!(class, Class::Word | Class::Unit) && !joins
+}
+
+/// The byte that stands for a byte of ASCII, if any does.
+const fn sign_of<const CHARS: bool>(byte: u8) -> Option<u8> {
+    let lower = byte.to_ascii_lowercase();
+    match lower {
+        b'0'..=b'9' if CHARS => Some(lower),
+        b'a' | b'e' | b'i' | b'o' | b'u' if !CHARS => None,
+        b'a'..=b'z' => Some(lower),
+        _ if CHARS => Some(SEPARATOR),
+        _ => None,
+    }
+}
+
+/// Appends the characters of `text`, which must be at most `u32::MAX` bytes long; consonants alone
+/// unless `CHARS`.
+fn tokenize<const CHARS: bool, T: Take>(text: &str, tokens: &mut T, stop: Stop<'_>) -> Result<()> {
+    // Made when the first chunk is met, which in English text may be never.
+    let mut slow: Option<(Normalizer<'_>, Letter)> = None;
+    let (mut at, mut parts) = (0, 0usize);
+    while at < text.len() {
+        if parts.is_multiple_of(PARTS_BETWEEN_LOOKS) {
+            stop.check()?;
+        }
+        parts += 1;
+        let rest = &text.as_bytes()[at..];
+        let piece = &rest[..rest.len().min(PIECE)];
+        let ascii = match piece.is_ascii() {
+            true => piece.len(),
+            false => piece.iter().take_while(|byte| byte.is_ascii()).count(),
+        };
+        let chunk = chunk_after(rest, ascii);
+        push_ascii::<CHARS>(&rest[..chunk.start], at, tokens);
+        if !chunk.is_empty() {
+            let (normalizer, letter) =
+                slow.get_or_insert_with(|| (Normalizer::new(FORM, stop), Letter::new()));
+            let start = at + chunk.start;
+            let mut sink = Characters::<CHARS, T> { letter, tokens };
+            normalizer.normalize(&text[start..at + chunk.end], start, &mut sink)?;
+            sink.close();
+        }
+        at += chunk.end;
+    }
+    Ok(())
+}
+
+/// The chunk after the first `ascii` bytes of `bytes`, which are ASCII: empty if none follows.
+fn chunk_after(bytes: &[u8], ascii: usize) -> Range<usize> {
+    if bytes.get(ascii).is_none_or(u8::is_ascii) {
+        return ascii..ascii;
+    }
+    let joins = ascii > 0 && bytes[ascii - 1].is_ascii_alphanumeric();
+    let length = bytes[ascii..].iter().take_while(|byte| !byte.is_ascii()).count();
+    ascii - usize::from(joins)..ascii + length
+}
+
+/// Appends the characters of a piece of ASCII that begins at byte `start` of the text.
+fn push_ascii<const CHARS: bool>(piece: &[u8], start: usize, tokens: &mut impl Take) {
+    let hashes = &*HASHES;
+    let span = |at: usize| {
+        let start = (start + at) as u32;
+        Span { start, end: start + 1 }
+    };
+    if CHARS {
+        let signs = piece.iter().map(|&byte| sign_of::<CHARS>(byte).unwrap_or(SEPARATOR));
+        tokens.take_all(signs.map(|sign| hashes[usize::from(sign)]), (0..piece.len()).map(span));
+        return;
+    }
+    for (at, &byte) in piece.iter().enumerate() {
+        if let Some(sign) = sign_of::<CHARS>(byte) {
+            tokens.take(hashes[usize::from(sign)], span(at));
+        }
+    }
+}
+
+/// A letter or digit, and the marks so far.
+struct Letter {
+    is_open: bool,
+    bytes: [u8; LETTER_BYTES_HELD],
+    length: usize,
+    /// The hash of the bytes that are no longer in `bytes`.
+    stream: Option<Box<HashStream>>,
+    span: Span,
+}
+
+impl Letter {
+    fn new() -> Letter {
+        let span = Span { start: 0, end: 0 };
+        Letter { is_open: false, bytes: [0; LETTER_BYTES_HELD], length: 0, stream: None, span }
+    }
+
+    fn append(&mut self, c: char, span: Span) {
+        if LETTER_BYTES_HELD - self.length < 4 {
+            let stream = self.stream.get_or_insert_with(|| Box::new(HashStream::new()));
+            stream.write(&self.bytes[..self.length]);
+            self.length = 0;
+        }
+        self.length += c.encode_utf8(&mut self.bytes[self.length..]).len();
+        self.span.end = span.end;
+    }
+
+    fn hash(&mut self) -> u64 {
+        match self.stream.take() {
+            None => hash_bytes(&self.bytes[..self.length]),
+            Some(mut stream) => {
+                stream.write(&self.bytes[..self.length]);
+                stream.finish()
+            }
+        }
+    }
+}
+
+/// Makes tokens of the characters of a chunk.
+struct Characters<'a, const CHARS: bool, T> {
+    letter: &'a mut Letter,
+    tokens: &'a mut T,
+}
+
+impl<const CHARS: bool, T: Take> Characters<'_, CHARS, T> {
+    /// Ends the letter, if there is one.
+    #[inline]
+    fn close(&mut self) {
+        if std::mem::take(&mut self.letter.is_open) {
+            let hash = self.letter.hash();
+            self.tokens.take(hash, self.letter.span);
+            self.letter.length = 0;
+        }
+    }
+}
+
+impl<const CHARS: bool, T: Take> Sink for Characters<'_, CHARS, T> {
+    #[inline(always)]
+    fn accept(&mut self, c: char, class: Class, span: Span) {
+        match class {
+            Class::Ignorable => (),
+            Class::Mark if self.letter.is_open => self.letter.append(c, span),
+            Class::Mark => (),
+            _ if is_sign(c, class) => {
+                self.close();
+                if CHARS || is_kept(c) {
+                    self.letter.is_open = true;
+                    self.letter.span = span;
+                    self.letter.append(c, span);
+                }
+            }
+            _ => {
+                self.close();
+                if CHARS {
+                    self.tokens.take(HASHES[usize::from(SEPARATOR)], span);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a letter or digit is a letter and no vowel.
+fn is_kept(c: char) -> bool {
+    is_letter(c) && !matches!(base(c), 'a' | 'e' | 'i' | 'o' | 'u')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Tokens;
+    use crate::text::tokenize::tests::{DEFAULT, characters, decomposed, map};
+    use crate::text::{Analyzer, Tokens};
+    use proptest::prelude::*;
+    use regex::Regex;
+    use std::sync::LazyLock;
 
-    fn check(kind: Kind, text: &str, expected: &str) {
+    fn tokens(kind: Kind, text: &str) -> Tokens {
         let mut tokens = Tokens::default();
-        tokenize(text, kind, &mut tokens);
-        let wanted: Vec<u64> = expected.bytes().map(|byte| hash_bytes(&[byte])).collect();
-        assert_eq!(tokens.hashes, wanted, "{text}");
-        for span in tokens.spans {
-            assert!(text.get(span.start as usize..span.end as usize).is_some());
+        kind.tokenize(text, &mut tokens, Stop::NEVER).unwrap();
+        assert_eq!(tokens.hashes.len(), tokens.spans.len());
+        for span in &tokens.spans {
+            let piece = text.get(span.start as usize..span.end as usize);
+            assert!(piece.is_some_and(|piece| !piece.is_empty()), "{text}");
+        }
+        tokens
+    }
+
+    fn check(kind: Kind, text: &str, expected: &[&str]) {
+        let wanted: Vec<u64> = expected.iter().map(|sign| hash_bytes(sign.as_bytes())).collect();
+        assert_eq!(tokens(kind, text).hashes, wanted, "{text}");
+    }
+
+    /// Each token is a character of `expected`.
+    fn check_signs(kind: Kind, text: &str, expected: &str) {
+        let mut bytes = [[0; 4]; 64];
+        let signs = expected.chars().zip(&mut bytes).map(|(c, bytes)| &*c.encode_utf8(bytes));
+        check(kind, text, &signs.collect::<Vec<_>>());
+    }
+
+    /// A letter or digit with its marks, or any other character.
+    static GROUPS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?<sign>[\p{L}\p{N}]\p{M}*)|\P{M}").unwrap());
+
+    /// The tokens of a text that is normalised as a whole, group by group, and where they come from.
+    fn reference(text: &str) -> Vec<(String, usize, usize)> {
+        let (normal, sources) = map(text, DEFAULT, true);
+        let sign = |group: &regex::Captures<'_>| {
+            let (all, sign) = (group.get(0).unwrap(), group.name("sign"));
+            let sign = sign.map_or("_", |sign| sign.as_str());
+            (sign.to_owned(), sources[all.start()].0, sources[all.end() - 1].1)
+        };
+        let groups: Vec<_> = GROUPS.captures_iter(&normal).map(|group| sign(&group)).collect();
+        if text.is_ascii() || groups.iter().any(|group| group.0 != "_") {
+            return groups;
+        }
+        let (normal, sources) = map(text, DEFAULT, false);
+        let seen = normal.char_indices().filter(|(_, c)| !c.is_whitespace());
+        seen.map(|(at, c)| (c.to_string(), sources[at].0, sources[at].1)).collect()
+    }
+
+    fn check_reference(text: &str) -> std::result::Result<(), TestCaseError> {
+        let expected = reference(text);
+        let Tokens { hashes, spans } = tokens(Kind::Chars, text);
+        let wanted: Vec<u64> = expected.iter().map(|sign| hash_bytes(sign.0.as_bytes())).collect();
+        prop_assert_eq!(&hashes, &wanted, "{}", text);
+        for ((sign, start, end), span) in expected.iter().zip(&spans) {
+            let found = (span.start as usize, span.end as usize);
+            // A sign of ASCII and what follows in its segment are read apart.
+            let before = text.get(*start..found.0).unwrap_or_default();
+            let is_later = before.starts_with('_') && found.1 == *end;
+            let is_it = found == (*start, *end) || is_later || sign == "_";
+            prop_assert!(is_it, "{text}: {sign} {found:?}");
+        }
+        prop_assert!(spans.is_sorted_by_key(|span| span.start), "{}", text);
+        // Of consonants those signs are left whose letter is none of the five.
+        let is_kept = |sign: &str| {
+            let c = sign.chars().next().unwrap();
+            is_letter(c) && !"aeiou".contains(decomposed(c))
+        };
+        if expected.iter().any(|(sign, ..)| is_letter(sign.chars().next().unwrap())) {
+            let kept = expected.iter().filter(|(sign, ..)| sign != "_" && is_kept(sign));
+            let kept: Vec<u64> = kept.map(|sign| hash_bytes(sign.0.as_bytes())).collect();
+            prop_assert_eq!(tokens(Kind::Consonants, text).hashes, kept, "{}", text);
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_text_is_read_group_by_group(
+            characters in prop::collection::vec(characters(), 0..60),
+            padding in prop::sample::select(vec![0, PIECE - 50, PIECE - 3]),
+            pad in prop::sample::select(vec![".", "b"]),
+        ) {
+            check_reference(&(pad.repeat(padding) + &String::from_iter(characters)))?;
+        }
+
+        #[test]
+        fn a_text_of_ascii_is_what_the_papers_say(text in "[ -~\n\t]{0,80}") {
+            let sign = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'_' };
+            let signs = text.to_ascii_lowercase().into_bytes().into_iter().map(sign);
+            let found = tokens(Kind::Chars, &text);
+            prop_assert_eq!(found.hashes, signs.map(|sign| hash_bytes(&[sign])).collect::<Vec<_>>());
+            let is_each = |(at, span): (u32, &Span)| *span == Span { start: at, end: at + 1 };
+            prop_assert!((0..).zip(&found.spans).all(is_each));
+            let lower = text.to_ascii_lowercase();
+            let kept = lower.bytes().filter(|b| b.is_ascii_lowercase() && !b"aeiou".contains(b));
+            let kept: Vec<u64> = kept.map(|sign| hash_bytes(&[sign])).collect();
+            prop_assert_eq!(tokens(Kind::Consonants, &text).hashes, kept);
         }
     }
 
     #[test]
     fn texts_become_signs() {
-        check(Kind::Chars, "A b-9\u{e9}!", "a_b_9__");
-        check(Kind::Consonants, "Koala, Y\u{e9}s: 20", "klys");
-        check(Kind::Bytes, "A\u{e9} b", "A\u{e9} b");
+        check_signs(Kind::Chars, "A b-9\u{e9}!", "a_b_9\u{e9}_");
+        check_signs(Kind::Consonants, "Koala, Y\u{e9}s: 20", "klys");
+        let expected = ["A".as_bytes(), &[0xc3], &[0xa9], b" ", b"b"];
+        let expected: Vec<u64> = expected.map(hash_bytes).to_vec();
+        assert_eq!(tokens(Kind::Bytes, "A\u{e9} b").hashes, expected);
+        assert_eq!(tokens(Kind::Bytes, "A\u{e9} b").spans[2], Span { start: 1, end: 3 });
+    }
+
+    #[test]
+    fn letters_of_all_scripts_are_kept_with_their_marks() {
+        let chars = |text, expected: &[&str]| check(Kind::Chars, text, expected);
+        // Russian, composed and not; Greek with accents and a final sigma; Hindi; Chinese; Thai.
+        chars(
+            "\u{419}\u{43e}\u{434}, \u{438}\u{306}",
+            &["\u{439}", "\u{43e}", "\u{434}", "_", "_", "\u{439}"],
+        );
+        chars("\u{39f}\u{1f50}\u{3c2}", &["\u{3bf}", "\u{1f50}", "\u{3c3}"]);
+        chars("\u{3ac} \u{3b1}\u{301}", &["\u{3ac}", "_", "\u{3ac}"]);
+        chars(
+            "\u{939}\u{93f}\u{928}\u{94d}\u{926}\u{940}",
+            &["\u{939}\u{93f}", "\u{928}\u{94d}", "\u{926}\u{940}"],
+        );
+        chars("\u{4e2d}\u{6587}\u{3002}", &["\u{4e2d}", "\u{6587}", "_"]);
+        chars("\u{e19}\u{e49}\u{e52}", &["\u{e19}\u{e49}", "\u{e52}"]);
+        // Digits of other scripts, a ligature, a letter that folds to two, a fraction.
+        chars("\u{663}\u{fb01}\u{df}", &["\u{663}", "f", "i", "s", "s"]);
+        chars("\u{bd}", &["1", "_", "2"]);
+        // Emoji are signs between letters; joiners between them, and selectors, are not there.
+        chars("a\u{1f468}\u{200d}\u{1f469}b\u{fe0f}", &["a", "_", "_", "b"]);
+        chars("1\u{fe0f}\u{20e3}", &["1\u{20e3}"]);
+        // A letter with more marks than a segment holds is one token.
+        let marks = format!("e{}", "\u{316}".repeat(300));
+        chars(&format!("{marks}x"), &[&marks, "x"]);
+    }
+
+    #[test]
+    fn what_joins_nothing_is_left_out() {
+        // A mark after a sign or at the beginning, a joiner without neighbours.
+        check_signs(Kind::Chars, "\u{301}a \u{301}b!\u{93f}", "a_b_");
+        check(Kind::Chars, "\u{200d}a\u{200d}\u{200d}\u{94d}", &["a\u{94d}"]);
+    }
+
+    #[test]
+    fn texts_beyond_ascii_without_a_letter_differ_if_their_signs_do() {
+        check_signs(Kind::Chars, "!!! ?", "_____");
+        check_signs(Kind::Chars, "!\u{2026}?", "!...?");
+        check_signs(Kind::Chars, "\u{1f44d} \u{1f389}", "\u{1f44d}\u{1f389}");
+        check_signs(Kind::Chars, " \n\u{a0}", "");
+        // One letter, of any script or within a symbol, and they are signs between letters.
+        check_signs(Kind::Chars, "!? \u{436}", "___\u{436}");
+        check_signs(Kind::Chars, "!\u{2122}", "_tm");
+    }
+
+    #[test]
+    fn unrelated_texts_of_another_script_have_no_run_of_characters_in_common() {
+        let runs = |spec: &str, text: &str| {
+            let (mut tokens, analyzer) = (Tokens::default(), spec.parse::<Analyzer>().unwrap());
+            analyzer.analyze(text, &mut tokens).unwrap();
+            tokens.hashes.windows(5).map(<[u64]>::to_vec).collect::<Vec<_>>()
+        };
+        let one = "\u{43c}\u{44b}\u{448}\u{44c} \u{441}\u{44a}\u{435}\u{43b}\u{430} \u{441}\u{44b}\u{440}";
+        let other = "\u{434}\u{43e}\u{436}\u{434}\u{44c} \u{438}\u{434}\u{451}\u{442} \u{432}\u{435}\u{437}\u{434}\u{435}";
+        for spec in ["chars", "consonants", "bytes"] {
+            let (one, other) = (runs(spec, one), runs(spec, other));
+            assert!(one.len() > 5 && other.len() > 5, "{spec}");
+            assert!(one.iter().all(|run| !other.contains(run)), "{spec}");
+        }
+    }
+
+    #[test]
+    fn every_character_is_read_as_defined() {
+        let all =
+            ('\0'..='\u{1ffff}').filter(|&c| (c as u32) < 0x3400 || (c as u32).is_multiple_of(29));
+        let assigned = Regex::new(r"^\P{Cn}$").unwrap();
+        let all = all.filter(|c| assigned.is_match(c.encode_utf8(&mut [0; 4])));
+        for some in all.collect::<Vec<_>>().chunks(256) {
+            let lines =
+                some.iter().map(|c| format!("{c} a{c}b{c}{c}\u{301}{c}\u{345}\u{323}<{c}\n"));
+            check_reference(&lines.collect::<String>()).unwrap();
+        }
+        for c in '\0'..=char::MAX {
+            let mut has = false;
+            let mut normalizer = Normalizer::new(DEFAULT, Stop::NEVER);
+            let mut sink = Joining(&mut has);
+            normalizer.normalize(c.encode_utf8(&mut [0; 4]), 0, &mut sink).unwrap();
+            assert!(!has, "{c:?}");
+        }
+    }
+
+    /// Notes connector punctuation that is taken for a letter.
+    struct Joining<'a>(&'a mut bool);
+
+    impl Sink for Joining<'_> {
+        fn accept(&mut self, c: char, class: Class, _: Span) {
+            use crate::text::unicode::{Category, category};
+            *self.0 |= is_sign(c, class) && category(c) == Category::Pc;
+        }
     }
 }

@@ -54,7 +54,8 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
         0
     }
 
-    /// The bytes of which its tokens are one each, in their order, if there are few.
+    /// The bytes of which the tokens of a text of ASCII are one each, in their order, if there are few.
+    /// Tokens of other texts may be others.
     fn alphabet(&self) -> Option<&'static [u8]> {
         None
     }

@@ -215,7 +215,13 @@ fn chunk(
     Ok(())
 }
 
-fn symbols(text: &str, form: Form, tokens: &mut impl Take, stop: Stop<'_>) -> Result<()> {
+/// Appends every character of `text` that can be seen.
+pub(super) fn symbols(
+    text: &str,
+    form: Form,
+    tokens: &mut impl Take,
+    stop: Stop<'_>,
+) -> Result<()> {
     Normalizer::new(form, stop).normalize(text, 0, &mut SymbolSink { tokens })
 }
 
@@ -516,4 +522,4 @@ impl<T: Take> Sink for SymbolSink<'_, T> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

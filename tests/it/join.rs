@@ -101,8 +101,10 @@ fn naive(
                 Scope::Within(_) => is_same,
                 Scope::Across(_) => !is_same,
             };
+            // A document that both indexes have is a copy, which is found whatever is stopped.
+            let is_copy = a_id == b_id;
             if (b.is_some() || a_id < b_id)
-                && shared.iter().any(|key| !is_stopped(key))
+                && (is_copy || shared.iter().any(|key| !is_stopped(key)))
                 && shared.len() >= min as usize
                 && overlap / least >= containment
                 && overlap / both >= resemblance

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use cento::hash::mix64;
 use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
-use cento::search::{Goal, Hit, MaxDf, Query, Rank, Searcher, SimilarTo, Subject};
+use cento::search::{Answer, Goal, Hit, MaxDf, Query, Rank, Searcher, SimilarTo, Subject};
 use cento::tantivy;
 use cento::tantivy::directory::RamDirectory;
 use proptest::prelude::*;
@@ -154,6 +154,14 @@ fn found(hits: &[Hit]) -> Vec<(String, u32)> {
     hits.iter().map(|hit| (hit.id.clone(), hit.overlap)).collect()
 }
 
+/// What the answer says of what is not shown, if `all` documents meet its query.
+fn check_extent(answer: &Answer, all: usize) -> Result<(), TestCaseError> {
+    prop_assert_eq!(answer.more, all > answer.hits.len());
+    prop_assert!(answer.total.is_none_or(|total| total == all as u64));
+    prop_assert!(answer.more || answer.total == Some(all as u64));
+    Ok(())
+}
+
 fn threshold() -> impl Strategy<Value = f64> {
     prop_oneof![3 => Just(0.0), 1 => Just(0.1), 1 => Just(0.3), 1 => Just(0.5), 1 => 0.0f64..1.0]
 }
@@ -188,6 +196,9 @@ proptest! {
         let known = wanted.iter().filter(|key| WORLD.dfs.contains_key(key)).count();
         prop_assert_eq!(answer.query.global, known as f64 / wanted.len() as f64);
         prop_assert_eq!(found(&answer.hits), expected(&query, filter));
+        let all = expected(&Query { limit: Some(usize::MAX), ..query.clone() }, filter).len();
+        check_extent(&answer, all)?;
+        prop_assert!(min_resemblance == 0.0 || answer.total.is_some());
         let stopped = answer.query.stopped_fingerprints;
         prop_assert_eq!(stopped.len(), answer.query.stopped as usize);
         for stopped in stopped {
@@ -234,8 +245,12 @@ proptest! {
             prop_assert!(budget.is_some() || found.len() == expected(&query, None).len());
         } else if answer.complete {
             prop_assert_eq!(found, expected_weighted(&query));
+            let all = expected_weighted(&all).len();
+            check_extent(&answer, all)?;
+            prop_assert_eq!(answer.total, Some(all as u64));
         } else {
             let exact = expected_weighted(&all);
+            prop_assert!(answer.total.is_none());
             prop_assert!(found.iter().all(|hit| exact.contains(hit)));
         }
     }
@@ -287,7 +302,11 @@ proptest! {
         let wanted = keys(text);
         let mut open = wanted.clone();
         let mut chosen = Vec::new();
-        while chosen.len() < limit {
+        let mut explained = 0.0;
+        loop {
+            if chosen.len() == limit {
+                explained = 1.0 - open.len() as f64 / wanted.len() as f64;
+            }
             let adds = |id: &String| WORLD.documents[id].keys.intersection(&open).count();
             // The candidates are in order, and the first of equal ones wins.
             let best = candidates.iter().map(|(id, _)| (adds(id), id)).reduce(|best, next| {
@@ -299,8 +318,12 @@ proptest! {
         }
         let adds: Vec<(String, u32)> =
             answer.hits.iter().map(|hit| (hit.id.clone(), hit.adds.unwrap())).collect();
+        check_extent(&answer, chosen.len())?;
+        if chosen.len() < limit {
+            explained = 1.0 - open.len() as f64 / wanted.len() as f64;
+        }
+        chosen.truncate(limit);
         prop_assert_eq!(adds, chosen);
-        let explained = 1.0 - open.len() as f64 / wanted.len() as f64;
         prop_assert!((answer.explained.unwrap() - explained).abs() < 1e-9);
     }
 }

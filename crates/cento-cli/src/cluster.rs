@@ -15,7 +15,7 @@ use cento::join::cluster::{Cluster as Found, ClusterOptions, Linkage, Prefer, cl
 /// Find the clusters of documents that are versions of one another.
 ///
 /// Every member of a cluster resembles its representative, not just some other member, so clusters
-/// do not grow into chains. Documents outside clusters are not shown. Without thresholds, the
+/// do not grow into chains. Exact copies are in one cluster, whatever --max-df ignores. Documents outside clusters are not shown. Without thresholds, the
 /// minimum resemblance to the representative is 0.5.
 #[derive(Debug, Args)]
 pub struct Cluster {
@@ -78,6 +78,7 @@ impl Cluster {
             write_cluster(&mut out, cluster, self.format)?;
         }
         out.flush()?;
+        self.join.tell_stopped(&searcher, &stop)?;
         if self.format == Format::Human {
             let documents: u64 = clusters.iter().map(|cluster| cluster.size).sum();
             let all = searcher.snapshot().documents();

@@ -145,6 +145,7 @@ impl Compare {
             text: a.to_owned(),
             sources: vec![source],
             counting: Counting { tokens: analyzer.program_tokens(a)?, ..Counting::default() },
+            more: false,
             complete: true,
         };
         let mut report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;

@@ -1,14 +1,18 @@
 //! What do the verbs that join documents have in common?
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
 use super::boilerplate::without;
+use super::output::counted;
+use super::terminal::tell;
 use super::values::parse_share;
 use cento::index::{Index, MaxDf, Snapshot};
-use cento::join::Thresholds;
+use cento::join::{StopCounts, Thresholds};
 use cento::search::Searcher;
+use cento::stop::Stop;
 
 /// The thresholds of a pair.
 #[derive(Debug, Clone, Copy, Args)]
@@ -77,6 +81,15 @@ impl JoinArgs {
         self.threads.unwrap_or_else(cento::available_threads)
     }
 
+    /// Reports on standard error what the limit of document frequency hides of the index that is searched.
+    pub fn tell_stopped(&self, searcher: &Searcher, stop: &AtomicBool) -> cento::Result<()> {
+        let counts = searcher.stop_counts(self.max_df, Stop::on(stop))?;
+        if let Some(said) = stopped(&counts) {
+            tell!("cento: {said}");
+        }
+        Ok(())
+    }
+
     /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the boilerplate.
     pub fn searcher_of_all(&self, paths: &[PathBuf]) -> cento::Result<Searcher> {
         without(Searcher::new(union(paths, paths.iter().map(Index::open))?), &self.boilerplate)
@@ -87,6 +100,27 @@ impl JoinArgs {
         let searcher = Searcher::new(Index::open(path)?.snapshot()?);
         without(searcher, &self.boilerplate)
     }
+}
+
+/// Describes what the limit of document frequency hides from a join; nothing if it stops nothing.
+pub fn stopped(counts: &StopCounts) -> Option<String> {
+    let StopCounts { max_df, fingerprints, documents, .. } = *counts;
+    if fingerprints == 0 {
+        return None;
+    }
+    let mut said = format!(
+        "{} stopped, in more than {} each (--max-df)",
+        counted(fingerprints, "fingerprint"),
+        counted(max_df, "document")
+    );
+    if documents > 0 {
+        let have = if documents == 1 { "has" } else { "have" };
+        said += &format!(
+            "; {} {have} no others: of these only exact copies are found",
+            counted(documents, "document")
+        );
+    }
+    Some(said)
 }
 
 /// Returns a snapshot of the indexes at these paths as if they were one.

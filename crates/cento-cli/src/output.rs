@@ -19,6 +19,20 @@ pub enum Format {
     Json,
 }
 
+/// Formats that a list of `shown` was cut: how many there are if that is known, and the option to raise.
+pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
+    match total {
+        Some(total) => {
+            format!(
+                "{} of {} shown; {option} {total} shows all",
+                count(shown),
+                counted(total, noun)
+            )
+        }
+        None => format!("{} shown, there are more; raise {option}", counted(shown, noun)),
+    }
+}
+
 /// Prints one JSON object on a line of its own.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
     print_json_to(&mut io::stdout().lock(), value)

@@ -35,7 +35,8 @@ use cento_report::{IndexState, Joined, PairsReport, Run};
 ///
 /// Compares every document of the index with all others, or with those of another index. Writes
 /// pairs as they are found, in the order in which the index stores the documents. Without a
-/// threshold of any kind, shows pairs of which one document contains a tenth of the other. Where fingerprints are
+/// threshold of any kind, shows pairs of which one document contains a tenth of the other. Exact copies are
+/// found whatever --max-df ignores; those that have no other fingerprints are paired with the first of them only. Where fingerprints are
 /// weighted by rarity, this is rarity in the index, with --against in that other index.
 #[derive(Debug, Args)]
 pub struct Pairs {
@@ -197,6 +198,7 @@ impl Pairs {
         };
         let pairs = out.finish()?;
         self.tell_without_field(summary);
+        self.join.tell_stopped(against.as_ref().unwrap_or(&searcher), &stop)?;
         if self.format == Format::Human {
             tell!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
@@ -277,6 +279,7 @@ impl Pairs {
             self.report(rank, reports, found, searcher, against)?;
         }
         self.tell_without_field(summary);
+        self.join.tell_stopped(against.unwrap_or(searcher), stop)?;
         if self.format == Format::Human {
             tell!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
         }

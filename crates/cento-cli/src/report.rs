@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::join::JoinArgs;
+use super::join::{JoinArgs, stopped};
 use super::output::{self, Format, count};
 use super::progress::{Progress, stop_flag};
 use super::{Outcome, Result};
@@ -57,7 +57,7 @@ impl Report {
 }
 
 fn print(out: &mut impl Write, report: &Analysis) -> io::Result<()> {
-    let Analysis { documents, categories, total, .. } = report;
+    let Analysis { documents, categories, total, stopped: stops, .. } = report;
     writeln!(out, "{} documents\n", count(*documents))?;
     write!(out, "{:5} {:>12} {:>10} {:>7} {:>9}", "", "pairs", "documents", "share", "siblings")?;
     let has_patterns = !total.patterns.is_empty();
@@ -71,6 +71,9 @@ fn print(out: &mut impl Write, report: &Analysis) -> io::Result<()> {
     if total.unclassified > 0 {
         let what = "differ in too many places to find their pattern";
         writeln!(out, "\n{} of the pairs looked at {what}", count(total.unclassified))?;
+    }
+    if let Some(said) = stopped(stops) {
+        writeln!(out, "\n{said}")?;
     }
     Ok(())
 }

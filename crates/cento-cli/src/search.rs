@@ -73,9 +73,9 @@ pub struct Search {
     /// least --limit. Default: until 30 documents in a row lack one, at most 1000.
     #[arg(long, value_name = "N")]
     candidates: Option<usize>,
-    /// Maximum number of hits. Default: 10; with --passages, --min-passage, --cover, --report or --rank
-    /// passages all up to the last document with a passage. The search for it ends when 30 documents in
-    /// a row lack one, and after 1000.
+    /// Maximum number of hits; the output says if there are more. Default: 10; with --passages,
+    /// --min-passage, --cover, --report or --rank passages all up to the last document with a passage. The
+    /// search for it ends when 30 documents in a row lack one, and after 1000.
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
     /// Only documents whose meta, id or time of addition match, such as 'lang:de AND year:[2019 TO
@@ -307,7 +307,7 @@ impl Search {
             found |= !answer.hits.is_empty();
             match self.format {
                 Format::Json => output::print_json(&answer)?,
-                Format::Human => print_human(&answer)?,
+                Format::Human => print_human(&answer, &query)?,
             }
             Ok(())
         })?;
@@ -493,7 +493,7 @@ fn note_missing(missing: &Error, not_read: &mut Vec<NotCompared>) {
     not_read.push(output::not_compared(missing));
 }
 
-fn print_human(answer: &Answer) -> io::Result<()> {
+fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let query = &answer.query;
     let name = query.id.as_deref().unwrap_or("query");
@@ -515,9 +515,28 @@ fn print_human(answer: &Answer) -> io::Result<()> {
     if let Some(explained) = answer.explained {
         line!(out, "together they contain {} of the query", cento_report::percent(explained))?;
     }
-    if answer.hits.is_empty() {
-        return Ok(());
+    if !answer.hits.is_empty() {
+        print_hits(&mut out, answer)?;
     }
+    if answer.more {
+        line!(out, "{}", more(answer, wanted))?;
+    }
+    Ok(())
+}
+
+/// Says that hits were left out.
+fn more(answer: &Answer, wanted: &Query) -> String {
+    let shown = answer.hits.len() as u64;
+    let by_passages = wanted.rank == Rank::Passages;
+    let is_full = wanted.limit.is_none_or(|limit| answer.hits.len() >= limit);
+    if !by_passages || is_full {
+        return output::cut(shown, answer.total, "hit", "--limit");
+    }
+    // All documents that were looked at and have a passage are shown.
+    output::cut(shown, answer.total, "hit", "--candidates")
+}
+
+fn print_hits(out: &mut impl io::Write, answer: &Answer) -> io::Result<()> {
     let adds = if answer.explained.is_some() { "     adds" } else { "" };
     line!(
         out,

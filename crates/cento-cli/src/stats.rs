@@ -10,7 +10,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::line;
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::{self, DfDistribution, Index, PASSAGE_TOKENS, RepeatedPassage};
+use cento::index::{self, DfDistribution, Index, PASSAGE_TOKENS, RepeatedPassage, Snapshot};
 
 /// Show the size and contents of an index.
 #[derive(Debug, Args)]
@@ -38,6 +38,9 @@ struct Report {
     frequencies: Option<DfDistribution>,
     #[serde(skip_serializing_if = "Option::is_none")]
     boilerplate: Option<Vec<RepeatedPassage>>,
+    /// Whether there are more such passages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boilerplate_more: Option<bool>,
 }
 
 impl Stats {
@@ -46,9 +49,10 @@ impl Stats {
             Target::Index(path) => {
                 let snapshot = Index::open(&path)?.snapshot()?;
                 let frequencies = if self.quick { None } else { Some(snapshot.df_distribution()?) };
-                let boilerplate = self.boilerplate.map(|count| snapshot.repeated_passages(count));
-                let boilerplate = boilerplate.transpose()?;
-                Report { stats: snapshot.stats()?, frequencies, boilerplate }
+                let passages = |count| repeated_passages(&snapshot, count);
+                let (boilerplate, boilerplate_more) =
+                    self.boilerplate.map(passages).transpose()?.unzip();
+                Report { stats: snapshot.stats()?, frequencies, boilerplate, boilerplate_more }
             }
             Target::Service(_) if self.boilerplate.is_some() => {
                 let what = "a service cannot look for boilerplate; name the index instead of --url";
@@ -60,14 +64,19 @@ impl Stats {
                     output::print_json(&stats)?;
                     return Ok(Outcome::Found);
                 }
-                Report { stats: stats.index, frequencies: None, boilerplate: None }
+                Report {
+                    stats: stats.index,
+                    frequencies: None,
+                    boilerplate: None,
+                    boilerplate_more: None,
+                }
             }
         };
         if self.format == Format::Json {
             output::print_json(&report)?;
             return Ok(Outcome::Found);
         }
-        let Report { stats, frequencies, boilerplate } = report;
+        let Report { stats, frequencies, boilerplate, boilerplate_more } = report;
         let mut out = io::stdout().lock();
         let rows = [
             ("documents", count(stats.documents)),
@@ -92,8 +101,23 @@ impl Stats {
         for passage in boilerplate.iter().flatten() {
             print_passage(&mut out, passage)?;
         }
+        if boilerplate_more == Some(true) {
+            let shown = boilerplate.map_or(0, |passages| passages.len() as u64);
+            line!(out, "\n{}", output::cut(shown, None, "passage", "--boilerplate"))?;
+        }
         Ok(Outcome::Found)
     }
+}
+
+/// Returns the `count` passages that most documents repeat, and whether there are more.
+fn repeated_passages(
+    snapshot: &Snapshot,
+    count: usize,
+) -> cento::Result<(Vec<RepeatedPassage>, bool)> {
+    let mut passages = snapshot.repeated_passages(count.saturating_add(1))?;
+    let more = passages.len() > count;
+    passages.truncate(count);
+    Ok((passages, more))
 }
 
 fn print_passage(out: &mut impl Write, passage: &RepeatedPassage) -> io::Result<()> {

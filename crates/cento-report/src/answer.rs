@@ -39,7 +39,8 @@ impl Searched {
         }
         let boilerplate = answer.query.boilerplate.clone();
         let counting = Counting { boilerplate, tokens: analyzer.program_tokens(&text)? };
-        Ok(Searched { name, text, sources, counting, complete: answer.complete })
+        let &Answer { more, complete, .. } = answer;
+        Ok(Searched { name, text, sources, counting, more, complete })
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Searched {
     pub sources: Vec<Found>,
     /// How the text is counted.
     pub counting: Counting,
+    /// Whether the search found further documents and left them out.
+    pub more: bool,
     /// Whether the search went to its end.
     pub complete: bool,
 }
@@ -173,6 +175,9 @@ pub struct DocumentReport {
     pub without_passages: u64,
     /// The number of bytes or tokens that do not count, by reason.
     pub excluded: Excluded,
+    /// Whether further documents share text with it, and the search left them out because of its limit:
+    /// they may be sources.
+    pub more: bool,
     /// Whether the search went to its end; if not, sources may be missing.
     pub complete: bool,
     #[serde(skip)]
@@ -254,7 +259,7 @@ impl DocumentReport {
     /// # Errors
     /// When a passage is not in the text of its document or source.
     pub fn new(searched: Searched, exclusions: Exclusions) -> Result<DocumentReport> {
-        let Searched { name, text, sources, counting, complete } = searched;
+        let Searched { name, text, sources, counting, more, complete } = searched;
         for found in &sources {
             check(&name, &text, found)?;
         }
@@ -304,6 +309,7 @@ impl DocumentReport {
             sources,
             without_passages,
             excluded,
+            more,
             complete,
             text,
             parts,

@@ -148,10 +148,9 @@ impl Reading {
                     taken
                 }
                 Item::Skipped { place, why } => {
-                    if self.not_read.left_out.len() < NOT_READ_MAX {
-                        let left_out = FileReason { path: place, reason: why.into() };
-                        self.not_read.left_out.push(left_out);
-                    }
+                    let reason = || FileReason { path: place, reason: why.into() };
+                    let NotRead { left_out, not_read_more, .. } = &mut self.not_read;
+                    push_bounded(left_out, not_read_more, reason);
                     Ok(())
                 }
                 Item::Failed(error) => self.take(&name, Err(error), bytes_max),
@@ -172,9 +171,8 @@ impl Reading {
             Ok(read) => read,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => {
-                if self.not_read.unread_files.len() < NOT_READ_MAX {
-                    self.not_read.unread_files.push(reason(&error));
-                }
+                let NotRead { unread_files, not_read_more, .. } = &mut self.not_read;
+                push_bounded(unread_files, not_read_more, || reason(&error));
                 return Ok(());
             }
         };
@@ -192,6 +190,15 @@ impl Reading {
         }
         self.documents.push(FileDocument { part: part.to_owned(), document, origins });
         Ok(())
+    }
+}
+
+/// Appends to a list of what was not read, or counts it in `more` if the list is long.
+fn push_bounded(list: &mut Vec<FileReason>, more: &mut u64, reason: impl FnOnce() -> FileReason) {
+    if list.len() < NOT_READ_MAX {
+        list.push(reason());
+    } else {
+        *more += 1;
     }
 }
 

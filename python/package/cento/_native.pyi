@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 _Path = str | os.PathLike[str]
 _Signed = tuple[str, str, str | None, int, list[tuple[int, int]]]
-_Info = tuple[str | None, int, int, int, float | None, bool, int]
+_Info = tuple[str | None, int, int, int, float | None, bool, int, bool, int | None]
 _Unit = Literal["characters", "bytes", "tokens"]
 _Passage = tuple[
     tuple[int, int], tuple[int, int], int, int, float, _Unit, tuple[tuple[int, int], ...]

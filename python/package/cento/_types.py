@@ -238,8 +238,24 @@ class Answer:
         return self._native.info()[4]
 
     @property
+    def more(self) -> bool:
+        """Whether further documents meet the query, and ``limit`` left them out.
+
+        With ``rank="passages"``, documents that ``candidates`` left out count as further ones.
+        """
+        return self._native.info()[7]
+
+    @property
+    def total(self) -> int | None:
+        """How many documents meet the query, the hits included; None if it is not known."""
+        return self._native.info()[8]
+
+    @property
     def complete(self) -> bool:
-        """Whether the search went to its end; if not (``budget``), hits may be missing."""
+        """Whether the search went to its end; if not (``budget``), hits may be missing.
+
+        It says nothing of ``limit``: ``more`` does.
+        """
         return self._native.info()[5]
 
     @property

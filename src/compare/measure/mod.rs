@@ -14,7 +14,7 @@
 //! | `bzip2` | what compressing both texts together by bzip2 saves | slow | any data; unrelated texts have 0.1 to 0.3 |
 //! | `ppm` | what compressing both texts together by PPMd saves | slow | any data; unrelated texts have 0.1 to 0.3 |
 //! | `cosine` | words, weighted by the logarithm of their frequency, or with a frequency table by TF-IDF | n + m | the same topic |
-//! | `style` | the shares of the words the, and, but, so | n + m | whole documents, roughly |
+//! | `style` | the shares of the words the, and, but, so; 0 if neither text has any | n + m | whole documents, roughly |
 //! | `levenshtein` | tokens inserted, deleted and replaced | n m / 64 | order, in short texts |
 //! | `damerau` | tokens inserted, deleted, replaced and exchanged with their neighbours | n m | order, in short texts |
 //! | `lcs` | the longest common subsequence | n m / 64 | order, in short texts |
@@ -283,6 +283,12 @@ mod tests {
         check("style", "the and but so", "the and but so", 1.0);
         let distance = (0.5f64 * 0.5 + 0.5 * 0.5).sqrt();
         check("style", "the x", "and x", 1.0 - distance / 2f64.sqrt());
+        // Two Russian texts were equal by their shares of four English words, which were 0.
+        let one = "\u{43c}\u{44b}\u{448}\u{44c} \u{441}\u{44a}\u{435}\u{43b}\u{430}";
+        let other = "\u{434}\u{43e}\u{436}\u{434}\u{44c} \u{438}\u{434}\u{451}\u{442}";
+        check("style", one, other, 0.0);
+        check("style", one, one, 1.0);
+        check("style", one, "x and x", 1.0 - (1.0 / 3.0) / 2f64.sqrt());
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) const COSINE: Family = Family {
 /// `style`.
 pub(super) const STYLE: Family = Family {
     name: "style",
-    summary: "the shares of the words the, and, but, so",
+    summary: "the shares of the words the, and, but, so; 0 if neither text has any",
     source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 4.2",
     example: "style",
     purpose: "whole documents, roughly",
@@ -104,8 +104,20 @@ pub fn style_of(tokens: &[u64]) -> Style {
 }
 
 /// 1 less the Euclidean distance of two styles, over its greatest value.
+///
+/// Texts without any of the common words, such as those in other languages than English, would all be equal. It
+/// is 0 of two of these, unless the texts are equal.
 pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
-    1.0 - squared_euclidean(&style_of(a), &style_of(b)).sqrt() / 2f64.sqrt()
+    let styles = [style_of(a), style_of(b)];
+    match styles == [[0.0; COMMON_WORDS.len()]; 2] {
+        true => f64::from(a == b),
+        false => similarity(squared_euclidean(&styles[0], &styles[1])),
+    }
+}
+
+/// The similarity of styles with this distance, squared.
+fn similarity(squared: f64) -> f64 {
+    1.0 - squared.sqrt() / 2f64.sqrt()
 }
 
 /// Texts by their style, in a k-d tree: the nearest are found without looking at all of them
@@ -129,15 +141,12 @@ impl<T: PartialEq> Styles<T> {
     }
 
     /// The `count` texts of the nearest styles, the nearest first, with their similarity by the
-    /// measure `style`, 0 to 1.
+    /// measure `style`, 0 to 1; styles of texts without any of the words are equal here.
     #[must_use]
     pub fn nearest(&self, style: &Style, count: usize) -> Vec<(f64, &T)> {
         let found = self.tree.nearest(style, count, &squared_euclidean);
         let found = found.expect("a style is a point of the tree");
-        found
-            .into_iter()
-            .map(|(squared, text)| (1.0 - squared.sqrt() / 2f64.sqrt(), text))
-            .collect()
+        found.into_iter().map(|(squared, text)| (similarity(squared), text)).collect()
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-const DEFAULT: Form = Form { nfkc: true, fold: true };
+pub(in crate::text) const DEFAULT: Form = Form { nfkc: true, fold: true };
 
 const FORMS: [Form; 4] = [
     DEFAULT,
@@ -78,11 +78,20 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 
 static UNIT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\P{M}\p{M}*").unwrap());
 
+/// The first part of a character.
+pub(in crate::text) fn decomposed(c: char) -> char {
+    c.nfkd().next().unwrap()
+}
+
 /// The normalised text, and for each of its bytes where it comes from.
 ///
 /// What follows an ASCII space or sign in its segment may be a letter (a vowel jamo) or fold to one
 /// (U+0345). A word does not come from the space: `for_words`.
-fn map(text: &str, form: Form, for_words: bool) -> (String, Vec<(usize, usize)>) {
+pub(in crate::text) fn map(
+    text: &str,
+    form: Form,
+    for_words: bool,
+) -> (String, Vec<(usize, usize)>) {
     let mut segments: Vec<(String, usize, usize)> = Vec::new();
     let mut kept = String::new();
     for (start, c) in text.char_indices() {
@@ -354,7 +363,7 @@ fn letters_taken_for_plain_are_plain() {
     }
 }
 
-fn characters() -> impl Strategy<Value = char> {
+pub(in crate::text) fn characters() -> impl Strategy<Value = char> {
     let pool = |characters: &str| prop::sample::select(characters.chars().collect::<Vec<_>>());
     prop_oneof![
         4 => pool("abcxyzABCXYZ019_IisS"),

@@ -64,6 +64,12 @@ pub(in crate::text) fn nfkc(c: char) -> impl Iterator<Item = char> {
     c.nfkc()
 }
 
+/// The letter that `c`, which is assigned, is without its marks.
+pub(in crate::text) fn base(c: char) -> char {
+    debug_assert!(is_assigned(c), "{c:?}");
+    c.nfkd().next().unwrap_or(c)
+}
+
 /// The combining class of `c`, which is assigned.
 pub(in crate::text) fn combining_class(c: char) -> u8 {
     debug_assert!(is_assigned(c), "{c:?}");
@@ -73,7 +79,7 @@ pub(in crate::text) fn combining_class(c: char) -> u8 {
 /// Whether normalisation never carries anything across the place before `c`, which is assigned.
 pub(in crate::text) fn starts_segment(c: char) -> bool {
     debug_assert!(is_assigned(c), "{c:?}");
-    let first = c.nfkd().next().unwrap_or(c);
+    let first = base(c);
     combining_class(first) == 0 && !is_second(first)
 }
 

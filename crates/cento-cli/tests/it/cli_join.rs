@@ -277,6 +277,54 @@ fn clusters_have_no_chains() {
 }
 
 #[test]
+fn copies_of_which_every_fingerprint_is_stopped_are_found_and_what_was_stopped_is_told() {
+    // Of more copies than --max-df, `pairs` found 0 pairs and `cluster` 0 clusters, without a word.
+    let dir = Dir::new();
+    let copies = (0..12).map(|at| line(&format!("copy{at:02}"), &words(1, 8), json!({})));
+    let others = ["one", "two"].map(|id| line(id, &words(2, 100), json!({})));
+    dir.write("corpus.jsonl", copies.chain(others).collect::<String>());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let told = "in more than 5 documents each (--max-df); 12 documents have no others: of these only \
+                exact copies are found";
+    let run = |verb: &str, more: &[&str]| {
+        let run = dir.run(&[&[verb, "idx", "--max-df", "5"], more].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert!(
+            run.err.contains(told) || run.out.contains(told),
+            "{verb}: {} {}",
+            run.err,
+            run.out
+        );
+        run
+    };
+    let pairs = jsons(&run("pairs", &["--format", "json"]).out);
+    assert_eq!(pairs.len(), 12);
+    let mut beside = ids(&pairs);
+    assert_eq!(beside.pop().unwrap(), "one two");
+    let expected: Vec<String> = (1..12).map(|at| format!("copy00 copy{at:02}")).collect();
+    assert_eq!(beside, expected);
+    assert!(pairs.iter().all(|pair| pair["resemblance"] == 1.0));
+    let clusters = jsons(&run("cluster", &["--format", "json"]).out);
+    assert_eq!(clusters.iter().map(|found| &found["size"]).collect::<Vec<_>>(), [12, 2]);
+    assert_eq!(clusters[0]["representative"], "copy00");
+    let ranked = run("pairs", &["--rank", "weight", "--limit", "20", "--passages"]);
+    assert!(ranked.err.contains("12 pairs of 14 documents"), "{}", ranked.err);
+    run("report", &[]);
+    let report = dir.json(&["report", "idx", "--max-df", "5"]);
+    assert_eq!(
+        (&report["total"]["pairs"], &report["total"]["documents"]),
+        (&json!(12), &json!(14))
+    );
+    assert_eq!(
+        (&report["stopped"]["max_df"], &report["stopped"]["documents"]),
+        (&json!(5), &json!(12))
+    );
+    // Nothing is told if nothing is stopped, and then all pairs are found.
+    let all = dir.run(&["pairs", "idx"]);
+    assert!(all.err.contains("67 pairs") && !all.err.contains("stopped"), "{}", all.err);
+}
+
+#[test]
 fn boilerplate_is_subtracted() {
     let dir = Dir::new();
     let licence = words(1, 300);

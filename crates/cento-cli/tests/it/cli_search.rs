@@ -152,6 +152,70 @@ fn signatures_can_be_made_of_the_texts_again() {
 }
 
 #[test]
+fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
+    let (dir, query) = stitched();
+    let search = |more: &[&str]| {
+        let args = [&["search", "idx", "--text", &query][..], more].concat();
+        let json = dir.run(&[&args[..], &["--format", "json"]].concat()).json();
+        (json, dir.run(&args).out)
+    };
+    let (cut, human) = search(&["--limit", "2"]);
+    assert_eq!(
+        (&cut["more"], &cut["total"], &cut["complete"]),
+        (&json!(true), &Value::Null, &json!(true))
+    );
+    assert!(human.ends_with("2 hits shown, there are more; raise --limit\n"), "{human}");
+    let (cut, human) = search(&["--limit", "2", "--min-resemblance", "0.01"]);
+    assert_eq!((&cut["more"], &cut["total"]), (&json!(true), &json!(3)));
+    assert!(human.ends_with("2 of 3 hits shown; --limit 3 shows all\n"), "{human}");
+    let (all, human) = search(&["--limit", "3"]);
+    assert_eq!((&all["more"], &all["total"]), (&json!(false), &json!(3)));
+    assert!(!human.contains("shown"), "{human}");
+    let (cut, human) = search(&["--rank", "passages", "--candidates", "2", "--limit", "2"]);
+    assert_eq!((&cut["more"], &cut["total"]), (&json!(true), &json!(3)));
+    assert!(human.ends_with("2 of 3 hits shown; --limit 3 shows all\n"), "{human}");
+    let args = ["--rank", "passages", "--candidates", "1", "--limit", "1", "--min-passage", "200"];
+    let (none, human) = search(&args);
+    assert_eq!((&none["more"], &none["hits"]), (&json!(true), &json!([])));
+    assert!(human.ends_with("0 hits shown, there are more; raise --candidates\n"), "{human}");
+    // A report lists sources, and the hits of a cut search are not all.
+    let report = |limit| {
+        dir.run(&["search", "idx", "--text", &query, "--limit", limit, "--report", "r.html"]);
+        std::fs::read_to_string(dir.path("r.html")).unwrap()
+    };
+    let cut = "left them out because of its limit";
+    assert!(report("2").contains(cut) && !report("3").contains(cut));
+}
+
+#[test]
+fn repeated_passages_that_are_not_shown_are_mentioned() {
+    let (dir, _) = stitched();
+    let (one, other) = (words(50, 40), words(51, 40));
+    let lines = (0..4).map(|at| {
+        let text = format!("{one} {} {other} {}", words(60 + at, 30), words(70 + at, 30));
+        line(&format!("doc{at}"), &text, json!({}))
+    });
+    dir.write("more.jsonl", lines.collect::<String>());
+    dir.json(&["add", "idx", "more.jsonl"]);
+    let stats = |count: &str| {
+        let args = ["stats", "idx", "--quick", "--boilerplate", count];
+        (dir.json(&args), dir.run(&args).out)
+    };
+    let (cut, human) = stats("1");
+    assert_eq!(
+        (&cut["boilerplate_more"], cut["boilerplate"].as_array().unwrap().len()),
+        (&json!(true), 1)
+    );
+    assert!(human.ends_with("1 passage shown, there are more; raise --boilerplate\n"), "{human}");
+    let (all, human) = stats("50");
+    assert_eq!(all["boilerplate_more"], false);
+    assert!(
+        all["boilerplate"].as_array().unwrap().len() >= 2 && !human.contains("shown"),
+        "{human}"
+    );
+}
+
+#[test]
 fn a_budget_that_is_used_up_is_told() {
     let (dir, query) = stitched();
     let whole = dir.json(&["search", "idx", "--text", &query]);

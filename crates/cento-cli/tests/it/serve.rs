@@ -222,7 +222,12 @@ fn documents_are_compared_over_http() {
     }
     client.remove(vec!["blank".into()], Commit::Wait).unwrap();
     let query = SearchRequest { passages: true, ..text(&words(1, 80)) };
-    let hits = client.search(&query).unwrap().hits;
+    let answer = client.search(&query).unwrap();
+    assert_eq!((answer.more, answer.total), (false, Some(2)));
+    let cut = SearchRequest { limit: Some(1), ..query.clone() };
+    let cut = client.search_all(&[cut]).unwrap().remove(0).unwrap();
+    assert_eq!((cut.hits.len(), cut.more, cut.total), (1, true, None));
+    let hits = answer.hits;
     assert_eq!(hits.len(), 2);
     for hit in hits {
         let request =

@@ -101,6 +101,10 @@ fn files_are_added_searched_for_and_compared() {
     let found: Vec<_> =
         pairs.pairs.iter().map(|found| (found.pair.a.as_str(), found.pair.b.as_str())).collect();
     assert_eq!((found, pairs.not_read.left_out), (vec![(ids[0], ids[1])], vec![picture()]));
+    assert_eq!((pairs.more, pairs.total), (false, 1));
+    let none = PairwiseRequest { limit: 0, ..request.clone() };
+    let pairs = client.pairwise_files(&files[..1], &none).unwrap();
+    assert_eq!((pairs.pairs.len(), pairs.more, pairs.total), (0, true, 1));
     let handed_out = words(1, 80);
     let boilerplate = side("boilerplate", "template.txt", handed_out.as_bytes());
     let pairs = client.pairwise_files(&[files[0], boilerplate], &request).unwrap();

@@ -104,7 +104,7 @@ pub struct AddResponse {
     pub report: AddReport,
     /// Whether the documents are committed: seen by searches, and safe from a crash.
     pub committed: bool,
-    /// The first records that are no documents.
+    /// The first records that are no documents, at most 100; `failed` counts all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<RecordError>,
     /// What of the files was not read, if files were sent.

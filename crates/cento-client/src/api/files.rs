@@ -55,6 +55,14 @@ pub struct NotRead {
     /// Files that could not be read, or not to their ends, and records that are no documents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread_files: Vec<FileReason>,
+    /// How many more files and records were not read: each of the lists names at most 1,000.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub not_read_more: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A file that was not read.

@@ -126,6 +126,10 @@ fn notes(document: &DocumentReport) -> Markup {
                 " no passage that counts, and " @if document.without_passages == 1 { "is" } @else { "are" }
                 " not shown."
             }
+            @if document.more {
+                " Further documents share text with this one; the search left them out because of its "
+                "limit."
+            }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
         }
     } }
@@ -304,8 +308,14 @@ mod tests {
     fn boilerplate_is_grey_and_its_share_is_said() {
         let counting = Counting { boilerplate: vec![(0, 5)], ..Counting::default() };
         let (sources, name) = (vec![found("one", &[(6, 11)])], "essay".to_owned());
-        let searched =
-            Searched { name, text: "sheet mine! x".into(), sources, counting, complete: true };
+        let searched = Searched {
+            name,
+            text: "sheet mine! x".into(),
+            sources,
+            counting,
+            more: false,
+            complete: true,
+        };
         let document = DocumentReport::new(searched, Exclusions::default()).unwrap();
         let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
         assert!(

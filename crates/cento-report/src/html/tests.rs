@@ -190,8 +190,14 @@ proptest! {
         let run =
             Run { title: Some(name.clone()), date: Some(name.clone()), is_code, ..Run::new(&name) };
         let run = run.with(&name, &text);
-        let counting = Counting::default();
-        let searched = Searched { name, text: text.clone(), sources, counting, complete: false };
+        let searched = Searched {
+            name,
+            text: text.clone(),
+            sources,
+            counting: Counting::default(),
+            more: true,
+            complete: false,
+        };
         let document = DocumentReport::new(searched, by).unwrap();
         let documents = vec![document.clone(), document];
         let missing = NotCompared::new(documents[0].name.clone(), documents[0].text.clone());

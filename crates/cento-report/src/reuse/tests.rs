@@ -37,7 +37,8 @@ fn report_without(
     by: Exclusions,
 ) -> DocumentReport {
     let (name, text) = ("essay".into(), text.into());
-    DocumentReport::new(Searched { name, text, sources, counting, complete: true }, by).unwrap()
+    DocumentReport::new(Searched { name, text, sources, counting, more: false, complete: true }, by)
+        .unwrap()
 }
 
 #[test]
@@ -79,6 +80,7 @@ fn a_passage_beyond_its_text_is_an_error() {
         text: text.into(),
         sources: vec![found("source", &[place])],
         counting: Counting::default(),
+        more: false,
         complete: true,
     };
     for (text, place) in [("short", (0, 6)), ("\u{e9}", (1, 2))] {

@@ -176,6 +176,8 @@ export async function readDocuments(chosen, { signal, say }) {
       documents.push({ id: unique(id, ids), text: wellFormed(text), path: id, isListed: isListed.get(id) ?? true });
     }
     skipped.push(...(answer.left_out ?? []), ...(answer.unread_files ?? []));
+    const unnamed = { path: "a file that is not named", reason: "too many were left out" };
+    skipped.push(...Array(answer.not_read_more ?? 0).fill(unnamed));
   }
   return { documents, skipped };
 }

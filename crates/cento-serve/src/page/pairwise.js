@@ -1,7 +1,7 @@
 // Which of these files are most alike? The pairwise test of Finkel et al. (2002), section 2.6.
 
 import { post, postForFile } from "./api.js";
-import { byId, count, make, saveFile, share } from "./dom.js";
+import { byId, count, counted, make, saveFile, share } from "./dom.js";
 import { Chooser, leftOut, readDocuments } from "./files.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";

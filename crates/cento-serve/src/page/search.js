@@ -96,7 +96,7 @@ function showQueries(found, latest) {
   byId("search-queries-box").hidden = found.length === 1;
   fillTable(table, [
     { title: "File", text: ({ id }) => id, chooses: true },
-    { title: "Hits", text: ({ answer }) => count(answer.hits.length), isNumber: true },
+    { title: "Hits", text: ({ answer }) => hitsOf(answer), isNumber: true },
     { title: "Best containment", text: ({ answer }) => best(answer.hits), isNumber: true },
     { title: "Global similarity", text: ({ answer }) => share(answer.query.global), isNumber: true },
   ], found, {
@@ -114,7 +114,23 @@ function best(hits) {
   return hits.length === 0 ? "-" : share(Math.max(...hits.map((hit) => hit.containment_of_query)));
 }
 
-function summary(answer) {
+/** The number of hits that are shown, and of how many: "10 of 34", or "10+" if that is not known. */
+function hitsOf(answer) {
+  const shown = count(answer.hits.length);
+  if (!answer.more) return shown;
+  return answer.total === undefined ? `${shown}+` : `${shown} of ${count(answer.total)}`;
+}
+
+/** Says that hits were left out, if so. */
+function leftOutBy(limit, { hits, more, total }) {
+  if (!more) return "";
+  if (hits.length < limit) return " Further documents were not looked at for passages.";
+  return total === undefined
+    ? " There are more: raise the maximum number of hits."
+    : ` ${count(hits.length)} of ${count(total)} are shown: raise the maximum number of hits.`;
+}
+
+function summary({ answer, wanted }) {
   const { tokens, fingerprints, stopped, global } = answer.query;
   const parts = [
     counted(tokens, "token"),
@@ -130,7 +146,8 @@ function summary(answer) {
     ? ""
     : ` Together they explain ${share(answer.explained)} of the text.`;
   const incomplete = answer.complete === false ? " The search was cut short; hits may be missing." : "";
-  return `${hits}${explained}${incomplete} ${parts.join(", ")}.`;
+  const more = leftOutBy(wanted.limit, answer);
+  return `${hits}${more}${explained}${incomplete} ${parts.join(", ")}.`;
 }
 
 let shown = null;
@@ -154,7 +171,7 @@ function showAnswer(query, latest) {
   shown = query;
   byId("search-report-form").hidden = answer.hits.length === 0;
   const root = byId("side-by-side");
-  byId("search-summary").textContent = summary(answer);
+  byId("search-summary").textContent = summary(query);
   const table = byId("search-hits");
   table.parentElement.hidden = answer.hits.length === 0;
   clearSides(root);

@@ -1,0 +1,127 @@
+//! What does an answer say of the documents that it does not show?
+
+use crate::common::words;
+use cento::Measure;
+use cento::index::{Config, Document, Index, WriterOptions};
+use cento::search::{Goal, Query, Rank, Searcher};
+use cento::tantivy::directory::RamDirectory;
+
+/// Documents of which each has `shared[i]` words of one text, and others of its own.
+fn searcher(shared: &[usize]) -> (Searcher, String) {
+    let config = Config::new("kgram(k=3)", "words", true).unwrap();
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    let text = words(1, 200);
+    for (number, &count) in (0u64..).zip(shared) {
+        let part: Vec<&str> = text.split(' ').take(count).collect();
+        let text = format!("{} {}", part.join(" "), words(1000 + number, 60));
+        writer.add(Document::new(format!("doc{number:02}"), text)).unwrap();
+    }
+    writer.finish().unwrap();
+    (Searcher::new(index.snapshot().unwrap()), text)
+}
+
+/// The hits, whether there are more, and how many there are.
+#[track_caller]
+fn check(searcher: &Searcher, query: &Query, expected: (usize, bool, Option<u64>)) {
+    let answer = searcher.search(query).unwrap();
+    assert!(answer.complete);
+    assert_eq!((answer.hits.len(), answer.more, answer.total), expected, "{query:?}");
+}
+
+#[test]
+fn a_plain_answer_says_whether_there_are_more_and_how_many_if_it_saw_them_all() {
+    let (searcher, text) = searcher(&[60; 12]);
+    let query = |limit| Query { limit: Some(limit), ..Query::text(&text) };
+    check(&searcher, &query(10), (10, true, None));
+    check(&searcher, &query(11), (11, true, None));
+    check(&searcher, &query(12), (12, false, Some(12)));
+    check(&searcher, &query(0), (0, true, None));
+    check(&searcher, &Query { limit: Some(10), ..Query::text(words(2, 50)) }, (0, false, Some(0)));
+    let all_counted = Query { min_resemblance: 0.01, ..query(10) };
+    check(&searcher, &all_counted, (10, true, Some(12)));
+    check(&searcher, &Query { rank: Rank::Weight, ..query(10) }, (10, true, Some(12)));
+    // The stored document itself is none of its hits.
+    let like = |limit| Query { limit: Some(limit), ..Query::id("doc03") };
+    check(&searcher, &like(10), (10, true, None));
+    check(&searcher, &like(11), (11, false, Some(11)));
+}
+
+#[test]
+fn a_budget_leaves_the_number_of_hits_unknown() {
+    let (searcher, text) = searcher(&[60; 12]);
+    let query = Query { budget: Some(100), min_resemblance: 0.01, ..Query::text(&text) };
+    let answer = searcher.search(&query).unwrap();
+    assert!(!answer.complete && answer.more);
+    assert_eq!((answer.hits.len(), answer.total), (10, None));
+}
+
+#[test]
+fn hits_that_must_pass_are_looked_at_until_one_more_does() {
+    // Of 14 documents that share text with the query, six have a passage of 30 words.
+    let mut shared = [20; 14];
+    for at in [0, 2, 5, 7, 9, 13] {
+        shared[at] = 60;
+    }
+    let (searcher, text) = searcher(&shared);
+    let long = |limit| Query { limit: Some(limit), min_passage: Some(30), ..Query::text(&text) };
+    check(&searcher, &long(5), (5, true, None));
+    check(&searcher, &long(6), (6, false, Some(6)));
+    check(&searcher, &long(7), (6, false, Some(6)));
+    let alike = |limit| {
+        let verify: Measure = "containment".parse().unwrap();
+        Query {
+            limit: Some(limit),
+            verify: Some(verify),
+            min_similarity: 0.2,
+            ..Query::text(&text)
+        }
+    };
+    check(&searcher, &alike(5), (5, true, None));
+    check(&searcher, &alike(6), (6, false, Some(6)));
+    let cover = |limit| Query { goal: Goal::Cover, ..long(limit) };
+    check(&searcher, &cover(6), (1, false, Some(1)));
+}
+
+#[test]
+fn candidates_that_are_not_looked_at_for_passages_are_more() {
+    let (searcher, text) = searcher(&[60; 12]);
+    let query = |limit, candidates| Query {
+        limit: Some(limit),
+        candidates: Some(candidates),
+        rank: Rank::Passages,
+        passages: true,
+        ..Query::text(&text)
+    };
+    check(&searcher, &query(4, 12), (4, true, Some(12)));
+    check(&searcher, &query(12, 12), (12, false, Some(12)));
+    check(&searcher, &query(4, 8), (4, true, Some(12)));
+    // Those that are looked at are fewer than the hits could be.
+    let long = |limit, candidates| Query { min_passage: Some(30), ..query(limit, candidates) };
+    check(&searcher, &long(4, 8), (4, true, None));
+    check(&searcher, &long(12, 12), (12, false, Some(12)));
+    let none = Query { min_passage: Some(100), ..query(4, 8) };
+    check(&searcher, &none, (0, true, None));
+    check(&searcher, &Query { candidates: Some(12), ..none }, (0, false, Some(0)));
+}
+
+#[test]
+fn a_cover_that_was_cut_says_so() {
+    let config = Config::new("kgram(k=1)", "words", true).unwrap();
+    let index = Index::create_in(RamDirectory::create(), "ram", config).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for (id, text) in [("a", "one two three"), ("b", "four five"), ("c", "six"), ("d", "six one")] {
+        writer.add(Document::new(id, text)).unwrap();
+    }
+    writer.finish().unwrap();
+    let searcher = Searcher::new(index.snapshot().unwrap());
+    let cover = |limit| Query {
+        limit: Some(limit),
+        goal: Goal::Cover,
+        ..Query::text("one two three four five six seven")
+    };
+    check(&searcher, &cover(2), (2, true, None));
+    check(&searcher, &cover(3), (3, false, Some(3)));
+    let answer = searcher.search(&cover(2)).unwrap();
+    assert_eq!(answer.explained, Some(5.0 / 7.0));
+}
