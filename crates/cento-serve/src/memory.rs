@@ -29,7 +29,7 @@ pub fn for_searches(
     texts: (&[&str], &[&str]),
     stop: &AtomicBool,
 ) -> Result<Option<Permit>> {
-    let bytes = of_searches(budget, config, texts, stop)?;
+    let bytes = of_searches(budget, config, texts, 0, stop)?;
     reserve(budget, bytes, stop)
 }
 
@@ -47,7 +47,8 @@ pub fn for_pairs(
     stop: &AtomicBool,
 ) -> Result<(Option<Permit>, usize)> {
     let mut threads = cento::available_threads();
-    let mut bytes = of_searches(budget, config, (documents, boilerplate), stop)?;
+    let texts = (documents, boilerplate);
+    let mut bytes = of_searches(budget, config, texts, RUN_TOKEN_BYTES, stop)?;
     let text_bytes: usize = documents.iter().map(|text| text.len()).sum();
     if finds_passages && text_bytes > TEXT_BYTES_MIN {
         let pair = of_largest_pair(budget, config, documents, stop)?;
@@ -83,11 +84,17 @@ fn of_largest_pair(
 /// that may have just doubled.
 const BOILERPLATE_TOKEN_BYTES: usize = 16 + 2 * 40;
 
-/// The memory, in bytes, to search for these texts without boilerplate, the second.
+/// The memory, in bytes, of a token of a text that is compared by its runs: a run in a set, and a hash while the
+/// text is read.
+const RUN_TOKEN_BYTES: usize = 40;
+
+/// The memory, in bytes, to search for these texts without boilerplate, the second, with so many bytes for each
+/// of their tokens.
 fn of_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
     (texts, boilerplate): (&[&str], &[&str]),
+    token_bytes: usize,
     stop: &AtomicBool,
 ) -> Result<usize> {
     let mut text_bytes = 0;
@@ -107,7 +114,7 @@ fn of_searches(
         });
         Ok(bytes.fold(0, usize::saturating_add))
     };
-    Ok(of(texts, 0)?.saturating_add(of(boilerplate, BOILERPLATE_TOKEN_BYTES)?))
+    Ok(of(texts, token_bytes)?.saturating_add(of(boilerplate, BOILERPLATE_TOKEN_BYTES)?))
 }
 
 /// The most that a report takes: texts of its sources, what is computed of them, and the file.

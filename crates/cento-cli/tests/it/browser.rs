@@ -183,9 +183,14 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
     // Ranked by passages, of which short ones do not count, hits say how many tokens these have.
     let titles = "const titles = [...document.querySelectorAll('#search-hits th')].map(th => th.textContent);
                   return WANTED && titles;";
-    let estimated = titles.replace("WANTED", "titles.includes('Estimate')");
+    let resemblance = titles.replace("WANTED", "titles.includes('Resemblance')");
     assert!(
-        browser.wait_for(&estimated).as_array().unwrap().iter().all(|title| title != "In passages")
+        browser
+            .wait_for(&resemblance)
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|title| title != "In passages")
     );
     browser.run("document.getElementById('search-rank').value = 'passages'");
     browser.type_into("#search-min-passage", "60");

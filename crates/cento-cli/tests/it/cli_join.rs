@@ -54,7 +54,7 @@ fn pairs_have_categories_and_passages() {
     let all = pairs(&[]);
     assert_eq!(ids(&all), ["a1 a2", "a1 a3", "a1 b", "a2 a3", "a2 b"]);
     assert_eq!(all[0]["category"], "C4");
-    assert!(all[2]["containment_b_in_a"].as_f64().unwrap() < 0.2);
+    assert!(all[2]["containment_of_b"].as_f64().unwrap() < 0.2);
     assert!(all.iter().all(|pair| pair.get("passages").is_none()));
     let close = pairs(&["--min-containment", "0.5", "--passages"]);
     assert_eq!(ids(&close), ["a1 a2", "a2 a3"]);
@@ -74,12 +74,12 @@ fn pairs_have_categories_and_passages() {
     assert_eq!(ids(&pairs(&["--within", "s"])), ["a1 a2"]);
     assert_eq!(ids(&pairs(&["--across", "s", "--min-overlap", "8"])), ["a1 a3", "a2 a3"]);
     assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.99"]).status, 1);
-    for pair in pairs(&["--min-estimated-resemblance", "0.01"]) {
-        let estimate = |name: &str| pair["estimate"][name].as_f64().unwrap();
-        assert!(estimate("resemblance") >= 0.01 && estimate("error") > 0.0, "{pair}");
-        assert!(estimate("containment_a_in_b") >= estimate("resemblance"), "{pair}");
+    for pair in pairs(&["--min-resemblance", "0.01"]) {
+        let number = |name: &str| pair[name].as_f64().unwrap();
+        assert!(number("resemblance") >= 0.01 && pair["exact"] == true, "{pair}");
+        assert!(number("containment_of_a") >= number("resemblance"), "{pair}");
     }
-    assert_eq!(dir.run(&["pairs", "idx", "--min-estimated-resemblance", "0.999"]).status, 1);
+    assert_eq!(dir.run(&["pairs", "idx", "--min-resemblance", "0.999"]).status, 1);
     // Another index.
     dir.write("d.jsonl", line("d", &words(5, 100), json!({})));
     dir.json(&["add", "other", "d.jsonl"]);
@@ -119,8 +119,7 @@ fn pairs_and_clusters_are_weighed_and_pairs_ranked() {
     assert_eq!(ids_of(&heavy), ids_of(&by_weight[..2]));
     let contained = pairs(&["--min-weighted-containment", "0.5"]);
     let containment = |pair: &Value| {
-        number(pair, "/weighted/containment_a_in_b")
-            .max(number(pair, "/weighted/containment_b_in_a"))
+        number(pair, "/weighted/containment_of_a").max(number(pair, "/weighted/containment_of_b"))
     };
     let expected: Vec<Value> =
         by_weight.iter().filter(|pair| containment(pair) >= 0.5).cloned().collect();
@@ -251,7 +250,8 @@ fn clusters_have_no_chains() {
     let member = &star[0]["members"][0];
     let pairs = jsons(&dir.run(&["pairs", "idx", "--format", "json"]).out);
     let pair = pairs.iter().find(|pair| pair["a"] == "a1" && pair["b"] == "a2").unwrap();
-    assert!(member["estimate"].is_object() && member["estimate"] == pair["estimate"], "{member}");
+    assert!(member["exact"] == true && pair["exact"] == true, "{member}");
+    assert_eq!(member["resemblance"], pair["resemblance"]);
     assert_eq!((star.len(), &star[0]["representative"]), (1, &json!("a1")));
     assert_eq!(members(&star[0]), ["a2"]);
     let single = clusters(&["--linkage", "single"]);
@@ -345,7 +345,7 @@ fn boilerplate_is_subtracted() {
         assert_eq!(ids(&pairs), ["a c"]);
         let answer = dir.json(&["search", "idx", "--text", &with(words(3, 60)), "-b", boilerplate]);
         assert_eq!(
-            (&answer["hits"][0]["id"], &answer["hits"][0]["containment"]),
+            (&answer["hits"][0]["id"], &answer["hits"][0]["containment_of_query"]),
             (&json!("b"), &json!(1.0))
         );
         assert!(answer["hits"][1]["overlap"].as_u64().unwrap_or(0) <= 2);
@@ -432,9 +432,9 @@ fn archives_and_directories_are_compared_pairwise() {
         let human = dir.run(&["pairwise", path, "--min-passage", "80"]).out;
         assert!(human.contains("80 tokens"), "{human}");
         assert_eq!(dir.run(&["pairwise", path, "--min-passage", "81"]).status, 1);
-        let estimate = pairs[0]["estimate"]["resemblance"].to_string();
-        for (least, status) in [(&estimate[..], 0), ("1", 1)] {
-            let run = dir.run(&["pairwise", path, "--min-estimated-resemblance", least]);
+        let resemblance = pairs[0]["resemblance"].to_string();
+        for (least, status) in [(&resemblance[..], 0), ("1", 1)] {
+            let run = dir.run(&["pairwise", path, "--min-resemblance", least]);
             assert_eq!(run.status, status, "{least}: {}", run.err);
         }
     }

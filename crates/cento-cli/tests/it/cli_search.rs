@@ -314,7 +314,7 @@ fn two_files_are_compared_side_by_side() {
     assert!(!run.out.contains('\u{1b}'), "no colours where there is no terminal");
     let json = dir.json(&["compare", "a.txt", "b.txt"]);
     assert_eq!((&json["a"], &json["b"]), (&json!("a.txt"), &json!("b.txt")));
-    for name in ["overlap", "containment_a_in_b", "containment_b_in_a", "resemblance"] {
+    for name in ["overlap", "containment_of_a", "containment_of_b", "resemblance"] {
         assert!(json[name].as_f64().unwrap() > 0.0, "{name}");
     }
     assert!(json["category"].is_string() && json.get("measures").is_none());
@@ -377,9 +377,9 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     let by_weight = dir.json(&["search", "idx", "--text", &rewritten, "--rank", "weight"]);
     assert_eq!(by_weight["hits"][0]["id"], "d7", "{by_weight}");
     let weighted = &by_weight["hits"][0]["weighted"];
-    let second = &by_weight["hits"][1]["weighted"]["containment"];
+    let second = &by_weight["hits"][1]["weighted"]["containment_of_query"];
     let [of_first, of_second] =
-        [&weighted["containment"], second].map(|c| c.as_f64().unwrap_or(0.0));
+        [&weighted["containment_of_query"], second].map(|c| c.as_f64().unwrap_or(0.0));
     assert!(of_first > 1.5 * of_second, "{by_weight}");
     let least = (of_first - 1e-6).to_string();
     let thresholds = ["search", "idx", "--text", &rewritten, "--min-weighted-containment", &least];

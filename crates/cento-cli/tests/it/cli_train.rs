@@ -26,7 +26,7 @@ fn an_index_keeps_its_own_table() {
     let dir = trained();
     fs::remove_file(dir.path("table")).unwrap();
     let answer = dir.json(&["search", "idx", "--text", &words(1, 80), "--passages"]);
-    assert_eq!(answer["hits"][0]["containment"], 1.0);
+    assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
     assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
     let best = dir.json(&["search", "idx", "--text", &words(1, 80), "--best"]);
     assert_eq!(best["hits"][0]["passages"][0]["similarity"], 1.0);
@@ -41,7 +41,7 @@ fn an_index_keeps_its_own_table() {
     let signature = dir.run(&["fingerprint", "q.txt", "--index", "idx", "--format", "json"]);
     dir.write("q.json", &signature.out);
     let by_signature = dir.json(&["search", "idx", "--signature", "q.json"]);
-    assert_eq!(by_signature["hits"][0]["containment"], 1.0);
+    assert_eq!(by_signature["hits"][0]["containment_of_query"], 1.0);
     let retrained = dir.run(&["train", "idx", "--out", "other"]);
     assert!(retrained.err.contains("4 documents"), "{}", retrained.err);
     let args = ["fingerprint", "q.txt", "--frequencies", "other", "--format", "json"];
@@ -69,7 +69,7 @@ fn retraining_signs_everything_again() {
     dir.json(&["check", "idx"]);
     let answer = dir.json(&search);
     assert_eq!(answer["hits"].as_array().unwrap().len(), hits);
-    assert_eq!(answer["hits"][0]["containment"], 1.0);
+    assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
     // The same as if it had been made with the new table from the beginning.
     fs::copy(dir.path("idx/frequencies.cento"), dir.path("new")).unwrap();
     let created = dir.run(&[&["create", "other", "--frequencies", "new"], &SCHEME[..]].concat());
@@ -167,7 +167,7 @@ fn spex_reads_everything_as_often_as_it_must() {
     assert_eq!(dir.run(&args).status, 0);
     dir.json(&["add", "idx", "corpus.jsonl"]);
     let answer = dir.json(&["search", "idx", "--text", &words(1, 80)]);
-    assert_eq!(answer["hits"][0]["containment"], 1.0);
+    assert_eq!(answer["hits"][0]["containment_of_query"], 1.0);
     let refused = dir.run(&[&train[..], &["-"]].concat());
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("several times"), "{}", refused.err);

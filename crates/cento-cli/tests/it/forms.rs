@@ -230,7 +230,7 @@ fn a_passage_is_found_in_files_of_markup_with_its_line() {
     let found = dir.json(&["search", "idx", "--text", &passage, "--passages", "-n", "9"]);
     let mut places: Vec<(&str, &Value, bool)> = Vec::new();
     for hit in found["hits"].as_array().unwrap() {
-        let is_whole = hit["containment"] == 1.0;
+        let is_whole = hit["containment_of_query"] == 1.0;
         places.push((hit["id"].as_str().unwrap(), &hit["passages"][0]["line"], is_whole));
     }
     places.sort_unstable_by_key(|place| place.0);

@@ -263,7 +263,7 @@ fn documents_are_compared_over_http() {
 }
 
 #[test]
-fn estimates_decide_over_http() {
+fn the_similarity_of_the_texts_decides_over_http() {
     let dir = indexed();
     let service = Service::start(&dir, &[]);
     let passage = words(1, 80);
@@ -281,39 +281,48 @@ fn estimates_decide_over_http() {
             service.post(path, &request.to_string())
         };
         let of = |least: f64| -> Vec<Value> {
-            let reply = ask(json!({"min_estimated_resemblance": least}));
+            let reply = ask(json!({"min_resemblance": least}));
             assert_eq!(reply.status, 200, "{reply:?}");
             let answer: Value = serde_json::from_str(&reply.body).unwrap();
             answer[found].as_array().unwrap().clone()
         };
-        let estimated = |found: &Value| found["estimate"]["resemblance"].as_f64().unwrap();
-        let all = of(0.0);
+        let all = of(0.001);
         assert!(all.len() > 1, "{path} {all:?}");
-        for least in all.iter().map(estimated) {
-            let enough = all.iter().filter(|found| estimated(found) >= least);
-            assert_eq!(of(least), enough.cloned().collect::<Vec<_>>(), "{path} {least}");
+        // How similar two texts are is the same wherever it is asked.
+        let text = |id: &Value| {
+            let own = documents.iter().find(|document| document["id"] == *id);
+            own.map_or_else(|| json!({"id": id}), |document| json!({"text": document["text"]}))
+        };
+        for one in &all {
+            let (a, b) = match path {
+                "/v1/search" => (json!({"text": passage}), text(&one["id"])),
+                _ => (text(&one["a"]), text(&one["b"])),
+            };
+            let compared = service.post("/v1/compare", &json!({"a": a, "b": b}).to_string());
+            let compared: Value = serde_json::from_str(&compared.body).unwrap();
+            assert_eq!(compared["exact"], true, "{compared}");
+            let resemblance = compared["resemblance"].as_f64().unwrap();
+            let has = |least: f64| {
+                let same = |found: &Value| (&found["id"], &found["b"]) == (&one["id"], &one["b"]);
+                of(least).iter().any(same)
+            };
+            assert!(has(resemblance - 1e-6) && !has(resemblance + 1e-6), "{path} {one} {resemblance}");
         }
-        let greatest = all.iter().map(estimated).fold(0.0, f64::max);
-        assert!(of(greatest).len() < all.len(), "{path} {all:?}");
         for wrong in [json!(-0.01), json!(1.01), json!(1e300), json!("0.5"), Value::Null] {
-            let reply = ask(json!({"min_estimated_resemblance": wrong}));
+            let reply = ask(json!({"min_resemblance": wrong}));
             assert_eq!(
                 (reply.status, reply.code().as_str()),
                 (400, "bad_request"),
                 "{path} {wrong}"
             );
-            assert!(!wrong.is_f64() || reply.body.contains("`min_estimated_resemblance` must be"));
+            assert!(!wrong.is_f64() || reply.body.contains("`min_resemblance` must be"));
         }
-        // What is left of a text without boilerplate is no text.
-        let more = json!({"min_estimated_resemblance": 0.1, "boilerplate": [words(9, 30)]});
-        let reply = ask(more);
-        assert!(reply.status == 400 && reply.body.contains("boilerplate"), "{path} {reply:?}");
     }
     let reply =
         service.post("/v1/search", &json!({"text": passage, "estimates": false}).to_string());
     let answer: Value = serde_json::from_str(&reply.body).unwrap();
     let hits = answer["hits"].as_array().unwrap();
-    assert!(hits.len() > 1 && hits.iter().all(|hit| hit.get("estimate").is_none()), "{answer}");
+    assert!(hits.len() > 1 && hits.iter().all(|hit| hit["standard_error"].is_null()), "{answer}");
 }
 
 #[test]

@@ -53,9 +53,10 @@ pub async fn pairwise(
     let (own, searcher) = (app.clone(), app.searcher());
     let found = app.run(move |stop| {
         let _room = room;
-        let min_passage = request.min_passage()?;
-        let config = searcher.snapshot().config().with_text(min_passage.is_some())?;
-        let mut compared = Compared::new(&own, config, request, min_passage.is_some(), &stop)?;
+        // Texts decide, so they are stored.
+        let config = searcher.snapshot().config().with_text(true)?;
+        let finds_passages = request.min_passage()?.is_some();
+        let mut compared = Compared::new(&own, config, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
         Ok((compared.found, left))
     });
