@@ -7,7 +7,7 @@ import sys
 
 QUERIES = 300
 # Sides of a pair, which depend on where its documents are stored.
-SIDES = {"a": "b", "containment_a_in_b": "containment_b_in_a"}
+SIDES = {"a": "b", "containment_of_a": "containment_of_b"}
 
 
 def queries(corpus, out):

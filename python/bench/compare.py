@@ -189,7 +189,7 @@ def by_text_dedup(source: Path, target: Path) -> None:
 
 def by_command(source: Path, target: Path) -> None:
     out = target.with_suffix(".d")
-    options = ["--min-estimated-resemblance", str(THRESHOLD), "--out", f"{out}/"]
+    options = ["--min-resemblance", str(THRESHOLD), "--out", f"{out}/"]
     call = [os.environ["CENTO_CLI"], "dedup", str(source), *options]
     subprocess.run(call, check=True, capture_output=True)
     (out / source.name).rename(target)

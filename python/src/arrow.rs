@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, ListArray, RecordBatch, RecordBatchReader, StringArray,
-    StructArray, UInt32Array,
+    Array, ArrayRef, BooleanArray, Float64Array, ListArray, RecordBatch, RecordBatchReader,
+    StringArray, StructArray, UInt32Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::cast;

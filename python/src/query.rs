@@ -69,7 +69,8 @@ impl<'py> Options<'_, 'py> {
                 ..Thresholds::default()
             });
         }
-        let [containment, resemblance, weighted_containment, weighted_resemblance] = shares.map(|share| share.unwrap_or(0.0));
+        let [containment, resemblance, weighted_containment, weighted_resemblance] =
+            shares.map(|share| share.unwrap_or(0.0));
         Ok(Thresholds {
             overlap: overlap.unwrap_or(1),
             containment,

@@ -4,7 +4,7 @@
 //! ([`cluster`]), and deduplication of documents as they come ([`dedup`]). Every document is
 //! searched for as a query would be, so what holds for a search holds here: a pair has at least one
 //! fingerprint in common that is no stop-fingerprint, and every number of it is exact. Exact copies
-//! that have stop-fingerprints only are found by their digests ([`copies`]).
+//! that have stop-fingerprints only are found by their digests (`copies`).
 
 mod best;
 pub mod cluster;

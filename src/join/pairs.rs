@@ -11,7 +11,7 @@
 //! Two indexes are joined from one side only; what the other side asks for is looked at then.
 //!
 //! Exact copies of which every fingerprint is stopped are in pairs with the first of them only
-//! ([`copies`](super::copies)).
+//! (`copies`).
 
 use std::sync::atomic::AtomicBool;
 

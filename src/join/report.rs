@@ -56,7 +56,7 @@ pub struct CategoryReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
     /// Pairs of documents; those of copies that have stop-fingerprints only are as many as these copies, less
-    /// one ([`pairs`](super::pairs::pairs)).
+    /// one ([`pairs`]).
     pub pairs: u64,
     /// Documents that are in at least one such pair.
     pub documents: u64,

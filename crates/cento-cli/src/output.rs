@@ -19,18 +19,12 @@ pub enum Format {
     Json,
 }
 
-/// Formats that a list of `shown` was cut: how many there are if that is known, and the option to raise.
+/// Formats that a list of `shown` things was cut: how many there are if that is known, and the option to raise.
 pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
-    match total {
-        Some(total) => {
-            format!(
-                "{} of {} shown; {option} {total} shows all",
-                count(shown),
-                counted(total, noun)
-            )
-        }
-        None => format!("{} shown, there are more; raise {option}", counted(shown, noun)),
-    }
+    let of = |total| cento_report::shown_of(shown, total, &format!("{noun}s"), option);
+    total.and_then(of).unwrap_or_else(|| {
+        format!("{} shown, there are more; raise {option}", counted(shown, noun))
+    })
 }
 
 /// Prints one JSON object on a line of its own.

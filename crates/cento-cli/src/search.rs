@@ -527,13 +527,17 @@ fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {
 /// Says that hits were left out.
 fn more(answer: &Answer, wanted: &Query) -> String {
     let shown = answer.hits.len() as u64;
-    let by_passages = wanted.rank == Rank::Passages;
     let is_full = wanted.limit.is_none_or(|limit| answer.hits.len() >= limit);
-    if !by_passages || is_full {
-        return output::cut(shown, answer.total, "hit", "--limit");
+    // Otherwise all documents that were looked at and have a passage are shown.
+    let option = if is_full { "--limit" } else { "--candidates" };
+    let is_demanding = wanted.min_passage.is_some() || wanted.verify.is_some();
+    match answer.total {
+        None if is_demanding => {
+            let shown = output::counted(shown, "hit");
+            format!("{shown} shown, there may be more; raise {option}")
+        }
+        total => output::cut(shown, total, "hit", option),
     }
-    // All documents that were looked at and have a passage are shown.
-    output::cut(shown, answer.total, "hit", "--candidates")
 }
 
 fn print_hits(out: &mut impl io::Write, answer: &Answer) -> io::Result<()> {

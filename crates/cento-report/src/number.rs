@@ -23,20 +23,20 @@ pub fn counted(number: u64, one: &str) -> String {
     }
 }
 
-/// Writes a similarity or a share, 0 to 1, with three decimals, as [`rounded`] rounds it.
+/// Writes a similarity or a share, 0 to 1, with three decimals, rounded as all others are.
 #[must_use]
 pub fn similarity(share: f64) -> String {
     decimals(share, 3)
 }
 
-/// Writes a share in per cent with one decimal, as [`rounded`] rounds it.
+/// Writes a share in per cent with one decimal, rounded as all others are.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let thousandths = rounded(share, 1000);
     format!("{}.{} %", thousandths / 10, thousandths % 10)
 }
 
-/// Writes a similarity or a share, 0 to 1, with this number of decimals, as [`rounded`] rounds it.
+/// Writes a similarity or a share, 0 to 1, with this number of decimals, rounded as all others are.
 #[must_use]
 pub fn decimals(share: f64, places: usize) -> String {
     if !(0.0..=1.0).contains(&share) {

@@ -177,7 +177,7 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
     let args = ["--rank", "passages", "--candidates", "1", "--limit", "1", "--min-passage", "200"];
     let (none, human) = search(&args);
     assert_eq!((&none["more"], &none["hits"]), (&json!(true), &json!([])));
-    assert!(human.ends_with("0 hits shown, there are more; raise --candidates\n"), "{human}");
+    assert!(human.ends_with("0 hits shown, there may be more; raise --candidates\n"), "{human}");
     // A report lists sources, and the hits of a cut search are not all.
     let report = |limit| {
         dir.run(&["search", "idx", "--text", &query, "--limit", limit, "--report", "r.html"]);
