@@ -10,7 +10,8 @@ use cento::join::cluster::{ClusterOptions, Linkage, Prefer, cluster};
 use cento::join::dedup::{DedupOptions, Evidence, Verdict};
 use cento::join::pairs::{PairOptions, PairReport, pairs};
 use cento::join::pairwise::{PairwiseOptions, most_similar};
-use cento::search::{Query, Searcher, SimilarTo};
+use cento::search::{Boilerplate, Query, Searcher, SimilarTo};
+use cento::stop::Stop;
 use cento::tantivy::collector::DocSetCollector;
 use cento::tantivy::directory::RamDirectory;
 use cento::{Error, Similarity};
@@ -244,6 +245,48 @@ fn without_texts_nothing_is_a_pair_on_thin_evidence() {
                 let Similarity { exact, resemblance, .. } = pair.similarity;
                 assert!(!exact || (resemblance - truth).abs() < 1e-9, "{pair:?}");
             }
+            assert!(!found.is_empty(), "{scheme} {least}");
+        }
+    }
+}
+
+#[test]
+fn with_boilerplate_pairs_are_alike_in_what_is_left_of_their_texts() {
+    let sheet: Vec<String> = (0..40).map(|n| format!("sheet{n}")).collect();
+    let sheet = sheet.join(" ");
+    let texts: Vec<(String, String)> =
+        texts().into_iter().map(|(id, text)| (id, format!("{sheet} {text}"))).collect();
+    for (scheme, k) in &SCHEMES[..4] {
+        let searcher = index(scheme, true, &texts);
+        let mut boilerplate = Boilerplate::new(searcher.snapshot().config()).unwrap();
+        boilerplate.add_text(&sheet, Stop::NEVER).unwrap();
+        let searcher = searcher.without(boilerplate).unwrap();
+        let of_sheet = runs(&sheet, *k);
+        let left: Vec<BTreeSet<Vec<&str>>> = texts
+            .iter()
+            .map(|(_, text)| runs(text, *k).difference(&of_sheet).cloned().collect())
+            .collect();
+        for least in [0.3, 0.6] {
+            let found = all_pairs(&searcher, None, least);
+            let mut missed = 0;
+            for (at, (a, _)) in texts.iter().enumerate() {
+                for (other, (b, _)) in texts.iter().enumerate().skip(at + 1) {
+                    let shared = left[at].intersection(&left[other]).count() as f64;
+                    let truth = shared / left[at].union(&left[other]).count() as f64;
+                    let names = [a.as_str(), b.as_str()];
+                    let pair = found
+                        .iter()
+                        .find(|pair| names == [&pair.a, &pair.b] || names == [&pair.b, &pair.a]);
+                    match pair {
+                        Some(pair) => {
+                            assert!(pair.similarity.exact && truth >= least, "{scheme} {pair:?}");
+                            assert!((pair.similarity.resemblance - truth).abs() < 1e-9, "{pair:?}");
+                        }
+                        None => missed += u32::from(truth >= least),
+                    }
+                }
+            }
+            assert_eq!(missed, 0, "{scheme} {least}");
             assert!(!found.is_empty(), "{scheme} {least}");
         }
     }
