@@ -64,11 +64,8 @@ pub(crate) fn is_false(is: &bool) -> bool {
     !is
 }
 
-/// The number of standard errors that an estimate may be too high.
-const ERRORS: f64 = 2.0;
-
-/// The number of standard errors beyond which an estimate is on one side of a threshold for certain.
-const CERTAIN_ERRORS: f64 = 3.0;
+/// The number of standard errors that an estimate is off at most, for all that is concluded from it.
+const ERRORS: f64 = 3.0;
 
 /// How far below a threshold the lower end of an estimate may be.
 const SLACK: f64 = 0.2;
@@ -140,7 +137,7 @@ impl Similarity {
     /// Tells whether there is evidence that the resemblance is at least this.
     ///
     /// What is exact decides by itself, and so do sketches, of which no error is known. An estimate must also
-    /// be precise: two standard errors below it must be no less than `least` - .2. So an
+    /// be precise: three standard errors below it must be no less than `least` - .2. So an
     /// estimate whose error is as large as itself is no evidence.
     #[must_use]
     pub fn resembles(&self, least: f64) -> bool {
@@ -185,7 +182,7 @@ fn is_evidence(value: f64, standard_error: Option<f64>, least: f64) -> bool {
 }
 
 fn certainly(value: f64, standard_error: Option<f64>, least: f64) -> Option<bool> {
-    let margin = CERTAIN_ERRORS * standard_error.unwrap_or(0.0);
+    let margin = ERRORS * standard_error.unwrap_or(0.0);
     if value - margin >= least {
         return Some(true);
     }
