@@ -38,7 +38,7 @@
 //!     Ok(())
 //! })?;
 //! assert_eq!(found.len(), 1);
-//! assert_eq!(found[0].overlap.max_containment(), 1.0);
+//! assert_eq!(found[0].similarity.containment_of_a, 1.0);
 //!
 //! // Remove.
 //! assert!(writer.remove("copy")?);
