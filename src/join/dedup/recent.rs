@@ -158,6 +158,9 @@ impl RecentDocuments {
         let mut found = Vec::new();
         for doc in touched {
             let counted = std::mem::take(&mut counters[doc as usize]);
+            if !self.has_enough(doc, needed.saturating_sub(counted as usize), &lists[read..]) {
+                continue;
+            }
             let recent = &self.documents[doc as usize];
             if !admitted(recent.size) {
                 continue;
@@ -173,6 +176,29 @@ impl RecentDocuments {
         }
         self.leave_counters(counters);
         found
+    }
+
+    /// Tells whether the document is on at least so many of these lists.
+    fn has_enough(&self, doc: u32, needed: usize, lists: &[List]) -> bool {
+        // Most share hardly more than what brought them up: the first lists tell.
+        let mut may_miss = match lists.len().checked_sub(needed) {
+            None => return false,
+            Some(may_miss) => may_miss,
+        };
+        let mut found = 0;
+        for list in lists {
+            if found == needed {
+                return true;
+            }
+            if self.documents_of(list).binary_search(&doc).is_ok() {
+                found += 1;
+            } else if may_miss == 0 {
+                return false;
+            } else {
+                may_miss -= 1;
+            }
+        }
+        true
     }
 
     fn documents_of<'a>(&'a self, list: &'a List) -> &'a [u32] {

@@ -157,7 +157,7 @@ pub struct Reason {
 /// The number of additional fingerprints by which a document is found, if it must share `least` with
 /// others: with more of them, the lists that are followed are rarer.
 fn longer(least: u32) -> usize {
-    (least as usize * 3 / 8).max(1)
+    (least as usize * 5 / 8).max(1)
 }
 
 impl DedupOptions {
