@@ -89,9 +89,8 @@ impl Searcher {
     ) -> Result<Similarity> {
         let Some(estimator) = self.estimator() else { return Ok(Similarity::of_sketches(overlap)) };
         let signatures = &self.snapshot.segment(address).signatures;
-        // How many tokens a text has matters only if one of them may keep all of its runs.
-        let is_asked = |fingerprints| estimator.may_keep_all(fingerprints);
-        let other = match is_asked(overlap.in_a) || is_asked(overlap.in_b) {
+        // How many tokens the other text has matters only if either keeps all of its runs.
+        let other = match estimator.keeps_all(tokens) || estimator.may_keep_all(overlap.in_b) {
             true => signatures.document(address.doc)?.tokens,
             false => u32::MAX,
         };

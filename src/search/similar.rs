@@ -129,23 +129,26 @@ impl<'a> Similarities<'a> {
     /// # Errors
     /// As [`shown`](Self::shown).
     pub fn meeting(&mut self, scored: &Scored) -> Result<Option<Similarity>> {
-        // Signatures are read only of documents that counts do not exclude.
+        // Signatures are read, and then texts, only of documents of which counts are not enough.
         let counted = self.counted(scored)?;
-        if self.query.is_certainly_met(&counted) == Some(false) && !self.is_unknown() {
-            return Ok(None);
+        match self.certainly_met(&counted) {
+            Some(false) => return Ok(None),
+            Some(true) if !self.query.estimates => return Ok(Some(counted)),
+            _ => {}
         }
         let shown = self.shown(scored)?;
-        let certain = self.query.is_certainly_met(&shown).filter(|_| !self.is_unknown());
-        let similarity = match certain {
+        let similarity = match self.certainly_met(&shown) {
             Some(_) => shown,
             None => self.exact(scored)?.unwrap_or(shown),
         };
         Ok(Some(similarity).filter(|similarity| self.query.is_met(similarity)))
     }
 
-    /// Whether fingerprints say nothing of texts that are at hand.
-    fn is_unknown(&self) -> bool {
-        self.sampling() == Sampling::Unknown
+    /// Whether a similarity meets the thresholds of the query, if that is certain.
+    fn certainly_met(&self, similarity: &Similarity) -> Option<bool> {
+        // Fingerprints may say nothing of texts that are at hand.
+        let is_known = self.sampling() != Sampling::Unknown;
+        self.query.is_certainly_met(similarity).filter(|_| is_known)
     }
 
     /// Returns what shared fingerprints say of the texts that decide.

@@ -111,7 +111,7 @@ const OPERATIONS: [Operation; 15] = [
     Operation {
         name: "cover a document of 500 words",
         rounds: 4,
-        prepare: || search(500, |query| Query { goal: Goal::Cover, ..query }),
+        prepare: || search(500, |query| Query { goal: Goal::Cover, limit: Some(10), ..query }),
     },
     Operation { name: "compare two texts of 1,000 words", rounds: 4, prepare: compare_two },
 ];
