@@ -169,7 +169,7 @@ impl Dedup {
         let mut command = Command::new(&self.cento);
         command.arg("dedup").arg(&self.corpus).arg("--index").arg(path(".idx"));
         command.arg("--out").arg(path("")).arg("--report").arg(path(".report"));
-        command.args(["--no-text", "--format", "json"]);
+        command.args(["--format", "json"]);
         command.args(["--min-resemblance", &self.min_resemblance.to_string()]);
         if resumes {
             command.arg("--resume");
