@@ -122,7 +122,6 @@ def test_passages_are_cut_out(made: Any) -> None:
     ("options", "what"),
     [
         ({"exact": True, "min_resemblance": 0.5}, "`exact` drops only"),
-        ({"exact": True, "min_resemblance": 0.5}, "`exact` drops only"),
         ({"exact": True, "min_containment": 0.5}, "`exact` drops only"),
         ({"cut_passages": 4}, "5 or more"),
         ({"cut_passages": 20, "store_text": False}, "without `store_text=False`"),

@@ -159,7 +159,13 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
         assert answer.seconds == said["took_us"] / 1e6
         for hit, line in zip(answer, said["hits"], strict=True):
             assert hit.meta == line["meta"] == meta
-            for name in ("id", "overlap", "containment_of_query", "containment_of_hit", "resemblance"):
+            for name in (
+                "id",
+                "overlap",
+                "containment_of_query",
+                "containment_of_hit",
+                "resemblance",
+            ):
                 assert getattr(hit, name) == line[name]
             for name in ("passage_tokens", "adds", "passages_complete"):
                 assert getattr(hit, name) == line.get(name)
@@ -168,7 +174,9 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
                 assert (getattr(hit, name) is None) == (name not in line)
                 for key, value in line.get(name, {}).items():
                     assert getattr(getattr(hit, name), key) == value
-            assert [(*p.query, *p.hit, p.tokens, p.matched, p.similarity) for p in hit.passages] == [
+            assert [
+                (*p.query, *p.hit, p.tokens, p.matched, p.similarity) for p in hit.passages
+            ] == [
                 (*p["query"], *p["hit"], p["tokens"], p["matched"], p["similarity"])
                 for p in line["passages"]
             ]
@@ -230,7 +238,7 @@ def test_a_field_that_no_document_has_is_an_error_and_others_are_counted(
         w.add("a", text, {"series": "gazette"})
         w.add("b", text, {"series": "herald"})
         w.add("c", text, {})
-    with pytest.raises(ValueError, match="the field `sereis`.*`series`"):
+    with pytest.raises(ValueError, match=r"the field `sereis`.*`series`"):
         list(index.pairs(across="sereis"))
     with pytest.warns(UserWarning, match="1 documents do not have the field `series`"):
         assert len(list(index.pairs(across="series"))) == 3

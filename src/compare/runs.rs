@@ -24,6 +24,12 @@ pub(crate) struct RunSet {
     count: u32,
 }
 
+/// A word of most texts takes as many bytes or more, with what stands between words.
+const WORD_BYTES_MIN: usize = 5;
+
+/// The tokens for which room is made before they are known.
+const ROOM_MAX: usize = 1 << 16;
+
 /// A place without a hash.
 const FREE: u64 = 0;
 
@@ -71,7 +77,9 @@ impl RunSet {
         is_left_out: impl Fn(u64) -> bool,
         stop: Stop<'_>,
     ) -> Result<RunSet> {
-        let (mut tokens, mut rest) = (Vec::new(), Vec::new());
+        // Room for the tokens of most texts, which would otherwise be copied as their number grows.
+        let room = text.len() / WORD_BYTES_MIN + 1;
+        let (mut tokens, mut rest) = (Vec::new(), Vec::with_capacity(room.min(ROOM_MAX)));
         analyzer.for_each_part(
             text,
             &mut rest,

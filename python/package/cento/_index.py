@@ -187,10 +187,10 @@ class Index:
             text: The text to look for; or
             id: the stored document to look for, which is not among the hits; or
             signature: what :func:`cento.sign` or :meth:`sign` made of a text.
-            limit: The number of hits, at most; ``Answer.more`` tells whether there are others. If not
-                given, 10; with ``passages``, ``min_passage``, ``cover`` or ``rank="passages"`` all up to
-                the last document with a passage. The search for it ends when 30 documents in a row
-                lack one, and after 1000.
+            limit: The number of hits, at most; ``Answer.more`` tells whether there are others. If
+                not given, 10; with ``passages``, ``min_passage``, ``cover`` or
+                ``rank="passages"`` all up to the last document with a passage. The search for it
+                ends when 30 documents in a row lack one, and after 1000.
             min_containment: The least share of the text of the query that a hit has, 0 to 1.
             min_resemblance: The least resemblance of the texts, 0 to 1.
             min_overlap: The least number of distinct fingerprints in common.

@@ -68,8 +68,8 @@ class Passage(_Shown):
     tokens: int
     """The tokens of the query in it."""
     matched: int
-    """How many of these stand in the hit too, within its range: in the same order where the passage was
-    copied; where it was rewritten, the words that both have."""
+    """How many of these stand in the hit too, within its range: in the same order where the passage
+    was copied; where it was rewritten, the words that both have."""
     similarity: float
     """How alike the two places are, 0 to 1: common tokens over their mean number."""
     unit: Unit
