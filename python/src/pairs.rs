@@ -126,7 +126,7 @@ pub fn start(
                 let mut is_over = false;
                 let found = pairs(&a, b.as_ref(), &options, first, &flag, &mut |next, pairs| {
                     give(pairs)?;
-                    is_over = next == end;
+                    is_over = next == end && u128::from(end) < all;
                     if is_over { Err(Error::Cancelled) } else { Ok(()) }
                 });
                 return match is_over {

@@ -75,9 +75,12 @@ def test_answers_are_those_of_the_command_line(corpus: Path, tmp_path: Path, cli
 
     least = ["--min-resemblance", "0.5", "--format", "json"]
     pairs = run(cli, "pairs", theirs, *least).splitlines()
-    assert [pair.to_json() for pair in ours.pairs(min_resemblance=0.5, estimates=True)] == pairs
-    best = run(cli, "pairs", theirs, *least, "--rank", "weight", "--limit", "7").splitlines()
-    found_pairs = ours.pairs(min_resemblance=0.5, rank="weight", limit=7, estimates=True)
+    assert [pair.to_json() for pair in ours.pairs(min_resemblance=0.5)] == pairs
+    ranked = run(cli, "pairs", theirs, *least, "--rank", "weight", "--limit", "7").splitlines()
+    # The last line says that there are more.
+    *best, end = ranked
+    assert json.loads(end)["more"]
+    found_pairs = ours.pairs(min_resemblance=0.5, rank="weight", limit=7)
     assert [pair.to_json() for pair in found_pairs] == best
     clusters = run(cli, "cluster", theirs, *least).splitlines()
     assert [each.to_json() for each in ours.clusters(min_resemblance=0.5)] == clusters

@@ -85,7 +85,7 @@ def test_thresholds_and_order(index: cento.Index, texts: list[tuple[str, str]]) 
     assert all(hit.overlap >= 3 for hit in index.search(text, min_overlap=3))
     weighed = index.search(text, rank="weight")[0].weighted
     assert weighed is not None
-    assert weighed.containment_of_query == 1.0
+    assert weighed.containment_of_a == 1.0
     ranked = index.search(text, rank="passages", passages=True)[0]
     assert ranked.passage_tokens == sum(passage.tokens for passage in ranked.passages)
     verified = index.search(text, verify="levenshtein", min_similarity=0.9)
@@ -170,10 +170,13 @@ def test_a_hit_has_every_field(empty: cento.Index, texts: list[tuple[str, str]])
             for name in ("passage_tokens", "adds", "passages_complete"):
                 assert getattr(hit, name) == line.get(name)
             assert hit.similarity == line["verified"]["similarity"]
-            for name in ("estimate", "weighted"):
-                assert (getattr(hit, name) is None) == (name not in line)
-                for key, value in line.get(name, {}).items():
-                    assert getattr(getattr(hit, name), key) == value
+            assert (hit.standard_error, hit.exact) == (line["standard_error"], line["exact"])
+            assert (hit.weighted is None) == ("weighted" not in line)
+            if hit.weighted is not None:
+                weighted = line["weighted"]
+                assert hit.weighted.containment_of_a == weighted["containment_of_query"]
+                assert hit.weighted.containment_of_b == weighted["containment_of_hit"]
+                assert hit.weighted.resemblance == weighted["resemblance"]
             assert [
                 (*p.query, *p.hit, p.tokens, p.matched, p.similarity) for p in hit.passages
             ] == [

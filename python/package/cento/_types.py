@@ -170,7 +170,9 @@ def _hit(
     standard_error: float | None,
     exact: bool,
     meta: dict[str, Any],
-    passages: Iterable[tuple[tuple[int, int], tuple[int, int], int, float, Unit]],
+    passages: Iterable[
+        tuple[tuple[int, int], tuple[int, int], int, int, float, Unit, tuple[tuple[int, int], ...]]
+    ],
     passages_complete: bool | None,
     weighted: tuple[float, float, float] | None,
     passage_tokens: int | None,
