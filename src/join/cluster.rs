@@ -20,7 +20,7 @@ use super::numbering::Numbering;
 use super::pairs::{PairOptions, pairs};
 use super::series::field_of;
 use super::verify::{Own, Verifier};
-use super::weights::{WeightedPair, Weights};
+use super::weights::{WeightedPair, Weights, candidates};
 use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Snapshot};
 use crate::ordered::in_order;
@@ -197,17 +197,9 @@ impl<'a> Documents<'a> {
         let alike = Thresholds { containment: 0.0, ..thresholds };
         let least = alike.overlap_min(sampling, own.size);
         let (max_df, except, stop) = (options.max_df, Some(address), self.stop);
-        let none = WeightedOverlap::default();
-        let found: Vec<(Neighbour, WeightedOverlap)> = match &self.weights {
-            None => {
-                let found = self.searcher.neighbours(&keys, least, max_df, except, stop)?;
-                found.into_iter().map(|found| (found, none)).collect()
-            }
-            Some(weights) => {
-                let least = (least, thresholds.weighted_resemblance);
-                weights.neighbours(&keys, least, max_df, except, stop)?
-            }
-        };
+        let (by, least) =
+            ((self.searcher, self.weights.as_ref()), (least, thresholds.weighted_resemblance));
+        let found = candidates(by, &keys, least, max_df, except, stop)?;
         let mut verification = self.verifier.begin();
         let mut similar = Vec::new();
         for (found, weighted) in found {
@@ -216,7 +208,7 @@ impl<'a> Documents<'a> {
             if !thresholds.may_meet(sampling, overlap, [own.size, size]) {
                 continue;
             }
-            if let Some(weights) = &self.weights {
+            if let Some((weights, weighted)) = self.weights.as_ref().zip(weighted) {
                 let weighted = weights.complete(weighted, found.address, stop)?;
                 if !thresholds.meets_weighted(weighted) {
                     continue;

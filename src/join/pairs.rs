@@ -22,7 +22,7 @@ use super::margin::{MARGIN_RANK, Margins};
 use super::numbering::Numbering;
 use super::series::{Scope, Series};
 use super::verify::{Own, Verifier};
-use super::weights::Weights;
+use super::weights::{Weights, candidates};
 use super::{Thresholds, WeightedPair};
 use crate::compare::{Passage, Passages};
 use crate::error::{Error, Result};
@@ -408,19 +408,13 @@ impl<'a> Join<'a> {
     ) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
         let searched = self.against.unwrap_or(self.searcher);
         let except = self.against.is_none().then_some(own);
-        let (max_df, stop) = (self.options.max_df, self.stop);
-        let Some(weights) = &self.weights else {
-            let found = searched.neighbours(keys, overlap_min, max_df, except, stop)?;
-            return Ok(found.into_iter().map(|found| (found, None)).collect());
-        };
         // From the documents of one index alone the lighter one may be the other.
         let share_min = match self.against {
             None => self.thresholds.weight_share_min(),
             Some(_) => self.thresholds.weighted_resemblance,
         };
-        let least = (overlap_min, share_min);
-        let found = weights.neighbours(keys, least, max_df, except, stop)?;
-        Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
+        let (by, least) = ((searched, self.weights.as_ref()), (overlap_min, share_min));
+        candidates(by, keys, least, self.options.max_df, except, self.stop)
     }
 
     /// The pairs that the document with this number gives.

@@ -48,6 +48,24 @@ impl WeightedPair {
     }
 }
 
+/// Finds the documents that share at least `overlap_min` of the keys, and, if fingerprints are weighed, `share_min`
+/// of their weight: as [`Weights::neighbours`], or as [`Searcher::neighbours`] without weights.
+pub(super) fn candidates(
+    (searched, weights): (&Searcher, Option<&Weights<'_>>),
+    keys: &[u64],
+    (overlap_min, share_min): (u32, f64),
+    max_df: Option<MaxDf>,
+    except: Option<DocAddress>,
+    stop: Stop<'_>,
+) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
+    let Some(weights) = weights else {
+        let found = searched.neighbours(keys, overlap_min, max_df, except, stop)?;
+        return Ok(found.into_iter().map(|found| (found, None)).collect());
+    };
+    let found = weights.neighbours(keys, (overlap_min, share_min), max_df, except, stop)?;
+    Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
+}
+
 /// The weights of the documents of an index.
 pub(super) struct Weights<'a> {
     searcher: &'a Searcher,
