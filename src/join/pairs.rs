@@ -451,8 +451,7 @@ impl<'a> Join<'a> {
         }
         if self.options.needs_passages() {
             let searched = self.against.unwrap_or(self.searcher);
-            let boilerplate = self.searcher.boilerplate().map(|boilerplate| &**boilerplate);
-            let mut texts = Texts::new(snapshot, searched.snapshot()).without(boilerplate);
+            let mut texts = Texts::new(self.searcher, searched);
             let tokens_min = self.options.min_passage.unwrap_or(0);
             for pair in &mut pairs {
                 let passages = texts.passages(pair.a, pair.b, self.stop)?;

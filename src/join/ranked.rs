@@ -73,7 +73,7 @@ pub fn best_pairs(
         let addresses: Vec<_> = best.iter().map(|pair| (pair.a, pair.b)).collect();
         let find = |number: u64| {
             let (a, b) = addresses[number as usize];
-            Texts::new(own, other).passages(a, b, wanted)
+            Texts::new(searcher, against.unwrap_or(searcher)).passages(a, b, wanted)
         };
         in_order(options.threads, 0..addresses.len() as u64, stop, &find, &mut |number, found| {
             best[number as usize].passages = Some(found);

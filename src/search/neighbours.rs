@@ -198,16 +198,12 @@ impl std::fmt::Debug for Texts<'_> {
 }
 
 impl<'a> Texts<'a> {
-    /// Of a document of `a` and one of `b`.
+    /// Of a document of `a` and one of `b`; the boilerplate of `a` does not count in either.
     #[must_use]
-    pub fn new(a: &'a Snapshot, b: &'a Snapshot) -> Texts<'a> {
-        Texts { snapshots: [a, b], last: [None, None], prepared: None, boilerplate: None }
-    }
-
-    /// The same, of which this text does not count.
-    #[must_use]
-    pub fn without(self, boilerplate: Option<&'a Boilerplate>) -> Texts<'a> {
-        Texts { boilerplate, ..self }
+    pub fn new(a: &'a Searcher, b: &'a Searcher) -> Texts<'a> {
+        let boilerplate = a.boilerplate().map(|boilerplate| &**boilerplate);
+        let snapshots = [a.snapshot(), b.snapshot()];
+        Texts { snapshots, last: [None, None], prepared: None, boilerplate }
     }
 
     /// The passages that `a` and `b` have in common, in the order of `a`.
