@@ -55,8 +55,8 @@ pub struct Query {
     /// that it is not complete.
     pub budget: Option<u64>,
     /// Estimate the similarity of hits by the positions of what is shared, for which the signature of
-    /// each hit is read, and not by counts alone, which have a larger error. A threshold of similarity implies
-    /// it.
+    /// each hit is read, and not by counts alone, which have a larger error. A threshold of similarity reads
+    /// the signatures for which counts do not decide.
     pub estimates: bool,
     /// Show the passages that each hit shares with the query.
     pub passages: bool,

@@ -175,8 +175,8 @@ pub struct DocumentReport {
     pub without_passages: u64,
     /// The number of bytes or tokens that do not count, by reason.
     pub excluded: Excluded,
-    /// Whether further documents share text with it, and the search left them out because of its limit:
-    /// they may be sources.
+    /// Whether further documents share fingerprints with it and the search left them out, because of its limit or
+    /// because too many documents before them had no passage: they may be sources.
     pub more: bool,
     /// Whether the search went to its end; if not, sources may be missing.
     pub complete: bool,

@@ -127,8 +127,8 @@ fn notes(document: &DocumentReport) -> Markup {
                 " not shown."
             }
             @if document.more {
-                " Further documents share text with this one; the search left them out because of its "
-                "limit."
+                " Further documents share fingerprints with this one; the search left them out because of "
+                "its limit, or because too many documents before them had no passage."
             }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
         }

@@ -44,7 +44,7 @@ pub fn histogram(histogram: &Histogram) -> Markup {
                     }
                 }
                 tr {
-                    th scope="row" { "nothing in common" } td.number { (count(histogram.none)) }
+                    th scope="row" { "no fingerprint in common" } td.number { (count(histogram.none)) }
                     @if has_below { td {} } td {}
                 }
             }

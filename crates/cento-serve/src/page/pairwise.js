@@ -100,7 +100,7 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   const alone = answer.left_out ?? [];
   const compared = count(documents.length - alone.length);
   const found = pairs.length === 0
-    ? `None of the ${compared} files share text.`
+    ? `No two of the ${compared} files share a fingerprint.`
     : `${compared} files were compared.`;
   const cut = answer.more ? ` ${count(pairs.length)} of ${count(answer.total)} pairs shown; raise the maximum to see more.` : "";
   status.textContent = `${found}${cut}${leftOut([...notRead, ...alone])}`;
