@@ -138,7 +138,7 @@ mod tests {
                 let [a, b] = keys(&scheme);
                 let overlap = Overlap::of(&a, &b);
                 let all = texts.each_ref().map(|text| estimator.keeps_all(text.len() as u32));
-                let [own, other] = [(in_a(overlap), all[0]), (in_a(overlap.swapped()), all[1])]
+                let [own, other] = [(overlap.in_a, all[0]), (overlap.in_b, all[1])]
                     .map(|(fingerprints, is_all)| Size { fingerprints, is_all });
                 for least in [0.5, 0.8, 0.9] {
                     if truth.resemblance() < least {
@@ -154,9 +154,5 @@ mod tests {
             }
             assert!(pairs > 2000 && lost * 250 <= pairs, "{spec}: {lost} of {pairs}");
         }
-    }
-
-    fn in_a(overlap: Overlap) -> u32 {
-        overlap.in_a
     }
 }

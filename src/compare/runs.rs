@@ -116,13 +116,7 @@ impl RunSet {
 
     /// Counts the runs that both texts have, and those of each.
     pub fn overlap(&self, other: &RunSet) -> Overlap {
-        let (small, large) = if self.count <= other.count { (self, other) } else { (other, self) };
-        if small.count == 0 {
-            return Overlap::new(0, self.count, other.count);
-        }
-        let hashes = small.table.iter().filter(|&&hash| hash != FREE);
-        let shared = hashes.map(|&hash| u32::from(large.table[large.place(hash)] == hash)).sum();
-        Overlap::new(shared, self.count, other.count)
+        self.resembling(other, 0.0).unwrap_or(Overlap::new(0, self.count, other.count))
     }
 
     /// The memory that it takes, in bytes.

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
+use super::Thresholds;
 use super::best::Best;
 use super::margin::MARGIN_DOCUMENTS_MIN;
 use super::numbering::Numbering;
@@ -69,7 +70,7 @@ pub struct Histogram {
     pub pairs: [u64; 10],
     /// Of these, the pairs that do not meet the thresholds.
     pub below: [u64; 10],
-    /// Pairs that have nothing in common.
+    /// Pairs that have no fingerprint in common.
     pub none: u64,
 }
 
@@ -118,8 +119,9 @@ pub struct NothingLeft {
 impl PairwiseOptions {
     /// Returns whether a pair meets the thresholds; leaves it the passages that are long enough.
     fn is_met(&self, pair: &mut Pair) -> bool {
+        let resemblance = self.resemblance_min;
         let is_alike = pair.similarity.symmetric() >= self.similarity_min
-            && pair.similarity.resemblance >= self.resemblance_min
+            && Thresholds { resemblance, ..Thresholds::default() }.meets(&pair.similarity)
             && self
                 .margin_min
                 .is_none_or(|least| pair.margin.is_some_and(|margin| margin >= least));

@@ -185,7 +185,9 @@ impl<'a> Verification<'a> {
         if is_exact(*sampling, own.size, size) {
             return Ok(Similarity::exact(overlap));
         }
-        if let Some((runs, own)) = runs.as_ref().zip(own.runs(stop)?) {
+        if let Some(runs) = runs
+            && let Some(own) = own.runs(stop)?
+        {
             return Ok(Similarity::exact(own.overlap(&*runs.of(found.address, stop)?)));
         }
         if self.estimates.is_none() {
