@@ -7,7 +7,7 @@
 use super::LANGUAGES as NAMES;
 use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::text::unicode::is_assigned;
-use rust_stemmers::{Algorithm, Stemmer};
+use frostem::{Algorithm, Stemmer};
 use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 use whatlang::{Detector, Lang, Script};
@@ -73,7 +73,7 @@ impl Language {
     }
 
     pub(in crate::text) fn stemmer(self) -> Stemmer {
-        Stemmer::create(LANGUAGES[self.0].1)
+        Stemmer::new(LANGUAGES[self.0].1)
     }
 
     /// The hashes of the normal forms of its stop words; `normal_form` makes them.
@@ -158,6 +158,30 @@ mod tests {
 
     fn name(text: &str) -> &'static str {
         Language::of(0, text).map_or("none", |language| NAMES[language.0 + 2])
+    }
+
+    #[test]
+    fn no_word_of_any_script_makes_a_stemmer_panic() {
+        // Another stemmer cut this word within a letter.
+        let greek = LANGUAGES.iter().position(|language| language.0 == Lang::Ell).unwrap();
+        let word = "\u{3b1}\u{3bd}\u{3c4}\u{3af}\u{3b8}\u{3b5}\u{3c4}\u{3b5}";
+        let stem = Language(greek).stemmer().stem(word).into_owned();
+        assert!(!stem.is_empty() && stem.len() < word.len(), "{stem}");
+        let scripts = [0x27..=0x7a, 0x61..=0x21f, 0x386..=0x3ce, 0x1f00..=0x1fff, 0x430..=0x45f];
+        let scripts = scripts.into_iter().chain([0x621..=0x65f, 0xb82..=0xbcd]);
+        let letters: Vec<Vec<char>> =
+            scripts.map(|script| script.filter_map(char::from_u32).collect()).collect();
+        for (language, letters) in
+            (0..LANGUAGES.len()).flat_map(|n| letters.iter().map(move |l| (n, l)))
+        {
+            let stemmer = Language(language).stemmer();
+            for seed in 0..1000u64 {
+                let letter = |i: u64| letters[mix64(seed << 8 ^ i) as usize % letters.len()];
+                let word: String = (0..1 + mix64(seed) % 14).map(letter).collect();
+                // It may be longer: some write one letter as two.
+                assert!(stemmer.stem(&word).len() <= 2 * word.len(), "{word}");
+            }
+        }
     }
 
     #[test]

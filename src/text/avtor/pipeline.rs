@@ -18,7 +18,7 @@ use crate::text::prepared::{FORM, UNITS, letters};
 use crate::text::tokenize::tokenize;
 use crate::text::unicode::is_number;
 use crate::text::{Span, Take};
-use rust_stemmers::Stemmer;
+use frostem::Stemmer;
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
