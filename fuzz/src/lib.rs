@@ -20,13 +20,13 @@ pub use search::{filter, signature};
 pub use sig::{sig, sig_forged};
 pub use source::{archive, forms, jsonl};
 pub use spec::spec;
-pub use text::{charset, markup, tokens};
+pub use text::{charset, markup, stems, tokens};
 
 /// A target, which panics if an input breaks a promise.
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("archive", archive),
     ("charset", charset),
     ("code", code),
@@ -41,6 +41,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("sig_forged", sig_forged),
     ("signature", signature),
     ("spec", spec),
+    ("stems", stems),
     ("tokens", tokens),
 ];
 

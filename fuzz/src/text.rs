@@ -120,6 +120,58 @@ pub fn tokens(data: &[u8]) {
     sign(scheme, &tokens);
 }
 
+/// The letters of the languages that have a stemmer; those of Latin ones together.
+const LETTERS: [(&str, &str); 5] = [
+    (
+        "da de en es fi fr hu it nl no pt ro sv tr",
+        "abcdefghijklmnopqrstuvwxyz\
+        \u{e0}\u{e1}\u{e2}\u{e3}\u{e4}\u{e5}\u{e6}\u{e7}\u{e8}\u{e9}\u{ea}\u{eb}\u{ec}\u{ed}\u{ee}\u{ef}\u{f1}\u{f2}\u{f3}\u{f4}\
+        \u{f5}\u{f6}\u{f8}\u{f9}\u{fa}\u{fb}\u{fc}\u{df}\u{103}\u{11f}\u{131}\u{151}\u{15f}\u{163}\u{171}\u{219}\u{21b}'",
+    ),
+    (
+        "el",
+        "\u{3b1}\u{3b2}\u{3b3}\u{3b4}\u{3b5}\u{3b6}\u{3b7}\u{3b8}\u{3b9}\u{3ba}\u{3bb}\u{3bc}\u{3bd}\u{3be}\u{3bf}\u{3c0}\
+        \u{3c1}\u{3c2}\u{3c3}\u{3c4}\u{3c5}\u{3c6}\u{3c7}\u{3c8}\u{3c9}\u{3ac}\u{3ad}\u{3ae}\u{3af}\u{3cc}\u{3cd}\u{3ce}\u{3ca}\u{390}",
+    ),
+    (
+        "ru",
+        "\u{430}\u{431}\u{432}\u{433}\u{434}\u{435}\u{436}\u{437}\u{438}\u{439}\u{43a}\u{43b}\u{43c}\u{43d}\u{43e}\u{43f}\
+        \u{440}\u{441}\u{442}\u{443}\u{444}\u{445}\u{446}\u{447}\u{448}\u{449}\u{44a}\u{44b}\u{44c}\u{44d}\u{44e}\u{44f}\u{451}",
+    ),
+    (
+        "ar",
+        "\u{621}\u{622}\u{623}\u{624}\u{625}\u{626}\u{627}\u{628}\u{629}\u{62a}\u{62b}\u{62c}\u{62d}\u{62e}\u{62f}\u{630}\
+        \u{631}\u{632}\u{633}\u{634}\u{635}\u{636}\u{637}\u{638}\u{639}\u{63a}\u{640}\u{641}\u{642}\u{643}\u{644}\u{645}\u{646}\
+        \u{647}\u{648}\u{649}\u{64a}\u{64b}\u{64c}\u{651}",
+    ),
+    (
+        "ta",
+        "\u{b85}\u{b86}\u{b87}\u{b88}\u{b89}\u{b95}\u{b99}\u{b9a}\u{b9e}\u{b9f}\u{ba3}\u{ba4}\u{ba8}\u{ba9}\u{baa}\u{bae}\
+        \u{baf}\u{bb0}\u{bb2}\u{bb5}\u{bb3}\u{bbe}\u{bbf}\u{bc0}\u{bc1}\u{bc6}\u{bc7}\u{bc8}\u{bca}\u{bcd}",
+    ),
+];
+
+/// Words of the letters of a language: its first byte says which has a stemmer, the others are letters.
+pub fn stems(data: &[u8]) {
+    static PARSED: OnceLock<Vec<(Analyzer, Vec<char>)>> = OnceLock::new();
+    let languages = PARSED.get_or_init(|| {
+        let of_each = LETTERS.iter().flat_map(|(names, letters)| {
+            names.split(' ').map(|name| {
+                let spec = format!("avtor(language={name},stop=0,filter=0)");
+                (spec.parse().expect("the specification is right"), letters.chars().collect())
+            })
+        });
+        of_each.collect()
+    });
+    let (language, rest) = choice(data);
+    let (analyzer, letters) = &languages[language % languages.len()];
+    let letter = |&byte: &u8| match byte {
+        0xf0.. => ' ',
+        byte => letters[usize::from(byte) % letters.len()],
+    };
+    analyzed(analyzer, &rest.iter().map(letter).collect::<String>());
+}
+
 /// Signs tokens, twice; in parts too, if the scheme can.
 pub fn sign(scheme: &Scheme, tokens: &Tokens) {
     let (mut signature, mut again) = (Vec::new(), Vec::new());

@@ -1,9 +1,12 @@
 //! What can be put into an index?
 
+use std::path::Path;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::hash::Digest;
 use crate::text::kind::no_text_in;
 
 /// A document, as its source has it.
@@ -17,12 +20,83 @@ pub struct Document {
     pub meta: Map<String, Value>,
     /// The record that it was read from, if its reader keeps it: handed back by joins, never stored.
     pub record: Option<Box<str>>,
+    /// Who chose the id.
+    pub id_source: IdSource,
+}
+
+/// Who chose the id of a document: whoever has the document, or its reader, which made it of the place where
+/// the document was found.
+///
+/// A document with an id that was made replaces only one that was found at the same place, so that two files of
+/// one name in two directories do not take each other's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdSource {
+    is_made: bool,
+    /// A number of the place; 0 if it is not known.
+    place: u64,
+}
+
+impl IdSource {
+    /// The id was given with the document, which replaces any other of this id.
+    pub const GIVEN: IdSource = IdSource { is_made: false, place: 0 };
+
+    /// The id was made for a document of a stream, of which nothing says what it is.
+    pub const STREAM: IdSource = IdSource { is_made: true, place: 0 };
+
+    /// The id was made of a path, which is absolute: of this file, or of something in it.
+    #[must_use]
+    pub fn file(path: &Path) -> IdSource {
+        let place = Digest::of(path.as_os_str().as_encoded_bytes()).low;
+        IdSource { is_made: true, place: place.max(1) }
+    }
+
+    /// An id that was made of the place of this number; 0 if it is not known.
+    #[must_use]
+    pub fn made(place: u64) -> IdSource {
+        IdSource { is_made: true, place }
+    }
+
+    /// The number of the place of which the id was made, if it was; 0 if it is not known.
+    #[must_use]
+    pub fn made_of(self) -> Option<u64> {
+        self.is_made.then_some(self.place)
+    }
+
+    /// The same id, chosen: the document replaces any other of this id.
+    #[must_use]
+    pub fn chosen(self) -> IdSource {
+        IdSource { is_made: false, ..self }
+    }
+
+    /// The number of the place, if it is known.
+    #[must_use]
+    pub fn place(self) -> Option<u64> {
+        (self.place != 0).then_some(self.place)
+    }
+
+    /// An id that was found at the place of this number, if one is given.
+    #[must_use]
+    pub(crate) fn at(place: Option<u64>) -> IdSource {
+        IdSource { is_made: false, place: place.unwrap_or(0) }
+    }
+
+    /// Whether a document may replace the one of its id that was found at the place of this number.
+    pub(crate) fn may_replace(self, place: Option<u64>) -> bool {
+        !self.is_made || (self.place != 0 && place == Some(self.place))
+    }
 }
 
 impl Document {
     /// Makes a document of an id and a text.
     pub fn new(id: impl Into<String>, text: impl Into<String>) -> Document {
-        Document { id: id.into(), text: text.into(), meta: Map::new(), record: None }
+        let (id, text, id_source) = (id.into(), text.into(), IdSource::GIVEN);
+        Document { id, text, meta: Map::new(), record: None, id_source }
+    }
+
+    /// Says who chose the id.
+    #[must_use]
+    pub fn with_id_source(self, id_source: IdSource) -> Document {
+        Document { id_source, ..self }
     }
 
     /// Adds what the caller knows of the document: an object that filters can query.
@@ -45,34 +119,36 @@ impl Document {
 
     /// Says why an index cannot hold the document, as a clause, if it cannot.
     pub fn problem(&self) -> Option<String> {
-        let Document { id, meta, .. } = self;
-        if id.is_empty() {
-            return Some("the id is empty".into());
-        }
-        if id.len() > ID_BYTES_MAX {
-            return Some(format!("the id has {} bytes; the maximum is {ID_BYTES_MAX}", id.len()));
-        }
-        if id.chars().any(char::is_control) {
-            return Some(format!("the id {id:?} contains a control character"));
-        }
-        if let Some(why) = no_text_in(&self.text) {
-            return Some(format!("its text is not text: {why}"));
-        }
-        if depth(meta) > META_DEPTH_MAX {
-            return Some(format!(
-                "the meta object is nested more than {META_DEPTH_MAX} levels deep"
-            ));
-        }
-        if !meta.is_empty() {
-            let len = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());
-            if len > META_BYTES_MAX {
-                return Some(format!(
-                    "the meta object has {len} bytes; the maximum is {META_BYTES_MAX}"
-                ));
-            }
-        }
-        None
+        let text = || no_text_in(&self.text).map(|why| format!("its text is not text: {why}"));
+        id_problem(&self.id).or_else(text).or_else(|| meta_problem(&self.meta))
     }
+}
+
+/// Says why an index cannot hold a document with this id, as a clause, if it cannot.
+#[must_use]
+pub fn id_problem(id: &str) -> Option<String> {
+    if id.is_empty() {
+        return Some("the id is empty".into());
+    }
+    if id.len() > ID_BYTES_MAX {
+        return Some(format!("the id has {} bytes; the maximum is {ID_BYTES_MAX}", id.len()));
+    }
+    let has_control = id.chars().any(char::is_control);
+    has_control.then(|| format!("the id {id:?} contains a control character"))
+}
+
+/// Says why an index cannot hold a document with this meta object, as a clause, if it cannot.
+#[must_use]
+pub fn meta_problem(meta: &Map<String, Value>) -> Option<String> {
+    if depth(meta) > META_DEPTH_MAX {
+        return Some(format!("the meta object is nested more than {META_DEPTH_MAX} levels deep"));
+    }
+    let len = match meta.is_empty() {
+        true => 0,
+        false => serde_json::to_string(meta).map_or(usize::MAX, |json| json.len()),
+    };
+    let is_long = len > META_BYTES_MAX;
+    is_long.then(|| format!("the meta object has {len} bytes; the maximum is {META_BYTES_MAX}"))
 }
 
 /// The longest id.
@@ -88,28 +164,41 @@ pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
 /// The maximum depth of a meta object, which is traversed by recursion.
 pub const META_DEPTH_MAX: usize = 128;
 
-/// The id that a JSON value is, if it is one: a string, or a whole number, which is taken for its digits.
-#[must_use]
-pub fn id_of_json(json: &RawValue) -> Option<String> {
-    let json = json.get();
-    if json.starts_with('"') {
-        return serde_json::from_str(json).ok();
-    }
-    if json.parse::<u64>().is_ok() || json.parse::<i64>().is_ok_and(|number| number != 0) {
-        return Some(json.to_owned());
-    }
-    // To JSON `7`, `7.0` and `7e0` are one number, and so are `0` and `-0`. A number of digits alone
-    // has been read, or is too large and must not be rounded to one that is not.
-    let is_digits = json.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    let float: f64 = json.parse().ok().filter(|&float| !is_digits || float == 0.0)?;
-    let is_whole = float.fract() == 0.0 && float >= i64::MIN as f64 && float < 2f64.powi(64);
-    is_whole.then(|| (float as i128).to_string())
-}
-
-/// The meta object that a JSON value is; `null` is an empty one. What is too long for one is not parsed.
+/// The id that a JSON value is: a string; a number or a truth value, which is taken for what is written there, a
+/// whole number for its digits; none if it is `null` or an empty string.
 ///
 /// # Errors
-/// When it is not a meta object; a clause that names the field.
+/// When it is a list or an object, or a string with half of a surrogate pair; a clause.
+pub fn id_of_json(json: &RawValue) -> std::result::Result<Option<String>, String> {
+    let json = json.get();
+    let id = match json.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(json).map_err(|_| "not valid as a string".to_owned())?,
+        Some(b'{') => return Err("an object, and not an id".into()),
+        Some(b'[') => return Err("a list, and not an id".into()),
+        _ if json == "null" => return Ok(None),
+        _ => of_number(json),
+    };
+    Ok(Some(id).filter(|id: &String| !id.is_empty()))
+}
+
+/// To JSON `7`, `7.0` and `7e0` are one number, and so are `0` and `-0`. A number of digits alone has been
+/// read, or is too large and must not be rounded.
+fn of_number(json: &str) -> String {
+    let is_digits = json.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let float: Option<f64> = json.parse().ok().filter(|&float| !is_digits || float == 0.0);
+    let is_whole =
+        |float: &f64| float.fract() == 0.0 && *float >= i64::MIN as f64 && *float < 2f64.powi(64);
+    match float.filter(is_whole) {
+        Some(float) => (float as i128).to_string(),
+        None => json.to_owned(),
+    }
+}
+
+/// The meta object that a JSON value is: an object, also in a string; `null` is an empty one. Any other value
+/// becomes a member of the name `field`. What is too long for a meta object is not parsed.
+///
+/// # Errors
+/// When it is too long, or no JSON; a clause that names the field.
 pub fn meta_of_json(
     field: &str,
     json: &RawValue,
@@ -121,16 +210,19 @@ pub fn meta_of_json(
             json.len()
         ));
     }
-    if json == "null" {
-        return Ok(Map::new());
-    }
-    if !json.starts_with('{') {
-        return Err(format!("`{field}` is not an object"));
-    }
-    serde_json::from_str(json).map_err(|e| {
+    let value: Value = serde_json::from_str(json).map_err(|e| {
         let what = e.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
         format!("{what} in `{field}`, at its column {}", e.column())
+    })?;
+    Ok(match value {
+        Value::Null => Map::new(),
+        Value::Object(meta) => meta,
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(meta)) => meta,
+            _ => Map::from_iter([(field.to_owned(), Value::String(text))]),
+        },
+        value => Map::from_iter([(field.to_owned(), value)]),
     })
 }
 
@@ -154,10 +246,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_number_is_an_id_however_it_is_written() {
+    fn an_id_is_what_is_written_there() {
         let check = |json: &str, expected: Option<&str>| {
             let raw = RawValue::from_string(json.to_owned()).unwrap();
-            assert_eq!(id_of_json(&raw).as_deref(), expected, "{json}");
+            assert_eq!(id_of_json(&raw).unwrap().as_deref(), expected, "{json}");
         };
         check("7", Some("7"));
         check("7.0", Some("7"));
@@ -166,12 +258,33 @@ mod tests {
         check("-0.0", Some("0"));
         check("18446744073709551615", Some("18446744073709551615"));
         check("-9223372036854775808", Some("-9223372036854775808"));
-        check("18446744073709551616", None);
-        check("-9223372036854775809", None);
-        check("1.8446744073709551616e19", None);
-        check("7.5", None);
-        check("1e300", None);
+        check("18446744073709551616", Some("18446744073709551616"));
+        check("-9223372036854775809", Some("-9223372036854775809"));
+        check("1.8446744073709551616e19", Some("1.8446744073709551616e19"));
+        check("7.5", Some("7.5"));
+        check("1e300", Some("1e300"));
         check("\"7.0\"", Some("7.0"));
-        check("true", None);
+        check("true", Some("true"));
+        check("\"\"", None);
+        check("null", None);
+        for json in ["[\"a\"]", "{}", "\"\\ud800\""] {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            assert!(id_of_json(&raw).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_meta_object_is_made_of_any_value() {
+        let check = |json: &str, expected: Value| {
+            let raw = RawValue::from_string(json.to_owned()).unwrap();
+            assert_eq!(Value::from(meta_of_json("m", &raw).unwrap()), expected, "{json}");
+        };
+        check("{\"a\":1}", serde_json::json!({"a": 1}));
+        check("\"{\\\"a\\\":1}\"", serde_json::json!({"a": 1}));
+        check("null", serde_json::json!({}));
+        check("\"a\"", serde_json::json!({"m": "a"}));
+        check("\"[1]\"", serde_json::json!({"m": "[1]"}));
+        check("[1,2]", serde_json::json!({"m": [1, 2]}));
+        check("1.5", serde_json::json!({"m": 1.5}));
     }
 }

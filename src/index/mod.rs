@@ -54,8 +54,8 @@ pub(crate) use failure::{query_words, words};
 pub(crate) use kept::{InMemory, Kept, Owner};
 
 pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
-pub use document::{Document, ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX};
-pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, meta_of_json};
+pub use document::{Document, ID_BYTES_MAX, IdSource, META_BYTES_MAX, META_DEPTH_MAX};
+pub use document::{META_WRITTEN_BYTES_MAX, id_of_json, id_problem, meta_of_json, meta_problem};
 pub use max_df::MaxDf;
 pub use repeated::RepeatedPassage;
 pub use signed::Signed;

@@ -15,7 +15,7 @@ use tantivy::directory::INDEX_WRITER_LOCK;
 
 use super::Signed;
 use super::config::FREQUENCIES_FILE;
-use super::{Config, Document, Index, Training, WriterOptions};
+use super::{Config, Document, IdSource, Index, Training, WriterOptions};
 use crate::error::{Error, Result};
 use crate::scheme::Table;
 
@@ -91,9 +91,11 @@ impl Index {
         for address in snapshot.live() {
             let stored = snapshot.document(address)?;
             let text = stored.text.unwrap_or_default();
+            let segment = snapshot.segment(address);
+            let id_source = IdSource::at(segment.place(address.doc)?);
             let document = Document::new(stored.id, text).with_meta(stored.meta);
-            let signed = Signed::new(document, index.config())?;
-            writer.add_as_of(signed, snapshot.segment(address).added(address.doc)?)?;
+            let signed = Signed::new(document.with_id_source(id_source), index.config())?;
+            writer.add_as_of(signed, segment.added(address.doc)?)?;
         }
         writer.finish()?;
         Ok(path)

@@ -21,12 +21,17 @@ pub struct Fields {
     pub meta_json: Field,
     /// When the document was added.
     pub added: Field,
+    /// The place of which the id was made, if it was.
+    pub place: Field,
     /// What the plugin makes the `.sig` file of.
     pub signature: Field,
 }
 
 /// The name of the field with the meta object as JSON.
 pub const META_JSON: &str = "meta_json";
+
+/// The name of the field with the place of which an id was made.
+pub const PLACE: &str = "id_place";
 
 /// The schema of an index with this configuration.
 pub fn build(config: &Config) -> Schema {
@@ -55,6 +60,7 @@ pub fn build(config: &Config) -> Schema {
             // The order of addition matters among documents of one batch.
             .set_precision(DateTimePrecision::Microseconds),
     );
+    schema.add_u64_field(PLACE, FAST);
     schema.add_custom_field(plugin::FIELD, plugin::FIELD_TYPE, config.to_params());
     schema.build()
 }
@@ -68,6 +74,7 @@ pub fn fields(schema: &Schema) -> Option<Fields> {
         meta: field("meta")?,
         meta_json: field(META_JSON)?,
         added: field("added")?,
+        place: field(PLACE)?,
         signature: field(plugin::FIELD)?,
     })
 }

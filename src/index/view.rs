@@ -16,7 +16,7 @@ use tantivy::index::SegmentId;
 
 use super::column::{Group, Strings};
 use super::kept::Kept;
-use super::schema::META_JSON;
+use super::schema::{META_JSON, PLACE};
 use super::store::Store;
 use super::{Index, store_error};
 use crate::error::{Corruption, Result};
@@ -48,6 +48,8 @@ pub struct SegmentFiles {
     metas: OnceLock<Option<Strings>>,
     /// When each document was added.
     added: OnceLock<Column<DateTime>>,
+    /// The places of which ids were made.
+    places: OnceLock<Column<u64>>,
     /// The meta objects that were asked for last.
     kept: Arc<Kept<Group>>,
     segment: tantivy::SegmentReader,
@@ -72,9 +74,10 @@ impl SegmentFiles {
         index: &Index,
     ) -> Result<SegmentFiles> {
         let signatures = signatures.read(segment, index.inner.plugin.description)?;
-        let (metas, added, segment) = (OnceLock::new(), OnceLock::new(), segment.clone());
+        let (metas, added, places) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let segment = segment.clone();
         let (kept, index_path) = (index.inner.metas.clone(), index.path().to_owned());
-        Ok(SegmentFiles { signatures, store, metas, added, kept, segment, index_path })
+        Ok(SegmentFiles { signatures, store, metas, added, places, kept, segment, index_path })
     }
 
     /// Returns the JSON of the meta object of document `doc`, if it has one.
@@ -101,6 +104,14 @@ impl SegmentFiles {
     pub(super) fn added(&self, doc: u32) -> Result<DateTime> {
         let added = self.column(&self.added, |fast| fast.date("added"))?;
         Ok(added.first(doc).unwrap_or_default())
+    }
+
+    /// Returns the number of the place of which the id of document `doc` was made, if it was.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn place(&self, doc: u32) -> Result<Option<u64>> {
+        Ok(self.column(&self.places, |fast| fast.u64(PLACE))?.first(doc))
     }
 
     /// A column, opened if it is not open yet.

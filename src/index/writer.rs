@@ -94,8 +94,17 @@ impl std::fmt::Debug for Writer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Removed,
-    /// Added, with this digest of its content.
-    Added(Digest),
+    /// Added.
+    Added(Content),
+}
+
+/// What a document of the index says, as far as it is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Content {
+    /// The digest of its text and meta object.
+    digest: Digest,
+    /// The place of which its id was made, if it was.
+    place: Option<u64>,
 }
 
 impl Index {
@@ -201,13 +210,15 @@ impl Writer {
         self.changed.len()
     }
 
-    /// Adds a document, or replaces the one with the same id; one that has not changed stays.
+    /// Adds a document, or replaces the one with the same id; one that has not changed stays. If the id was made
+    /// ([`IdSource`]), only one of the same place is replaced.
     ///
     /// It is signed here, on the caller's thread. To sign on several, make each a [`Signed`] and
     /// [add that](Self::add_signed).
     ///
     /// # Errors
-    /// When the index cannot hold the document ([`Document::problem`]) or cannot be written.
+    /// When the index cannot hold the document ([`Document::problem`]), has another of a made id, or cannot be
+    /// written. After an [`Error::Input`] the writer goes on as before.
     pub fn add(&mut self, document: Document) -> Result<Outcome> {
         let document = document.checked()?;
         self.check_usable()?;
@@ -223,7 +234,7 @@ impl Writer {
     /// Adds a document that is signed already, as the index signs.
     ///
     /// # Errors
-    /// When the document cannot be written.
+    /// [`Error::Input`] when the index has another document of a made id; when the document cannot be written.
     pub fn add_signed(&mut self, signed: impl Borrow<Signed>) -> Result<Outcome> {
         self.add_as_of(signed, date(SystemTime::now()))
     }
@@ -250,10 +261,12 @@ impl Writer {
         compared: &Compared,
         added: DateTime,
     ) -> Result<Outcome> {
-        self.make_room()?;
         let own: &Signed = signed.borrow();
+        compared.check_replacement(&own.document)?;
+        self.make_room()?;
         let stored = self.index.fields().text.map_or(0, |_| own.document.text.len());
         let bytes = stored + FINGERPRINT_BYTES * own.signature.len() + 1024;
+        let place = own.document.id_source.place();
         let mut document = self.document_of(own, &compared.meta, added);
         let payload = Payload {
             digest: own.digest,
@@ -273,7 +286,8 @@ impl Writer {
         }
         let added = self.tantivy_writer().add_document(document);
         added.map_err(|e| self.failure("add a document to", e))?;
-        self.changed.insert(compared.of_id, Change::Added(compared.content));
+        let content = Content { digest: compared.content, place };
+        self.changed.insert(compared.of_id, Change::Added(content));
         self.failed = false;
         self.commit_if_many()?;
         Ok(if compared.before.is_some() { Outcome::Replaced } else { Outcome::Added })
@@ -452,9 +466,8 @@ impl Writer {
         Ok(Compared { of_id, meta, content, before })
     }
 
-    /// The digest of the content of the document with this id, which has the digest `of_id`, as of
-    /// now.
-    fn content_of(&self, of_id: Digest, id: &str) -> Result<Option<Digest>> {
+    /// The content of the document with this id, which has the digest `of_id`, as of now.
+    fn content_of(&self, of_id: Digest, id: &str) -> Result<Option<Content>> {
         match self.changed.get(&of_id).or_else(|| self.unseen.get(&of_id)) {
             Some(Change::Removed) => return Ok(None),
             Some(&Change::Added(content)) => return Ok(Some(content)),
@@ -465,7 +478,8 @@ impl Writer {
         };
         let segment = self.committed.segment(address);
         let meta = self.committed.meta_json(address)?;
-        Ok(Some(content_digest(segment.signatures.digest(address.doc)?, &meta)))
+        let digest = content_digest(segment.signatures.digest(address.doc)?, &meta);
+        Ok(Some(Content { digest, place: segment.place(address.doc)? }))
     }
 
     fn id_term(&self, id: &str) -> Term {
@@ -480,6 +494,9 @@ impl Writer {
         if let Some(text) = fields.text {
             document.add_text(text, &signed.document.text);
         }
+        if let Some(place) = signed.document.id_source.place() {
+            document.add_u64(fields.place, place);
+        }
         if !signed.document.meta.is_empty() {
             document.add_object(fields.meta, object_of(&signed.document.meta));
             document.add_bytes(fields.meta_json, meta.as_bytes());
@@ -489,6 +506,11 @@ impl Writer {
     }
 }
 
+/// Why a document does not replace another.
+const OTHER_SOURCE: &str = "the index has another document with this id, which was made of the place of \
+                            the document and is not known to be of the same source; give documents ids of \
+                            their own, or files other names, or ask for the replacement";
+
 /// A document beside the stored one of its id.
 struct Compared {
     /// The digest of the id.
@@ -497,13 +519,23 @@ struct Compared {
     meta: String,
     /// The digest of the document's content.
     content: Digest,
-    /// The digest of the content of the stored one, if there is one.
-    before: Option<Digest>,
+    /// The content of the stored one, if there is one.
+    before: Option<Content>,
 }
 
 impl Compared {
     fn is_unchanged(&self) -> bool {
-        self.before == Some(self.content)
+        self.before.is_some_and(|before| before.digest == self.content)
+    }
+
+    /// Refuses a document that would replace one of another source without anybody having chosen its id.
+    fn check_replacement(&self, document: &Document) -> Result<()> {
+        match self.before {
+            Some(before) if !document.id_source.may_replace(before.place) => {
+                Err(Error::input(document.id.clone(), OTHER_SOURCE))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -202,7 +202,7 @@ fn words(rng: &mut Rng, count: usize) -> String {
 }
 
 fn document(id: &str, text: String) -> DocumentBody {
-    DocumentBody { id: id.to_owned(), text, meta: serde_json::Map::new() }
+    DocumentBody { id: id.to_owned(), text, meta: serde_json::Map::new(), id_place: None }
 }
 
 /// Searches until it is done: the times in microseconds, sorted, and how many were refused.

@@ -107,7 +107,7 @@ fn add(url: &str, round: u64, number: u64, seed: u64, acknowledged: &Mutex<Vec<S
             let words = (0..60).map(|_| format!("w{}", rng.u32(..5000)));
             let text = words.collect::<Vec<_>>().join(" ");
             let meta = serde_json::Map::new();
-            let document = DocumentBody { id: id.clone(), text, meta };
+            let document = DocumentBody { id: id.clone(), text, meta, id_place: None };
             lines += &serde_json::to_string(&document).unwrap_or_default();
             lines.push('\n');
             ids.push(id);

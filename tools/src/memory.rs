@@ -130,6 +130,7 @@ impl Memory {
                     id: "stored".into(),
                     text: small.clone(),
                     meta: serde_json::Map::new(),
+                    id_place: None,
                 };
                 let lines = serde_json::to_string(&document)?;
                 client.add_lines(lines.as_bytes(), Commit::Wait)?;
@@ -142,6 +143,7 @@ impl Memory {
                             id: number.to_string(),
                             text: large.clone(),
                             meta: serde_json::Map::new(),
+                            id_place: None,
                         };
                         let lines = serde_json::to_string(&document).unwrap_or_default();
                         client.add_lines(lines.as_bytes(), Commit::Wait).map(drop)

@@ -364,7 +364,7 @@ fn batches(corpus: &Path, beside: Beside) -> Result<Vec<Batch>> {
         *text_bytes += document.text.len() as u64;
         let id = format!("{beside:?}/{:0ROUND_DIGITS$}/{}", 0, document.id);
         let (text, meta) = (document.text, serde_json::Map::new());
-        serde_json::to_writer(&mut *lines, &DocumentBody { id, text, meta })?;
+        serde_json::to_writer(&mut *lines, &DocumentBody { id, text, meta, id_place: None })?;
         lines.push(b'\n');
         let is_round =
             rounds.last().is_some_and(|&at| lines[at..].starts_with(&[b'0'; ROUND_DIGITS]));

@@ -25,14 +25,15 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 ///
 /// Creates the index if it does not exist. With --url, sends the documents to a service.
 ///
-/// A file with JSON lines, a JSON array of objects, or a table (.csv, .tsv) holds one document per
-/// record; any other file is one document, with its path as id: text, HTML, and, if this build has
+/// A file with JSON objects (one a line, in an array, or in an array that is a member of an object), or a table
+/// (.csv, .tsv) holds one document per record; any other file is one document, with its path as id: text, HTML, and, if this build has
 /// the feature `office`, docx, doc, odt, rtf, pdf, epub, pptx and odp. Files can be compressed as
 /// .gz, .zst, .bz2 or .xz, and stand in .tar and .zip archives. A document that is already stored with
 /// the same text and meta is left unchanged, so you can repeat a run that was interrupted.
 ///
-/// Files that are not read and records that are not documents are reported and left out. The exit
-/// status is 2 if a file could not be read to its end, or if nothing was added.
+/// Every file and every record becomes a document, or is named with the reason why not. The exit status is 2
+/// if a record or a file was refused, or if nothing was added. An id that was made of a file name never replaces
+/// a document that was read from somewhere else.
 #[derive(Debug, Args)]
 pub struct Add {
     #[command(flatten)]
@@ -57,6 +58,10 @@ pub struct Add {
     /// out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
+    /// Also replace documents with the same id that were read from files elsewhere. Matters to ids that are made
+    /// of file names.
+    #[arg(long)]
+    replace: bool,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -81,9 +86,15 @@ pub struct SourceArgs {
     /// of --memory.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     max_record_bytes: Option<usize>,
-    /// Also read hidden files, and files that .gitignore excludes.
+    /// Also read hidden files in directories and archives.
     #[arg(long)]
     all: bool,
+    /// Leave out files in directories that .gitignore and .ignore exclude.
+    #[arg(long)]
+    ignore_files: bool,
+    /// Follow links in directories. A link that is named is followed in any case.
+    #[arg(long)]
+    follow: bool,
     /// What to read of HTML pages.
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
@@ -120,7 +131,9 @@ impl SourceArgs {
             meta_field: self.meta_field.clone(),
             encoding: self.encoding.clone(),
             record_bytes_max: self.max_record_bytes.unwrap_or(defaults.record_bytes_max),
-            read_ignored: self.all,
+            read_hidden: self.all,
+            obeys_ignore_files: self.ignore_files,
+            follow_links: self.follow,
             keeps_records: false,
             requires_id: false,
             html: self.html.into(),
@@ -202,6 +215,7 @@ impl Add {
             memory_bytes: self.memory,
             commit_every: self.commit_every.map(|every| every as usize),
             strict: self.strict,
+            replaces_any: self.replace,
             source,
         };
         let progress = AddProgress::new(self.format == Format::Json);
@@ -214,7 +228,12 @@ impl Add {
 
     fn send(&self, client: &Client, source: SourceOptions, stop: &AtomicBool) -> super::Result {
         let progress = AddProgress::new(self.format == Format::Json);
-        let options = SendOptions { source, commit_every: self.commit_every, strict: self.strict };
+        let options = SendOptions {
+            source,
+            commit_every: self.commit_every,
+            strict: self.strict,
+            replaces_any: self.replace,
+        };
         let sent = send(client, &self.paths, &options, stop, &mut |event| progress.tell(event));
         let not_read = progress.finish();
         self.tell(&sent?, &not_read)
@@ -230,9 +249,9 @@ impl Add {
             }
         }
         let landed = report.added + report.replaced + report.unchanged;
-        let has_nothing = landed == 0 && report.failed + report.skipped > 0;
+        let has_nothing = landed == 0 && report.skipped > 0;
         Ok(match () {
-            () if has_nothing || report.unread > 0 => Outcome::Bad,
+            () if has_nothing || report.failed > 0 => Outcome::Bad,
             () if self.strict && report.skipped > 0 => Outcome::Incomplete,
             () => Outcome::Found,
         })

@@ -24,6 +24,8 @@ pub struct SendOptions {
     pub commit_every: Option<u64>,
     /// Stop at the first record that is not a document.
     pub strict: bool,
+    /// A document whose id was made replaces any other of this id.
+    pub replaces_any: bool,
 }
 
 /// Sends all documents of `inputs` to a service, in order, and asks it to commit.
@@ -117,12 +119,14 @@ impl Sending<'_> {
     }
 
     fn document(&mut self, document: Document) -> Result<()> {
-        let Document { id, text, meta, .. } = document;
+        let Document { id, text, meta, id_source, .. } = document;
+        let id_place = id_source.made_of().filter(|_| !self.options.replaces_any);
         if !self.lines.is_empty() && self.lines.len() + text.len() > REQUEST_BYTES {
             self.flush()?;
         }
         self.ids.push(id.clone());
-        let written = serde_json::to_writer(&mut self.lines, &DocumentBody { id, text, meta });
+        let body = DocumentBody { id, text, meta, id_place };
+        let written = serde_json::to_writer(&mut self.lines, &body);
         written.expect("a document is JSON, and memory takes every byte");
         self.lines.push(b'\n');
         Ok(())

@@ -34,6 +34,11 @@ impl Failure {
         Failure::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
+    /// The index has another document of an id that was made.
+    pub fn id_taken(id: &str, what: &str) -> Failure {
+        Failure::new(StatusCode::CONFLICT, "id_taken", format!("`{id}`: {what}"))
+    }
+
     /// More than this service takes at once.
     pub fn too_large(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)

@@ -23,6 +23,8 @@ pub struct AddOptions {
     pub commit_every: Option<usize>,
     /// Stop at the first record that is no document, and add nothing since the last commit.
     pub strict: bool,
+    /// A document whose id was made replaces any other of this id, also one of another source.
+    pub replaces_any: bool,
     /// How sources are read.
     pub source: SourceOptions,
 }
@@ -42,6 +44,7 @@ impl Default for AddOptions {
             memory_bytes: 512 << 20,
             commit_every: None,
             strict: false,
+            replaces_any: false,
             source: SourceOptions::default(),
         }
     }
@@ -124,7 +127,7 @@ pub fn add(
             }
             output => output,
         };
-        let (signed, text_bytes) = match output {
+        let (mut signed, text_bytes) = match output {
             Output::Signed { signed, text_bytes } => (signed, text_bytes),
             Output::Known(document, _) => {
                 report.unchanged += 1;
@@ -148,20 +151,30 @@ pub fn add(
                 return Ok(());
             }
         };
-        if signed.token_count == 0 {
-            report.empty += 1;
-            on_event(Event::Empty(&signed.document.id));
+        if options.replaces_any {
+            signed.document.id_source = signed.document.id_source.chosen();
         }
-        report.bytes += text_bytes as u64;
-        let id = signed.document.id.clone();
-        match writer.add_signed(signed)? {
-            Outcome::Added => report.added += 1,
-            Outcome::Replaced => {
+        let (id, is_empty) = (signed.document.id.clone(), signed.token_count == 0);
+        match writer.add_signed(signed) {
+            Ok(Outcome::Added) => report.added += 1,
+            Ok(Outcome::Replaced) => {
                 report.replaced += 1;
                 on_event(Event::Replaced(&id));
             }
-            Outcome::Unchanged => report.unchanged += 1,
+            Ok(Outcome::Unchanged) => report.unchanged += 1,
+            // The index has another document of its id.
+            Err(error @ Error::Input { .. }) if !options.strict => {
+                report.count_failed(&error);
+                on_event(Event::Failed(&error));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
         }
+        if is_empty {
+            report.empty += 1;
+            on_event(Event::Empty(&id));
+        }
+        report.bytes += text_bytes as u64;
         if options.commit_every.is_some_and(|every| writer.uncommitted() >= every) {
             writer.commit()?;
         }

@@ -12,6 +12,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::ops::ControlFlow;
 
 use super::compressed::Unpacking;
+use super::names;
 
 /// What is in an archive.
 pub enum Entry<'a> {
@@ -100,8 +101,8 @@ pub fn tar(mut stream: impl Read, each: Each<'_>) -> io::Result<ControlFlow<()>>
             continue;
         }
         let fields = std::mem::take(&mut next);
-        let own = || String::from_utf8_lossy(&header.path_bytes()).into_owned();
-        let name = fields.name.unwrap_or_else(own);
+        let name = fields.name.unwrap_or_else(|| header.path_bytes().into_owned());
+        let name = names::escaped(&name);
         let size = fields.size.unwrap_or(size);
         let mut is_extended =
             header.as_gnu().is_some_and(|header| kind.is_gnu_sparse() && header.is_extended());
@@ -138,7 +139,7 @@ fn size_of(header: &tar::Header) -> Option<u64> {
 /// What is said of an entry before it.
 #[derive(Default)]
 struct Fields {
-    name: Option<String>,
+    name: Option<Vec<u8>>,
     size: Option<u64>,
     /// Why the entry cannot be read.
     fault: Option<String>,
@@ -153,7 +154,7 @@ impl Fields {
         }
         let bytes = whole(body, size)?;
         let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-        self.name = Some(String::from_utf8_lossy(name).into_owned());
+        self.name = Some(name.to_vec());
         Ok(())
     }
 
@@ -173,10 +174,9 @@ impl Fields {
                 return Ok(());
             };
             rest = after;
-            let value_of = || String::from_utf8_lossy(value).into_owned();
             match key {
-                b"path" => self.name = Some(value_of()),
-                b"size" => self.size = value_of().parse().ok(),
+                b"path" => self.name = Some(value.to_vec()),
+                b"size" => self.size = String::from_utf8_lossy(value).parse().ok(),
                 _ => {}
             }
         }

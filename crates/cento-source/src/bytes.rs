@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use crate::PEEK_BYTES;
 use crate::compressed::peek;
 
 /// The bytes of a file.
@@ -35,21 +34,21 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The first bytes, and all of it again.
-    pub fn peek(self) -> io::Result<(Vec<u8>, Source<'a>)> {
+    /// The first bytes, so many at most, and all of it again.
+    pub fn peek(self, bytes_max: usize) -> io::Result<(Vec<u8>, Source<'a>)> {
         // Of a pipe nothing can be read twice.
         if let Source::File(mut file) = self {
             let is_file = file.metadata().is_ok_and(|found| found.is_file());
             if is_file {
                 let mut start = Vec::new();
-                (&mut file).take(PEEK_BYTES as u64).read_to_end(&mut start)?;
+                (&mut file).take(bytes_max as u64).read_to_end(&mut start)?;
                 file.rewind()?;
                 return Ok((start, Source::File(file)));
             }
-            let (start, stream) = peek(file, PEEK_BYTES)?;
+            let (start, stream) = peek(file, bytes_max)?;
             return Ok((start, Source::Stream(stream)));
         }
-        let (start, stream) = peek(self, PEEK_BYTES)?;
+        let (start, stream) = peek(self, bytes_max)?;
         Ok((start, Source::Stream(stream)))
     }
 

@@ -1,5 +1,6 @@
 //! Which document is this line, and where does the next line begin?
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Read};
 use std::mem;
@@ -8,21 +9,38 @@ use std::ops::{ControlFlow, Range};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use serde_json::Map;
 use serde_json::value::RawValue;
 
-use super::{Document, SourceOptions};
-use cento::index::{id_of_json, meta_of_json};
+use super::{Document, SourceOptions, charset};
+use cento::index::{IdSource, id_of_json, id_problem, meta_of_json, meta_problem};
 
 /// The approximate size, in bytes, of the chunks in which lines are handed on.
 pub const CHUNK_BYTES: u64 = 256 << 10;
 
-/// The document in a line; what is wrong with it, as a clause, if it is none.
+/// The document in a line; what is wrong with it, as a clause, if it is none. What other programs write and
+/// JSON does not allow is read as they mean it ([`repaired`]). An id that is made is said to be of a stream.
 pub fn parse(
     line: &[u8],
     options: &SourceOptions,
     place: impl Fn() -> String,
 ) -> Result<Document, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let parsed = strictly_parsed(line, options, &place);
+    let document = parsed.or_else(|why| match repaired(line) {
+        Some(line) => strictly_parsed(line.as_bytes(), options, &place).map_err(|_| why),
+        None => Err(why),
+    })?;
+    let record = || String::from_utf8_lossy(line.trim_ascii()).into_owned().into();
+    let kept = options.keeps_places.then(|| place().into());
+    Ok(Document { record: kept.or_else(|| options.keeps_records.then(record)), ..document })
+}
+
+fn strictly_parsed(
+    line: &[u8],
+    options: &SourceOptions,
+    place: &impl Fn() -> String,
+) -> Result<Document, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let no_json = |e: serde_json::Error| {
         let what = e.to_string();
@@ -32,32 +50,106 @@ pub fn parse(
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
-    let kept = options.keeps_places.then(|| place().into());
-    let id = match record.id.filter(|id| id.get() != "null") {
-        None if options.requires_id => return Err(format!("there is no `{}`", options.id_field)),
-        None => place(),
-        Some(id) => id_of_json(id).ok_or_else(|| {
-            format!("`{}` is neither a string nor a whole number", options.id_field)
-        })?,
-    };
     let text = match record.text {
         Some(Text(Some(text))) => text,
         Some(Text(None)) => return Err(format!("`{}` is not a string", options.text_field)),
         None => return Err(format!("there is no `{}`", options.text_field)),
     };
-    let meta = record.meta.map(|meta| meta_of_json(&options.meta_field, meta));
-    let meta = meta.transpose()?.unwrap_or_default();
-    // What was parsed is UTF-8.
-    let record = || String::from_utf8_lossy(line.trim_ascii()).into_owned().into();
-    let record = kept.or_else(|| options.keeps_records.then(record));
-    Ok(Document { id, text, meta, record })
+    let (id, id_source) = id_of(record.id, options, place)?;
+    let id_source = record.id_place.map_or(id_source, IdSource::made);
+    let meta = record.meta.map_or(Ok(Map::new()), |meta| {
+        let meta = meta_of_json(&options.meta_field, meta)?;
+        meta_problem(&meta).map_or(Ok(meta), Err)
+    });
+    let meta = match meta {
+        Err(_) if options.needs_text_only => Map::new(),
+        Err(what) => return Err(format!("{what}; --meta-field NONE reads none")),
+        Ok(meta) => meta,
+    };
+    Ok(Document { id, text, meta, record: None, id_source })
 }
 
-/// Whether a line is a JSON object, whatever is in it.
-#[must_use]
-pub fn is_object(line: &[u8]) -> bool {
-    let is_json = || serde_json::from_slice::<IgnoredAny>(line).is_ok();
-    line.trim_ascii_start().starts_with(b"{") && is_json()
+/// The id of a record, and who chose it. One that is changed, because no id has control characters, is made.
+fn id_of(
+    json: Option<&RawValue>,
+    options: &SourceOptions,
+    place: &impl Fn() -> String,
+) -> Result<(String, IdSource), String> {
+    let field = &options.id_field;
+    let made = || (place(), IdSource::STREAM);
+    let id = match json.map(id_of_json).transpose() {
+        Err(_) if options.needs_text_only => return Ok(made()),
+        Err(what) => {
+            return Err(format!("`{field}` is {what}; --id-field NONE numbers the records"));
+        }
+        Ok(id) => id.flatten(),
+    };
+    match id {
+        None if options.requires_id => Err(format!("there is no `{field}`")),
+        None => Ok(made()),
+        Some(id) if options.needs_text_only && id_problem(&id).is_some() => Ok(made()),
+        Some(id) if id.chars().any(char::is_control) => {
+            Ok((id.replace(char::is_control, " "), IdSource::STREAM))
+        }
+        Some(id) if id.contains(char::REPLACEMENT_CHARACTER) => Ok((id, IdSource::STREAM)),
+        Some(id) => Ok((id, IdSource::GIVEN)),
+    }
+}
+
+/// A line as the program meant it that wrote it, if it is no JSON for one of these reasons: numbers that are
+/// none (`NaN`, `Infinity`, as Python writes them, become `null`); in strings, halves of surrogate pairs
+/// (U+FFFD) and control characters as they are (blanks); bytes that are no UTF-8; a comma at its end.
+fn repaired(line: &[u8]) -> Option<String> {
+    let text = charset::decode(line, None).text;
+    let line = text.trim_end();
+    let line = line.strip_suffix(',').unwrap_or(line);
+    let mut repaired = String::with_capacity(line.len());
+    let (mut rest, mut is_string) = (line, false);
+    while let Some(first) = rest.chars().next() {
+        let (len, written) = match (is_string, first) {
+            (true, '\\') => escape(rest),
+            (true, '"') | (false, '"') => {
+                is_string = !is_string;
+                (1, "\"")
+            }
+            (true, '\t') => (1, "\\t"),
+            (true, c) if c < ' ' => (1, " "),
+            (false, 'N' | 'I' | '-') => number(rest),
+            (_, c) => (c.len_utf8(), &rest[..c.len_utf8()]),
+        };
+        repaired.push_str(written);
+        rest = &rest[len..];
+    }
+    let is_changed = repaired != text.trim_end() || matches!(text, Cow::Owned(_));
+    is_changed.then_some(repaired)
+}
+
+/// The length of the escape that a text begins with, and how it is written: half of a surrogate pair alone
+/// stands for no character.
+fn escape(text: &str) -> (usize, &str) {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let len = match (unit(0), unit(6)) {
+        (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+        (Some(0xd800..=0xdfff), _) => return (6, "\\ufffd"),
+        (Some(_), _) => 6,
+        // A quotation mark, or something that is no escape.
+        _ => 1 + text[1..].chars().next().map_or(0, char::len_utf8),
+    };
+    (len, &text[..len])
+}
+
+/// The length of what may be a number that is none, and how it is written.
+fn number(text: &str) -> (usize, &str) {
+    for name in ["NaN", "Infinity", "-Infinity"] {
+        let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+        if text.strip_prefix(name).is_some_and(is_whole) {
+            return (name.len(), "null");
+        }
+    }
+    (1, &text[..1])
 }
 
 /// Where in a line that is taken for a document the value of this field stands, quotes included.
@@ -108,7 +200,11 @@ struct Record<'de> {
     id: Option<&'de RawValue>,
     text: Option<Text>,
     meta: Option<&'de RawValue>,
+    id_place: Option<u64>,
 }
+
+/// The field in which a client of a service says of which place it made an id.
+const ID_PLACE: &str = "id_place";
 
 /// A string; nothing is kept of a value that is none.
 struct Text(Option<String>);
@@ -192,6 +288,8 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 record.id = Some(map.next_value()?);
             } else if key == self.0.meta_field {
                 record.meta = Some(map.next_value()?);
+            } else if self.0.requires_id && key == ID_PLACE {
+                record.id_place = map.next_value()?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -318,14 +416,10 @@ mod tests {
             ("[]", "expected a JSON object"),
             (r#"{"id":"a"}"#, "there is no `text`"),
             (r#"{"text":5}"#, "`text` is not a string"),
-            (r#"{"id":1.5,"text":""}"#, "neither a string nor a whole number"),
-            (r#"{"text":"","meta":[]}"#, "`meta` is not an object"),
-            (r#"{"text":"\ud800"}"#, "column"),
             (r#"{"text":""} x"#, "trailing characters"),
-            (r#"{"id":18446744073709551616,"text":""}"#, "neither a string nor a whole number"),
-            (r#"{"id":[],"text":""}"#, "neither a string nor a whole number"),
+            (r#"{"id":[],"text":""}"#, "`id` is a list, and not an id; --id-field NONE"),
+            (r#"{"id":{},"text":""}"#, "`id` is an object, and not an id"),
             (r#"{"text":[{"a":1}]}"#, "`text` is not a string"),
-            (r#"{"text":"","meta":{"a":"\ud800"}}"#, "in `meta`, at its column"),
             (&format!("{{\"text\":\"\",\"meta\":{nested}}}"), "recursion limit"),
             (&format!("{{\"text\":\"\",\"meta\":{long}}}"), "262152 bytes as it is written"),
             (&format!("{{\"meta\":{deep}"), "EOF while parsing"),
@@ -334,8 +428,59 @@ mod tests {
             let error = parsed(line).unwrap_err();
             assert!(error.contains(reason), "{}: {error}", &line[..line.len().min(60)]);
         }
-        let options = SourceOptions::default();
-        assert!(parse(b"{\"text\":\"\xff\"}", &options, String::new).is_err());
+    }
+
+    #[test]
+    fn what_other_programs_write_is_read_as_they_mean_it() {
+        let check = |line: &[u8], text: &str| {
+            let document = parse(line, &SourceOptions::default(), || "f:7".into());
+            assert_eq!(document.map(|document| document.text).as_deref(), Ok(text));
+        };
+        check(br#"{"text":"a\ud83d b\ude00\\ud800","x":NaN}"#, "a\u{fffd} b\u{fffd}\\ud800");
+        check(br#"{"text":"\ud83d\ude00\ud83d\u0041"}"#, "\u{1f600}\u{fffd}A");
+        check(br#"{"x":[NaN,-Infinity,{"y":Infinity}],"text":"NaN -Infinity"}"#, "NaN -Infinity");
+        check(br#"{"text":"a","other":"\udc00"}"#, "a");
+        check(b"{\"text\":\"a\tb\x00c\x1f\\n\"}", "a\tb c \n");
+        check(br#"{"text":"a"}, "#, "a");
+        check(b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}", "caf\u{e9} \u{e0} la cr\u{e8}me");
+        for line in
+            ["{\"text\":\"a\",\"x\":Nan}", "{\"text\":NaN}", "{\"text\":\"a\\", "{\"text\":\"\\u12"]
+        {
+            assert!(parsed(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_chosen_or_made() {
+        let check = |line: &str, id: &str, source: IdSource| {
+            let document = parsed(line).unwrap();
+            assert_eq!((document.id.as_str(), document.id_source), (id, source), "{line}");
+        };
+        check(r#"{"id":1.5,"text":""}"#, "1.5", IdSource::GIVEN);
+        check(r#"{"id":18446744073709551616,"text":""}"#, "18446744073709551616", IdSource::GIVEN);
+        check(r#"{"id":"a","text":""}"#, "a", IdSource::GIVEN);
+        check(r#"{"id":"a\tb","text":""}"#, "a b", IdSource::STREAM);
+        check(r#"{"id":"a\ud800","text":""}"#, "a\u{fffd}", IdSource::STREAM);
+        check(r#"{"id":"","text":""}"#, "f.jsonl:7", IdSource::STREAM);
+        let options = SourceOptions { needs_text_only: true, ..SourceOptions::default() };
+        let long = "x".repeat(2000);
+        for id in ["[]", "{\"a\":1}", "\"a\\tb\"", &format!("\"{long}\"")] {
+            let meta = "a".repeat(100_000);
+            let line = format!("{{\"id\":{id},\"text\":\"\",\"meta\":\"{meta}\"}}");
+            assert!(parsed(&line).is_err(), "{line}");
+            let document = parse(line.as_bytes(), &options, || "f:7".into()).unwrap();
+            assert_eq!((document.id.as_str(), document.meta.len()), ("f:7", 0));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_repairing_panic(parts in proptest::collection::vec(prop_oneof![
+            Just("{\"text\":"), Just("\""), Just("\\"), Just("\\ud83d"), Just("\\u12"), Just("NaN"), Just("-"),
+            Just("\u{e9}"), Just("\n"), Just(","), Just("}"), Just("\u{0}"),
+        ], 0..12)) {
+            let _ = parsed(&parts.concat());
+        }
     }
 
     /// All lines with their numbers, and the numbers of those too long.

@@ -14,12 +14,18 @@ pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
     if is_declared {
         return None;
     }
-    if looks_binary(sample) {
+    // A text in which a few NULs stand is one still.
+    if looks_binary(sample) && (has_controls(sample) || !is_utf8(sample)) {
         return Some("it is binary: it contains NUL bytes");
     }
     // In UTF-16 any byte may be half of a letter.
     let is_binary = has_controls(sample) && !is_utf16(sample);
     is_binary.then_some("it is binary: it contains control characters")
+}
+
+/// Whether the beginning of a text is UTF-8; a character may be cut at its end.
+pub fn is_utf8(sample: &[u8]) -> bool {
+    std::str::from_utf8(sample).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
 #[cfg(test)]
@@ -44,7 +50,8 @@ mod tests {
         check(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old Office");
         check(b"{\\rtf1\\ansi Text}", "RTF");
         check(b"\x89PNG\r\n\x1a\n\0", "image");
-        check(b"a\0b", "NUL");
+        check(&b"a\0\0\0b".repeat(3), "NUL");
+        check(b"\xffa\0b", "NUL");
         check(&b"ab\x01\x02\x03".repeat(10), "control characters");
     }
 
@@ -61,6 +68,7 @@ mod tests {
             b"caf\xe9",
             b"<html><p>text</p>",
             b"a\x0cb\x08c\x7f",
+            b"a record with one \0 in its text",
             b"",
         ] {
             assert_eq!(no_text(text, false), None, "{text:?}");

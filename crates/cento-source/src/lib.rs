@@ -11,7 +11,6 @@
 mod add;
 #[cfg(feature = "archives")]
 mod archive;
-mod array;
 mod bytes;
 pub mod charset;
 mod columnar;
@@ -27,13 +26,18 @@ mod kind;
 mod mail;
 #[cfg(feature = "markdown")]
 mod markdown;
+mod names;
 mod notebook;
 mod origin;
 pub mod pipeline;
+mod quotes;
+mod records;
+mod shape;
 mod sniff;
 mod table;
 mod tex;
 mod train;
+mod transcode;
 mod walk;
 #[cfg(feature = "archives")]
 mod warc;
@@ -45,7 +49,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use cento::index::Document;
+use cento::index::{Document, IdSource};
 use cento::stop::Stop;
 use cento::{Error, Result};
 
@@ -78,8 +82,12 @@ pub struct SourceOptions {
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
     pub record_bytes_max: usize,
-    /// In directories, also read hidden files and those that `.gitignore` and `.ignore` exclude.
-    pub read_ignored: bool,
+    /// In directories and archives, also read hidden files.
+    pub read_hidden: bool,
+    /// In directories, leave out the files that `.gitignore` and `.ignore` exclude.
+    pub obeys_ignore_files: bool,
+    /// In directories, follow links.
+    pub follow_links: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,
     /// Documents keep the place of the line or row that they were read from, `path:number`, where they
@@ -87,6 +95,9 @@ pub struct SourceOptions {
     pub keeps_places: bool,
     /// A JSON line without an id is no document; otherwise it gets its place for one.
     pub requires_id: bool,
+    /// A record is a document whatever its id and its meta object are: where an index could not hold them, it
+    /// gets its place for an id, and an empty meta object.
+    pub needs_text_only: bool,
     /// What is read of pages of the web; with [`Html::Source`] Markdown and LaTeX are read as they are,
     /// too.
     pub html: Html,
@@ -107,10 +118,13 @@ impl Default for SourceOptions {
             meta_field: "meta".into(),
             encoding: None,
             record_bytes_max: 64 << 20,
-            read_ignored: false,
+            read_hidden: false,
+            obeys_ignore_files: false,
+            follow_links: false,
             keeps_records: false,
             keeps_places: false,
             requires_id: false,
+            needs_text_only: false,
             html: Html::default(),
             extraction: None,
             tables: None,
@@ -145,6 +159,8 @@ pub struct Chunk {
     pub bytes: Vec<u8>,
     /// What the bytes are.
     pub kind: ChunkKind,
+    /// Who chooses the ids of documents that bring none.
+    pub id_source: IdSource,
 }
 
 /// What the bytes of a chunk are.
@@ -202,13 +218,15 @@ impl Chunk {
                 options,
                 &place,
                 &mut |_, document| {
+                    let document = document.map(|document| self.with_id_source(document));
                     each(document.map(|document| (document, None)));
                 },
             );
         }
         match self.text(options) {
             Ok((Extracted { text, missing }, origins)) => {
-                let document = checked(Document::new(self.path.to_string(), text));
+                let document = Document::new(self.path.to_string(), text);
+                let document = checked(document.with_id_source(self.id_source));
                 each(match document {
                     Ok(document) => Ok((document, origins)),
                     Err(what) => Err(unread(&self.path, what)),
@@ -221,8 +239,25 @@ impl Chunk {
         }
     }
 
-    /// The text of a whole file, and where it stands in it.
+    /// The document, with its place if its id was made of that.
+    fn with_id_source(&self, document: Document) -> Document {
+        match document.id_source {
+            IdSource::STREAM => document.with_id_source(self.id_source),
+            _ => document,
+        }
+    }
+
+    /// The text of a whole file, and where it stands in it. A defect in a library that reads such files costs
+    /// this one.
     fn text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
+        Error::catch(&self.path, || self.read_text(options)).map_err(|error| match error {
+            Error::Internal { .. } => unread(&self.path, DEFECT),
+            error => error,
+        })
+    }
+
+    /// See [`Self::text`].
+    fn read_text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
         let encoding = options.encoding.as_deref();
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Html, _) => {
@@ -427,6 +462,9 @@ const PEEK_BYTES: usize = 8 << 10;
 fn unread(place: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::io("read", place, io::Error::other(why))
 }
+
+/// Why a file is not read that makes a library panic.
+const DEFECT: &str = "reading it triggers a defect in cento; please report it";
 
 fn too_long(options: &SourceOptions) -> String {
     let max = options.record_bytes_max;

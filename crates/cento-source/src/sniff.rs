@@ -1,15 +1,20 @@
 //! What is in this file?
 //!
 //! Its first bytes decide, and where they are those of any text, its name: an RTF document called
-//! `.doc` is one, and a list of records is in a file that says so.
+//! `.doc` is one, and records in JSON are records whatever the file is called. A file that is no text by
+//! its name and text by its bytes is refused: it is not what somebody meant to keep.
+
+use std::borrow::Cow;
 
 use cento::text::kind::by_beginning;
 
 use crate::SourceOptions;
+use crate::charset::{decode, is_utf16};
 use crate::columnar::{ARROW, ARROW_STREAM, Kind, PARQUET};
 use crate::headers::{begins_as_mail, begins_as_mailbox};
-use crate::jsonl;
-use crate::kind::no_text;
+use crate::html::Html;
+use crate::kind::{is_utf8, no_text};
+use crate::shape::{Nesting, Shape, shape};
 
 /// What a file holds, and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,10 +25,23 @@ pub enum Form {
     Text,
     /// A page of the web.
     Html,
+    /// Something that should have been another thing, and why it is not read, as a clause.
+    Refused(&'static str),
+    /// Its name ends so and promises something else than it is; what it is, as a clause.
+    Misnamed {
+        /// The end of the name.
+        ending: &'static str,
+        /// What it is.
+        is: &'static str,
+    },
+    /// Something that can be told only if more of it is looked at, [`LOOKED_AT_MAX`] bytes.
+    Unclear,
     /// A JSON object a line.
     Lines,
-    /// A JSON array of objects.
-    Array,
+    /// JSON of which objects are records.
+    Records(Nesting),
+    /// JSON of which no object is a record.
+    NoRecords,
     /// Rows of fields between these bytes, the first with their names.
     Table(u8),
     /// A document of an office program, an e-book or PDF.
@@ -59,55 +77,127 @@ const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 /// How the names of Parquet and Arrow files end.
 const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
 
+/// The most bytes that are looked at to tell what a file is.
+pub const LOOKED_AT_MAX: usize = 1 << 20;
+
+/// How the names of files with a JSON object a line end.
+const LINES: &[&str] = &[".jsonl", ".ndjson", ".jl", ".jsonlines"];
+
+/// How the names of tables end.
+const TABLES: &[&str] = &[".csv", ".tsv", ".tab"];
+
+/// How the names of zip files end, and of documents that are some.
+const ZIPPED: &[&str] = &[
+    ".zip", ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub",
+];
+
+/// How a file begins that Git LFS has put in the place of a large one.
+const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
 /// Where a tar archive says that it is one.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
+
+/// The size of a header of a tar archive.
+const TAR_BLOCK: usize = 512;
 
 /// So many first bytes of a file of another name are looked at for the header of a PDF.
 const PDF_HEADER_BYTES_MAX: usize = 1024;
 
-/// What a file is that begins so and has this name, without the ending for compression.
-pub fn form(start: &[u8], name: &str, options: &SourceOptions) -> Form {
+/// What a file is that begins so and has this name, without the ending for compression; `is_whole` says
+/// that nothing follows.
+pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
+    if start.starts_with(LFS_POINTER) {
+        let why = "it is a Git LFS pointer, not the file itself; run `git lfs pull`";
+        return Form::Refused(why);
+    }
+    let form = match container(start, name) {
+        Some(form) => form,
+        None => text_form(start, is_whole, name, options),
+    };
+    match promised(name) {
+        Some((ending, promise)) if !promise(form) => {
+            Form::Misnamed { ending, is: what_it_is(form) }
+        }
+        _ => form,
+    }
+}
+
+/// What a file is that is no text.
+fn container(start: &[u8], name: &str) -> Option<Form> {
     let ends = |endings: &[&str]| has_ending(name, endings);
     if start.starts_with(b"PK\x03\x04") {
-        return Form::Zip;
+        return Some(Form::Zip);
     }
     if start.starts_with(b"PK\x05\x06") {
-        return Form::Unread("it is an empty zip archive");
+        return Some(Form::Unread("it is an empty zip archive"));
     }
     if let Some(kind) = columns(start, name) {
-        return Form::Columns(kind);
+        return Some(Form::Columns(kind));
     }
-    if start.get(TAR_MARK) == Some(b"ustar") || ends(&[".tar", ".tgz"]) {
-        return Form::Tar;
+    if start.get(TAR_MARK) == Some(b"ustar") || (ends(&[".tar", ".tgz"]) && is_old_tar(start)) {
+        return Some(Form::Tar);
     }
     if start.starts_with(WARC) {
-        return Form::Warc;
+        return Some(Form::Warc);
     }
     let header = &start[..start.len().min(PDF_HEADER_BYTES_MAX)];
     let is_late_pdf = ends(&[".pdf"]) && memchr::memmem::find(header, b"%PDF-").is_some();
     let is_document =
         [&b"%PDF-"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
-    if is_document || is_late_pdf {
-        return Form::Document;
-    }
-    if ends(&[".jsonl", ".ndjson"]) {
-        return Form::Lines;
-    }
-    if let Some(why) = no_text(start, options.encoding.is_some()) {
+    (is_document || is_late_pdf).then_some(Form::Document)
+}
+
+/// Whether a tar archive of the seventh edition of Unix begins so, which says nowhere that it is one: a
+/// name, NULs, and numbers.
+fn is_old_tar(start: &[u8]) -> bool {
+    let is_number = |range| {
+        let digits: Option<&[u8]> = start.get::<std::ops::Range<usize>>(range);
+        digits.is_some_and(|digits| digits.iter().all(|byte| b"01234567 \0".contains(byte)))
+    };
+    let is_name = start.first().is_some_and(|&byte| byte != 0);
+    let is_empty = start.len() >= TAR_BLOCK && start[..TAR_BLOCK].iter().all(|&byte| byte == 0);
+    is_empty || (is_name && start.get(99) == Some(&0) && is_number(100..124) && is_number(136..156))
+}
+
+/// What a text is.
+fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
+    let ends = |endings: &[&str]| has_ending(name, endings);
+    // Of a list each record is judged by itself.
+    let is_of_records = (ends(LINES) || ends(TABLES)) && is_utf8(start);
+    let no_text = match is_of_records {
+        true => by_beginning(start),
+        false => no_text(start, options.encoding.is_some()),
+    };
+    if let Some(why) = no_text {
         return Form::Unread(why);
     }
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    let decoded = beginning(start, options);
+    let text = decoded.trim_ascii_start();
+    let is_list = ends(LINES);
     if text.is_empty() {
         return Form::Text;
     }
     if is_html(text) || (ends(&[".html", ".htm", ".xhtml"]) && text.starts_with(b"<")) {
         return Form::Html;
     }
-    if ends(&[".json"]) {
-        return json(text, options);
-    }
     if ends(&[".ipynb"]) && text.starts_with(b"{") {
         return Form::Notebook;
+    }
+    match shape(text, is_whole, &options.text_field) {
+        Shape::Lines => return Form::Lines,
+        Shape::Records(nesting) => return Form::Records(nesting),
+        Shape::Unclear if start.len() < LOOKED_AT_MAX && !is_whole => return Form::Unclear,
+        // It is one record, which is refused if it has no text after all.
+        Shape::Unclear if is_list => return Form::Lines,
+        Shape::Unclear => return Form::Records(Nesting::Sequence),
+        Shape::NoRecords if !is_list && options.html == Html::Source => return Form::Text,
+        Shape::NoRecords if !is_list => return Form::NoRecords,
+        // Its lines are refused one by one.
+        Shape::NoRecords | Shape::Other if is_list => return Form::Lines,
+        Shape::NoRecords | Shape::Other => {}
+    }
+    if ends(&[".json"]) && options.html != Html::Source {
+        return Form::Refused("it is named .json, and is not JSON");
     }
     if begins_as_mailbox(text) {
         return Form::Mailbox;
@@ -125,6 +215,51 @@ pub fn form(start: &[u8], name: &str, options: &SourceOptions) -> Form {
             Form::Tex
         }
         () => Form::Text,
+    }
+}
+
+/// The beginning of a text in UTF-8, without a mark, as far as it matters: what says what a file is, is ASCII.
+fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
+    let declared = options.encoding.as_deref();
+    if declared.is_none() && !is_utf16(start) {
+        return start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).into();
+    }
+    decode(start, declared).text.into_owned().into_bytes().into()
+}
+
+/// Whether something is what the name of a file promises.
+type Promise = fn(Form) -> bool;
+
+/// How names end that promise something that is no text, and which forms keep the promise.
+const PROMISES: [(&[&str], Promise); 4] = [
+    (COLUMNS, |form| matches!(form, Form::Columns(_))),
+    (&[".pdf"], |form| form == Form::Document),
+    (&[".tar", ".tgz"], |form| form == Form::Tar),
+    // A document may be a damaged zip file, or an encrypted one, which is no zip file at all.
+    (ZIPPED, |form| matches!(form, Form::Zip | Form::Document | Form::Unread(_))),
+];
+
+/// What the name of a file promises.
+fn promised(name: &str) -> Option<(&'static str, Promise)> {
+    PROMISES.iter().find_map(|(endings, promise)| {
+        let ending = endings.iter().find(|ending| has_ending(name, &[ending]))?;
+        Some((*ending, *promise))
+    })
+}
+
+/// What a file is that is not what its name promises, as the end of a clause.
+fn what_it_is(form: Form) -> &'static str {
+    match form {
+        Form::Unread(is) | Form::Refused(is) | Form::Misnamed { is, .. } => is,
+        Form::Html => "it is a web page, such as the message of a server",
+        Form::Zip => "it is a zip file",
+        Form::Tar => "it is a tar archive",
+        Form::Warc => "it is a web archive",
+        Form::Document => "it is a document in another form",
+        Form::Columns(kind) => kind.name(),
+        Form::Mail | Form::Mailbox => "it is a mail",
+        Form::Lines | Form::Records(_) | Form::NoRecords | Form::Unclear => "it is JSON",
+        Form::Text | Form::Table(_) | Form::Markdown | Form::Tex | Form::Notebook => "it is text",
     }
 }
 
@@ -157,16 +292,6 @@ fn begins_as_message(rest: &[u8]) -> bool {
     (8..1 << 24).contains(&length) && length % 8 == 0 && (4..64).contains(&table)
 }
 
-/// What is in standard input, which has no name.
-pub fn form_of_stdin(start: &[u8], options: &SourceOptions) -> Form {
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-    match form(start, "", options) {
-        Form::Text if text.starts_with(b"{") => Form::Lines,
-        Form::Text if text.starts_with(b"[") => json(text, options),
-        form => form,
-    }
-}
-
 /// What a document is that no worker reads, as a clause.
 pub fn unread(start: &[u8]) -> &'static str {
     by_beginning(start).unwrap_or("it is a document in another form; convert it to text first")
@@ -197,25 +322,6 @@ fn is_html(text: &[u8]) -> bool {
     [&b"<!doctype html"[..], b"<html"].iter().any(|mark| begins(mark))
 }
 
-/// A list of records if the first of them is an object, and of lines if it is not alone or has the
-/// text; anything else is a text, such as the settings of a program.
-fn json(text: &[u8], options: &SourceOptions) -> Form {
-    if let Some(rest) = text.strip_prefix(b"[") {
-        return if rest.trim_ascii_start().starts_with(b"{") { Form::Array } else { Form::Text };
-    }
-    let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let (first, second) = (lines.next().unwrap_or_default(), lines.next());
-    let is_object = jsonl::is_object(first);
-    let goes_on = second.is_some_and(|line| line.trim_ascii_start().starts_with(b"{"));
-    // A line longer than what is looked at does not end in it.
-    let is_long = second.is_none() && text.starts_with(b"{\"") && !text.contains(&b'\n');
-    let has_text = |line| jsonl::parse(line, options, String::new).is_ok();
-    match is_object && (goes_on || has_text(first)) || (!is_object && is_long) {
-        true => Form::Lines,
-        false => Form::Text,
-    }
-}
-
 /// What stands most often between the names of the columns.
 fn delimiter(text: &[u8]) -> u8 {
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -230,7 +336,7 @@ mod tests {
 
     #[track_caller]
     fn check(start: &[u8], name: &str, expected: Form) {
-        assert_eq!(form(start, name, &SourceOptions::default()), expected, "{name}");
+        assert_eq!(form(start, true, name, &SourceOptions::default()), expected, "{name}");
     }
 
     #[test]
@@ -241,11 +347,12 @@ mod tests {
         check(b"what %PDF-1.4 is", "a.txt", Form::Text);
         check(COMPOUND, "a.jsonl", Form::Document);
         check(b"PK\x03\x04", "a.csv", Form::Zip);
-        check(b"plain", "a.docx", Form::Text);
+        check(b"plain", "a.doc", Form::Text);
         check(b"<!DOCTYPE HTML><p>", "a.txt", Form::Html);
         check(b"\xef\xbb\xbf <html lang='en'>", "a", Form::Html);
         check(b"<htmlx>", "a", Form::Text);
-        check(b"a\0b", "a.csv", Form::Unread("it is binary: it contains NUL bytes"));
+        check(b"a\0\0\0\0\0\0b", "a.txt", Form::Unread(NULS));
+        check(b"text\n\x01\x02\x03\x04\x05\x06\n", "a.csv", Form::Table(b','));
         check(b"PAR1\x15\0\x15", "a", Form::Columns(Kind::Parquet));
         check(b"PAR1", "a.parquet", Form::Columns(Kind::Parquet));
         check(b"PAR1 and PAR2 are forms", "a.txt", Form::Text);
@@ -283,19 +390,59 @@ mod tests {
     }
 
     #[test]
-    fn json_is_a_list_of_records_where_it_begins_as_one() {
-        check(b"[ {\"text\":\"x\"}]", "a.json", Form::Array);
-        check(b"[1,2]", "a.json", Form::Text);
-        check(b"[{\"text\":\"x\"}]", "a.txt", Form::Text);
-        check(b"{\"a\":1}\n{\"a\":2}\n", "a.json", Form::Lines);
-        check(b"{\"text\":\"x\"}\n", "a.json", Form::Lines);
-        check(b"{\"a\":1}\n", "a.json", Form::Text);
-        check(b"{\n  \"text\": \"x\"\n}\n", "a.json", Form::Text);
-        let long = format!("{{\"text\":\"{}", "x".repeat(8000));
-        check(long.as_bytes(), "a.json", Form::Lines);
-        let stdin = |start: &[u8]| form_of_stdin(start, &SourceOptions::default());
-        assert_eq!(stdin(b"{"), Form::Lines);
-        assert_eq!(stdin(b"[{"), Form::Array);
-        assert_eq!(stdin(b"x"), Form::Text);
+    fn json_is_known_by_its_first_bytes_whatever_the_file_is_called() {
+        for name in
+            ["a.json", "a.jsonl", "a.ndjson", "a.txt", "a.jl", "a", "-", "/dev/fd/63", "a.csv"]
+        {
+            check(b"[ {\"text\":\"x\"}]", name, Form::Records(Nesting::Array));
+            check(b"\xef\xbb\xbf{\"a\":1}\n{\"a\":2}\n", name, Form::Lines);
+            check(b"{\"text\":\"x\"}\n", name, Form::Lines);
+            check(b"{\n \"text\": \"x\"\n}\n", name, Form::Records(Nesting::Sequence));
+            let utf16 = |text: &str| -> Vec<u8> {
+                text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+            };
+            check(&utf16("\u{feff}{\"text\":\"x\"}\n"), name, Form::Lines);
+            check(&utf16("{\"text\":\"x\"}\n"), name, Form::Lines);
+        }
     }
+
+    #[test]
+    fn json_without_records_is_said_to_have_none() {
+        check(b"{\"a\":1}\n", "a.json", Form::NoRecords);
+        check(b"[1,2]", "a.json", Form::NoRecords);
+        check(b"{\"a\":1}\n", "a.txt", Form::NoRecords);
+        check(b"{\"a\":1}\n", "a.jsonl", Form::Lines);
+        check(b"no JSON", "a.jsonl", Form::Lines);
+        check(b"{ // no\n}", "a.json", Form::Refused("it is named .json, and is not JSON"));
+        check(b"{{Infobox}} text", "a.txt", Form::Text);
+        check(b"[1] a note", "a", Form::Text);
+        let source = SourceOptions { html: Html::Source, ..SourceOptions::default() };
+        assert_eq!(form(b"{\"a\":1}", true, "a.json", &source), Form::Text);
+    }
+
+    #[test]
+    fn text_in_a_file_that_promises_something_else_is_refused() {
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+        for name in ["a.parquet", "a.jsonl", "a.pdf", "a", "a.csv"] {
+            let found = form(pointer, true, name, &SourceOptions::default());
+            assert!(matches!(found, Form::Refused(why) if why.contains("git lfs pull")), "{name}");
+        }
+        for name in ["a.parquet", "a.PDF", "a.zip", "a.docx", "a.epub", "a.tar", "a.odt"] {
+            for (bytes, what) in [
+                (&b"plain"[..], "text"),
+                (b"<!DOCTYPE html><p>404", "web page"),
+                (b"{\"error\":1}", "JSON"),
+                (b"{\"text\":\"x\"}", "JSON"),
+            ] {
+                let found = form(bytes, true, name, &SourceOptions::default());
+                let is_right = matches!(found, Form::Misnamed { is, .. } if is.contains(what));
+                assert!(is_right, "{name}: {found:?}");
+            }
+        }
+        check(b"a\0b\0\0\0\0", "a.pdf", Form::Misnamed { ending: ".pdf", is: NULS });
+        check(&[0; 1024], "a.tar", Form::Tar);
+        check(b"<html>", "a.doc", Form::Html);
+    }
+
+    const NULS: &str = "it is binary: it contains NUL bytes";
 }

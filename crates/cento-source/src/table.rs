@@ -4,7 +4,7 @@
 //! again as other records are.
 
 use std::cell::Cell;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read};
 use std::mem;
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -13,12 +13,11 @@ use csv::ByteRecord;
 use serde_json::{Map, Value};
 
 use crate::SourceOptions;
-use crate::charset::{decode, is_utf16};
-use crate::compressed::peek;
+use crate::bytes::Source;
+use crate::charset::decode;
 use crate::jsonl::{CHUNK_BYTES, Lines};
-
-/// As much of a table as its encoding is found by.
-const SAMPLE_BYTES: usize = 64 << 10;
+use crate::quotes::Quotes;
+use crate::transcode::utf8;
 
 /// Column names of a table without a text that are shown.
 const SHOWN_MAX: usize = 20;
@@ -37,44 +36,23 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Reads the rows after the first, which names the columns; rows are numbered from 1 without it.
+/// Reads the rows after the first, which names the columns; a row has the number of the line in which it
+/// begins. Where a row ends in a quotation that is not closed, it has no end: it is not known what is in it.
 ///
 /// # Errors
-/// When there is no column for the text, and when the stream cannot be read on. The rows before have
-/// been emitted.
+/// When there is no column for the text, when a quotation mark is not closed, and when the stream cannot be
+/// read on. The rows before have been emitted.
 pub fn read_table(
-    inner: impl Read,
+    source: Source<'_>,
     delimiter: u8,
     options: &SourceOptions,
     mut emit: impl FnMut(Lines) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Fault> {
-    let max = options.record_bytes_max;
-    let (sample, stream) = peek(inner, SAMPLE_BYTES)?;
-    let declared = options.encoding.as_deref();
-    let (stream, charset): (Box<dyn Read>, _) = if declared.is_none() && is_utf16(&sample) {
-        (utf16(stream, max)?, None)
-    } else {
-        // UTF-8 is known without being declared.
-        let found = decode(&sample, declared).charset;
-        (stream, declared.or((found != "UTF-8").then_some(found)))
-    };
-    let left = Rc::new(Cell::new(max));
-    let stream = Limited { inner: stream, left: left.clone() };
-    let mut reader = csv::ReaderBuilder::new();
-    let reader = reader.delimiter(delimiter).has_headers(false).flexible(true);
-    let mut reader = reader.from_reader(stream);
+    let quotes = Rc::new(Quotes::new(delimiter));
+    let mut rows =
+        Rows::new(utf8(source, options.encoding.as_deref())?, delimiter, &quotes, options);
     let mut row = ByteRecord::new();
-    let mut next = |row: &mut ByteRecord| {
-        left.set(max);
-        reader.read_byte_record(row).map_err(|error| Fault::Read(io::Error::other(error)))
-    };
-    if !next(&mut row)? {
-        return Ok(ControlFlow::Continue(()));
-    }
-    let text_of = |field: &[u8]| match std::str::from_utf8(field) {
-        Ok(text) => text.to_owned(),
-        Err(_) => decode(field, charset).text.into_owned(),
-    };
+    let Some(_) = rows.next(&mut row)? else { return Ok(ControlFlow::Continue(())) };
     let names: Vec<String> = row
         .iter()
         .map(|field| {
@@ -82,35 +60,104 @@ pub fn read_table(
         })
         .collect();
     check(&names, options).map_err(Fault::Input)?;
-    let (mut lines, mut first_line, mut number) = (Vec::new(), 1, 0);
+    let (mut lines, mut first_line, mut line) = (Vec::new(), 1, 1);
     loop {
-        let more = next(&mut row);
-        let is_end = !matches!(more, Ok(true));
-        let fault = row.len() > names.len();
-        if is_end || fault || lines.len() as u64 >= CHUNK_BYTES {
+        let next = rows.next(&mut row);
+        let fault = match &next {
+            Ok(Some(Row { stray: Some(line), .. })) => Some(format!(
+                "the quotation mark in line {line} is closed in a later line, and text follows; it may have \
+                 taken other rows"
+            )),
+            Ok(Some(_)) if row.len() > names.len() => {
+                Some(format!("it has {} fields, and the table {} columns", row.len(), names.len()))
+            }
+            _ => None,
+        };
+        let is_end = !matches!(next, Ok(Some(_)));
+        if is_end || fault.is_some() || lines.len() as u64 >= CHUNK_BYTES {
             let bytes = mem::take(&mut lines);
             if !bytes.is_empty() && emit(Lines::Whole { first_line, bytes }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            first_line = number + 1;
         }
-        if is_end {
-            return more.map(|_| ControlFlow::Continue(()));
-        }
-        number += 1;
-        if fault {
-            let what =
-                format!("it has {} fields, and the table {} columns", row.len(), names.len());
-            if emit(Lines::Bad(number, what)).is_break() {
+        let Some(Row { line: own, .. }) = next? else { return Ok(ControlFlow::Continue(())) };
+        if let Some(what) = fault {
+            if emit(Lines::Bad(own, what)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            first_line = number + 1;
             continue;
         }
+        if lines.is_empty() {
+            (first_line, line) = (own, own);
+        }
+        // Rows may have several lines, of which the first counts.
+        lines.resize(lines.len() + own.saturating_sub(line) as usize, b'\n');
         let record = record(&names, row.iter().map(text_of), options);
         let written = serde_json::to_writer(&mut lines, &record);
         written.expect("strings are JSON, and memory takes every byte");
         lines.push(b'\n');
+        line = own + 1;
+    }
+}
+
+/// The text of a field, which is UTF-8 unless some of the file is in another encoding.
+fn text_of(field: &[u8]) -> String {
+    match std::str::from_utf8(field) {
+        Ok(text) => text.to_owned(),
+        Err(_) => decode(field, None).text.into_owned(),
+    }
+}
+
+/// What is known of a row.
+struct Row {
+    /// The line in which it begins.
+    line: u64,
+    /// The line of a quotation mark in it that is closed within a text.
+    stray: Option<u64>,
+}
+
+/// The rows of a table.
+struct Rows<'a> {
+    reader: csv::Reader<Watched<'a>>,
+    quotes: Rc<Quotes>,
+    /// The bytes that the reader may still read for a row.
+    left: Rc<Cell<usize>>,
+    max: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(
+        inner: Source<'a>,
+        delimiter: u8,
+        quotes: &Rc<Quotes>,
+        options: &SourceOptions,
+    ) -> Rows<'a> {
+        let (left, max) = (Rc::new(Cell::new(options.record_bytes_max)), options.record_bytes_max);
+        let watched = Watched { inner, left: left.clone(), quotes: quotes.clone() };
+        let mut reader = csv::ReaderBuilder::new();
+        let reader = reader.delimiter(delimiter).has_headers(false).flexible(true);
+        Rows { reader: reader.from_reader(watched), quotes: quotes.clone(), left, max }
+    }
+
+    /// Reads the next row, and returns what is known of it; nothing at the end.
+    fn next(&mut self, row: &mut ByteRecord) -> Result<Option<Row>, Fault> {
+        self.left.set(self.max);
+        let read = self.reader.read_byte_record(row);
+        let is_row = read.map_err(|error| Fault::Read(io::Error::other(error)))?;
+        // What is read ahead is whole, but for a row in which the file ends.
+        let end = if is_row { self.reader.position().byte() } else { u64::MAX };
+        if let Some(line) = self.quotes.unclosed_before(end) {
+            return Err(Fault::Input(format!(
+                "the quotation mark in line {line} is not closed, and so it is not known where its row \
+                 ends; close it, or double it if it belongs to the text"
+            )));
+        }
+        if !is_row {
+            return Ok(None);
+        }
+        let line = row.position().map_or(1, |position| position.line());
+        let line = line + u64::from(self.quotes.is_crlf());
+        Ok(Some(Row { line, stray: self.quotes.stray_before(end) }))
     }
 }
 
@@ -141,25 +188,14 @@ fn record(
     record
 }
 
-/// The whole of a stream in UTF-16, as UTF-8: rows are cut at bytes.
-fn utf16(stream: impl Read, max: usize) -> Result<Box<dyn Read>, Fault> {
-    let mut bytes = Vec::new();
-    stream.take((max as u64).saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() > max {
-        let what = format!("it is a table in UTF-16 of more than {max} bytes; convert it to UTF-8");
-        return Err(Fault::Input(what));
-    }
-    let text = decode(&bytes, None).text.into_owned();
-    Ok(Box::new(Cursor::new(text.into_bytes())))
-}
-
-/// Ends with an error where a row is too long: a quotation mark that is not closed takes the rest.
-struct Limited<R> {
-    inner: R,
+/// What a table is read from. It ends with an error where a row is too long.
+struct Watched<'a> {
+    inner: Source<'a>,
     left: Rc<Cell<usize>>,
+    quotes: Rc<Quotes>,
 }
 
-impl<R: Read> Read for Limited<R> {
+impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.get() == 0 {
             let what = "a row of the table is longer than the limit for a record; a quotation mark \
@@ -167,6 +203,7 @@ impl<R: Read> Read for Limited<R> {
             return Err(io::Error::other(what));
         }
         let read = self.inner.read(buffer)?;
+        self.quotes.see(&buffer[..read]);
         self.left.set(self.left.get().saturating_sub(read));
         Ok(read)
     }
@@ -179,12 +216,15 @@ mod tests {
 
     fn read(table: &[u8], delimiter: u8, options: &SourceOptions) -> (Vec<(u64, Value)>, String) {
         let (mut rows, mut faults) = (Vec::new(), String::new());
-        let end = read_table(table, delimiter, options, |lines| {
+        let source = Source::Bytes(io::Cursor::new(table.to_vec()));
+        let end = read_table(source, delimiter, options, |lines| {
             match lines {
                 Lines::Whole { first_line, bytes } => {
-                    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-                    let lines = lines.map(|line| serde_json::from_slice(line).unwrap());
-                    rows.extend((first_line..).zip(lines));
+                    let lines = (first_line..).zip(bytes.split(|&byte| byte == b'\n'));
+                    let lines = lines.filter(|(_, line)| !line.is_empty());
+                    rows.extend(
+                        lines.map(|(line, row)| (line, serde_json::from_slice(row).unwrap())),
+                    );
                 }
                 Lines::Bad(number, what) => faults.push_str(&format!("{number}: {what}; ")),
                 Lines::TooLong(number) => faults.push_str(&format!("{number}: too long; ")),
@@ -203,15 +243,19 @@ mod tests {
     fn rows_are_records() {
         let options = SourceOptions { meta_field: "m".into(), ..SourceOptions::default() };
         let table =
-            b"\xef\xbb\xbfid, text,m\r\n7,\"a \"\"b\"\",\nc\",\"{\"\"x\"\":1}\"\n,d,\n1,2,3,4\n8\n";
-        let (rows, faults) = read(table, b',', &options);
+            "\u{feff}id, text,m\n7,\"a \"\"b\"\",\nc\",\"{\"\"x\"\":1}\"\n,d,\n1,2,3,4\n8\n";
+        let (rows, faults) = read(table.as_bytes(), b',', &options);
         let expected = [
-            (1, json!({"id": "7", "text": "a \"b\",\nc", "m": {"x": 1}})),
-            (2, json!({"text": "d"})),
-            (4, json!({"id": "8"})),
+            (2, json!({"id": "7", "text": "a \"b\",\nc", "m": {"x": 1}})),
+            (4, json!({"text": "d"})),
+            (6, json!({"id": "8"})),
         ];
         assert_eq!(rows, expected);
-        assert_eq!(faults, "3: it has 4 fields, and the table 3 columns; ");
+        assert_eq!(faults, "5: it has 4 fields, and the table 3 columns; ");
+        let lines =
+            |rows: Vec<(u64, Value)>| rows.iter().map(|(line, _)| *line).collect::<Vec<_>>();
+        let (rows, _) = read(table.replace('\n', "\r\n").as_bytes(), b',', &options);
+        assert_eq!(lines(rows), [2, 4, 6]);
         let (rows, faults) = read(b"a\tb\n1\t2\n", b'\t', &options);
         assert_eq!(
             (rows.len(), faults.as_str()),
@@ -239,5 +283,29 @@ mod tests {
         let (rows, faults) = read(table.as_bytes(), b',', &options);
         assert!(faults.contains("longer than the limit"), "{faults}");
         assert_eq!(rows.len(), 1);
+    }
+
+    #[test]
+    fn a_quotation_mark_that_is_not_closed_takes_no_rows_without_a_word() {
+        let options = SourceOptions::default();
+        let many = |open: &str| {
+            let rows = |from: usize| {
+                (from..from + 300).map(|i| format!("{i},some words\n")).collect::<String>()
+            };
+            format!("id,text\n{}a,{open}\n{}", rows(0), rows(1000))
+        };
+        let (rows, faults) = read(many("\"open").as_bytes(), b',', &options);
+        assert_eq!(rows.len(), 300);
+        assert!(faults.starts_with("the quotation mark in line 302 is not closed"), "{faults}");
+        let (rows, faults) = read(many("a \"quoted\" word").as_bytes(), b',', &options);
+        assert_eq!((rows.len(), faults.as_str()), (601, ""));
+        // The next mark closes it.
+        let table = many("\"open") + "b,\"closed\"\nc,last\n";
+        let (rows, faults) = read(table.as_bytes(), b',', &options);
+        assert_eq!(rows.len(), 301);
+        assert!(
+            faults.starts_with("302: the quotation mark in line 302 is closed in a later"),
+            "{faults}"
+        );
     }
 }

@@ -1,18 +1,19 @@
 //! Which files are meant, and what do they hold?
 
+#[cfg(feature = "archives")]
+use std::collections::HashMap;
 use std::fs::File;
 #[cfg(feature = "archives")]
 use std::io::Seek;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 
 #[cfg(feature = "archives")]
 use super::archive::{self, Entry, ZipForm};
-use super::array::read_array;
 use super::bytes::Source;
 use super::columnar::Kind;
 #[cfg(feature = "archives")]
@@ -22,10 +23,16 @@ use super::html::Html;
 use super::jsonl::{Lines, read_lines};
 #[cfg(feature = "mail")]
 use super::mail::{self, Attachment, InMailbox, Mail};
+use super::records::read_records;
 use super::sniff::{self, Form, has_ending};
 use super::table::{Fault, read_table};
-use super::{Chunk, ChunkKind, Item, PEEK_BYTES, SourceOptions, ignored, too_long, unread};
+use super::transcode::utf8;
+use super::{Chunk, ChunkKind, DEFECT, Item, PEEK_BYTES, SourceOptions};
+use super::{ignored, names, too_long, unread};
 use cento::Error;
+#[cfg(feature = "archives")]
+use cento::hash::Digest;
+use cento::index::IdSource;
 
 /// The name of standard input, as a path and in places.
 const STDIN: &str = "-";
@@ -41,10 +48,10 @@ const ZIP_DOCUMENTS: [&str; 10] =
 ///
 /// What a file is follows from its first bytes, then from its name: an archive, whose files are
 /// documents and may be archives themselves, as are the attachments of a mail; a list of records (JSON
-/// lines, a JSON array, a table); anything else is one document, with the path as its id. `-` is standard input, which holds records
-/// if it begins with `{` or `[{`. All may be compressed. In directories, links are not followed, and
-/// hidden files and those that a `.gitignore` or `.ignore` excludes are not seen unless the options
-/// say so.
+/// lines, other JSON with records, a table); anything else is one document, with the path as its id. `-` is
+/// standard input, which is known by its first bytes alone. All may be compressed. In directories, links and hidden files are left out
+/// unless the options say otherwise; what is named is read. Files that a `.gitignore` or `.ignore` excludes
+/// are left out only if the options say so.
 pub fn read(
     inputs: &[PathBuf],
     options: &SourceOptions,
@@ -95,14 +102,59 @@ pub fn read_one(
 struct Reader<'a> {
     options: &'a SourceOptions,
     emit: &'a mut dyn FnMut(Item) -> ControlFlow<()>,
-    /// The archives that are open, and how much may be unpacked of each. One may be in another.
+    /// The archives that are open. One may be in another.
     #[cfg(feature = "archives")]
-    within: Vec<Unpacking>,
+    within: Vec<Within>,
     /// The bytes of the file that is being read.
     #[cfg(feature = "archives")]
     len: u64,
     /// A file is one document, even if it holds records.
     is_one: bool,
+    /// Who chooses the ids of what is read.
+    id_source: IdSource,
+}
+
+/// Why something hidden is left out.
+const HIDDEN: &str = "it is hidden; --all reads it";
+
+/// Keeps a walk out of what is hidden, and remembers that.
+#[derive(Clone, Default)]
+struct Hidden {
+    left_out: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Hidden {
+    /// Whether the walk may go there. Where it begins was named, hidden or not.
+    fn passes(&self, entry: &DirEntry) -> bool {
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if entry.depth() == 0 || !is_hidden {
+            return true;
+        }
+        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        left_out.push(entry.path().to_owned());
+        false
+    }
+
+    /// What was left out since the last time.
+    fn left_out(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut *self.left_out.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// An archive that is open.
+#[cfg(feature = "archives")]
+struct Within {
+    /// How much may be unpacked of it.
+    unpacking: Unpacking,
+    /// How often each name has occurred in it.
+    names: HashMap<u64, u32>,
+}
+
+#[cfg(feature = "archives")]
+impl Within {
+    fn of(len: u64) -> Within {
+        Within { unpacking: Unpacking::of(len), names: HashMap::new() }
+    }
 }
 
 /// Archives within each other that are read.
@@ -123,6 +175,7 @@ impl<'a> Reader<'a> {
             #[cfg(feature = "archives")]
             len: 0,
             is_one,
+            id_source: IdSource::STREAM,
         }
     }
 
@@ -145,22 +198,41 @@ impl<'a> Reader<'a> {
     }
 
     fn directory(&mut self, path: &Path) -> ControlFlow<()> {
+        let options = self.options;
+        // A link that is named is followed; what is in its directory keeps the name of the link.
+        let real = match path.is_symlink().then(|| path.canonicalize()).transpose() {
+            Ok(real) => real.unwrap_or_else(|| path.to_owned()),
+            Err(error) => return self.fail(Error::io("read", path, error)),
+        };
+        let named = |found: &Path| match found.strip_prefix(&real) {
+            Ok(within) => path.join(within),
+            Err(_) => found.to_owned(),
+        };
         let guard = ignored::Guard::default();
-        let mut builder = WalkBuilder::new(path);
-        builder.standard_filters(!self.options.read_ignored).sort_by_file_path(Path::cmp);
+        let hidden = Hidden::default();
+        let mut builder = WalkBuilder::new(&real);
+        builder.standard_filters(false).sort_by_file_path(Path::cmp);
+        builder.follow_links(options.follow_links);
         // A `.git` that is a file names the directory whose `info/exclude` is read: anything of somebody
         // else's choice, of which a guard knows nothing. Both are settings of one checkout, not of its files.
-        builder.git_exclude(false).git_global(false);
-        if !self.options.read_ignored {
-            if let Err(error) = ignored::check_with_parents(path) {
-                return self.fail(error);
-            }
-            let guard = guard.clone();
-            builder.filter_entry(move |entry| guard.passes(entry));
+        builder.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
+        builder.parents(options.obeys_ignore_files);
+        if options.obeys_ignore_files
+            && let Err(error) = ignored::check_with_parents(&real)
+        {
+            return self.fail(error);
         }
+        let (guards, hides) = (guard.clone(), hidden.clone());
+        let (obeys, reads_hidden) = (options.obeys_ignore_files, options.read_hidden);
+        builder.filter_entry(move |entry| {
+            (reads_hidden || hides.passes(entry)) && (!obeys || guards.passes(entry))
+        });
         for entry in builder.build() {
             for error in guard.refused() {
                 self.fail(error)?;
+            }
+            for place in hidden.left_out() {
+                self.skip(&named(&place).display().to_string(), HIDDEN)?;
             }
             let entry = match entry {
                 Ok(entry) => entry,
@@ -171,21 +243,33 @@ impl<'a> Reader<'a> {
             };
             let kind = entry.file_type();
             if kind.is_some_and(|kind| kind.is_file()) {
-                self.file(entry.path())?;
+                self.file(&named(entry.path()))?;
             } else if !kind.is_some_and(|kind| kind.is_dir()) {
-                let why = "it is a link, or not a regular file";
-                self.skip(&entry.path().display().to_string(), why)?;
+                let why = match kind.is_some_and(|kind| kind.is_symlink()) {
+                    true => "it is a link; --follow follows the links in directories",
+                    false => "it is not a regular file",
+                };
+                self.skip(&named(entry.path()).display().to_string(), why)?;
             }
+        }
+        for place in hidden.left_out() {
+            self.skip(&named(&place).display().to_string(), HIDDEN)?;
         }
         guard.refused().into_iter().try_for_each(|error| self.fail(error))
     }
 
     fn file(&mut self, path: &Path) -> ControlFlow<()> {
-        let name = path.to_string_lossy();
+        let name = names::escaped(path.as_os_str().as_encoded_bytes());
         let place: Arc<str> = name.strip_prefix("./").unwrap_or(&name).into();
         match File::open(path) {
             Ok(file) => {
-                self.set_len(file.metadata().map_or(0, |found| found.len()));
+                let found = file.metadata().ok();
+                self.set_len(found.as_ref().map_or(0, |found| found.len()));
+                self.id_source = match std::path::absolute(path) {
+                    Ok(path) if found.is_some_and(|found| found.is_file()) => IdSource::file(&path),
+                    // Nothing says what a pipe is.
+                    _ => IdSource::STREAM,
+                };
                 self.stream(&place, Source::File(file))
             }
             Err(error) => self.fail(Error::io("read", path, error)),
@@ -194,6 +278,7 @@ impl<'a> Reader<'a> {
 
     fn stdin(&mut self) -> ControlFlow<()> {
         self.set_len(0);
+        self.id_source = IdSource::STREAM;
         self.stream(&STDIN.into(), Source::Stream(Box::new(io::stdin().lock())))
     }
 
@@ -202,9 +287,22 @@ impl<'a> Reader<'a> {
         self.named(place, place, source)
     }
 
-    /// The same of one that is read as a file of another name.
+    /// The same of one that is read as a file of another name. A defect in a library that reads such files costs
+    /// this one.
     fn named(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
-        let opened = source.peek().and_then(|(start, source)| {
+        #[cfg(feature = "archives")]
+        let open = self.within.len();
+        let read = Error::catch(place, || Ok(self.opened(place, name, source)));
+        read.unwrap_or_else(|_| {
+            #[cfg(feature = "archives")]
+            self.within.truncate(open);
+            self.fail(unread(place, DEFECT))
+        })
+    }
+
+    /// See [`Self::named`].
+    fn opened(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
+        let opened = source.peek(PEEK_BYTES).and_then(|(start, source)| {
             let (promised, inner) = Compression::of_name(name);
             let compression = match Compression::of_magic(&start) {
                 // What is not as promised is an error when it is read.
@@ -222,22 +320,40 @@ impl<'a> Reader<'a> {
             Ok(opened) => opened,
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
-        let form = match &**place {
-            STDIN => sniff::form_of_stdin(&start, self.options),
-            _ => sniff::form(&start, inner, self.options),
+        let (form, source) = match self.form(start.as_slice(), inner, source) {
+            Ok(found) => found,
+            Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
         match form {
             Form::Unread(why) => self.skip(place, why),
-            Form::Lines | Form::Array | Form::Table(_) if self.is_one => {
+            Form::Refused(why) => self.fail(unread(place, why)),
+            Form::Misnamed { ending, is } => {
+                self.fail(unread(place, format!("it is named {ending}, but {is}")))
+            }
+            Form::NoRecords if !self.is_one => {
+                let why = "it is JSON, and no object in it has the field with the text; name that with \
+                           --text-field, or read the file as it is with --html source";
+                self.skip(place, why)
+            }
+            Form::Table(_) | Form::NoRecords if self.is_one => {
                 self.whole(place, source, ChunkKind::File)
             }
-            Form::Text => self.whole(place, source, ChunkKind::File),
             Form::Html if self.options.html == Html::Source => {
                 self.whole(place, source, ChunkKind::File)
             }
             Form::Html => self.whole(place, source, ChunkKind::Html),
-            Form::Lines => self.records(place, |max, each| Ok(read_lines(source, max, each)?)),
-            Form::Array => self.records(place, |max, each| Ok(read_array(source, max, each)?)),
+            // What is still unclear has been looked at as far as that goes.
+            Form::Lines | Form::Unclear => {
+                let declared = self.options.encoding.as_deref();
+                self.records(place, |max, each| Ok(read_lines(utf8(source, declared)?, max, each)?))
+            }
+            Form::Records(nesting) => {
+                let declared = self.options.encoding.as_deref();
+                self.records(place, |max, each| {
+                    Ok(read_records(utf8(source, declared)?, nesting, max, each)?)
+                })
+            }
+            Form::NoRecords | Form::Text => self.whole(place, source, ChunkKind::File),
             Form::Table(delimiter) => {
                 let options = self.options.clone();
                 self.records(place, |_, each| read_table(source, delimiter, &options, each))
@@ -255,6 +371,24 @@ impl<'a> Reader<'a> {
             Form::Markdown => self.whole(place, source, ChunkKind::Markdown),
             Form::Tex => self.whole(place, source, ChunkKind::Tex),
             Form::Columns(kind) => self.columns(place, source, kind),
+        }
+    }
+
+    /// What a file of this name is that begins so; more of it is looked at if that is needed.
+    fn form<'s>(
+        &self,
+        start: &[u8],
+        name: &str,
+        source: Source<'s>,
+    ) -> io::Result<(Form, Source<'s>)> {
+        let is_whole = |start: &[u8], max: usize| start.len() < max;
+        match sniff::form(start, is_whole(start, PEEK_BYTES), name, self.options) {
+            Form::Unclear => {
+                let (start, source) = source.peek(sniff::LOOKED_AT_MAX)?;
+                let is_whole = is_whole(&start, sniff::LOOKED_AT_MAX);
+                Ok((sniff::form(&start, is_whole, name, self.options), source))
+            }
+            form => Ok((form, source)),
         }
     }
 
@@ -380,7 +514,7 @@ impl<'a> Reader<'a> {
         }
         // What archives in this one hold is bounded by its own size.
         let len = if self.within.is_empty() { self.len } else { 0 };
-        self.within.push(Unpacking::of(len));
+        self.within.push(Within::of(len));
         let read = go_through(source, &mut |name, entry| self.inside(place, name, entry));
         self.within.pop();
         read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
@@ -391,17 +525,27 @@ impl<'a> Reader<'a> {
     fn inside(&mut self, archive: &str, name: &str, entry: Entry<'_>) -> ControlFlow<()> {
         let name = name.strip_prefix("./").unwrap_or(name);
         let is_hidden = |part: &str| part.starts_with('.') && part != "." && part != "..";
-        if name.split('/').any(is_hidden) && !self.options.read_ignored {
-            return ControlFlow::Continue(());
+        let names = self.within.last_mut().map(|within| &mut within.names);
+        let seen = names.map_or(1, |names| {
+            let count = names.entry(Digest::of(name.as_bytes()).low).or_insert(0);
+            *count += 1;
+            *count
+        });
+        // Of two entries of one name both are documents.
+        let place: Arc<str> = match seen {
+            1 => format!("{archive}/{name}").into(),
+            _ => format!("{archive}/{name}#{seen}").into(),
+        };
+        if !self.options.read_hidden && name.split('/').any(is_hidden) {
+            return self.skip(&place, HIDDEN);
         }
-        let place: Arc<str> = format!("{archive}/{name}").into();
         match entry {
             Entry::File(stream) => {
                 let stream: Box<dyn Read + '_> = match &self.within[..] {
-                    [outer, _, ..] => Box::new(outer.unpacked(stream)),
+                    [outer, _, ..] => Box::new(outer.unpacking.unpacked(stream)),
                     _ => Box::new(stream),
                 };
-                self.stream(&place, Source::Stream(stream))
+                self.named(&place, name, Source::Stream(stream))
             }
             Entry::Page(stream, name) => self.named(&place, name, Source::Stream(Box::new(stream))),
             Entry::LeftOut(why) => self.skip(&place, why),
@@ -421,11 +565,12 @@ impl<'a> Reader<'a> {
         ) -> Result<ControlFlow<()>, Fault>,
     ) -> ControlFlow<()> {
         let Reader { options, emit, .. } = self;
+        let id_source = self.id_source;
         let flow = read(options.record_bytes_max, &mut |lines| {
             emit(match lines {
                 Lines::Whole { first_line, bytes } => {
                     let kind = ChunkKind::Lines { first_line };
-                    Item::Chunk(Chunk { path: place.clone(), bytes, kind })
+                    Item::Chunk(Chunk { path: place.clone(), bytes, kind, id_source })
                 }
                 Lines::TooLong(line) => {
                     Item::Failed(Error::input(format!("{place}:{line}"), too_long(options)))
@@ -479,13 +624,13 @@ impl<'a> Reader<'a> {
             return self.skip(place, "it is a mail with attachments, each of which is a text");
         }
         if !text.trim().is_empty() {
-            let (bytes, kind) = (text.into_bytes(), ChunkKind::Text);
-            (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind }))?;
+            let (bytes, kind, id_source) = (text.into_bytes(), ChunkKind::Text, self.id_source);
+            (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind, id_source }))?;
         } else if attachments.is_empty() {
             return self.skip(place, "it is empty");
         }
         let is_too_deep = self.within.len() == ARCHIVES_MAX;
-        self.within.push(Unpacking::of(len));
+        self.within.push(Within::of(len));
         let flow = attachments.into_iter().try_for_each(|Attachment { name, bytes }| {
             let place: Arc<str> = format!("{place}/{name}").into();
             match bytes {
@@ -517,7 +662,10 @@ impl<'a> Reader<'a> {
             Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => {
                 self.skip(place, "it is empty")
             }
-            Ok(bytes) => (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind })),
+            Ok(bytes) => {
+                let (path, id_source) = (place.clone(), self.id_source);
+                (self.emit)(Item::Chunk(Chunk { path, bytes, kind, id_source }))
+            }
         }
     }
 

@@ -37,7 +37,7 @@ impl Unwritten {
     /// Takes a document whose id no other has; the text only if it is to be stored. `place` is where it is
     /// spooled, if it is.
     pub fn push(&mut self, mut signed: Signed, stores_text: bool, place: Option<u64>) {
-        let Document { id, text, meta: _, record: _ } = signed.document;
+        let Document { id, text, meta: _, record: _, id_source: _ } = signed.document;
         signed.document = Document::new(id, if stores_text { text } else { String::new() });
         self.ids.insert(Digest::of(signed.document.id.as_bytes()));
         self.bytes += signed.document.text.len() + 200;

@@ -46,6 +46,16 @@ struct Line<'a> {
     verdict: &'a Verdict,
 }
 
+/// A line of the report about something that is no document.
+#[derive(Serialize)]
+struct NoDocument<'a> {
+    /// The file, and the record in it.
+    place: &'a str,
+    /// `failed` of what was refused, `left_out` of what is no text.
+    verdict: &'a str,
+    reason: &'a str,
+}
+
 /// What a commit notes of them.
 #[derive(Serialize, Deserialize)]
 struct Note {
@@ -103,6 +113,7 @@ impl Files {
             Event::Decided(decision) => self.decided(decision, annotates)?,
             Event::Skipped(place, why) => {
                 self.summary.skipped += 1;
+                self.report_of(&NoDocument { place, verdict: "left_out", reason: why })?;
                 if let Some(said) = self.omissions.left_out(place, why) {
                     tell!("{said}");
                 }
@@ -110,6 +121,9 @@ impl Files {
             Event::Failed(error) => {
                 self.summary.failed += 1;
                 self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
+                let (place, reason) = named(error);
+                let verdict = "failed";
+                self.report_of(&NoDocument { place: &place, verdict, reason: &reason })?;
                 self.omissions.failed(error);
                 tell!("cento: {}", Explained(error));
                 if let Out::Tables(tables) = &mut self.out {
@@ -136,6 +150,13 @@ impl Files {
             }
         }
         Ok(())
+    }
+
+    /// Adds to the report, if there is a file for it, something that messages tell in any case.
+    fn report_of(&mut self, line: &NoDocument<'_>) -> cento::Result<()> {
+        let Some(report) = &mut self.report else { return Ok(()) };
+        writeln!(report, "{}", terminal::json(line).expect("it has names for keys only"))
+            .map_err(|e| report.failed(e))
     }
 
     /// Makes both files durable; gives their lengths, of the first with the number of the input.
@@ -226,5 +247,14 @@ impl Files {
         }
         self.omissions.finish();
         Ok((self.summary, self.omissions.into_lists()))
+    }
+}
+
+/// What an error is about, and what it says of that.
+fn named(error: &Error) -> (String, String) {
+    match error {
+        Error::Input { place, what } => (place.clone(), what.clone()),
+        Error::Io { path, source, .. } => (path.display().to_string(), source.to_string()),
+        error => (String::new(), error.to_string()),
     }
 }

@@ -232,7 +232,7 @@ impl Dedup {
             }
         }
         Ok(match summary.kept {
-            _ if summary.unread > 0 => Outcome::Bad,
+            _ if summary.failed > 0 => Outcome::Bad,
             _ if self.strict && summary.skipped > 0 => Outcome::Incomplete,
             0 => Outcome::Nothing,
             _ => Outcome::Found,
@@ -241,7 +241,12 @@ impl Dedup {
 
     fn source(&self) -> SourceOptions {
         let keeps_places = self.writes_tables();
-        SourceOptions { keeps_records: !keeps_places, keeps_places, ..self.source.options() }
+        SourceOptions {
+            keeps_records: !keeps_places,
+            keeps_places,
+            needs_text_only: true,
+            ..self.source.options()
+        }
     }
 
     /// Whether the output is a directory of Parquet files.
@@ -335,9 +340,12 @@ impl Dedup {
             meta_field,
             encoding,
             record_bytes_max,
-            read_ignored,
+            read_hidden,
+            obeys_ignore_files,
+            follow_links,
             keeps_records,
             requires_id,
+            needs_text_only,
             html,
             extraction,
             keeps_places,
@@ -364,9 +372,12 @@ impl Dedup {
             ("meta_field", meta_field.clone()),
             ("encoding", listed(encoding)),
             ("record_bytes_max", record_bytes_max.to_string()),
-            ("read_ignored", read_ignored.to_string()),
+            ("read_hidden", read_hidden.to_string()),
+            ("obeys_ignore_files", obeys_ignore_files.to_string()),
+            ("follow_links", follow_links.to_string()),
             ("keeps_records", keeps_records.to_string()),
             ("requires_id", requires_id.to_string()),
+            ("needs_text_only", needs_text_only.to_string()),
             ("html", format!("{html:?}")),
             ("extraction", extraction.is_some().to_string()),
             ("keeps_places", keeps_places.to_string()),

@@ -291,7 +291,7 @@ fn records_stay_as_they_were() {
     dir.write("in.jsonl", &input);
     dir.write("c.txt", words(2, 50));
     let run = dir.run(&["dedup", "in.jsonl", "c.txt"]);
-    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(run.status, 2, "{}", run.err);
     let out: Vec<&str> = run.out.lines().collect();
     assert_eq!((out.len(), out[0]), (2, first.as_str()));
     assert_eq!(serde_json::from_str::<Value>(out[1]).unwrap()["id"], "c.txt");

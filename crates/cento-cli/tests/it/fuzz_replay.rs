@@ -52,7 +52,7 @@ macro_rules! replayed {
 
 replayed! {
     archive charset code filter forms frequencies http index jsonl markup sig sig_forged signature spec
-    tokens
+    stems tokens
 }
 
 /// `cargo test --test fuzz_replay write_the_seeds -- --ignored`, after a change of a format: the fuzzer

@@ -31,6 +31,7 @@ mod forms;
 mod fuzz_replay;
 #[cfg(feature = "tls")]
 mod https;
+mod intake;
 mod lists;
 mod reports;
 mod serve;

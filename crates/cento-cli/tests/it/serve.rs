@@ -18,7 +18,7 @@ fn text(text: &str) -> SearchRequest {
 }
 
 fn body(id: &str, text: &str) -> DocumentBody {
-    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new() }
+    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new(), id_place: None }
 }
 
 fn ids(client: &Client, query: &str) -> Vec<String> {

@@ -22,7 +22,7 @@ fn created() -> Dir {
 }
 
 fn body(id: &str, text: &str) -> DocumentBody {
-    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new() }
+    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new(), id_place: None }
 }
 
 fn lines(documents: impl IntoIterator<Item = DocumentBody>) -> Vec<u8> {
@@ -210,6 +210,7 @@ fn readers_see_one_commit_whole_while_others_write_and_compact() {
             id: format!("d{i}"),
             text: format!("{shared} {}", words(1000 + number, 20)),
             meta: Map::from_iter([("number".to_owned(), json!(number))]),
+            id_place: None,
         }))
     };
     service.client().add_lines(&batch(0), Commit::Wait).unwrap();

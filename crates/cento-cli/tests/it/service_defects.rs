@@ -83,7 +83,7 @@ impl Drop for Local {
 }
 
 fn body(id: &str, seed: u64) -> DocumentBody {
-    DocumentBody { id: id.to_owned(), text: words(seed, 30), meta: Map::new() }
+    DocumentBody { id: id.to_owned(), text: words(seed, 30), meta: Map::new(), id_place: None }
 }
 
 fn code_of<T: std::fmt::Debug>(refused: cento::Result<T>) -> (String, String) {

@@ -16,7 +16,7 @@ fn created() -> Dir {
 }
 
 fn body(id: &str, text: &str) -> DocumentBody {
-    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new() }
+    DocumentBody { id: id.to_owned(), text: text.to_owned(), meta: Map::new(), id_place: None }
 }
 
 #[test]

@@ -60,7 +60,12 @@ fn indexes_are_joined_while_the_service_goes_on() {
             }
         });
         // What was acknowledged before comes before, and is there afterwards.
-        let new = DocumentBody { id: "new".into(), text: words(900, 60), meta: Map::new() };
+        let new = DocumentBody {
+            id: "new".into(),
+            text: words(900, 60),
+            meta: Map::new(),
+            id_place: None,
+        };
         client.add(&new, Commit::Auto).unwrap();
         let names = ["one", "sub/two"].map(str::to_owned).to_vec();
         let request = JoinRequest { shards: names, on_conflict: OnConflict::Error };

@@ -10,7 +10,7 @@ use super::common::service::Service;
 use super::common::words;
 
 fn body(id: &str, text: &str) -> DocumentBody {
-    DocumentBody { id: id.into(), text: text.into(), meta: serde_json::Map::new() }
+    DocumentBody { id: id.into(), text: text.into(), meta: serde_json::Map::new(), id_place: None }
 }
 
 /// Each line of a log for programs.

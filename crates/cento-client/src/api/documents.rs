@@ -26,6 +26,11 @@ pub struct DocumentBody {
     #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Map<String, Value>>))]
     pub meta: Map<String, Value>,
+    /// If the client made the id of the place where it found the document, such as a file: a number of that
+    /// place, or 0 if nothing says what the place is, as of a stream. The document then replaces only one that
+    /// was found at the same place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_place: Option<u64>,
 }
 
 // Neither is parsed before it is known to be what it is to be: a long list in its place would take a hundred
@@ -33,8 +38,8 @@ pub struct DocumentBody {
 
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let json = Box::<RawValue>::deserialize(deserializer)?;
-    let none = || D::Error::custom("`id` is neither a string nor a whole number");
-    id_of_json(&json).ok_or_else(none)
+    let id = id_of_json(&json).map_err(|what| D::Error::custom(format!("`id` is {what}")))?;
+    id.ok_or_else(|| D::Error::custom("`id` is empty"))
 }
 
 fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {

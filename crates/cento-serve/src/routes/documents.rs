@@ -64,9 +64,10 @@ pub async fn add(
 async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
     let Files { documents, not_read, mut room, .. } = Files::read(app, body, &["file"]).await?;
     let mut lines = Vec::new();
-    for FileDocument { document: Document { id, text, meta, .. }, .. } in documents {
+    for FileDocument { document: Document { id, text, meta, id_source, .. }, .. } in documents {
+        let id_place = id_source.made_of();
         let before = lines.len();
-        serde_json::to_writer(&mut lines, &DocumentBody { id, text, meta })
+        serde_json::to_writer(&mut lines, &DocumentBody { id, text, meta, id_place })
             .expect("memory takes every byte");
         lines.push(b'\n');
         if !room.try_grow(lines.len() - before) {

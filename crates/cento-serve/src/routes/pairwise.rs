@@ -230,6 +230,7 @@ async fn files(app: &Arc<App>, body: Body) -> Result<(PairwiseRequest, Permit, N
         id,
         text,
         meta,
+        id_place: None,
     }));
     Ok((request, files.room, files.not_read))
 }

@@ -22,7 +22,7 @@ use crossbeam::channel::{Sender, select_biased};
 use self::recovery::settle;
 use super::kept::{Change, Changes, Kept, Poisons, Refused, Reported, State};
 use super::{Incoming, Status, WriterSettings};
-use crate::command::{Command, Received, Reply};
+use crate::command::{Command, ERRORS_MAX, Received, Reply};
 use crate::failure::Failure;
 use crate::metrics::Metrics;
 use crate::published::Published;
@@ -31,7 +31,8 @@ use cento::fault::Point;
 use cento::index::{Compaction, Index, Outcome, Writer, WriterOptions};
 use cento::{Error, JoinOptions, Joined, Result};
 use cento_client::api::AddReport;
-use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
+use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse};
+use cento_client::api::{RecordError, RemoveResponse};
 
 /// The maximum number of commands in one commit that a client waits for.
 const GROUP_MAX: usize = 64;
@@ -311,12 +312,25 @@ impl Work {
     ) -> std::result::Result<(), Failure> {
         for received in documents {
             let is_poison = self.poisons.has(&received.signed);
+            let (line, bytes) = (received.line, received.signed.document.text.len() as u64);
             let mut kept = Kept::new(Change::Add(received), self.command);
             if is_poison {
                 self.refuse(&mut kept);
                 continue;
             }
-            if let Some(made) = self.change(kept)? {
+            let made = match (self.change(kept), line) {
+                // The others of the request are added all the same.
+                (Err(failure), Some(line)) if failure.code == "id_taken" => {
+                    response.report.failed += 1;
+                    response.report.bytes -= bytes;
+                    if response.errors.len() < ERRORS_MAX {
+                        response.errors.push(RecordError { line, message: failure.message });
+                    }
+                    continue;
+                }
+                (made, _) => made?,
+            };
+            if let Some(made) = made {
                 match made.outcome {
                     Some(Outcome::Added) => response.report.added += 1,
                     Some(Outcome::Replaced) => response.report.replaced += 1,
@@ -324,6 +338,7 @@ impl Work {
                 }
             }
         }
+        response.errors.sort_by_key(|error| error.line);
         Ok(())
     }
 
@@ -366,6 +381,7 @@ impl Work {
                 self.refuse(&mut kept);
                 Ok(None)
             }
+            Err(Error::Input { place, what }) if is_usable => Err(Failure::id_taken(&place, &what)),
             Err(error) if is_usable => Err(Failure::from(&error)),
             Err(Error::Internal { .. }) => {
                 self.kept.push(kept);

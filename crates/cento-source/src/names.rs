@@ -1,0 +1,92 @@
+//! How is the name of a file written as an id?
+//!
+//! An id is text without control characters; the name of a file is bytes. A byte that an id cannot have is
+//! written as a percent sign and two hexadecimal digits, and so is a percent sign that would look like the
+//! beginning of one: different names are different ids, and nearly all names stay as they are.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The name as an id has it.
+pub fn escaped(name: &[u8]) -> Cow<'_, str> {
+    let is_plain = |name: &&str| !name.contains(|c: char| c == '%' || c.is_control());
+    if let Some(name) = std::str::from_utf8(name).ok().filter(is_plain) {
+        return name.into();
+    }
+    let mut id = String::with_capacity(name.len() + 8);
+    let escape = |id: &mut String, bytes: &[u8]| {
+        for byte in bytes {
+            // Memory takes every byte.
+            let _ = write!(id, "%{byte:02X}");
+        }
+    };
+    for chunk in name.utf8_chunks() {
+        let valid = chunk.valid();
+        for (at, c) in valid.char_indices() {
+            let own = &valid.as_bytes()[at..at + c.len_utf8()];
+            match c.is_control() || (c == '%' && is_escape(&valid.as_bytes()[at + 1..])) {
+                true => escape(&mut id, own),
+                false => id.push(c),
+            }
+        }
+        escape(&mut id, chunk.invalid());
+    }
+    id.into()
+}
+
+/// Whether two digits as [`escaped`] writes them follow a percent sign.
+fn is_escape(rest: &[u8]) -> bool {
+    let digit = |at: usize| {
+        let digit = rest.get(at).filter(|byte| !byte.is_ascii_lowercase())?;
+        char::from(*digit).to_digit(16)
+    };
+    let byte = digit(0).zip(digit(1)).map(|(high, low)| high << 4 | low);
+    byte.is_some_and(|byte| matches!(byte, 0..0x20 | 0x7f.. | 0x25))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_that_are_ids_stay_as_they_are() {
+        for name in ["a.txt", "100 %.txt", "a%20b", "%fe", "caf\u{e9}/\u{fffd}", "%", "%E"] {
+            assert_eq!(escaped(name.as_bytes()), name);
+        }
+        assert_eq!(escaped(b"\xfe.txt"), "%FE.txt");
+        assert_eq!(escaped(b"caf\xe9\n"), "caf%E9%0A");
+        assert_eq!(escaped(b"%FE"), "%25FE");
+        assert_eq!(escaped(b"%25FE"), "%2525FE");
+        assert_eq!(escaped("\u{85}".as_bytes()), "%C2%85");
+    }
+
+    /// The name that was written as this id.
+    fn unescaped(id: &str) -> Vec<u8> {
+        let mut name = Vec::new();
+        let mut rest = id.as_bytes();
+        while let Some((&first, after)) = rest.split_first() {
+            if first == b'%' && is_escape(after) {
+                name.push(
+                    u8::from_str_radix(std::str::from_utf8(&after[..2]).unwrap(), 16).unwrap(),
+                );
+                rest = &after[2..];
+            } else {
+                name.push(first);
+                rest = after;
+            }
+        }
+        name
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_names_are_one_id(name in prop::collection::vec(prop_oneof![
+            any::<u8>(), Just(b'%'), Just(b'F'), Just(b'2'), Just(b'5'), Just(0xc3), Just(0xa9),
+        ], 0..20)) {
+            let id = escaped(&name);
+            prop_assert!(!id.contains(char::is_control));
+            prop_assert_eq!(unescaped(&id), name);
+        }
+    }
+}

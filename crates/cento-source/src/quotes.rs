@@ -1,0 +1,151 @@
+//! Where do the quotations of a table begin and end?
+//!
+//! The parser of tables takes what follows a quotation mark that is not closed for the rest of the row, and
+//! does not say so: one stray mark takes all rows after it, or those up to the next mark.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+/// The quotations of a table, as far as it has been read.
+pub struct Quotes {
+    delimiter: u8,
+    state: RefCell<State>,
+}
+
+/// Where a quotation begins: the byte, and the line.
+type Start = (u64, u64);
+
+struct State {
+    /// The number of bytes seen.
+    bytes: u64,
+    /// The number of the line that these end in.
+    line: u64,
+    /// The last byte.
+    last: u8,
+    /// The quotation that is open.
+    open: Option<Start>,
+    /// The quotation that has been closed with the last byte, unless another mark follows it.
+    closed: Option<Start>,
+    /// Quotations over several lines after which text follows: marks that do not belong together.
+    stray: VecDeque<Start>,
+    is_over: bool,
+    /// Lines end in two bytes, as the first one does.
+    is_crlf: Option<bool>,
+}
+
+impl Quotes {
+    /// Of a table whose fields stand between these bytes.
+    pub fn new(delimiter: u8) -> Quotes {
+        let (open, closed, stray) = (None, None, VecDeque::new());
+        let (is_over, is_crlf, last) = (false, None, b'\n');
+        let state = State { bytes: 0, line: 1, last, open, closed, stray, is_over, is_crlf };
+        Quotes { delimiter, state: RefCell::new(state) }
+    }
+
+    /// Takes what has been read next; nothing at the end.
+    pub fn see(&self, read: &[u8]) {
+        let state = &mut *self.state.borrow_mut();
+        state.is_over = read.is_empty();
+        let Some(&last) = read.last() else { return };
+        if state.is_crlf.is_none()
+            && let Some(at) = memchr::memchr(b'\n', read)
+        {
+            let previous = if at == 0 { state.last } else { read[at - 1] };
+            state.is_crlf = Some(previous == b'\r');
+        }
+        let mut counted = 0;
+        if state.closed.is_some() && read[0] != b'"' {
+            self.after_quotation(state, read[0]);
+        }
+        for at in memchr::memchr_iter(b'"', read) {
+            state.line += memchr::memchr_iter(b'\n', &read[counted..at]).count() as u64;
+            counted = at;
+            let previous = if at == 0 { state.last } else { read[at - 1] };
+            let is_start = previous == self.delimiter || matches!(previous, b'\n' | b'\r');
+            let is_after_mark = previous == 0xbf && state.bytes + at as u64 == 3;
+            match state.open.take() {
+                Some(open) => {
+                    state.closed = Some(open);
+                    if let Some(&next) = read.get(at + 1).filter(|&&next| next != b'"') {
+                        self.after_quotation(state, next);
+                    }
+                }
+                // Two of them are one that is quoted.
+                None if state.closed.is_some() => state.open = state.closed.take(),
+                None if is_start || is_after_mark => {
+                    state.open = Some((state.bytes + at as u64, state.line));
+                }
+                None => {}
+            }
+        }
+        state.line += memchr::memchr_iter(b'\n', &read[counted..]).count() as u64;
+        state.bytes += read.len() as u64;
+        state.last = last;
+    }
+
+    /// Takes the byte after the mark that closes a quotation.
+    fn after_quotation(&self, state: &mut State, next: u8) {
+        let is_end = next == self.delimiter || matches!(next, b'\n' | b'\r' | b' ' | b'\t');
+        state.stray.extend(state.closed.take().filter(|(_, line)| !is_end && *line < state.line));
+    }
+
+    /// Whether lines end in two bytes: to the parser a row begins with the second one.
+    pub fn is_crlf(&self) -> bool {
+        self.state.borrow().is_crlf == Some(true)
+    }
+
+    /// The line of a mark before this byte that is not closed where the table ends.
+    pub fn unclosed_before(&self, byte: u64) -> Option<u64> {
+        let state = self.state.borrow();
+        state.open.filter(|(place, _)| state.is_over && *place < byte).map(|(_, line)| line)
+    }
+
+    /// The line of a mark before this byte that is closed several lines after, within a text.
+    pub fn stray_before(&self, byte: u64) -> Option<u64> {
+        let stray = &mut self.state.borrow_mut().stray;
+        let mut found = None;
+        while let Some(&(_, line)) = stray.front().filter(|(place, _)| *place < byte) {
+            found = found.or(Some(line));
+            stray.pop_front();
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The line of the mark that is not closed, and that of the first that is closed in a text.
+    fn found(table: &str, cut: usize) -> (Option<u64>, Option<u64>) {
+        let quotes = Quotes::new(b',');
+        table.as_bytes().chunks(cut.max(1)).for_each(|part| quotes.see(part));
+        quotes.see(b"");
+        (quotes.unclosed_before(u64::MAX), quotes.stray_before(u64::MAX))
+    }
+
+    #[test]
+    fn a_mark_that_is_not_closed_is_found_in_its_line() {
+        for cut in 1..20 {
+            assert_eq!(found("a,b\n1,\"x\n\"\"y\n\",3\n", cut), (None, None));
+            assert_eq!(found("a,5\" pipe\n\"x\" y,1\n", cut), (None, None));
+            assert_eq!(found("a,b\n1,\"x\n2,y\n", cut), (Some(2), None));
+            assert_eq!(found("\u{feff}\"a\",b\n\"1\"\"\",\"x\"\"\n2,y", cut), (Some(2), None));
+            assert_eq!(found("a\n\"x\n2,\"y\"\n", cut), (None, Some(2)));
+            assert_eq!(found("a\n\"x\n2\" ,y\n", cut), (None, None));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_table_as_it_is_written_has_no_open_mark(
+            rows in prop::collection::vec(prop::collection::vec("[a\" ,\n\r]{0,8}", 2), 1..8), cut in 1usize..9,
+        ) {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            rows.iter().for_each(|row| writer.write_record(row).unwrap());
+            let table = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+            prop_assert_eq!(found(&table, cut), (None, None));
+        }
+    }
+}

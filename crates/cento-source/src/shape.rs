@@ -1,0 +1,255 @@
+//! Where in JSON that begins so are the records?
+
+/// Where the records of a JSON text stand, which are objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nesting {
+    /// One after the other.
+    Sequence,
+    /// They are the elements of the array that the text is.
+    Array,
+    /// They are the elements of arrays that are members of objects, so many brackets deep: two in
+    /// `{"data": [{}]}`.
+    Members(usize),
+}
+
+/// What begins as a JSON text does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// No JSON.
+    Other,
+    /// JSON in which no object is a record.
+    NoRecords,
+    /// A record a line.
+    Lines,
+    /// Records that may go on for several lines.
+    Records(Nesting),
+    /// An object that has not ended yet and has no text so far.
+    Unclear,
+}
+
+/// The most brackets that are open at a time; JSON is not looked into any further.
+const DEPTH_MAX: usize = 128;
+
+/// The shape of the text that begins so; `is_whole` says that nothing follows. `text_field` names the field
+/// that makes an object a record.
+pub fn shape(start: &[u8], is_whole: bool, text_field: &str) -> Shape {
+    let text = start.trim_ascii_start();
+    match text.first() {
+        Some(b'[') => array(text, is_whole),
+        Some(b'{') => object(text, is_whole, text_field),
+        _ => Shape::Other,
+    }
+}
+
+/// The shape of a text that begins with a bracket, as many a text does that is no JSON.
+fn array(text: &[u8], is_whole: bool) -> Shape {
+    let first = text[1..].trim_ascii_start();
+    match (first.first(), first.get(1..).unwrap_or_default().trim_ascii_start().first()) {
+        (Some(b'{'), Some(b'"' | b'}')) => Shape::Records(Nesting::Array),
+        _ if is_whole && serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok() => {
+            // Nothing is lost of an array without elements.
+            let is_empty = first.first() == Some(&b']');
+            if is_empty { Shape::Records(Nesting::Array) } else { Shape::NoRecords }
+        }
+        _ => Shape::Other,
+    }
+}
+
+fn object(text: &[u8], is_whole: bool, text_field: &str) -> Shape {
+    let Found { end, has_text, members, unfinished, is_json } = look(text, text_field);
+    let members = members.or(unfinished);
+    if !is_json {
+        return Shape::Other;
+    }
+    let first = &text[..end.unwrap_or(text.len())];
+    let rest = &text[first.len()..];
+    let is_line = !first.contains(&b'\n') && !first.contains(&b'\r');
+    // What follows the first object on its line would make it no line of JSON.
+    let blank = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
+    let is_line = is_line && blank.is_none_or(|at| matches!(rest[at], b'\n' | b'\r'));
+    let is_alone = end.is_some() && is_whole && rest.trim_ascii().is_empty();
+    match members {
+        Some(depth) if !has_text => Shape::Records(Nesting::Members(depth)),
+        None if !has_text && is_alone => Shape::NoRecords,
+        None if !has_text && end.is_none() => Shape::Unclear,
+        _ if is_line => Shape::Lines,
+        _ => Shape::Records(Nesting::Sequence),
+    }
+}
+
+/// What the beginning of a text that begins with an object tells.
+struct Found {
+    /// Where the object ends, if it does.
+    end: Option<usize>,
+    /// It has the field with the text.
+    has_text: bool,
+    /// A list of records is a member of it, or of an object in it, so many brackets deep; they are known by
+    /// the first one.
+    members: Option<usize>,
+    /// Likewise of a list whose first object has not ended.
+    unfinished: Option<usize>,
+    /// As far as it was looked at, it is JSON, but for what may be in its strings and numbers.
+    is_json: bool,
+}
+
+/// What may come next in JSON.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Key,
+    KeyOrEnd,
+    Colon,
+    Value,
+    ValueOrEnd,
+    CommaOrEnd,
+}
+
+/// Looks at the first object as far as it goes.
+fn look(text: &[u8], text_field: &str) -> Found {
+    let (end, members, unfinished) = (None, None, None);
+    let mut found = Found { end, has_text: false, members, unfinished, is_json: true };
+    let mut open: Vec<u8> = Vec::new();
+    let (mut next, mut at) = (Next::Value, 0);
+    while let Some(&byte) = text.get(at) {
+        let from = at;
+        at += 1;
+        next = match (next, byte) {
+            (_, b' ' | b'\t' | b'\n' | b'\r') => next,
+            (Next::Value | Next::ValueOrEnd, b'{' | b'[') => {
+                if byte == b'{' && next == Next::ValueOrEnd && is_members(&open) {
+                    found.unfinished = Some(open.len());
+                }
+                open.push(byte);
+                if open.len() > DEPTH_MAX {
+                    return found;
+                }
+                if byte == b'{' { Next::KeyOrEnd } else { Next::ValueOrEnd }
+            }
+            (Next::KeyOrEnd, b'}') | (Next::ValueOrEnd, b']') => closed(&mut open, &mut found),
+            (Next::CommaOrEnd, b'}') if open.last() == Some(&b'{') => closed(&mut open, &mut found),
+            (Next::CommaOrEnd, b']') if open.last() == Some(&b'[') => closed(&mut open, &mut found),
+            (Next::CommaOrEnd, b',') if open.last() == Some(&b'{') => Next::Key,
+            (Next::CommaOrEnd, b',') => Next::Value,
+            (Next::Colon, b':') => Next::Value,
+            (Next::Key | Next::KeyOrEnd, b'"') => {
+                at = string_end(text, at);
+                let key = text.get(from + 1..at - 1).unwrap_or_default();
+                let is_text = key == text_field.as_bytes();
+                found.has_text |= is_text && open.len() == 1;
+                if is_text && found.unfinished.is_some_and(|depth| depth + 1 == open.len()) {
+                    found.members = found.members.or(found.unfinished);
+                }
+                Next::Colon
+            }
+            (Next::Value | Next::ValueOrEnd, b'"') => {
+                at = string_end(text, at);
+                Next::CommaOrEnd
+            }
+            (Next::Value | Next::ValueOrEnd, b'-' | b'0'..=b'9' | b'a'..=b'z' | b'I' | b'N') => {
+                let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+                at += text[at..].iter().position(|byte| !is_part(byte)).unwrap_or(text.len() - at);
+                Next::CommaOrEnd
+            }
+            _ => {
+                found.is_json = false;
+                return found;
+            }
+        };
+        if open.is_empty() {
+            found.end = Some(at);
+            return found;
+        }
+    }
+    found
+}
+
+fn closed(open: &mut Vec<u8>, found: &mut Found) -> Next {
+    open.pop();
+    if found.unfinished == Some(open.len()) {
+        found.unfinished = None;
+    }
+    Next::CommaOrEnd
+}
+
+/// Whether an array is the innermost of these open brackets, and the others are of objects.
+pub fn is_members(open: &[u8]) -> bool {
+    open.split_last().is_some_and(|(last, others)| {
+        *last == b'[' && !others.is_empty() && others.iter().all(|&bracket| bracket == b'{')
+    })
+}
+
+/// Where the string ends of which the content begins at `at`, after its quotation mark.
+fn string_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(found) = memchr::memchr2(b'"', b'\\', &text[at.min(text.len())..]) {
+        at += found;
+        if text[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Shape) {
+        assert_eq!(shape(text.as_bytes(), true, "text"), expected, "{text}");
+    }
+
+    #[test]
+    fn records_are_found_wherever_json_has_them() {
+        check("{\"a\": 1, \"text\": \"x\"}\n", Shape::Lines);
+        check("{\"a\": [{}], \"text\": \"x\"}\r\n{}", Shape::Lines);
+        check("{\"a\": NaN, \"text\": null}", Shape::Lines);
+        check("{\"a\":1}\n{\"a\":2}", Shape::Lines);
+        check(" {\n\"text\": \"x\"}", Shape::Records(Nesting::Sequence));
+        check("{\"text\":\"x\"}{\"text\":\"y\"}", Shape::Records(Nesting::Sequence));
+        check("{\"text\":\"x\"},\n{\"text\":\"y\"},", Shape::Records(Nesting::Sequence));
+        check("{\n\"a\":1}\n{\"a\":2}", Shape::Records(Nesting::Sequence));
+        check("[ {\"text\":\"x\"}]", Shape::Records(Nesting::Array));
+        check("[{ }]", Shape::Records(Nesting::Array));
+        check(" [ ] ", Shape::Records(Nesting::Array));
+        check("{\"n\": 1, \"data\": [ {\"text\":\"x\"}]}", Shape::Records(Nesting::Members(2)));
+        check("{\"a\":{\"b\":[{\"text\":1}]}}", Shape::Records(Nesting::Members(3)));
+        check("{\"a\":[{}],\"b\":[{\"text\":1}]}", Shape::Records(Nesting::Members(2)));
+    }
+
+    #[test]
+    fn json_without_records_and_texts_that_begin_as_json_are_told_apart() {
+        let lists = ["{\"a\":[{\"b\":1}]}", "{\"a\":[{\"b\":{\"text\":1}}]}"];
+        for text in lists.into_iter().chain([
+            "{\"a\":1}",
+            "{\"a\":[1,{\"text\":1}]}",
+            "{}",
+            "[1,2]",
+            "[[{}]]",
+            "[\"a\"]\n",
+        ]) {
+            check(text, Shape::NoRecords);
+        }
+        for text in
+            ["{{Infobox}}", "{ int x; }", "[1] a note", "{'a': 1}", "{\"a\" and b}", "[{x}]"]
+        {
+            check(text, Shape::Other);
+        }
+        for text in ["{a", "\\", "", "x", "// {", "{\"a\": // no\n1}"] {
+            check(text, Shape::Other);
+        }
+    }
+
+    #[test]
+    fn a_beginning_tells_what_may_follow() {
+        let cut = |text: &str| shape(text.as_bytes(), false, "text");
+        assert_eq!(cut("{\"id\":\"a\",\"text\":\"x"), Shape::Lines);
+        assert_eq!(cut("{\"id\":\"a\\\"b"), Shape::Unclear);
+        assert_eq!(cut("{\n\"text\":\"a"), Shape::Records(Nesting::Sequence));
+        assert_eq!(cut("{\"a\":1}\n"), Shape::Lines);
+        assert_eq!(cut("{\"data\":[{\"a"), Shape::Records(Nesting::Members(2)));
+        assert_eq!(cut("[1,"), Shape::Other);
+        let deep = format!("{{\"a\":{}", "[".repeat(8000));
+        assert_eq!(cut(&deep), Shape::Unclear);
+        assert_eq!(cut(&"{\"a\":".repeat(1000)), Shape::Unclear);
+    }
+}

@@ -1,0 +1,59 @@
+//! How is a long file in another encoding read as UTF-8?
+
+use std::io;
+
+use encoding_rs::{Encoding, UTF_8};
+use encoding_rs_io::DecodeReaderBytesBuilder;
+
+use crate::bytes::Source;
+use crate::charset::decode;
+
+/// As much of a file as its encoding is found by.
+const SAMPLE_BYTES: usize = 64 << 10;
+
+/// A file in UTF-8, of one in the encoding `declared`, or in that which its beginning seems to be in. Bytes of
+/// UTF-8 stay as they are, also where they are none.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn utf8<'a>(source: Source<'a>, declared: Option<&str>) -> io::Result<Source<'a>> {
+    let (sample, source) = source.peek(SAMPLE_BYTES)?;
+    let charset = decode(&sample, declared).charset;
+    let found = Encoding::for_label(charset.as_bytes()).filter(|&found| found != UTF_8);
+    let Some(encoding) = found else { return Ok(source) };
+    let decoder = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(source);
+    Ok(Source::Stream(Box::new(decoder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Read};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], declared: Option<&str>, text: &str) {
+        let mut read = String::new();
+        let source = Source::Bytes(Cursor::new(bytes.to_vec()));
+        utf8(source, declared).unwrap().read_to_string(&mut read).unwrap();
+        assert_eq!(read.trim_start_matches('\u{feff}'), text);
+    }
+
+    #[test]
+    fn a_file_of_any_length_is_read_in_its_encoding() {
+        let text = "l'\u{e9}l\u{e8}ve \u{e2}g\u{e9} d\u{e9}j\u{e0} re\u{e7}u\n".repeat(10_000);
+        let utf16 = |units: fn(u16) -> [u8; 2], mark: &str| -> Vec<u8> {
+            format!("{mark}{text}").encode_utf16().flat_map(units).collect()
+        };
+        let latin: Vec<u8> = text.chars().map(|c| c as u32 as u8).collect();
+        check(text.as_bytes(), None, &text);
+        check(&latin, None, &text);
+        check(&latin, Some("latin1"), &text);
+        for mark in ["", "\u{feff}"] {
+            check(&utf16(u16::to_le_bytes, mark), None, &text);
+            check(&utf16(u16::to_be_bytes, mark), None, &text);
+        }
+        check(&utf16(u16::to_be_bytes, ""), Some("utf-16be"), &text);
+        check(&utf16(u16::to_le_bytes, "\u{feff}"), Some("utf-16be"), &text);
+    }
+}
