@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use cento::index::{Document, ID_BYTES_MAX};
+use cento::index::{Document, ID_BYTES_MAX, IdSource};
 use cento_source::{Html, Item, SourceOptions, read_bytes};
 
 use super::choice;
@@ -65,6 +65,7 @@ pub fn jsonl(data: &[u8]) {
             let is_line_without_id = document.id == place(number);
             assert!(is_line_without_id || has_id(&all, number), "{}", document.id);
         }
+        let document = document.map(|document| document.with_id_source(IdSource::GIVEN));
         whole.push((number, document.map_err(|error| error.to_string())));
     });
     let mut chunked: Vec<Record> = Vec::new();
@@ -85,7 +86,10 @@ fn has_id(lines: &[u8], number: u64) -> bool {
 
 fn without_path(document: cento::Result<Document>) -> Record {
     match document {
-        Ok(document) => Ok(Document { id: pathless(&document.id), ..document }),
+        Ok(document) => {
+            let id = pathless(&document.id);
+            Ok(Document { id, id_source: IdSource::GIVEN, ..document })
+        }
         Err(error) => Err(pathless(&error.to_string())),
     }
 }

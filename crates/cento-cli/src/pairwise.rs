@@ -24,7 +24,7 @@ use cento::replace;
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento_report::{Joined, PairsReport, clusters, dot, shown_of};
-use cento_source::{AddOptions, Event, check_there};
+use cento_source::{AddOptions, Event, HIDDEN, check_there};
 
 /// Show the most similar pairs of a few files.
 ///
@@ -230,6 +230,7 @@ impl Pairwise {
         let mut not_compared = Vec::new();
         let added = cento_source::add(index, &self.paths, &options, stop, &mut |event| {
             match &event {
+                Event::Skipped(_, HIDDEN) => {}
                 Event::Skipped(place, why) => not_compared.push(NotCompared::new(*place, *why)),
                 Event::Failed(error) => not_compared.push(output::not_compared(error)),
                 // The comparison finds it, and reports the reason.

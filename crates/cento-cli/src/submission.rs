@@ -12,7 +12,7 @@ use cento::Overlap;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::stop::Stop;
 use cento_report::NotCompared;
-use cento_source::{Item, SourceOptions};
+use cento_source::{HIDDEN, Item, SourceOptions};
 
 /// All files below a directory, as one document.
 #[derive(Debug)]
@@ -75,6 +75,8 @@ impl Submissions {
                         Ok(document) => found.push(input, document),
                         Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
+                    // Nobody hands in what is hidden.
+                    Item::Skipped { why: HIDDEN, .. } => {}
                     Item::Skipped { place, why } => found.leave_out(NotCompared::new(place, why)),
                     Item::Failed(error) => found.leave_out(output::not_compared(&error)),
                 }

@@ -1,6 +1,6 @@
 //! Are these bytes of a file text?
 
-use cento::text::kind::{SAMPLE_BYTES, by_beginning, has_controls};
+use cento::text::kind::{SAMPLE_BYTES, by_beginning, has_controls, has_nuls};
 
 use crate::charset::{is_utf16, looks_binary};
 
@@ -15,7 +15,7 @@ pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
         return None;
     }
     // A text in which a few NULs stand is one still.
-    if looks_binary(sample) && (has_controls(sample) || !is_utf8(sample)) {
+    if looks_binary(sample) && (has_nuls(sample) || !is_utf8(sample)) {
         return Some("it is binary: it contains NUL bytes");
     }
     // In UTF-16 any byte may be half of a letter.
@@ -68,7 +68,7 @@ mod tests {
             b"caf\xe9",
             b"<html><p>text</p>",
             b"a\x0cb\x08c\x7f",
-            b"a record with one \0 in its text",
+            b"a text of some words, in which somebody has put one \0 and nobody knows why or when",
             b"",
         ] {
             assert_eq!(no_text(text, false), None, "{text:?}");

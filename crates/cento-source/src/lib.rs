@@ -67,7 +67,7 @@ pub use html::Html;
 pub use jsonl::text_place;
 pub use origin::Origins;
 pub use train::train;
-pub use walk::{read, read_bytes};
+pub use walk::{HIDDEN, read, read_bytes};
 
 /// How sources are read.
 #[derive(Debug, Clone)]

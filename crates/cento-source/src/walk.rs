@@ -115,7 +115,7 @@ struct Reader<'a> {
 }
 
 /// Why something hidden is left out.
-const HIDDEN: &str = "it is hidden; --all reads it";
+pub const HIDDEN: &str = "it is hidden; --all reads it";
 
 /// Keeps a walk out of what is hidden, and remembers that.
 #[derive(Clone, Default)]

@@ -166,10 +166,13 @@ fn the_command_line_adds_to_a_service() {
     dir.write("more.txt", words(9, 100));
     let service = Service::start(&dir, &["--commit-interval", "1h"]);
     let url = &service.url;
-    let report = dir.json(&["add", "--url", url, "corpus.jsonl", "more.txt"]);
+    let args = ["add", "--url", url, "corpus.jsonl", "more.txt", "--format", "json"];
+    let run = dir.run(&args);
+    assert_eq!(run.status, 2);
+    let report = run.json();
     assert_eq!((&report["added"], &report["failed"]), (&json!(4), &json!(1)));
     assert_eq!(dir.json(&["stats", "--url", url])["documents"], 4);
-    let again = dir.json(&["add", "--url", url, "corpus.jsonl"]);
+    let again = dir.run(&["add", "--url", url, "corpus.jsonl", "--format", "json"]).json();
     assert_eq!(again["unchanged"], 3);
     assert_eq!(dir.run(&["add", "--url", url]).status, 2);
     assert_eq!(dir.run(&["add", "--url", url, "--strict", "corpus.jsonl"]).status, 2);
