@@ -18,6 +18,7 @@ mod compressed;
 mod dedup;
 mod extract;
 mod headers;
+mod hidden;
 mod html;
 mod ignored;
 mod jsonl;
@@ -63,11 +64,12 @@ pub use dedup::dedup;
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};
+pub use hidden::HIDDEN;
 pub use html::Html;
 pub use jsonl::text_place;
 pub use origin::Origins;
 pub use train::train;
-pub use walk::{HIDDEN, read, read_bytes};
+pub use walk::{read, read_bytes};
 
 /// How sources are read.
 #[derive(Debug, Clone)]

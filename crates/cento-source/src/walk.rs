@@ -1,5 +1,7 @@
 //! Which files are meant, and what do they hold?
 
+mod mails;
+
 #[cfg(feature = "archives")]
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,9 +10,9 @@ use std::io::Seek;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use ignore::{DirEntry, WalkBuilder};
+use ignore::WalkBuilder;
 
 #[cfg(feature = "archives")]
 use super::archive::{self, Entry, ZipForm};
@@ -19,10 +21,9 @@ use super::columnar::Kind;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
+use super::hidden::{HIDDEN, Hidden};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
-#[cfg(feature = "mail")]
-use super::mail::{self, Attachment, InMailbox, Mail};
 use super::records::read_records;
 use super::sniff::{self, Form, has_ending};
 use super::table::{Fault, read_table};
@@ -112,33 +113,6 @@ struct Reader<'a> {
     is_one: bool,
     /// Who chooses the ids of what is read.
     id_source: IdSource,
-}
-
-/// Why something hidden is left out.
-pub const HIDDEN: &str = "it is hidden; --all reads it";
-
-/// Keeps a walk out of what is hidden, and remembers that.
-#[derive(Clone, Default)]
-struct Hidden {
-    left_out: Arc<Mutex<Vec<PathBuf>>>,
-}
-
-impl Hidden {
-    /// Whether the walk may go there. Where it begins was named, hidden or not.
-    fn passes(&self, entry: &DirEntry) -> bool {
-        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        if entry.depth() == 0 || !is_hidden {
-            return true;
-        }
-        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
-        left_out.push(entry.path().to_owned());
-        false
-    }
-
-    /// What was left out since the last time.
-    fn left_out(&self) -> Vec<PathBuf> {
-        std::mem::take(&mut *self.left_out.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 /// An archive that is open.
@@ -585,74 +559,6 @@ impl<'a> Reader<'a> {
             Err(Fault::Input(what)) => self.fail(unread(place, what)),
             Err(Fault::Read(error)) => self.fail(Error::io("read", &**place, error)),
         }
-    }
-
-    /// A mail, whose attachments are files in it.
-    #[cfg(feature = "mail")]
-    fn mail(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
-        match self.bytes(place, source) {
-            Ok(bytes) => self.parsed(place, bytes),
-            Err(error) => self.fail(error),
-        }
-    }
-
-    /// A mailbox, whose mails have numbers for names.
-    #[cfg(feature = "mail")]
-    fn mailbox(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
-        if self.is_one {
-            return self.skip(place, "it is a mailbox, of which each mail is a text");
-        }
-        let read = mail::read_mailbox(source, self.options.record_bytes_max, |found| match found {
-            InMailbox::Mail(number, bytes) => {
-                self.parsed(&format!("{place}/{number}").into(), bytes)
-            }
-            InMailbox::TooLong(number) => {
-                self.fail(unread(&format!("{place}/{number}"), too_long(self.options)))
-            }
-        });
-        read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
-    }
-
-    #[cfg(feature = "mail")]
-    fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
-        let len = bytes.len() as u64;
-        let Mail { text, attachments } = match mail::parse(bytes) {
-            Ok(mail) => mail,
-            Err(why) => return self.fail(unread(place, why)),
-        };
-        if self.is_one && !attachments.is_empty() {
-            return self.skip(place, "it is a mail with attachments, each of which is a text");
-        }
-        if !text.trim().is_empty() {
-            let (bytes, kind, id_source) = (text.into_bytes(), ChunkKind::Text, self.id_source);
-            (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind, id_source }))?;
-        } else if attachments.is_empty() {
-            return self.skip(place, "it is empty");
-        }
-        let is_too_deep = self.within.len() == ARCHIVES_MAX;
-        self.within.push(Within::of(len));
-        let flow = attachments.into_iter().try_for_each(|Attachment { name, bytes }| {
-            let place: Arc<str> = format!("{place}/{name}").into();
-            match bytes {
-                _ if is_too_deep => {
-                    self.skip(&place, "it is attached to a mail in an archive in an archive")
-                }
-                Ok(bytes) => self.stream(&place, Source::Bytes(io::Cursor::new(bytes))),
-                Err(why) => self.fail(unread(&place, why)),
-            }
-        });
-        self.within.pop();
-        flow
-    }
-
-    #[cfg(not(feature = "mail"))]
-    fn mail(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.skip(place, "it is a mail, and this build has no feature `mail` to read it")
-    }
-
-    #[cfg(not(feature = "mail"))]
-    fn mailbox(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.skip(place, "it is a mailbox, and this build has no feature `mail` to read it")
     }
 
     /// A stream that is one document.

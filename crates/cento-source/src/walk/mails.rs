@@ -1,0 +1,87 @@
+//! Which documents are in a mail, and in a mailbox?
+
+#[cfg(feature = "mail")]
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::Reader;
+#[cfg(feature = "mail")]
+use super::{ARCHIVES_MAX, Within};
+use crate::bytes::Source;
+#[cfg(feature = "mail")]
+use crate::mail::{self, Attachment, InMailbox, Mail};
+#[cfg(feature = "mail")]
+use crate::{Chunk, ChunkKind, Item, too_long, unread};
+#[cfg(feature = "mail")]
+use cento::Error;
+
+impl Reader<'_> {
+    /// A mail, whose attachments are files in it.
+    #[cfg(feature = "mail")]
+    pub(super) fn mail(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        match self.bytes(place, source) {
+            Ok(bytes) => self.parsed(place, bytes),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// A mailbox, whose mails have numbers for names.
+    #[cfg(feature = "mail")]
+    pub(super) fn mailbox(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
+        if self.is_one {
+            return self.skip(place, "it is a mailbox, of which each mail is a text");
+        }
+        let read = mail::read_mailbox(source, self.options.record_bytes_max, |found| match found {
+            InMailbox::Mail(number, bytes) => {
+                self.parsed(&format!("{place}/{number}").into(), bytes)
+            }
+            InMailbox::TooLong(number) => {
+                self.fail(unread(&format!("{place}/{number}"), too_long(self.options)))
+            }
+        });
+        read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
+    }
+
+    #[cfg(feature = "mail")]
+    fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
+        let len = bytes.len() as u64;
+        let Mail { text, attachments } = match mail::parse(bytes) {
+            Ok(mail) => mail,
+            Err(why) => return self.fail(unread(place, why)),
+        };
+        if self.is_one && !attachments.is_empty() {
+            return self.skip(place, "it is a mail with attachments, each of which is a text");
+        }
+        if !text.trim().is_empty() {
+            let (bytes, kind, id_source) = (text.into_bytes(), ChunkKind::Text, self.id_source);
+            (self.emit)(Item::Chunk(Chunk { path: place.clone(), bytes, kind, id_source }))?;
+        } else if attachments.is_empty() {
+            return self.skip(place, "it is empty");
+        }
+        let is_too_deep = self.within.len() == ARCHIVES_MAX;
+        self.within.push(Within::of(len));
+        let flow = attachments.into_iter().try_for_each(|Attachment { name, bytes }| {
+            let place: Arc<str> = format!("{place}/{name}").into();
+            match bytes {
+                _ if is_too_deep => {
+                    self.skip(&place, "it is attached to a mail in an archive in an archive")
+                }
+                Ok(bytes) => self.stream(&place, Source::Bytes(io::Cursor::new(bytes))),
+                Err(why) => self.fail(unread(&place, why)),
+            }
+        });
+        self.within.pop();
+        flow
+    }
+
+    #[cfg(not(feature = "mail"))]
+    pub(super) fn mail(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
+        self.skip(place, "it is a mail, and this build has no feature `mail` to read it")
+    }
+
+    #[cfg(not(feature = "mail"))]
+    pub(super) fn mailbox(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
+        self.skip(place, "it is a mailbox, and this build has no feature `mail` to read it")
+    }
+}
