@@ -60,7 +60,8 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
             value.py().import("operator")?.call_method1("index", (value,))?.str()?.to_string()
         }
     };
-    let id = RawValue::from_string(written).ok().and_then(|json| id_of_json(&json));
+    let json = RawValue::from_string(written).ok();
+    let id = json.and_then(|json| id_of_json(&json).ok().flatten());
     id.ok_or_else(|| {
         refuse(place, format!("the id {value} is not a whole number from -2^63 to 2^64 - 1"))
     })
