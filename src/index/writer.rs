@@ -211,7 +211,7 @@ impl Writer {
     }
 
     /// Adds a document, or replaces the one with the same id; one that has not changed stays. If the id was made
-    /// ([`IdSource`]), only one of the same place is replaced.
+    /// ([`super::IdSource`]), only one of the same place is replaced.
     ///
     /// It is signed here, on the caller's thread. To sign on several, make each a [`Signed`] and
     /// [add that](Self::add_signed).
