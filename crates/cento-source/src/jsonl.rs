@@ -13,7 +13,8 @@ use serde_json::Map;
 use serde_json::value::RawValue;
 
 use super::{Document, SourceOptions, charset};
-use cento::index::{IdSource, id_of_json, id_problem, meta_of_json, meta_problem};
+use cento::index::{IdSource, META_WRITTEN_BYTES_MAX};
+use cento::index::{id_of_json, id_problem, meta_of_json, meta_problem};
 
 /// The approximate size, in bytes, of the chunks in which lines are handed on.
 pub const CHUNK_BYTES: u64 = 256 << 10;
@@ -27,43 +28,63 @@ pub fn parse(
 ) -> Result<Document, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let parsed = strictly_parsed(line, options, &place);
-    let document = parsed.or_else(|why| match repaired(line) {
-        Some(line) => strictly_parsed(line.as_bytes(), options, &place).map_err(|_| why),
-        None => Err(why),
+    let document = parsed.or_else(|Fault { what, is_json }| {
+        // What is JSON and no document stays that, and a copy of it may take much.
+        let repaired = if is_json { None } else { repaired(line) };
+        let again = repaired.map(|line| strictly_parsed(line.as_bytes(), options, &place));
+        again.and_then(Result::ok).ok_or(what)
     })?;
     let record = || String::from_utf8_lossy(line.trim_ascii()).into_owned().into();
     let kept = options.keeps_places.then(|| place().into());
     Ok(Document { record: kept.or_else(|| options.keeps_records.then(record)), ..document })
 }
 
+/// Why a line is no document.
+struct Fault {
+    what: String,
+    /// The line is JSON.
+    is_json: bool,
+}
+
+impl From<String> for Fault {
+    fn from(what: String) -> Fault {
+        Fault { what, is_json: true }
+    }
+}
+
 fn strictly_parsed(
     line: &[u8],
     options: &SourceOptions,
     place: &impl Fn() -> String,
-) -> Result<Document, String> {
+) -> Result<Document, Fault> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let no_json = |e: serde_json::Error| {
         let what = e.to_string();
         // The line of the error is that of the record: it says nothing.
         let what = what.split(" at line ").next().unwrap_or_default();
-        format!("{what} at column {}", e.column())
+        Fault { what: format!("{what} at column {}", e.column()), is_json: false }
     };
     let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
     let text = match record.text {
         Some(Text(Some(text))) => text,
-        Some(Text(None)) => return Err(format!("`{}` is not a string", options.text_field)),
-        None => return Err(format!("there is no `{}`", options.text_field)),
+        Some(Text(None)) => return Err(format!("`{}` is not a string", options.text_field).into()),
+        None => return Err(format!("there is no `{}`", options.text_field).into()),
     };
     let (id, id_source) = id_of(record.id, options, place)?;
     let id_source = record.id_place.map_or(id_source, IdSource::made);
+    // A string of either field may be what is no JSON.
+    let is_long = record.meta.is_some_and(|meta| meta.get().len() > META_WRITTEN_BYTES_MAX);
     let meta = record.meta.map_or(Ok(Map::new()), |meta| {
         let meta = meta_of_json(&options.meta_field, meta)?;
         meta_problem(&meta).map_or(Ok(meta), Err)
     });
     let meta = match meta {
         Err(_) if options.needs_text_only => Map::new(),
-        Err(what) => return Err(format!("{what}; --meta-field NONE reads none")),
+        Err(what) => {
+            let what = format!("{what}; --meta-field NONE reads none");
+            return Err(Fault { what, is_json: is_long });
+        }
         Ok(meta) => meta,
     };
     Ok(Document { id, text, meta, record: None, id_source })
@@ -74,18 +95,20 @@ fn id_of(
     json: Option<&RawValue>,
     options: &SourceOptions,
     place: &impl Fn() -> String,
-) -> Result<(String, IdSource), String> {
+) -> Result<(String, IdSource), Fault> {
     let field = &options.id_field;
     let made = || (place(), IdSource::STREAM);
     let id = match json.map(id_of_json).transpose() {
         Err(_) if options.needs_text_only => return Ok(made()),
         Err(what) => {
-            return Err(format!("`{field}` is {what}; --id-field NONE numbers the records"));
+            let what = format!("`{field}` is {what}; --id-field NONE numbers the records");
+            let is_string = json.is_some_and(|json| json.get().starts_with('"'));
+            return Err(Fault { what, is_json: !is_string });
         }
         Ok(id) => id.flatten(),
     };
     match id {
-        None if options.requires_id => Err(format!("there is no `{field}`")),
+        None if options.requires_id => Err(format!("there is no `{field}`").into()),
         None => Ok(made()),
         Some(id) if options.needs_text_only && id_problem(&id).is_some() => Ok(made()),
         Some(id) if id.chars().any(char::is_control) => {

@@ -210,7 +210,7 @@ fn what_is_no_meta_object_is_refused_before_it_is_parsed() {
     let options = SourceOptions::default();
     for (line, reason) in [
         (format!(r#"{{"text":"","meta":{{"a":{many}}}}}"#), "bytes as it is written"),
-        (format!(r#"{{"text":"","id":{many}}}"#), "neither a string nor a whole number"),
+        (format!(r#"{{"text":"","id":{many}}}"#), "`id` is a list, and not an id"),
         (format!(r#"{{"text":{many}}}"#), "`text` is not a string"),
     ] {
         let (peak, parsed) = peak_of(|| parse_record(line.as_bytes(), &options));
