@@ -66,7 +66,7 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         }
         Error::Input { what, .. } if what.contains("times the memory") => Some("--memory sets it"),
         Error::Io { source, .. } if source.to_string().contains("rules for ignored files") => {
-            Some("or read all files with --all")
+            Some("or omit --ignore-files, which obeys it")
         }
         Error::Io { source, .. } => on_certificates(&source.to_string()),
         _ => None,
@@ -107,7 +107,9 @@ mod tests {
 
     /// Returns the first failure to read what is at `path`.
     fn failure(path: &Path, record_bytes_max: usize) -> Error {
-        let options = SourceOptions { record_bytes_max, ..SourceOptions::default() };
+        let obeys_ignore_files = true;
+        let options =
+            SourceOptions { record_bytes_max, obeys_ignore_files, ..SourceOptions::default() };
         let mut failed = None;
         cento_source::read(&[path.to_owned()], &options, &mut |item| {
             if let Item::Failed(error) = item {
@@ -197,7 +199,7 @@ mod tests {
         .unwrap();
         assert!(shown.len() == 1 && shown[0].contains("--memory"), "{shown:?}");
         fs::write(dir.path().join(".gitignore"), "{".repeat(1000)).unwrap();
-        check(failure(dir.path(), 1 << 20), "--all");
+        check(failure(dir.path(), 1 << 20), "omit --ignore-files");
     }
 
     #[test]

@@ -181,9 +181,8 @@ mod tests {
         );
         let many = "[0],".repeat(1 << 16);
         for (json, reason) in [
-            (r#"{"id":null,"text":""}"#, "neither a string nor a whole number"),
-            (r#"{"id":"a","text":"","meta":[]}"#, "`meta` is not an object"),
-            (&format!(r#"{{"id":[{many}0],"text":""}}"#), "neither a string nor a whole number"),
+            (r#"{"id":null,"text":""}"#, "`id` is empty"),
+            (&format!(r#"{{"id":[{many}0],"text":""}}"#), "`id` is a list, and not an id"),
             (&format!(r#"{{"id":"a","text":"","meta":{{"a":[{many}0]}}}}"#), "as it is written"),
         ] {
             let error = parsed(json).unwrap_err().to_string();
