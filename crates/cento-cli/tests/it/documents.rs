@@ -205,7 +205,7 @@ fn folder() -> (Dir, Vec<String>) {
         ("i.doc", format!("{{\\rtf1\\ansi {text}\\par}}").into_bytes()),
         ("j.txt", docx(&text)),
         ("k", pdf(&[&text])),
-        ("l.docx", text.clone().into_bytes()),
+        ("l.doc", text.clone().into_bytes()),
         ("m.zip", zip(&[("n/o.docx", &docx(&text)), ("p.zip", &zip(&[("q.odt", &odt(&text))]))])),
         ("n.eml", mail_with("o.docx", &docx(&text))),
         ("r.docx.zst", zstd::encode_all(&docx(&text)[..], 1).unwrap()),
