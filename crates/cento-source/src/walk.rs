@@ -304,13 +304,15 @@ impl<'a> Reader<'a> {
             Form::Misnamed { ending, is } => {
                 self.fail(unread(place, format!("it is named {ending}, but {is}")))
             }
-            Form::NoRecords if !self.is_one => {
+            Form::Lines | Form::Unclear | Form::Records(_) | Form::NoRecords | Form::Table(_)
+                if self.is_one =>
+            {
+                self.whole(place, source, ChunkKind::File)
+            }
+            Form::NoRecords => {
                 let why = "it is JSON, and no object in it has the field with the text; name that with \
                            --text-field, or read the file as it is with --html source";
                 self.skip(place, why)
-            }
-            Form::Table(_) | Form::NoRecords if self.is_one => {
-                self.whole(place, source, ChunkKind::File)
             }
             Form::Html if self.options.html == Html::Source => {
                 self.whole(place, source, ChunkKind::File)
@@ -327,7 +329,7 @@ impl<'a> Reader<'a> {
                     Ok(read_records(utf8(source, declared)?, nesting, max, each)?)
                 })
             }
-            Form::NoRecords | Form::Text => self.whole(place, source, ChunkKind::File),
+            Form::Text => self.whole(place, source, ChunkKind::File),
             Form::Table(delimiter) => {
                 let options = self.options.clone();
                 self.records(place, |_, each| read_table(source, delimiter, &options, each))

@@ -257,3 +257,20 @@ fn a_file_that_is_not_what_its_name_promises_is_refused() {
     let (report, status) = added(&dir, &["all.idx", "in"]);
     assert_eq!((&report["added"], &report["unread"], status), (&json!(1), &json!(5), 2));
 }
+
+#[test]
+fn a_file_of_records_that_is_one_text_is_read_to_its_end() {
+    let dir = Dir::new();
+    let many = |last: &str| -> String {
+        let record = |i: u64| json!({"id": i, "text": words(i, 60)});
+        let records: String = (0..1500).map(|i| format!("{}\n", record(i))).collect();
+        assert!(records.len() > 300_000);
+        records + last
+    };
+    for name in ["a.jsonl", "a.txt"] {
+        dir.write(name, many(&words(7, 200)));
+        dir.write("b.txt", words(7, 200));
+        let compared = dir.json(&["compare", "b.txt", name]);
+        assert_eq!(compared["containment_of_a"], 1.0, "{compared}");
+    }
+}
