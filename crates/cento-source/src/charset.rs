@@ -67,6 +67,13 @@ pub fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Decoded<'a> {
     }
 }
 
+/// Returns the text of a record: of bytes that are UTF-8 as they are, of others in the encoding that they seem to be
+/// in.
+#[must_use]
+pub fn record_text(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| decode(bytes, None).text, Cow::Borrowed)
+}
+
 /// Whether the first 8 KiB hold a NUL that is not half of a UTF-16 character: the test of git and
 /// ripgrep for files that are not text.
 #[must_use]

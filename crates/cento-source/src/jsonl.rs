@@ -34,7 +34,10 @@ pub fn parse(
         let again = repaired.map(|line| strictly_parsed(line.as_bytes(), options, &place));
         again.and_then(Result::ok).ok_or(what)
     })?;
-    let record = || String::from_utf8_lossy(line.trim_ascii()).into_owned().into();
+    // A comma after a record belongs to the list that it was taken from.
+    let line = line.trim_ascii();
+    let line = line.strip_suffix(b",").unwrap_or(line);
+    let record = || charset::record_text(line).into_owned().into();
     let kept = options.keeps_places.then(|| place().into());
     Ok(Document { record: kept.or_else(|| options.keeps_records.then(record)), ..document })
 }
@@ -123,7 +126,7 @@ fn id_of(
 /// none (`NaN`, `Infinity`, as Python writes them, become `null`); in strings, halves of surrogate pairs
 /// (U+FFFD) and control characters as they are (blanks); bytes that are no UTF-8; a comma at its end.
 fn repaired(line: &[u8]) -> Option<String> {
-    let text = charset::decode(line, None).text;
+    let text = charset::record_text(line);
     let line = text.trim_end();
     let line = line.strip_suffix(',').unwrap_or(line);
     let mut repaired = String::with_capacity(line.len());
@@ -175,9 +178,19 @@ fn number(text: &str) -> (usize, &str) {
     (1, &text[..1])
 }
 
-/// Where in a line that is taken for a document the value of this field stands, quotes included.
+/// Returns a record with another string for this field, and all else as it is; nothing if it has no such field.
 #[must_use]
-pub fn text_place(record: &str, field: &str) -> Option<Range<usize>> {
+pub fn with_text(record: &str, field: &str, text: &str) -> Option<String> {
+    let replaced = |record: &str| {
+        let Range { start, end } = text_place(record, field)?;
+        let json = serde_json::to_string(text).ok()?;
+        Some(format!("{}{json}{}", &record[..start], &record[end..]))
+    };
+    replaced(record).or_else(|| replaced(&repaired(record.as_bytes())?))
+}
+
+/// Where in a line that is taken for a document the value of this field stands, quotes included.
+fn text_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
     let value: &str = Place(field).deserialize(&mut deserializer).ok()??;
     // Both point into the record.
@@ -414,6 +427,22 @@ mod tests {
         let place = text_place(line, "text").unwrap();
         assert_eq!(&line[place], r#""b\"""#);
         assert_eq!(text_place(line, "other"), None);
+    }
+
+    #[test]
+    fn a_record_keeps_all_but_the_text_that_is_changed() {
+        let changed = |record: &str| with_text(record, "text", "new");
+        let nan = r#"{"x":NaN,"text":"old","y":1}"#;
+        assert_eq!(changed(nan).as_deref(), Some(r#"{"x":null,"text":"new","y":1}"#));
+        let plain = r#"{ "y":1.50, "text":"old"}"#;
+        assert_eq!(changed(plain).as_deref(), Some(r#"{ "y":1.50, "text":"new"}"#));
+        assert_eq!(changed(r#"{"y":1}"#), None);
+        // What is kept of a line is a record by itself, in UTF-8.
+        let options = SourceOptions { keeps_records: true, ..SourceOptions::default() };
+        let kept = |line: &[u8]| parse(line, &options, String::new).unwrap().record.unwrap();
+        assert_eq!(&*kept(b" {\"text\":\"a\"}, "), "{\"text\":\"a\"}");
+        let latin = b"{\"text\":\"caf\xe9 \xe0 la cr\xe8me\"}";
+        assert_eq!(&*kept(latin), "{\"text\":\"caf\u{e9} \u{e0} la cr\u{e8}me\"}");
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};
 pub use hidden::HIDDEN;
 pub use html::Html;
-pub use jsonl::text_place;
+pub use jsonl::with_text;
 pub use origin::Origins;
 pub use train::train;
 pub use walk::{read, read_bytes};

@@ -3,6 +3,7 @@
 //! A row becomes a line of JSON with a string for each column, so that it is read, named and written
 //! again as other records are.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::mem;
@@ -14,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::SourceOptions;
 use crate::bytes::Source;
-use crate::charset::decode;
+use crate::charset::record_text;
 use crate::jsonl::{CHUNK_BYTES, Lines};
 use crate::quotes::Quotes;
 use crate::transcode::utf8;
@@ -48,15 +49,13 @@ pub fn read_table(
     options: &SourceOptions,
     mut emit: impl FnMut(Lines) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Fault> {
-    let quotes = Rc::new(Quotes::new(delimiter));
-    let mut rows =
-        Rows::new(utf8(source, options.encoding.as_deref())?, delimiter, &quotes, options);
+    let mut rows = Rows::new(utf8(source, options.encoding.as_deref())?, delimiter, options);
     let mut row = ByteRecord::new();
     let Some(_) = rows.next(&mut row)? else { return Ok(ControlFlow::Continue(())) };
     let names: Vec<String> = row
         .iter()
         .map(|field| {
-            text_of(field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)).trim().to_owned()
+            record_text(field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)).trim().to_owned()
         })
         .collect();
     check(&names, options).map_err(Fault::Input)?;
@@ -92,19 +91,11 @@ pub fn read_table(
         }
         // Rows may have several lines, of which the first counts.
         lines.resize(lines.len() + own.saturating_sub(line) as usize, b'\n');
-        let record = record(&names, row.iter().map(text_of), options);
+        let record = record(&names, row.iter().map(record_text), options);
         let written = serde_json::to_writer(&mut lines, &record);
         written.expect("strings are JSON, and memory takes every byte");
         lines.push(b'\n');
         line = own + 1;
-    }
-}
-
-/// The text of a field, which is UTF-8 unless some of the file is in another encoding.
-fn text_of(field: &[u8]) -> String {
-    match std::str::from_utf8(field) {
-        Ok(text) => text.to_owned(),
-        Err(_) => decode(field, None).text.into_owned(),
     }
 }
 
@@ -126,17 +117,13 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(
-        inner: Source<'a>,
-        delimiter: u8,
-        quotes: &Rc<Quotes>,
-        options: &SourceOptions,
-    ) -> Rows<'a> {
+    fn new(inner: Source<'a>, delimiter: u8, options: &SourceOptions) -> Rows<'a> {
+        let quotes = Rc::new(Quotes::new(delimiter));
         let (left, max) = (Rc::new(Cell::new(options.record_bytes_max)), options.record_bytes_max);
         let watched = Watched { inner, left: left.clone(), quotes: quotes.clone() };
         let mut reader = csv::ReaderBuilder::new();
         let reader = reader.delimiter(delimiter).has_headers(false).flexible(true);
-        Rows { reader: reader.from_reader(watched), quotes: quotes.clone(), left, max }
+        Rows { reader: reader.from_reader(watched), quotes, left, max }
     }
 
     /// Reads the next row, and returns what is known of it; nothing at the end.
@@ -171,9 +158,9 @@ fn check(names: &[String], options: &SourceOptions) -> Result<(), String> {
     Err(format!("there is no column `{}`; its columns are `{shown}`{more}", options.text_field))
 }
 
-fn record(
+fn record<'a>(
     names: &[String],
-    fields: impl Iterator<Item = String>,
+    fields: impl Iterator<Item = Cow<'a, str>>,
     options: &SourceOptions,
 ) -> Map<String, Value> {
     let mut record = Map::new();
@@ -183,7 +170,10 @@ fn record(
             continue;
         }
         let meta = (*name == options.meta_field).then(|| serde_json::from_str(&field).ok());
-        record.insert(name.clone(), meta.flatten().unwrap_or(Value::String(field)));
+        record.insert(
+            name.clone(),
+            meta.flatten().unwrap_or_else(|| Value::String(field.into_owned())),
+        );
     }
     record
 }

@@ -40,11 +40,8 @@ struct Record<'a> {
 /// The record with another text, in this field; all else is as it was read.
 pub fn with_text(document: &Document, text: &str, field: &str) -> String {
     let record = document.record.as_deref();
-    let place = record.and_then(|record| Some((record, cento_source::text_place(record, field)?)));
-    let Some((record, place)) = place else {
-        return written(document, text);
-    };
-    format!("{}{}{}", &record[..place.start], json(&text), &record[place.end..])
+    let changed = record.and_then(|record| cento_source::with_text(record, field, text));
+    changed.unwrap_or_else(|| written(document, text))
 }
 
 /// The record with one member more.
