@@ -197,7 +197,11 @@ impl Cut {
     }
 
     fn end_record(&mut self, emit: &mut impl FnMut(Lines) -> ControlFlow<()>) -> ControlFlow<()> {
-        self.begun = None;
+        // What is no JSON may have quotation marks and brackets that are open; the next record does not stand in
+        // them.
+        if let Some((_, around)) = self.begun.take() {
+            (self.is_string, self.is_escaped, self.depth) = (false, false, around);
+        }
         let number = self.number;
         self.number += 1;
         if mem::take(&mut self.is_too_long) {
@@ -297,6 +301,9 @@ mod tests {
         let expected =
             ["{ \"a\": \"}\" }", "{\"b\":[1]}", "{\"c\":2}", "no, JSON", "{\"d\":3}", "7"];
         assert_eq!((texts, error.as_str()), (expected.to_vec(), ""));
+        // A line that is no JSON takes no other with it.
+        let (found, _, error) = records(b"{\"a\":1}\nno \"[\n{\"b\":2}", Nesting::Sequence, 100);
+        assert_eq!((found.len(), found[2].1.as_str(), error.as_str()), (3, "{\"b\":2}", ""));
         assert!(records(b"{\"a\":\"", Nesting::Sequence, 9).2.contains("does not end"));
     }
 

@@ -283,3 +283,23 @@ fn a_client_that_hangs_up_ends_the_process_that_reads_its_file() {
     answered();
     assert!(service.stop());
 }
+
+#[test]
+fn a_file_of_a_name_that_is_taken_replaces_nothing_and_the_others_are_added() {
+    let dir = indexed();
+    let service = Service::start(&dir, &[]);
+    let client = service.client();
+    let (first, second, other) = (words(21, 60), words(22, 60), words(23, 60));
+    let report = client.add_files(&[file("essay.txt", first.as_bytes())], Commit::Wait).unwrap();
+    assert_eq!(report.report.added, 1);
+    let files = [file("essay.txt", second.as_bytes()), file("other.txt", other.as_bytes())];
+    let report = client.add_files(&files, Commit::Wait).unwrap();
+    assert_eq!((report.report.added, report.report.replaced, report.report.failed), (1, 0, 1));
+    assert!(report.errors[0].message.contains("essay.txt"), "{:?}", report.errors);
+    assert_eq!(report.report.bytes, other.len() as u64);
+    assert_eq!(client.document("essay.txt").unwrap().text.unwrap(), first);
+    // What was taken for a document without words is not counted as one.
+    let empty = file("essay.txt", b"...");
+    let report = client.add_files(&[empty], Commit::Wait).unwrap().report;
+    assert_eq!((report.failed, report.empty, report.bytes), (1, 0, 0));
+}

@@ -19,10 +19,10 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::http::StatusCode;
 use crossbeam::channel::{Sender, select_biased};
 
-use self::recovery::settle;
+use self::recovery::{settle, take_out};
 use super::kept::{Change, Changes, Kept, Poisons, Refused, Reported, State};
 use super::{Incoming, Status, WriterSettings};
-use crate::command::{Command, ERRORS_MAX, Received, Reply};
+use crate::command::{Command, Received, Reply};
 use crate::failure::Failure;
 use crate::metrics::Metrics;
 use crate::published::Published;
@@ -31,8 +31,7 @@ use cento::fault::Point;
 use cento::index::{Compaction, Index, Outcome, Writer, WriterOptions};
 use cento::{Error, JoinOptions, Joined, Result};
 use cento_client::api::AddReport;
-use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse};
-use cento_client::api::{RecordError, RemoveResponse};
+use cento_client::api::{AddResponse, Commit, CommitResponse, CompactResponse, RemoveResponse};
 
 /// The maximum number of commands in one commit that a client waits for.
 const GROUP_MAX: usize = 64;
@@ -312,23 +311,20 @@ impl Work {
     ) -> std::result::Result<(), Failure> {
         for received in documents {
             let is_poison = self.poisons.has(&received.signed);
-            let (line, bytes) = (received.line, received.signed.document.text.len() as u64);
+            let (line, signed) = (received.line, &received.signed);
+            let size = (signed.document.text.len() as u64, signed.token_count == 0);
             let mut kept = Kept::new(Change::Add(received), self.command);
             if is_poison {
                 self.refuse(&mut kept);
                 continue;
             }
-            let made = match (self.change(kept), line) {
-                // The others of the request are added all the same.
-                (Err(failure), Some(line)) if failure.code == "id_taken" => {
-                    response.report.failed += 1;
-                    response.report.bytes -= bytes;
-                    if response.errors.len() < ERRORS_MAX {
-                        response.errors.push(RecordError { line, message: failure.message });
-                    }
-                    continue;
+            let made = match self.change(kept) {
+                // The other documents of the request are added.
+                Err(failure) if failure.code == "id_taken" => {
+                    take_out(response, line, size, failure)?;
+                    None
                 }
-                (made, _) => made?,
+                made => made?,
             };
             if let Some(made) = made {
                 match made.outcome {
@@ -338,7 +334,6 @@ impl Work {
                 }
             }
         }
-        response.errors.sort_by_key(|error| error.line);
         Ok(())
     }
 

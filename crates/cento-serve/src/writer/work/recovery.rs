@@ -169,15 +169,28 @@ pub(super) fn settle(
             Some(Outcome::Unchanged) => report.unchanged -= 1,
             None => {}
         }
-        report.bytes = report.bytes.saturating_sub(refused.bytes);
-        report.empty -= u64::from(refused.is_empty);
-        report.failed += 1;
-        let failure = Failure::poisonous(&refused.id);
-        let Some(line) = refused.line else { return Err(failure) };
-        if response.errors.len() < ERRORS_MAX {
-            response.errors.push(RecordError { line, message: failure.message });
-        }
+        let size = (refused.bytes, refused.is_empty);
+        take_out(response, refused.line, size, Failure::poisonous(&refused.id))?;
     }
     response.errors.sort_by_key(|error| error.line);
+    Ok(())
+}
+
+/// Takes a document out of the numbers: the bytes of its text, and whether it is empty. If it was sent alone,
+/// the failure is that of the request; if it is one of several, that of its line.
+pub(super) fn take_out(
+    response: &mut AddResponse,
+    line: Option<u64>,
+    (bytes, is_empty): (u64, bool),
+    failure: Failure,
+) -> std::result::Result<(), Failure> {
+    let report = &mut response.report;
+    report.bytes = report.bytes.saturating_sub(bytes);
+    report.empty -= u64::from(is_empty);
+    report.failed += 1;
+    let Some(line) = line else { return Err(failure) };
+    if response.errors.len() < ERRORS_MAX {
+        response.errors.push(RecordError { line, message: failure.message });
+    }
     Ok(())
 }
