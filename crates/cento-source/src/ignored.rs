@@ -6,9 +6,6 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use ignore::DirEntry;
 
 use cento::{Error, Result};
 
@@ -21,29 +18,6 @@ const BYTES_MAX: u64 = 1 << 20;
 /// The maximum number of opening braces in a line.
 const BRACES_MAX: usize = 64;
 
-/// Keeps a walk out of directories whose lists of what is left out are not read.
-#[derive(Clone, Default)]
-pub struct Guard {
-    refused: Arc<Mutex<Vec<Error>>>,
-}
-
-impl Guard {
-    /// Whether the walk may go there.
-    pub fn passes(&self, entry: &DirEntry) -> bool {
-        if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-            return true;
-        }
-        let Err(error) = check(entry.path()) else { return true };
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).push(error);
-        false
-    }
-
-    /// Why it may not, of directories since the last time.
-    pub fn refused(&self) -> Vec<Error> {
-        std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 /// Refuses a directory if it or one above it has such a file that is not read.
 ///
 /// # Errors
@@ -53,7 +27,11 @@ pub fn check_with_parents(dir: &Path) -> Result<()> {
     real.ancestors().try_for_each(check)
 }
 
-fn check(dir: &Path) -> Result<()> {
+/// Refuses a directory if it has such a file that is not read.
+///
+/// # Errors
+/// Then, naming the file.
+pub fn check(dir: &Path) -> Result<()> {
     for name in FILES {
         let path = dir.join(name);
         // What is not there, or cannot be opened, is not read either.

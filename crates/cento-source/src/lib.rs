@@ -17,8 +17,8 @@ mod columnar;
 mod compressed;
 mod dedup;
 mod extract;
+mod gate;
 mod headers;
-mod hidden;
 mod html;
 mod ignored;
 mod jsonl;
@@ -64,7 +64,7 @@ pub use dedup::dedup;
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};
-pub use hidden::HIDDEN;
+pub use gate::HIDDEN;
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;

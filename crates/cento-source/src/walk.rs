@@ -21,7 +21,7 @@ use super::columnar::Kind;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
-use super::hidden::{HIDDEN, Hidden};
+use super::gate::{Gate, HIDDEN, LeftOut};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
 use super::records::read_records;
@@ -182,13 +182,12 @@ impl<'a> Reader<'a> {
             Ok(within) => path.join(within),
             Err(_) => found.to_owned(),
         };
-        let guard = ignored::Guard::default();
-        let hidden = Hidden::default();
+        let gate = Gate::new(options);
         let mut builder = WalkBuilder::new(&real);
         builder.standard_filters(false).sort_by_file_path(Path::cmp);
         builder.follow_links(options.follow_links);
-        // A `.git` that is a file names the directory whose `info/exclude` is read: anything of somebody
-        // else's choice, of which a guard knows nothing. Both are settings of one checkout, not of its files.
+        // Not `info/exclude`: a `.git` that is a file names the directory that has it, anything of somebody
+        // else's choice, which the gate does not see.
         builder.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
         builder.parents(options.obeys_ignore_files);
         if options.obeys_ignore_files
@@ -196,18 +195,16 @@ impl<'a> Reader<'a> {
         {
             return self.fail(error);
         }
-        let (guards, hides) = (guard.clone(), hidden.clone());
-        let (obeys, reads_hidden) = (options.obeys_ignore_files, options.read_hidden);
-        builder.filter_entry(move |entry| {
-            (reads_hidden || hides.passes(entry)) && (!obeys || guards.passes(entry))
-        });
+        let filter = gate.clone();
+        builder.filter_entry(move |entry| filter.passes(entry));
+        let name_left_out = |reader: &mut Self| {
+            gate.left_out().into_iter().try_for_each(|left_out| match left_out {
+                LeftOut::Hidden(place) => reader.skip(&named(&place).display().to_string(), HIDDEN),
+                LeftOut::Refused(error) => reader.fail(error),
+            })
+        };
         for entry in builder.build() {
-            for error in guard.refused() {
-                self.fail(error)?;
-            }
-            for place in hidden.left_out() {
-                self.skip(&named(&place).display().to_string(), HIDDEN)?;
-            }
+            name_left_out(self)?;
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
@@ -226,10 +223,7 @@ impl<'a> Reader<'a> {
                 self.skip(&named(entry.path()).display().to_string(), why)?;
             }
         }
-        for place in hidden.left_out() {
-            self.skip(&named(&place).display().to_string(), HIDDEN)?;
-        }
-        guard.refused().into_iter().try_for_each(|error| self.fail(error))
+        name_left_out(self)
     }
 
     fn file(&mut self, path: &Path) -> ControlFlow<()> {
