@@ -507,9 +507,9 @@ impl Writer {
 }
 
 /// Why a document does not replace another.
-const OTHER_SOURCE: &str = "the index has another document with this id, which was made of the place of \
-                            the document and is not known to be of the same source; give documents ids of \
-                            their own, or files other names, or ask for the replacement";
+const OTHER_SOURCE: &str = "the index has a document with this id from another place, and the id was made \
+                            from the name of a file or stream, so nothing is replaced; give documents ids \
+                            of their own, rename the file, or ask for the replacement";
 
 /// A document beside the stored one of its id.
 struct Compared {

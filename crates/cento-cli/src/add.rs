@@ -25,10 +25,10 @@ use cento_source::{self, AddOptions, AddReport, Html, SourceOptions, check_there
 ///
 /// Creates the index if it does not exist. With --url, sends the documents to a service.
 ///
-/// A file with JSON objects (one a line, in an array, or in an array that is a member of an object), or a table
-/// (.csv, .tsv) holds one document per record; any other file is one document, with its path as id: text, HTML, and, if this build has
-/// the feature `office`, docx, doc, odt, rtf, pdf, epub, pptx and odp. Files can be compressed as
-/// .gz, .zst, .bz2 or .xz, and stand in .tar and .zip archives. A document that is already stored with
+/// A file with JSON objects (one per line, in an array, or in an array that is a member of an object) or a
+/// table (.csv, .tsv) holds one document per record. Any other file is one document, with its path as id:
+/// text, HTML, and, if this build has the feature `office`, docx, doc, odt, rtf, pdf, epub, pptx and odp.
+/// Files can be compressed as .gz, .zst, .bz2 or .xz, and stand in .tar and .zip archives. A document that is already stored with
 /// the same text and meta is left unchanged, so you can repeat a run that was interrupted.
 ///
 /// Every file and every record becomes a document, or is named with the reason why not. The exit status is 2
@@ -58,8 +58,8 @@ pub struct Add {
     /// out because they are not text, the exit status is 3.
     #[arg(long)]
     strict: bool,
-    /// Also replace documents with the same id that were read from files elsewhere. Matters to ids that are made
-    /// of file names.
+    /// Also replace documents with the same id that were read from another place. Only needed for ids that cento
+    /// makes from file names.
     #[arg(long)]
     replace: bool,
     /// Output format.

@@ -64,6 +64,9 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Io { source, .. } if source.to_string().contains(RECORD_LIMIT) => {
             Some(RECORD_ADVICE)
         }
+        Error::Input { what, .. } if what.contains("ask for the replacement") => {
+            Some("--replace does")
+        }
         Error::Input { what, .. } if what.contains("times the memory") => Some("--memory sets it"),
         Error::Io { source, .. } if source.to_string().contains("rules for ignored files") => {
             Some("or omit --ignore-files, which obeys it")

@@ -75,7 +75,7 @@ impl Submissions {
                         Ok(document) => found.push(input, document),
                         Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
-                    // Nobody hands in what is hidden.
+                    // Hidden files are no hand-ins.
                     Item::Skipped { why: HIDDEN, .. } => {}
                     Item::Skipped { place, why } => found.leave_out(NotCompared::new(place, why)),
                     Item::Failed(error) => found.leave_out(output::not_compared(&error)),

@@ -74,6 +74,7 @@ const WARC: &[u8] = b"WARC/";
 
 /// How LaTeX begins, unless it is a part of a document.
 const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
+
 /// How the names of Parquet and Arrow files end.
 const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
 
@@ -162,8 +163,9 @@ fn is_old_tar(start: &[u8]) -> bool {
 /// What a text is.
 fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -> Form {
     let ends = |endings: &[&str]| has_ending(name, endings);
-    // Of a list each record is judged by itself.
-    let is_of_records = (ends(LINES) || ends(TABLES)) && is_utf8(start);
+    let is_list = ends(LINES);
+    // The records of a list are judged one by one.
+    let is_of_records = (is_list || ends(TABLES)) && is_utf8(start);
     let no_text = match is_of_records {
         true => by_beginning(start),
         false => no_text(start, options.encoding.is_some()),
@@ -173,7 +175,6 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     }
     let decoded = beginning(start, options);
     let text = decoded.trim_ascii_start();
-    let is_list = ends(LINES);
     if text.is_empty() {
         return Form::Text;
     }
@@ -256,7 +257,8 @@ fn what_it_is(form: Form) -> &'static str {
         Form::Tar => "it is a tar archive",
         Form::Warc => "it is a web archive",
         Form::Document => "it is a document in another form",
-        Form::Columns(kind) => kind.name(),
+        Form::Columns(Kind::Parquet) => "it is a Parquet file",
+        Form::Columns(Kind::Arrow | Kind::ArrowStream) => "it is an Arrow file",
         Form::Mail | Form::Mailbox => "it is a mail",
         Form::Lines | Form::Records(_) | Form::NoRecords | Form::Unclear => "it is JSON",
         Form::Text | Form::Table(_) | Form::Markdown | Form::Tex | Form::Notebook => "it is text",

@@ -11,11 +11,12 @@ use super::tables::TableFiles;
 use super::{Dedup, Summary};
 use crate::advice::Explained;
 use crate::outfile::{OutFile, is_taken};
-use crate::output::Format;
+use crate::output::{Format, not_compared};
 use crate::progress::{NotRead, Omissions};
 use crate::terminal::{self, tell};
 use cento::Error;
 use cento::join::dedup::{Decision, Event, Verdict};
+use cento_report::NotCompared;
 use cento_source::Selection;
 
 /// Where kept documents go.
@@ -51,7 +52,7 @@ struct Line<'a> {
 struct NoDocument<'a> {
     /// The file, and the record in it.
     place: &'a str,
-    /// `failed` of what was refused, `left_out` of what is no text.
+    /// `failed` if it was refused, `left_out` if it is not text.
     verdict: &'a str,
     reason: &'a str,
 }
@@ -121,9 +122,9 @@ impl Files {
             Event::Failed(error) => {
                 self.summary.failed += 1;
                 self.summary.unread += u64::from(matches!(error, Error::Io { .. }));
-                let (place, reason) = named(error);
+                let NotCompared { name, reason } = not_compared(error);
                 let verdict = "failed";
-                self.report_of(&NoDocument { place: &place, verdict, reason: &reason })?;
+                self.report_of(&NoDocument { place: &name, verdict, reason: &reason })?;
                 self.omissions.failed(error);
                 tell!("cento: {}", Explained(error));
                 if let Out::Tables(tables) = &mut self.out {
@@ -247,14 +248,5 @@ impl Files {
         }
         self.omissions.finish();
         Ok((self.summary, self.omissions.into_lists()))
-    }
-}
-
-/// What an error is about, and what it says of that.
-fn named(error: &Error) -> (String, String) {
-    match error {
-        Error::Input { place, what } => (place.clone(), what.clone()),
-        Error::Io { path, source, .. } => (path.display().to_string(), source.to_string()),
-        error => (String::new(), error.to_string()),
     }
 }
