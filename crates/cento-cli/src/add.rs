@@ -158,8 +158,15 @@ impl SourceArgs {
             );
             return Err(Error::Query { what });
         }
-        Ok(SourceOptions { record_bytes_max: options.record_bytes_max.min(max), ..options })
+        let record_bytes_max = options.record_bytes_max.min(max);
+        Ok(SourceOptions { record_bytes_max, ..with_windows(options, memory) })
     }
+}
+
+/// The options, with half of the memory for what a compressed stream refers back to, if that is more than it
+/// may have anyway.
+pub fn with_windows(options: SourceOptions, memory: usize) -> SourceOptions {
+    SourceOptions { window_bytes_max: options.window_bytes_max.max(memory / 2), ..options }
 }
 
 /// The configuration of an index that does not exist yet.

@@ -71,9 +71,29 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         Error::Io { source, .. } if source.to_string().contains("rules for ignored files") => {
             Some("or omit --ignore-files, which obeys it")
         }
-        Error::Io { source, .. } => on_certificates(&source.to_string()),
+        Error::Io { source, .. } => {
+            let what = source.to_string();
+            on_windows(&what).or_else(|| on_certificates(&what))
+        }
         _ => None,
     }
+}
+
+/// Returns what to do with a compressed file whose reader would need too much memory.
+fn on_windows(failure: &str) -> Option<&'static str> {
+    if !failure.contains("refers back to more than") {
+        return None;
+    }
+    Some(match failure.starts_with("the xz") {
+        true => {
+            "unpack it on the way: xz -dc FILE | cento add INDEX -; or give more --memory, of which \
+             half may be used so"
+        }
+        false => {
+            "unpack it on the way: zstd -dc --long=31 FILE | cento add INDEX -; or give more \
+             --memory, of which half may be used so"
+        }
+    })
 }
 
 /// Returns what to do if a connection failed because of a certificate.

@@ -1,12 +1,13 @@
 //! How is this stream compressed?
 
+mod members;
+
 use std::cell::Cell;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::rc::Rc;
 
-use lzma_rust2::XzReader;
-
 use crate::sniff::has_ending;
+use members::Members;
 
 /// How a stream is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +43,13 @@ const MAGICS: [(&[u8], Compression); 4] = [
 /// What follows the digit in a stream of bzip2, or in one of nothing.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
 
-/// The memory that a stream of xz may ask for, in KiB: as for Zstandard, what `xz -9` writes twice.
-const XZ_MEMORY_KIB_MAX: u32 = 128 << 10;
+/// How a frame of Zstandard begins that holds nothing for a decoder, but for its first byte: 0x50 to 0x5f.
+/// `pzstd` writes one before each other frame.
+const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// The largest window of a Zstandard frame that is accepted, as a power of two: what the `zstd`
-/// command writes with `--ultra --long=27`. A frame may ask for 2 GiB of memory.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+/// The memory that may be taken for what a stream refers back to, unless more is allowed: what `zstd`
+/// writes with `--ultra --long=27`, and twice what `xz -9` does. A stream may ask for 2 GiB.
+pub const WINDOW_BYTES_MAX: usize = 128 << 20;
 
 /// The maximum number of unpacked bytes for each that was read, beyond [`UNPACKED_BYTES_MIN`]: deflate makes
 /// no more of text that is nothing but repetitions.
@@ -136,36 +138,50 @@ impl Compression {
         match found.map(|(_, compression)| *compression) {
             Some(Compression::Bzip2) if !start.get(4..).is_some_and(is_bzip2) => Compression::None,
             Some(compression) => compression,
+            None if start.get(1..4) == Some(&SKIPPABLE) && start[0] & 0xf0 == 0x50 => {
+                Compression::Zstd
+            }
             None => Compression::None,
         }
     }
 
-    /// What `inner` holds, decompressed as it is read. It ends with an error where that is out of proportion to
-    /// what is read.
-    pub fn open<'a>(self, inner: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    /// Whether a stream that begins with these bytes is the beginning of one that is compressed so, and cut
+    /// off.
+    pub fn is_begun_by(self, start: &[u8]) -> bool {
+        if self == Compression::Bzip2
+            && let Some([digit, block @ ..]) = start.strip_prefix(b"BZh")
+        {
+            return digit.is_ascii_digit() && BZIP2_BLOCKS.iter().any(|b| b.starts_with(block));
+        }
+        let mut magics = MAGICS.iter().filter(|(_, compression)| *compression == self);
+        !start.is_empty() && magics.any(|(magic, _)| magic.starts_with(start))
+    }
+
+    /// Whether a member may begin with these bytes, be it cut off.
+    fn begins(self, start: &[u8]) -> bool {
+        Compression::of_magic(start) == self || self.is_begun_by(start)
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::None => "uncompressed",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "Zstandard",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
+        }
+    }
+
+    /// What `inner` holds, decompressed as it is read, with at most so much memory for what it refers back to.
+    /// It ends with an error where that is out of proportion to what is read.
+    pub fn open<'a>(self, inner: impl Read + 'a, window_bytes_max: usize) -> Box<dyn Read + 'a> {
+        if self == Compression::None {
+            return Box::new(inner);
+        }
         let unpacking = Unpacking::default();
-        Ok(match self {
-            Compression::None => Box::new(inner),
-            Compression::Gzip => {
-                let decoder = flate2::read::MultiGzDecoder::new(unpacking.packed(inner));
-                Box::new(unpacking.unpacked(decoder))
-            }
-            Compression::Zstd => {
-                let packed = BufReader::new(unpacking.packed(inner));
-                let mut decoder = zstd::Decoder::with_buffer(packed)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                Box::new(unpacking.unpacked(decoder))
-            }
-            Compression::Bzip2 => {
-                let decoder = bzip2::read::MultiBzDecoder::new(unpacking.packed(inner));
-                Box::new(unpacking.unpacked(decoder))
-            }
-            Compression::Xz => {
-                let packed = BufReader::new(unpacking.packed(inner));
-                let decoder = XzReader::new_mem_limit(packed, true, XZ_MEMORY_KIB_MAX);
-                Box::new(unpacking.unpacked(decoder))
-            }
-        })
+        let members = Members::new(unpacking.packed(inner), self, window_bytes_max);
+        Box::new(unpacking.unpacked(members))
     }
 }
 
@@ -212,7 +228,7 @@ mod tests {
 
     fn read(compression: Compression, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
-        compression.open(bytes)?.read_to_end(&mut out)?;
+        compression.open(bytes, WINDOW_BYTES_MAX).read_to_end(&mut out)?;
         Ok(out)
     }
 
@@ -235,10 +251,8 @@ mod tests {
 
     #[test]
     fn bzip2_and_xz_are_read_and_damage_is_seen() {
-        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-        encoder.write_all(b"one ").unwrap();
-        let bz = encoder.finish().unwrap();
-        for (packed, compression) in [(&*bz, Compression::Bzip2), (XZ, Compression::Xz)] {
+        for (packed, compression) in [(&*bzip2(b"one "), Compression::Bzip2), (XZ, Compression::Xz)]
+        {
             assert_eq!(Compression::of_magic(packed), compression);
             let two = [packed, packed].concat();
             assert_eq!(read(compression, &two).unwrap(), b"one one ");
@@ -250,13 +264,145 @@ mod tests {
         assert_eq!(Compression::of_magic(b"BZh is how bzip2 begins"), Compression::None);
     }
 
+    fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// "one " in every form.
+    fn all_forms() -> [(Compression, Vec<u8>); 4] {
+        [
+            (Compression::Gzip, gzip(b"one ")),
+            (Compression::Zstd, zstd::encode_all(&b"one "[..], 1).unwrap()),
+            (Compression::Bzip2, bzip2(b"one ")),
+            (Compression::Xz, XZ.to_vec()),
+        ]
+    }
+
     #[test]
-    fn a_stream_that_is_cut_off_is_an_error() {
-        let text = vec![b'x'; 100_000];
-        let gz = gzip(&text);
-        assert!(read(Compression::Gzip, &gz[..gz.len() - 3]).is_err());
-        let zst = zstd::encode_all(text.as_slice(), 1).unwrap();
-        assert!(read(Compression::Zstd, &zst[..zst.len() - 3]).is_err());
+    fn zero_bytes_after_a_member_are_padding() {
+        for (compression, packed) in all_forms() {
+            for zeros in [1, 3, 4, 511, 70_000] {
+                let padded = [&packed[..], &vec![0; zeros]].concat();
+                assert_eq!(read(compression, &padded).unwrap(), b"one ", "{compression:?}");
+                let goes_on = [&padded[..], &packed].concat();
+                assert_eq!(read(compression, &goes_on).unwrap(), b"one one ", "{compression:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_neither_member_nor_padding_is_an_error_that_says_where() {
+        for (compression, packed) in all_forms() {
+            for rest in [&b"rest"[..], b"\0\0rest", b"\x1f\x8a", b"PK\x03\x04"] {
+                let bytes = [&packed, rest].concat();
+                let mut stream = compression.open(&*bytes, WINDOW_BYTES_MAX);
+                let mut out = Vec::new();
+                let error = stream.read_to_end(&mut out).unwrap_err().to_string();
+                let at = format!("ends at byte {}, is neither", packed.len());
+                assert!(error.contains(&at) && error.contains(compression.name()), "{error}");
+                assert_eq!(out, b"one ");
+                // It does not end as if it were whole.
+                assert!(stream.read(&mut [0; 8]).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_that_is_cut_off_anywhere_is_an_error() {
+        for (compression, packed) in all_forms() {
+            let two = [&packed[..], &packed].concat();
+            for len in (1..packed.len()).chain(packed.len() + 1..two.len()) {
+                let cut = &two[..len];
+                let is_known = Compression::of_magic(cut) == compression;
+                assert!(is_known || compression.is_begun_by(cut), "{compression:?} of {len} bytes");
+                let error = read(compression, cut).unwrap_err().to_string();
+                let expected = format!("{} data is cut off", compression.name());
+                assert!(error.contains(&expected), "{len} bytes: {error}");
+            }
+            assert_eq!(read(compression, b"").unwrap(), b"");
+        }
+        let text: Vec<u8> = (0..50_000_u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
+        let frames = zstd::encode_all(text.as_slice(), 1).unwrap();
+        for (compression, packed) in [
+            (Compression::Gzip, gzip(&text)),
+            (Compression::Zstd, frames),
+            (Compression::Bzip2, bzip2(&text)),
+        ] {
+            assert_eq!(read(compression, &packed).unwrap(), text);
+            for len in [packed.len() / 2, packed.len() - 9, packed.len() - 3] {
+                assert!(read(compression, &packed[..len]).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn texts_that_begin_like_a_stream_are_not_taken_for_one() {
+        assert!(!Compression::Bzip2.is_begun_by(b"BZh is how bzip2 begins"));
+        assert!(!Compression::Gzip.is_begun_by(b"a text"));
+        assert!(!Compression::None.is_begun_by(b""));
+        assert_eq!(Compression::of_magic(b"P*M\x19"), Compression::None);
+    }
+
+    #[test]
+    fn frames_that_are_skipped_may_stand_anywhere() {
+        let skipped = b"\x53\x2a\x4d\x18\x05\0\0\0hello";
+        let frame = zstd::encode_all(&b"one "[..], 1).unwrap();
+        let all = [&skipped[..], &frame, skipped, &frame, skipped, &[0; 9]].concat();
+        assert_eq!(Compression::of_magic(&all), Compression::Zstd);
+        assert_eq!(read(Compression::Zstd, &all).unwrap(), b"one one ");
+        assert!(read(Compression::Zstd, &all[..10]).is_err());
+    }
+
+    /// Zstandard with a window of this size, and with the size of the content if it is to be named.
+    fn with_window(bytes: &[u8], log: u32, has_size: bool) -> Vec<u8> {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.long_distance_matching(true).unwrap();
+        encoder.window_log(log).unwrap();
+        encoder.include_contentsize(has_size).unwrap();
+        encoder.set_pledged_src_size(has_size.then_some(bytes.len() as u64)).unwrap();
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_window_is_as_large_as_what_was_unpacked_and_the_rest_of_it_is_not_counted() {
+        let max = 1 << 20;
+        let read = |packed: &[u8]| {
+            let mut out = Vec::new();
+            Compression::Zstd.open(packed, max).read_to_end(&mut out).map(|_| out)
+        };
+        let small = vec![b'x'; 900_000];
+        let large: Vec<u8> =
+            (0..600_000_u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
+        for has_size in [true, false] {
+            // It asks for 2 GiB.
+            let packed = with_window(&small, 31, has_size);
+            assert_eq!(read(&packed).unwrap(), small);
+            assert_eq!(read(&[&packed[..], &packed].concat()).unwrap().len(), 2 * small.len());
+            let error = read(&with_window(&large, 31, has_size)).unwrap_err().to_string();
+            assert!(error.contains("refers back to more than the 1 MiB of memory"), "{error}");
+            assert_eq!(read(&with_window(&large, 20, has_size)).unwrap(), large);
+        }
+        // "one ", with a dictionary of 512 MiB.
+        let mut xz = XZ.to_vec();
+        xz[16] = 34;
+        let crc = crc32(&xz[12..20]).to_le_bytes();
+        xz[20..24].copy_from_slice(&crc);
+        let opened = |max| {
+            let mut out = Vec::new();
+            Compression::Xz.open(&*xz, max).read_to_end(&mut out).map(|_| out)
+        };
+        assert_eq!(opened(512 << 20).unwrap(), b"one ");
+        let error = opened(WINDOW_BYTES_MAX).unwrap_err().to_string();
+        assert!(error.contains("refers back to more than the 128 MiB of memory"), "{error}");
+    }
+
+    fn crc32(bytes: &[u8]) -> u32 {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        crc.sum()
     }
 
     #[test]
@@ -265,7 +411,7 @@ mod tests {
         let packed = zstd::encode_all(io::repeat(b'x').take(80 << 20), 1).unwrap();
         assert!(packed.len() < 13_000, "{}", packed.len());
         let mut unpacked = Vec::new();
-        let mut stream = Compression::Zstd.open(packed.as_slice()).unwrap();
+        let mut stream = Compression::Zstd.open(packed.as_slice(), WINDOW_BYTES_MAX);
         let error = stream.read_to_end(&mut unpacked).unwrap_err().to_string();
         assert!(error.contains("more than 1000 times its size"), "{error}");
         assert!(unpacked.len() > 64 << 20 && stream.read(&mut [0]).is_err());

@@ -84,6 +84,9 @@ pub struct SourceOptions {
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
     pub record_bytes_max: usize,
+    /// The memory that a compressed stream may take for what it refers back to: the window of Zstandard, the
+    /// dictionary of xz. One that needs more is refused.
+    pub window_bytes_max: usize,
     /// In directories and archives, also read hidden files.
     pub read_hidden: bool,
     /// In directories, leave out the files that `.gitignore` and `.ignore` exclude.
@@ -120,6 +123,7 @@ impl Default for SourceOptions {
             meta_field: "meta".into(),
             encoding: None,
             record_bytes_max: 64 << 20,
+            window_bytes_max: compressed::WINDOW_BYTES_MAX,
             read_hidden: false,
             obeys_ignore_files: false,
             follow_links: false,

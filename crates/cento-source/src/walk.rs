@@ -270,21 +270,20 @@ impl<'a> Reader<'a> {
 
     /// See [`Self::named`].
     fn opened(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
+        let (promised, inner) = Compression::of_name(name);
         let opened = source.peek(PEEK_BYTES).and_then(|(start, source)| {
-            let (promised, inner) = Compression::of_name(name);
             let compression = match Compression::of_magic(&start) {
-                // What is not as promised is an error when it is read.
-                Compression::None if !start.is_empty() => promised,
+                Compression::None if promised.is_begun_by(&start) => promised,
                 found => found,
             };
             if compression == Compression::None {
-                return Ok((start, inner, source));
+                return Ok((start, source, compression));
             }
-            let stream = compression.open(source)?;
+            let stream = compression.open(source, self.options.window_bytes_max);
             let (start, stream) = peek(stream, PEEK_BYTES)?;
-            Ok((start, inner, Source::Stream(stream)))
+            Ok((start, Source::Stream(stream), compression))
         });
-        let (start, inner, source) = match opened {
+        let (start, source, compression) = match opened {
             Ok(opened) => opened,
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
@@ -293,6 +292,10 @@ impl<'a> Reader<'a> {
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
         match form {
+            Form::Unread(why) if compression == Compression::None && promised != compression => {
+                let what = format!("it is named as {} data and is not; {why}", promised.name());
+                self.fail(unread(place, what))
+            }
             Form::Unread(why) => self.skip(place, why),
             Form::Refused(why) => self.fail(unread(place, why)),
             Form::Misnamed { ending, is } => {

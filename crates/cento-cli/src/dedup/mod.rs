@@ -11,7 +11,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::add::SourceArgs;
+use super::add::{SourceArgs, with_windows};
 use super::boilerplate::{read, without};
 use super::create::ConfigArgs;
 use super::outfile::{is_taken, listed, path_name};
@@ -241,11 +241,12 @@ impl Dedup {
 
     fn source(&self) -> SourceOptions {
         let keeps_places = self.writes_tables();
+        let options = with_windows(self.source.options(), self.memory);
         SourceOptions {
             keeps_records: !keeps_places,
             keeps_places,
             needs_text_only: true,
-            ..self.source.options()
+            ..options
         }
     }
 
@@ -350,6 +351,7 @@ impl Dedup {
             extraction,
             keeps_places,
             tables,
+            window_bytes_max: _,
             stop: _,
         } = &self.source();
         let config = index.config();

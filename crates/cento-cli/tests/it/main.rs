@@ -15,6 +15,7 @@ mod cli_remote;
 mod cli_search;
 mod cli_train;
 mod common;
+mod compressed;
 #[cfg(all(
     any(feature = "office", feature = "parquet"),
     target_os = "linux",

@@ -1,0 +1,347 @@
+//! What is in a compressed stream, from its first member to its last byte?
+//!
+//! gzip calls them members, Zstandard frames, bzip2 and xz streams. The decoders of the libraries read one,
+//! and this module what stands between and behind them: zero bytes, with which tapes and block devices pad
+//! files, are ignored. Anything else that begins no member is an error, as is a member that is cut off, so
+//! that no text ends early without a word.
+
+use std::io::{self, BufRead, Read};
+use std::mem;
+
+use bzip2::bufread::BzDecoder;
+use flate2::bufread::GzDecoder;
+use lzma_rust2::XzReader;
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+
+use super::Compression;
+
+/// The members of a stream, unpacked one after the other.
+pub struct Members<R: Read> {
+    compression: Compression,
+    /// The memory that a decoder may take for what a member refers back to.
+    window_bytes_max: u64,
+    state: State<R>,
+}
+
+enum State<R: Read> {
+    /// Before the first member.
+    Before(Input<R>),
+    Gzip(GzDecoder<Input<R>>),
+    Bzip2(BzDecoder<Input<R>>),
+    Xz(Box<XzReader<Input<R>>>),
+    Zstd(Frames<R>),
+    /// Behind the last member.
+    Over,
+    /// It could not be read on, and why. Whoever reads on after an error does not take that for the end.
+    Failed(io::ErrorKind, String),
+}
+
+impl<R: Read> Members<R> {
+    /// Reads the members of `inner`. `window_bytes_max` bounds the memory that is taken for what members
+    /// refer back to.
+    pub fn new(inner: R, compression: Compression, window_bytes_max: usize) -> Members<R> {
+        let state = State::Before(Input::new(inner));
+        Members { compression, window_bytes_max: window_bytes_max as u64, state }
+    }
+
+    /// Goes on to the next member, or returns `false` at the end of the stream.
+    fn advance(&mut self) -> io::Result<bool> {
+        let mut decoder = None;
+        let mut input = match mem::replace(&mut self.state, State::Over) {
+            State::Before(input) => input,
+            State::Gzip(member) => member.into_inner(),
+            State::Bzip2(member) => member.into_inner(),
+            State::Xz(member) => member.into_inner(),
+            State::Zstd(frames) => {
+                decoder = Some(frames.decoder);
+                frames.input
+            }
+            ended @ (State::Over | State::Failed(..)) => {
+                self.state = ended;
+                return Ok(false);
+            }
+        };
+        let (name, ended_at) = (self.compression.name(), input.at);
+        if ended_at > 0 {
+            input.skip_zeros()?;
+        }
+        let start = input.peek(FRAME_HEADER_BYTES_MAX)?;
+        if start.is_empty() {
+            return Ok(false);
+        }
+        if ended_at > 0 && !self.compression.begins(start) {
+            let what = format!(
+                "what follows the {name} data, which ends at byte {ended_at}, is neither {name} nor zero \
+                 padding"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let max = self.window_bytes_max;
+        self.state = match self.compression {
+            Compression::Zstd => State::Zstd(Frames::begin(input, decoder, max)?),
+            Compression::Bzip2 => State::Bzip2(BzDecoder::new(input)),
+            Compression::Xz => {
+                // The decoder's own tables are no part of the window.
+                let kib = u32::try_from(max >> 10).unwrap_or(u32::MAX);
+                let kib = kib.saturating_add(XZ_TABLES_KIB);
+                State::Xz(Box::new(XzReader::new_mem_limit(input, false, kib)))
+            }
+            Compression::Gzip | Compression::None => State::Gzip(GzDecoder::new(input)),
+        };
+        Ok(true)
+    }
+
+    /// Reads bytes of the member; none at its end.
+    fn read_member(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.state {
+            State::Before(_) | State::Over => Ok(0),
+            State::Gzip(decoder) => decoder.read(buffer),
+            State::Bzip2(decoder) => decoder.read(buffer),
+            State::Xz(decoder) => decoder.read(buffer),
+            State::Zstd(frames) => frames.read(buffer, self.window_bytes_max),
+            State::Failed(kind, why) => Err(io::Error::new(*kind, why.clone())),
+        }
+    }
+
+    /// Says what an error of a decoder means, and where it is.
+    fn explained(&self, error: io::Error) -> io::Error {
+        let input = match &self.state {
+            State::Gzip(decoder) => decoder.get_ref(),
+            State::Bzip2(decoder) => decoder.get_ref(),
+            State::Xz(decoder) => decoder.inner(),
+            State::Zstd(frames) => &frames.input,
+            State::Before(_) | State::Over | State::Failed(..) => return error,
+        };
+        // Not the decoder's.
+        if input.is_broken {
+            return error;
+        }
+        let (name, at) = (self.compression.name(), input.at);
+        let what = match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                format!("the {name} data is cut off: it ends after {at} bytes, before its end mark")
+            }
+            io::ErrorKind::OutOfMemory => too_far_back(self.compression, self.window_bytes_max),
+            _ => format!("the {name} data is damaged before byte {at}: {error}"),
+        };
+        io::Error::new(error.kind(), what)
+    }
+}
+
+impl<R: Read> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = match self.read_member(buffer) {
+                Ok(0) if !buffer.is_empty() => match self.advance() {
+                    Ok(true) => continue,
+                    Ok(false) => Ok(0),
+                    Err(error) => Err(error),
+                },
+                Ok(read) => Ok(read),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
+                Err(error) => Err(self.explained(error)),
+            };
+            if let Err(error) = &read {
+                self.state = State::Failed(error.kind(), error.to_string());
+            }
+            return read;
+        }
+    }
+}
+
+/// What the decoder of xz takes beside the window, at most.
+const XZ_TABLES_KIB: u32 = 1 << 10;
+
+/// The longest header of a frame of Zstandard.
+const FRAME_HEADER_BYTES_MAX: usize = 18;
+
+/// Frames of Zstandard, of which one is being read. The decoder is kept for the next one.
+struct Frames<R> {
+    input: Input<R>,
+    decoder: Decoder<'static>,
+    /// The memory that the frame asks for; less is taken of it until so much has been unpacked.
+    window_bytes: u64,
+    unpacked: u64,
+    is_over: bool,
+}
+
+impl<R: Read> Frames<R> {
+    /// Begins the frame that is next in `input`.
+    fn begin(
+        mut input: Input<R>,
+        decoder: Option<Decoder<'static>>,
+        window_bytes_max: u64,
+    ) -> io::Result<Frames<R>> {
+        let (window, content) = sizes(input.peek(FRAME_HEADER_BYTES_MAX)?);
+        let window_bytes = window.min(content.unwrap_or(u64::MAX));
+        // A content of unknown size may be smaller than its window: how much is needed will be seen.
+        if content.is_some() && window_bytes > window_bytes_max {
+            let why = too_far_back(Compression::Zstd, window_bytes_max);
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, why));
+        }
+        let decoder = match decoder {
+            Some(decoder) => decoder,
+            None => {
+                let mut decoder = Decoder::new()?;
+                // The largest that the format knows. What is too large has been refused, or will be.
+                let log_max = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
+                decoder.set_parameter(DParameter::WindowLogMax(log_max))?;
+                decoder
+            }
+        };
+        Ok(Frames { input, decoder, window_bytes, unpacked: 0, is_over: false })
+    }
+
+    /// Reads bytes of the frame; none at its end.
+    fn read(&mut self, buffer: &mut [u8], window_bytes_max: u64) -> io::Result<usize> {
+        while !self.is_over && !buffer.is_empty() {
+            let packed = self.input.fill_buf()?;
+            let is_cut_off = packed.is_empty();
+            let (mut source, mut out) = (InBuffer::around(packed), OutBuffer::around(&mut *buffer));
+            self.is_over = self.decoder.run(&mut source, &mut out)? == 0;
+            let (read, consumed) = (out.pos(), source.pos());
+            self.input.consume(consumed);
+            self.unpacked += read as u64;
+            // The system gives memory as it is written to, so this much has been taken.
+            if self.window_bytes.min(self.unpacked) > window_bytes_max {
+                return Err(io::ErrorKind::OutOfMemory.into());
+            }
+            if read > 0 {
+                return Ok(read);
+            }
+            if is_cut_off && !self.is_over {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Returns how far back a frame with this header refers, and the size of its content if it says so. What the
+/// header lacks is refused by the decoder.
+fn sizes(header: &[u8]) -> (u64, Option<u64>) {
+    let Some((&descriptor, rest)) = header.get(4..).and_then(<[u8]>::split_first) else {
+        return (0, None);
+    };
+    let is_single = descriptor & 0x20 != 0;
+    let (window, rest) = match rest.split_first() {
+        Some((byte, rest)) if !is_single => {
+            let base = 1_u64 << (10 + (byte >> 3));
+            (base + base / 8 * u64::from(byte & 7), rest)
+        }
+        _ => (u64::MAX, rest),
+    };
+    let rest = rest.get([0, 1, 2, 4][usize::from(descriptor & 3)]..).unwrap_or_default();
+    let (len, more) = match descriptor >> 6 {
+        0 if is_single => (1, 0),
+        0 => return (window, None),
+        1 => (2, 256),
+        2 => (4, 0),
+        _ => (8, 0),
+    };
+    let content = rest.get(..len).map(|bytes| {
+        let mut number = [0; 8];
+        number[..len].copy_from_slice(bytes);
+        u64::from_le_bytes(number).saturating_add(more)
+    });
+    (window, content)
+}
+
+/// Says that a stream refers back to more than may be kept.
+fn too_far_back(compression: Compression, bytes_max: u64) -> String {
+    let name = compression.name();
+    let mib = bytes_max >> 20;
+    format!("the {name} data refers back to more than the {mib} MiB of memory that it may take")
+}
+
+/// A stream of which the next bytes can be looked at, and which knows how many were consumed.
+struct Input<R> {
+    inner: R,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    at: u64,
+    /// The stream below could not be read on.
+    is_broken: bool,
+}
+
+impl<R: Read> Input<R> {
+    /// The bytes that are read at once.
+    const BYTES: usize = 32 << 10;
+
+    fn new(inner: R) -> Input<R> {
+        Input {
+            inner,
+            buffer: vec![0; Input::<R>::BYTES],
+            start: 0,
+            end: 0,
+            at: 0,
+            is_broken: false,
+        }
+    }
+
+    /// Reads what there is at once, behind what is in the buffer. Returns whether there was anything.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        let read = self.inner.read(&mut self.buffer[self.end..]);
+        self.is_broken = read.is_err();
+        let read = read?;
+        self.end += read;
+        Ok(read > 0)
+    }
+
+    /// Returns the next bytes, at least so many if there are.
+    fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
+        while self.end - self.start < len {
+            match self.fill() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Consumes zero bytes.
+    fn skip_zeros(&mut self) -> io::Result<()> {
+        loop {
+            let next = self.peek(1)?;
+            let zeros = next.iter().take_while(|&&byte| byte == 0).count();
+            let is_end = zeros < next.len() || next.is_empty();
+            self.consume(zeros);
+            if is_end {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl<R: Read> BufRead for Input<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            self.fill()?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, len: usize) {
+        assert!(len <= self.end - self.start, "more is consumed than was read");
+        self.start += len;
+        self.at += len as u64;
+    }
+}
+
+impl<R: Read> Read for Input<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut next = self.fill_buf()?;
+        let read = next.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
