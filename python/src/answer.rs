@@ -12,6 +12,7 @@ use pyo3::types::{PyString, PyTuple};
 use crate::arrow::{Table, unit_of};
 use crate::convert::{dict_of, to_json};
 use crate::html;
+use crate::pipeline::Refusal;
 
 /// What one search found.
 pub struct Found {
@@ -36,12 +37,13 @@ impl Found {
 pub struct Answers {
     found: Vec<Arc<Found>>,
     as_bytes: bool,
+    refused: Vec<Refusal>,
 }
 
 impl Answers {
-    /// These, with passages in bytes or not.
-    pub fn new(found: Vec<Arc<Found>>, as_bytes: bool) -> Answers {
-        Answers { found, as_bytes }
+    /// These, with passages in bytes or not, and what could not be searched for.
+    pub fn new(found: Vec<Arc<Found>>, as_bytes: bool, refused: Vec<Refusal>) -> Answers {
+        Answers { found, as_bytes, refused }
     }
 }
 
@@ -54,6 +56,11 @@ impl Answers {
     /// The one at this place, of which there are as many as searches.
     pub fn get(&self, at: usize) -> Answer {
         Answer::new(self.found[at].clone(), self.as_bytes)
+    }
+
+    /// Numbers and reasons of the texts that could not be searched for.
+    fn refusals(&self) -> Vec<(u64, &str)> {
+        self.refused.iter().map(|each| (each.number, each.reason.as_str())).collect()
     }
 
     /// The hits of each as a table, with the number of the answer.

@@ -24,7 +24,8 @@ use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Failure, refused};
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS};
+use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
+use crate::strings::{Strings, ids_of};
 
 /// What the columns of a table are.
 pub struct Columns {
@@ -49,14 +50,6 @@ pub enum Meta {
     Perhaps(String),
     /// In these columns, under their names.
     Columns(Vec<String>),
-}
-
-/// The documents of some rows.
-pub struct Made {
-    /// In the order of the rows.
-    pub documents: Vec<Document>,
-    /// Their ids are numbers that nobody has chosen.
-    pub are_numbered: bool,
 }
 
 /// Some rows of a table.
@@ -110,10 +103,13 @@ impl Tables {
     /// Goes on with this value, if it is of Arrow.
     fn open(&mut self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         if value.hasattr("__arrow_c_stream__")? {
-            let reader: PyRecordBatchReader = value.extract()?;
-            self.reader = Some(reader.into_reader()?);
+            let reader = value.extract::<PyRecordBatchReader>().map_err(PyErr::from);
+            let reader = reader.map_err(|error| not_table(value, error))?;
+            self.reader =
+                Some(reader.into_reader().map_err(|error| not_table(value, error.into()))?);
         } else if value.hasattr("__arrow_c_array__")? {
-            let batch: PyRecordBatch = value.extract()?;
+            let batch = value.extract::<PyRecordBatch>().map_err(PyErr::from);
+            let batch = batch.map_err(|error| not_table(value, error))?;
             self.current = Some((batch.into_inner(), false));
         } else {
             return Ok(false);
@@ -165,7 +161,7 @@ impl Tables {
         let text = Strings::new(&text, &self.columns.text).map_err(Failure)?;
         // By the rows themselves: views and dictionaries do not say what their rows take.
         let (mut count, mut bytes) = (0, 0);
-        while count < text.0.len() && bytes < BATCH_BYTES {
+        while count < text.len() && bytes < BATCH_BYTES {
             bytes += text.at(count).map_or(0, str::len);
             count += 1;
         }
@@ -186,6 +182,23 @@ fn not_arrow(value: &Bound<'_, PyAny>) -> PyErr {
     refused(what).into()
 }
 
+/// The exception for a value that gives Arrow data, but no table, such as a column. What is no ordinary exception,
+/// such as that of Ctrl-C, is given on.
+fn not_table(value: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
+    let py = value.py();
+    if !cause.is_instance_of::<pyo3::exceptions::PyException>(py) {
+        return cause;
+    }
+    let kind = value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+    let what = format!(
+        "a {kind} is no table of Arrow, with columns that have names; of one column make a table first, such \
+         as `pyarrow.table({{\"text\": column}})`, or pass the table or frame that it comes from"
+    );
+    let error: PyErr = refused(what).into();
+    error.set_cause(py, Some(cause));
+    error
+}
+
 fn failed(error: ArrowError) -> Failure {
     Failure(Error::input("the Arrow stream", error.to_string()))
 }
@@ -198,42 +211,17 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     })
 }
 
-/// A column of strings.
-struct Strings(ArrayRef);
-
-impl Strings {
-    fn new(array: &ArrayRef, place: &str) -> Result<Strings> {
-        let plain = match array.data_type() {
-            DataType::Dictionary(_, values) => cast(array, values)
-                .map_err(|e| Error::input(format!("the column `{place}`"), e.to_string()))?,
-            _ => array.clone(),
-        };
-        match plain.data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Strings(plain)),
-            other => {
-                let what = format!("it is of {other}, not of strings");
-                Err(Error::input(format!("the column `{place}`"), what))
-            }
-        }
-    }
-
-    fn at(&self, row: usize) -> Option<&str> {
-        (!self.0.is_null(row)).then(|| match self.0.data_type() {
-            DataType::LargeUtf8 => self.0.as_string::<i64>().value(row),
-            DataType::Utf8View => self.0.as_string_view().value(row),
-            _ => self.0.as_string::<i32>().value(row),
-        })
-    }
-}
-
 impl Rows {
     /// All rows of the batch that came in, if these are the first of it.
     pub fn take_whole(&mut self) -> Option<RecordBatch> {
         self.whole.take()
     }
 
-    /// The documents of the rows.
-    pub fn documents(&self) -> Result<Made> {
+    /// The documents of the rows. If `skips` is not set, the first that is none is the last.
+    ///
+    /// # Errors
+    /// When a column is missing, or of a type that it cannot be.
+    pub fn documents(&self, skips: bool) -> Result<Vec<Entry>> {
         let Columns { id, id_prefix, numbered, text, meta } = &*self.columns;
         let texts = Strings::new(column(&self.batch, text)?, text)?;
         let are_numbered =
@@ -243,32 +231,61 @@ impl Rows {
             Some(_) => None,
             None if are_numbered => None,
             None => {
-                let ids = column(&self.batch, id)?;
-                let ids = match ids.data_type().is_integer() {
-                    true => cast(ids, &DataType::Utf8)
-                        .map_err(|e| Error::input("the column of ids", e.to_string()))?,
-                    false => ids.clone(),
-                };
+                let ids = ids_of(column(&self.batch, id)?, self.has_uuids(id))
+                    .map_err(|e| Error::input(format!("the column `{id}`"), e.to_string()))?;
                 Some(Strings::new(&ids, id)?)
             }
         };
         let mut documents = Vec::with_capacity(self.batch.num_rows());
         for row in 0..self.batch.num_rows() {
             let number = self.first + row as u64;
-            let place = || format!("row {number}");
-            let missing = |name: &str| Error::input(place(), format!("there is no `{name}`"));
-            let own = match (&ids, id_prefix) {
-                (Some(ids), _) => ids.at(row).ok_or_else(|| missing(id))?.to_owned(),
+            let own = ids.as_ref().and_then(|ids| ids.at(row));
+            // A row without an id is numbered, as one of a table without ids is.
+            let is_numbered = are_numbered || (ids.is_some() && own.is_none());
+            let id = match (own, id_prefix) {
+                (Some(own), _) => own.to_owned(),
                 (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(numbered)),
             };
-            let mut document = Document::new(own, texts.at(row).ok_or_else(|| missing(text))?);
-            document.meta = self.meta(meta, row, &place)?;
-            match document.problem() {
-                Some(what) => return Err(Error::input(place(), what)),
-                None => documents.push(document),
+            let document = self.document(id, &texts, text, (meta, row, number));
+            let is_bad = document.is_err();
+            let document = match document {
+                Err(error) => Err(Refusal::of(number, error)?),
+                Ok(document) => Ok(document),
+            };
+            documents.push(Entry { number, document, is_numbered });
+            if is_bad && !skips {
+                break;
             }
         }
-        Ok(Made { documents, are_numbered })
+        Ok(documents)
+    }
+
+    /// Whether a column says that its values of 16 bytes are UUIDs.
+    fn has_uuids(&self, name: &str) -> bool {
+        let field = self.batch.schema_ref().field_with_name(name).ok();
+        let says = field.and_then(|field| field.metadata().get("ARROW:extension:name"));
+        says.is_some_and(|name| name == "arrow.uuid")
+    }
+
+    /// The document of a row.
+    fn document(
+        &self,
+        id: String,
+        texts: &Strings,
+        text: &str,
+        (meta, row, number): (&Meta, usize, u64),
+    ) -> Result<Document> {
+        let place = || format!("row {number}");
+        let missing = || match texts.is_not_utf8(row) {
+            true => Error::input(place(), format!("the bytes of `{text}` are not UTF-8")),
+            false => Error::input(place(), format!("there is no `{text}`")),
+        };
+        let mut document = Document::new(id, texts.at(row).ok_or_else(missing)?);
+        document.meta = self.meta(meta, row, &place)?;
+        match document.problem() {
+            Some(what) => Err(Error::input(place(), what)),
+            None => Ok(document),
+        }
     }
 
     fn meta(

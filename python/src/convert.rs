@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use crate::error::Failure;
+use crate::pipeline::{Entry, Refusal};
 
 /// The names of what is read of a mapping.
 pub struct Fields {
@@ -41,7 +42,7 @@ pub fn text_of<'a>(value: &'a Bound<'_, PyAny>, place: &str, name: &str) -> PyRe
     })
 }
 
-/// The id that a value is: a `str`, or a whole number, which is taken for its digits.
+/// The id that a value is: a `str`, or a number, which is taken for what JSON writes; a whole one for its digits.
 pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
     if value.is_instance_of::<PyString>() {
         return text_of(value, place, "id").map(str::to_owned);
@@ -51,7 +52,7 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
             || value.is_instance_of::<PyFloat>()
             || value.hasattr("__index__")?);
     if !is_number {
-        let what = format!("the id is a {}, neither a str nor a whole number", type_of(value));
+        let what = format!("the id is a {}, neither a str nor a number", type_of(value));
         return Err(refuse(place, what));
     }
     let written = match value.cast::<PyFloat>() {
@@ -63,7 +64,7 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
     let json = RawValue::from_string(written).ok();
     let id = json.and_then(|json| id_of_json(&json).ok().flatten());
     id.ok_or_else(|| {
-        refuse(place, format!("the id {value} is not a whole number from -2^63 to 2^64 - 1"))
+        refuse(place, format!("the id {value} is no number of JSON"))
     })
 }
 
@@ -151,14 +152,35 @@ fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> 
     })
 }
 
+/// Which documents get an id that is made of the number of the item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Numbering {
+    /// All without one: it is the number. A text alone is a document.
+    All,
+    /// Those whose id is `None`, or NaN as data frames have it: it is `item/` and the number.
+    Nulls,
+}
+
+/// The refusal that an exception is, if it is about the item alone.
+pub fn refusal_of(py: Python<'_>, number: u64, error: &PyErr) -> PyResult<Option<Refusal>> {
+    let class = py.import("cento._errors")?.getattr("InputError")?;
+    if !error.matches(py, class)? {
+        return Ok(None);
+    }
+    let what = error.value(py).str()?.to_string();
+    let reason = what.strip_prefix(&format!("item {number}: ")).unwrap_or(&what).to_owned();
+    Ok(Some(Refusal { number, reason }))
+}
+
 /// The document that an item of an iterable is: `(id, text)`, `(id, text, meta)` or a mapping, and, if an id is
-/// given to documents without, a text alone.
+/// given to all documents without, a text alone.
 pub fn document_of(
     item: &Bound<'_, PyAny>,
     fields: &Fields,
     number: u64,
-    numbers_ids: bool,
-) -> PyResult<Document> {
+    numbering: Numbering,
+) -> PyResult<Entry> {
+    let numbers_all = numbering == Numbering::All;
     let place = format!("item {number}");
     let missing = |name: &str| refuse(&place, format!("there is no `{name}`"));
     let (id, text, meta) = if let Ok(tuple) = item.cast::<PyTuple>() {
@@ -170,7 +192,7 @@ pub fn document_of(
                 return Err(refuse(&place, what));
             }
         }
-    } else if numbers_ids && item.is_instance_of::<PyString>() {
+    } else if numbers_all && item.is_instance_of::<PyString>() {
         (None, item.clone(), None)
     } else if let Ok(dict) = item.cast::<PyDict>() {
         let text = dict.get_item(&fields.text)?.ok_or_else(|| missing(&fields.text))?;
@@ -186,9 +208,13 @@ pub fn document_of(
         let what = format!("it is a {}, not a tuple (id, text) or a dict", type_of(item));
         return Err(refuse(&place, what));
     };
-    let id = match id.filter(|id| !id.is_none()) {
-        Some(id) => id_of(&id, &place)?,
-        None if numbers_ids => number.to_string(),
+    let is_null = |id: &Bound<'_, PyAny>| {
+        id.is_none() || id.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan())
+    };
+    let (id, is_numbered) = match id {
+        Some(id) if !is_null(&id) => (id_of(&id, &place)?, false),
+        _ if numbers_all => (number.to_string(), false),
+        Some(_) => (format!("item/{number}"), true),
         None => return Err(missing(&fields.id)),
     };
     let text = text_of(&text, &place, "text")?;
@@ -196,7 +222,7 @@ pub fn document_of(
     if let Some(meta) = meta {
         document.meta = meta_of(&meta, &place)?;
     }
-    checked(document, &place)
+    Ok(Entry { number, document: Ok(checked(document, &place)?), is_numbered })
 }
 
 /// Gives a document back if an index can hold it.

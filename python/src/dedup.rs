@@ -4,6 +4,7 @@
 //! each item back with its verdict, in order, once that is there. Rows of Arrow data come back as batches of those
 //! that stay ([`stream`](crate::stream)).
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -19,20 +20,21 @@ use pyo3::types::{PyDict, PyIterator};
 use serde::Serialize;
 
 use crate::arrow::{Columns, Meta, Tables};
-use crate::convert::{Fields, document_of, to_json};
+use crate::convert::{Fields, Numbering, to_json};
 use crate::error::{Failure, refused};
 use crate::index::check_settings;
 use crate::offsets::CodePoints;
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Made, Pipeline};
+use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Made, Pipeline, Refusal};
 use crate::query::Options;
 use crate::run;
-use crate::writer::ends_at_once;
+use crate::writer::{ends_at_once, entry_of};
 
 /// What has been decided of a document.
 pub struct Decided {
+    /// The id; of what was refused its place.
     id: String,
-    /// With offsets in bytes.
-    pub verdict: Verdict,
+    /// With offsets in bytes; or why the item is no document.
+    pub verdict: Result<Verdict, Refusal>,
     /// The same with offsets in the unit that was asked for, where there are any.
     shown: Option<Verdict>,
     /// The text that is kept, if passages were cut out.
@@ -45,7 +47,7 @@ type Said = (String, String, Option<String>);
 impl Decided {
     fn new(id: &str, text: &str, verdict: &Verdict, as_bytes: bool) -> Decided {
         let mut decided =
-            Decided { id: id.into(), verdict: verdict.clone(), shown: None, text: None };
+            Decided { id: id.into(), verdict: Ok(verdict.clone()), shown: None, text: None };
         let (Verdict::Kept { cut, .. } | Verdict::Passages { cut }) = verdict else {
             return decided;
         };
@@ -70,9 +72,18 @@ impl Decided {
         decided
     }
 
+    /// Of an item that is no document.
+    fn refused(refusal: Refusal) -> Decided {
+        let id = format!("item {}", refusal.number);
+        Decided { id, verdict: Err(refusal), shown: None, text: None }
+    }
+
     fn said(self) -> PyResult<Said> {
         let id = &self.id;
-        let line = to_json(&Line { id, verdict: &self.verdict })?;
+        let line = match &self.verdict {
+            Ok(verdict) => to_json(&Line { id, verdict })?,
+            Err(Refusal { reason, .. }) => to_json(&FailedLine { id, verdict: "failed", reason })?,
+        };
         let shown = match &self.shown {
             Some(verdict) => to_json(&Line { id, verdict })?,
             None => line.clone(),
@@ -90,7 +101,7 @@ pub struct Dedup {
 /// What is deduplicated.
 enum Input {
     /// Of the next item its number.
-    Items { items: Py<PyIterator>, fields: Fields, number: u64 },
+    Items { items: Py<PyIterator>, fields: Fields, number: u64, skips: bool },
     /// Rows of Arrow data.
     Tables(Tables),
 }
@@ -129,6 +140,14 @@ struct Line<'a> {
     verdict: &'a Verdict,
 }
 
+/// The same of an item that is no document.
+#[derive(Serialize)]
+struct FailedLine<'a> {
+    id: &'a str,
+    verdict: &'a str,
+    reason: &'a str,
+}
+
 /// The memory for documents that are not committed yet, if not said otherwise.
 const MEMORY_BYTES: usize = 512 << 20;
 
@@ -162,7 +181,7 @@ fn dedup_options(
             memory_bytes: options.value("memory")?.unwrap_or(MEMORY_BYTES),
             resumable: false,
             temporary,
-            strict: true,
+            strict: !options.skips()?,
         });
     };
     Err(refused(what).into())
@@ -184,6 +203,8 @@ impl Dedup {
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Dedup> {
         let (id, text, meta) = fields;
+        let options = Options(options);
+        let skips = options.skips()?;
         let input = if gives_batches {
             let meta = Meta::Perhaps(meta);
             Input::Tables(Tables::new(
@@ -192,9 +213,8 @@ impl Dedup {
             )?)
         } else {
             let fields = Fields { id: id.unwrap_or_else(|| "id".into()), text, meta };
-            Input::Items { items: items.try_iter()?.unbind(), fields, number: 0 }
+            Input::Items { items: items.try_iter()?.unbind(), fields, number: 0, skips }
         };
-        let options = Options(options);
         let (scheme, analyzer): (Option<String>, Option<String>) =
             (options.value("scheme")?, options.value("analyzer")?);
         let store_text: Option<bool> = options.value("store_text")?;
@@ -234,14 +254,23 @@ impl Dedup {
         })?;
         let (sender, verdicts) = unbounded();
         let own = index.clone();
-        let pipeline = Pipeline::start(&index, dedup.threads, None, move |results| {
+        let pipeline = Pipeline::start(&index, dedup.threads, None, skips, move |results| {
             // Removed at the end of the run.
             let _temporary = temporary;
+            // Those whose turn has not come.
+            let refused = RefCell::new(VecDeque::new());
             let mut sink = |event: Event<'_>| {
-                if let Event::Decided(decision) = event {
-                    let document = decision.document;
-                    let (id, text) = (&document.id, &document.text);
-                    let _ = sender.send(Decided::new(id, text, decision.verdict, as_bytes));
+                let decided = match event {
+                    Event::Decided(decision) => {
+                        let document = decision.document;
+                        let (id, text) = (&document.id, &document.text);
+                        Some(Decided::new(id, text, decision.verdict, as_bytes))
+                    }
+                    Event::Failed(_) => refused.borrow_mut().pop_front().map(Decided::refused),
+                    _ => None,
+                };
+                if let Some(decided) = decided {
+                    let _ = sender.send(decided);
                 }
                 Ok(())
             };
@@ -254,8 +283,14 @@ impl Dedup {
             )?;
             for made in results {
                 match made? {
-                    Made::Signed(signed) | Made::Numbered(signed) => {
+                    Made::Signed(signed) | Made::Numbered(_, signed) => {
                         run.push(Record::Document(signed))?;
+                    }
+                    Made::Refused(refusal) => {
+                        let place = format!("item {}", refusal.number);
+                        let error = Error::input(place, refusal.reason.clone());
+                        refused.borrow_mut().push_back(refusal);
+                        run.push(Record::Failed(error))?;
                     }
                     Made::Known(_) => {
                         return Err(Error::internal("dedup", "a document was not signed"));
@@ -373,7 +408,7 @@ impl Run {
     fn feed(&mut self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
         let (batch, raised) = match &mut self.input {
-            Input::Items { items, fields, number } => {
+            Input::Items { items, fields, number, skips } => {
                 let (mut documents, mut bytes, mut raised) = (Vec::new(), 0, None);
                 let mut items = items.bind(py).clone();
                 while bytes < BATCH_BYTES && documents.len() < BATCH_DOCUMENTS {
@@ -381,15 +416,13 @@ impl Run {
                         self.is_fed = true;
                         break;
                     };
-                    let document = |item: Bound<'_, PyAny>| {
-                        Ok((document_of(&item, fields, *number, true)?, item.unbind()))
-                    };
-                    match item.and_then(document) {
-                        Ok((document, item)) => {
+                    let kept = item.as_ref().ok().map(|item| item.clone().unbind());
+                    match entry_of(py, item, fields, *number, Numbering::All, *skips) {
+                        Ok(entry) => {
                             *number += 1;
-                            bytes += document.text.len();
-                            documents.push(document);
-                            self.waiting.push_back(item);
+                            bytes += entry.document.as_ref().map_or(0, |made| made.text.len());
+                            documents.push(entry);
+                            self.waiting.extend(kept);
                         }
                         Err(error) => {
                             raised = Some(error);

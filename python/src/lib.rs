@@ -20,6 +20,7 @@ mod query;
 mod run;
 mod search;
 mod stream;
+mod strings;
 mod writer;
 
 use pyo3::prelude::*;

@@ -26,10 +26,42 @@ pub const BATCH_DOCUMENTS: usize = 512;
 /// So many batches of each worker are under way.
 const BATCHES_PER_THREAD: usize = 4;
 
+/// An item or a row that is no document.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Why, as a clause.
+    pub reason: String,
+}
+
+impl Refusal {
+    /// Of an error about the item or row with this number; gives an error back that is not about it alone.
+    pub fn of(number: u64, error: Error) -> Result<Refusal> {
+        let reason = match error {
+            Error::Cancelled => return Err(Error::Cancelled),
+            Error::Input { what, .. } => what,
+            Error::Internal { what, .. } => format!("a defect: {what}"),
+            error => error.to_string(),
+        };
+        Ok(Refusal { number, reason })
+    }
+}
+
+/// A document with its number, or why there is none.
+pub struct Entry {
+    /// The number of the item or row, from 0.
+    pub number: u64,
+    /// The document.
+    pub document: std::result::Result<Document, Refusal>,
+    /// Its id is its number, which nobody has chosen.
+    pub is_numbered: bool,
+}
+
 /// Documents to be signed.
 pub enum Batch {
     /// As they are.
-    Documents(Vec<Document>),
+    Documents(Vec<Entry>),
     /// Rows of a table, of which the workers make documents.
     Rows(Rows),
 }
@@ -38,10 +70,12 @@ pub enum Batch {
 pub enum Made {
     /// Its signature.
     Signed(Signed),
-    /// The same, of a document whose id is the number of its row: it must not replace another.
-    Numbered(Signed),
+    /// The same, of a document whose id is its number, which is here: it must not replace another.
+    Numbered(u64, Signed),
     /// Nothing: the last commit holds the same.
     Known(Document),
+    /// Nothing: it is no document, or could not be signed, and others are to follow.
+    Refused(Refusal),
 }
 
 type Signatures = Vec<Result<Made>>;
@@ -97,11 +131,12 @@ impl Iterator for Results {
 
 impl Pipeline {
     /// Starts threads that sign as `index` does and leave alone what `known` holds, and one for `take`, whose result is
-    /// that of [`end`](Self::end).
+    /// that of [`end`](Self::end). If `skips` is set, what is no document does not end the input.
     pub fn start(
         index: &Index,
         threads: usize,
         known: Option<Snapshot>,
+        skips: bool,
         take: impl FnOnce(Results) -> Result<()> + Send + 'static,
     ) -> Pipeline {
         let threads = threads.max(1);
@@ -116,7 +151,7 @@ impl Pipeline {
             thread::spawn(move || {
                 while let Ok(Job { batch, out }) = jobs.recv() {
                     let signed = Error::catch("signing", || {
-                        Ok(sign(batch, &index, known.as_deref(), &stop))
+                        Ok(sign(batch, &index, known.as_deref(), skips, &stop))
                     });
                     let _ = out.send(signed.unwrap_or_else(|error| vec![Err(error)]));
                 }
@@ -164,27 +199,57 @@ impl Drop for Pipeline {
     }
 }
 
-fn sign(batch: Batch, index: &Index, known: Option<&Snapshot>, stop: &AtomicBool) -> Signatures {
-    let (documents, are_numbered) = match batch {
-        Batch::Documents(documents) => (documents, false),
-        Batch::Rows(rows) => match rows.documents() {
-            Ok(made) => (made.documents, made.are_numbered),
+fn sign(
+    batch: Batch,
+    index: &Index,
+    known: Option<&Snapshot>,
+    skips: bool,
+    stop: &AtomicBool,
+) -> Signatures {
+    let documents = match batch {
+        Batch::Documents(documents) => documents,
+        Batch::Rows(rows) => match rows.documents(skips) {
+            Ok(documents) => documents,
             Err(error) => return vec![Err(error)],
         },
     };
-    let signed = if are_numbered { Made::Numbered } else { Made::Signed };
     let mut made = Vec::with_capacity(documents.len());
-    for document in documents {
-        let digest = cento::Digest::of(document.text.as_bytes());
-        // What cannot be read now cannot be read by the writer, which says so.
-        let is_known = known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false));
-        made.push(match is_known {
-            true => Ok(Made::Known(document)),
-            false => Signed::until(document, index.config(), Stop::on(stop)).map(signed),
-        });
-        if matches!(made.last(), Some(Err(_))) {
+    for Entry { number, document, is_numbered } in documents {
+        let result = match document {
+            // What ends the input has been raised where it was found, or is the last here.
+            Err(refusal) => match skips {
+                true => Ok(Made::Refused(refusal)),
+                false => Err(Error::input(format!("row {number}"), refusal.reason)),
+            },
+            Ok(document) => match sign_one(number, document, index, known, stop) {
+                Ok(Made::Signed(signed)) if is_numbered => Ok(Made::Numbered(number, signed)),
+                Err(error) if skips => Refusal::of(number, error).map(Made::Refused),
+                result => result,
+            },
+        };
+        let is_over = result.is_err();
+        made.push(result);
+        if is_over {
             break;
         }
     }
     made
+}
+
+/// Signs a document. What a library does with a text costs no other one.
+fn sign_one(
+    number: u64,
+    document: Document,
+    index: &Index,
+    known: Option<&Snapshot>,
+    stop: &AtomicBool,
+) -> Result<Made> {
+    let digest = cento::Digest::of(document.text.as_bytes());
+    // What cannot be read now cannot be read by the writer, which says so.
+    if known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false)) {
+        return Ok(Made::Known(document));
+    }
+    Error::catch(&format!("document {number}, which was being analysed"), || {
+        Signed::until(document, index.config(), Stop::on(stop)).map(Made::Signed)
+    })
 }

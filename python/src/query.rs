@@ -35,6 +35,18 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
+    /// Whether what is no document, or no text, is left out and named, by `on_error`.
+    pub fn skips(&self) -> PyResult<bool> {
+        let given: Option<String> = self.value("on_error")?;
+        match given.as_deref() {
+            None | Some("raise") => Ok(false),
+            Some("skip") => Ok(true),
+            Some(other) => {
+                Err(refused(format!("`on_error` is {other:?}; it is \"raise\" or \"skip\"")).into())
+            }
+        }
+    }
+
     /// A share, 0 to 1.
     pub fn share(&self, name: &str) -> PyResult<Option<f64>> {
         let share: Option<f64> = self.value(name)?;

@@ -10,10 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::answer::{Answer, Answers, Found};
-use crate::convert::{id_of, text_of};
+use crate::convert::{id_of, refusal_of, text_of};
 use crate::error::{Failure, refused};
 use crate::index::Index;
 use crate::offsets;
+use crate::pipeline::Refusal;
 use crate::query::Options;
 use crate::run::{self, Flag};
 
@@ -96,19 +97,34 @@ pub fn many(
     as_bytes: bool,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Answers> {
-    let query = Options(options).query()?;
-    let mut asked = Vec::new();
+    let options = Options(options);
+    let skips = options.skips()?;
+    let query = options.query()?;
+    let (mut asked, mut refused) = (Vec::new(), Vec::new());
     for (number, text) in texts.try_iter()?.enumerate() {
         let (text, place) = (text?, || format!("text {number}"));
         let plain = text.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
         let text = match plain {
-            Some(text) => text,
-            None => text_of(&text, &place(), "text")?,
+            Some(text) => Ok(text),
+            None => text_of(&text, &place(), "text"),
         };
-        if let Some(why) = no_text_in(text) {
-            return Err(Failure(Error::input(place(), why)).into());
+        let text = text.and_then(|text| match no_text_in(text) {
+            Some(why) => Err(Failure(Error::input(place(), why)).into()),
+            None => Ok(text.to_owned()),
+        });
+        match text {
+            Ok(text) => asked.push(text),
+            // The answer to it is that to an empty text.
+            Err(error) if skips => {
+                let number = number as u64;
+                let Some(refusal) = refusal_of(py, number, &error)? else { return Err(error) };
+                let reason = refusal.reason;
+                let reason = reason.strip_prefix(&format!("{}: ", place())).unwrap_or(&reason);
+                refused.push(Refusal { number, reason: reason.into() });
+                asked.push(String::new());
+            }
+            Err(error) => return Err(error),
         }
-        asked.push(text.to_owned());
     }
     let threads = threads.unwrap_or_else(cento::available_threads).clamp(1, asked.len().max(1));
     let asked: Vec<Mutex<String>> = asked.into_iter().map(Mutex::new).collect();
@@ -116,6 +132,7 @@ pub fn many(
         let searcher = index.searcher()?;
         let next = AtomicUsize::new(0);
         let found: Vec<OnceLock<Arc<Found>>> = asked.iter().map(|_| OnceLock::new()).collect();
+        let failed = Mutex::new(refused);
         let work = || -> cento::Result<()> {
             let mut query = Query { stop: Some(stop.clone()), ..query.clone() };
             loop {
@@ -124,7 +141,19 @@ pub fn many(
                 let text =
                     std::mem::take(&mut *text.lock().unwrap_or_else(PoisonError::into_inner));
                 query.subject = Subject::Text(text);
-                let _ = found[number].set(Arc::new(find(&searcher, &mut query, as_bytes)?));
+                let answer = Error::catch(&format!("the search for text {number}"), || {
+                    find(&searcher, &mut query, as_bytes)
+                });
+                let answer = match answer {
+                    Err(error @ (Error::Input { .. } | Error::Internal { .. })) if skips => {
+                        let refusal = Refusal::of(number as u64, error)?;
+                        failed.lock().unwrap_or_else(PoisonError::into_inner).push(refusal);
+                        query.subject = Subject::Text(String::new());
+                        find(&searcher, &mut query, as_bytes)?
+                    }
+                    answer => answer?,
+                };
+                let _ = found[number].set(Arc::new(answer));
             }
         };
         std::thread::scope(|scope| {
@@ -136,7 +165,9 @@ pub fn many(
         })?;
         // There is one for each, or there was an error.
         let found = found.into_iter().filter_map(OnceLock::into_inner).collect();
-        Ok(Answers::new(found, as_bytes))
+        let mut refused = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        refused.sort_by_key(|refusal| refusal.number);
+        Ok(Answers::new(found, as_bytes, refused))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Which rows of Arrow data stay, as Arrow data?
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
@@ -19,6 +19,8 @@ use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use crate::arrow::Table;
 use crate::dedup::{Decided, Dedup};
 use crate::error::{Failure, refused};
+use crate::pipeline::Refusal;
+use crate::writer::REFUSALS_MAX;
 
 /// The column of verdicts, as `cento dedup --annotate` writes it to Parquet.
 const ANNOTATION: &str = "dedup";
@@ -31,14 +33,18 @@ pub struct Stream {
     /// The column of the texts.
     text: String,
     annotates: bool,
+    /// Rows that are no documents have a verdict with a reason.
+    skips: bool,
     /// No more rows come.
     is_over: AtomicBool,
+    /// The number of rows that were refused, and the first of them.
+    refused: Mutex<(u64, Vec<Refusal>)>,
 }
 
 #[pymethods]
 impl Stream {
     #[new]
-    fn new(py: Python<'_>, run: Py<Dedup>, annotates: bool) -> PyResult<Stream> {
+    fn new(py: Python<'_>, run: Py<Dedup>, annotates: bool, skips: bool) -> PyResult<Stream> {
         let Some(schema) = run.get().schema(py)? else {
             let what = "there is no batch, so nothing says which columns there are; give a table or a \
                         reader, which know theirs";
@@ -51,15 +57,30 @@ impl Stream {
                 let what = format!("there is a column `{ANNOTATION}` already; rename that column");
                 return Err(refused(what).into());
             }
-            fields.push(Arc::new(Field::new_struct(ANNOTATION, members(), false)));
+            fields.push(Arc::new(Field::new_struct(ANNOTATION, members(skips), false)));
         }
         let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        Ok(Stream { run, schema, text, annotates, is_over: AtomicBool::new(false) })
+        let (is_over, refused) = (AtomicBool::new(false), Mutex::default());
+        Ok(Stream { run, schema, text, annotates, skips, is_over, refused })
     }
 
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The number of rows that were no documents, of those that have been read.
+    #[getter]
+    fn failed(&self) -> u64 {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Which they are, and why; the first of them.
+    #[getter]
+    fn refusals<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let class = py.import("cento._types")?.getattr("Refusal")?;
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        refused.into_iter().map(|each| class.call1((each.number, each.reason))).collect()
     }
 
     fn __iter__(slf: Py<Stream>) -> Py<Stream> {
@@ -116,6 +137,15 @@ impl Stream {
 
     fn read(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
         while let Some((batch, decided)) = self.run.get().batch(py)? {
+            {
+                let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                for refusal in decided.iter().filter_map(|decided| decided.verdict.as_ref().err()) {
+                    refused.0 += 1;
+                    if refused.1.len() < REFUSALS_MAX {
+                        refused.1.push(refusal.clone());
+                    }
+                }
+            }
             let batch = py
                 .detach(|| self.staying(&batch, &decided))
                 .map_err(|error| Failure(Error::input("the Arrow stream", error.to_string())))?;
@@ -133,13 +163,14 @@ impl Stream {
             columns[at] = replaced(&columns[at], decided)?;
         }
         if self.annotates {
-            columns.push(annotation(decided));
+            columns.push(annotation(decided, self.skips));
         }
         let batch = RecordBatch::try_new(self.schema.clone(), columns)?;
         if self.annotates {
             return Ok(batch);
         }
-        let kept = decided.iter().map(|decided| matches!(decided.verdict, Verdict::Kept { .. }));
+        let is_kept = |decided: &Decided| matches!(decided.verdict, Ok(Verdict::Kept { .. }));
+        let kept = decided.iter().map(is_kept);
         filter_record_batch(&batch, &BooleanArray::from_iter(kept.map(Some)))
     }
 }
@@ -156,24 +187,29 @@ fn replaced(texts: &ArrayRef, decided: &[Decided]) -> Result<ArrayRef, ArrowErro
     cast(&made, texts.data_type())
 }
 
-fn members() -> Fields {
+fn members(skips: bool) -> Fields {
     let text = |name: &str, is_first: bool| Field::new(name, DataType::Utf8, !is_first);
     let share = |name: &str| Field::new(name, DataType::Float64, true);
     let (resemblance, containment) = (share("resemblance"), share("containment"));
-    vec![text("verdict", true), text("of", false), resemblance, containment, text("kept_as", false)]
-        .into()
+    let (of, kept_as, reason) = (text("of", false), text("kept_as", false), text("reason", false));
+    let mut members = vec![text("verdict", true), of, resemblance, containment, kept_as];
+    members.extend(skips.then_some(reason));
+    members.into()
 }
 
 /// The column of verdicts.
-fn annotation(decided: &[Decided]) -> ArrayRef {
-    let each = || decided.iter().map(|decided| &decided.verdict);
-    let kind = |verdict: &Verdict| match verdict {
-        Verdict::Kept { .. } => "kept",
-        Verdict::Exact { .. } => "exact",
-        Verdict::Near { .. } => "near",
-        Verdict::Contained { .. } => "contained",
-        Verdict::Passages { .. } => "passages",
+fn annotation(decided: &[Decided], skips: bool) -> ArrayRef {
+    let each = || decided.iter().map(|decided| decided.verdict.as_ref().ok());
+    let kind = |verdict: Option<&Verdict>| match verdict {
+        Some(Verdict::Kept { .. }) => "kept",
+        Some(Verdict::Exact { .. }) => "exact",
+        Some(Verdict::Near { .. }) => "near",
+        Some(Verdict::Contained { .. }) => "contained",
+        Some(Verdict::Passages { .. }) => "passages",
+        None => "failed",
     };
+    let reasons = decided.iter().map(|decided| decided.verdict.as_ref().err());
+    let reasons = reasons.map(|refusal| refusal.map(|refusal| refusal.reason.clone()));
     let of = |verdict: &Verdict| match verdict {
         Verdict::Exact { of, .. } | Verdict::Near { of, .. } | Verdict::Contained { of, .. } => {
             Some(of.clone())
@@ -192,12 +228,15 @@ fn annotation(decided: &[Decided]) -> ArrayRef {
         Verdict::Kept { kept_as, .. } => kept_as.clone(),
         _ => None,
     };
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         Arc::new(StringArray::from_iter_values(each().map(kind))),
-        Arc::new(StringArray::from_iter(each().map(of))),
-        Arc::new(Float64Array::from_iter(each().map(resemblance))),
-        Arc::new(Float64Array::from_iter(each().map(containment))),
-        Arc::new(StringArray::from_iter(each().map(kept_as))),
+        Arc::new(StringArray::from_iter(each().map(|verdict| verdict.and_then(of)))),
+        Arc::new(Float64Array::from_iter(each().map(|verdict| verdict.and_then(resemblance)))),
+        Arc::new(Float64Array::from_iter(each().map(|verdict| verdict.and_then(containment)))),
+        Arc::new(StringArray::from_iter(each().map(|verdict| verdict.and_then(kept_as)))),
     ];
-    Arc::new(StructArray::new(members(), columns, None))
+    if skips {
+        columns.push(Arc::new(StringArray::from_iter(reasons)));
+    }
+    Arc::new(StructArray::new(members(skips), columns, None))
 }

@@ -8,10 +8,12 @@ use crossbeam::channel::bounded;
 use pyo3::prelude::*;
 
 use crate::arrow::{self, Columns, Meta};
-use crate::convert::{Fields, checked, document_of, id_of, meta_of, text_of};
+use crate::convert::{
+    Fields, Numbering, checked, document_of, id_of, meta_of, refusal_of, text_of,
+};
 use crate::error::{Failure, refused};
 use crate::index::{Index, forked};
-use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Made, Pipeline};
+use crate::pipeline::{BATCH_BYTES, BATCH_DOCUMENTS, Batch, Entry, Made, Pipeline, Refusal};
 use crate::run;
 
 /// A writer, between the beginning and the end of a `with` block.
@@ -27,11 +29,38 @@ pub struct Writer {
 /// The memory for everything on its way, if not said otherwise.
 const MEMORY_BYTES: usize = 512 << 20;
 
-/// Added, replaced and unchanged documents.
-type Counts = [u64; 3];
+/// What was done: added, replaced and unchanged documents, and what was refused.
+#[derive(Default)]
+struct Counts {
+    documents: [u64; 3],
+    failed: u64,
+    /// The first of those that failed.
+    refusals: Vec<Refusal>,
+}
+
+/// So many refusals are kept, at most; all are counted.
+pub const REFUSALS_MAX: usize = 10_000;
+
+/// The counts for Python: added, replaced, unchanged and failed, and numbers and reasons of the first that failed.
+type Report = ([u64; 4], Vec<(u64, String)>);
+
+impl Counts {
+    fn refuse(&mut self, refusal: Refusal) {
+        self.failed += 1;
+        if self.refusals.len() < REFUSALS_MAX {
+            self.refusals.push(refusal);
+        }
+    }
+
+    fn report(&self) -> Report {
+        let [added, replaced, unchanged] = self.documents;
+        let refusals = self.refusals.iter().map(|each| (each.number, each.reason.clone()));
+        ([added, replaced, unchanged, self.failed], refusals.collect())
+    }
+}
 
 fn count(counts: &mut Counts, outcome: Outcome) {
-    counts[match outcome {
+    counts.documents[match outcome {
         Outcome::Added => 0,
         Outcome::Replaced => 1,
         Outcome::Unchanged => 2,
@@ -43,14 +72,14 @@ fn closed() -> Error {
     Error::Query { what: what.into() }
 }
 
-/// Refuses a row without an id if the number that it gets for one is that of another document.
+/// Refuses a document without an id if the number that it gets for one is that of another document.
 fn check_new(writer: &cento::Writer, signed: &Signed) -> cento::Result<()> {
     let Document { id, .. } = &signed.document;
     if !writer.has(id)? || writer.holds(&signed.document, signed.digest)? {
         return Ok(());
     }
-    let what = "the table has no column `id`, and the number of this row is the id of another \
-                document; name a column with `id`, or choose an `id_prefix`";
+    let what = "it has no id, and its number is the id of another document; give it an id, name the \
+                field or column with `id`, or choose an `id_prefix`";
     Err(Error::input(id.clone(), what))
 }
 
@@ -86,8 +115,9 @@ impl Writer {
         &self,
         py: Python<'_>,
         threads: Option<usize>,
+        skips: bool,
         mut feed: impl FnMut() -> PyResult<Option<Batch>>,
-    ) -> PyResult<Counts> {
+    ) -> PyResult<Report> {
         self.check_process()?;
         let open = self.open.clone();
         let index = self.index.get().index().map_err(Failure)?;
@@ -95,20 +125,28 @@ impl Writer {
         let counts = Arc::new(Mutex::new(Counts::default()));
         let counted = counts.clone();
         let threads = threads.unwrap_or_else(cento::available_threads);
-        let pipeline = Pipeline::start(&index, threads, Some(known), move |results| {
+        let pipeline = Pipeline::start(&index, threads, Some(known), skips, move |results| {
             // Locked for each document alone: the iterator may use the writer too.
             for made in results {
                 let made = made?;
                 let outcome = with(&open, |writer| match made {
-                    Made::Signed(signed) => writer.add_signed(signed),
-                    Made::Numbered(signed) => {
-                        check_new(writer, &signed)?;
-                        writer.add_signed(signed)
-                    }
+                    Made::Signed(signed) => writer.add_signed(signed).map(Ok),
+                    Made::Numbered(number, signed) => match check_new(writer, &signed) {
+                        Err(error @ Error::Input { .. }) if skips => {
+                            Refusal::of(number, error).map(Err)
+                        }
+                        Err(error) => Err(error),
+                        Ok(()) => writer.add_signed(signed).map(Ok),
+                    },
                     // Signed here if this writer has changed it since the commit.
-                    Made::Known(document) => writer.add(document),
+                    Made::Known(document) => writer.add(document).map(Ok),
+                    Made::Refused(refusal) => Ok(Err(refusal)),
                 })?;
-                count(&mut counted.lock().unwrap_or_else(PoisonError::into_inner), outcome);
+                let mut counts = counted.lock().unwrap_or_else(PoisonError::into_inner);
+                match outcome {
+                    Ok(outcome) => count(&mut counts, outcome),
+                    Err(refusal) => counts.refuse(refusal),
+                }
             }
             Ok(())
         });
@@ -126,7 +164,7 @@ impl Writer {
             }
         }
         let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(*counts)
+        Ok(counts.report())
     }
 }
 
@@ -149,10 +187,34 @@ fn feed_all(
     Ok(())
 }
 
+/// Makes a document of an item, or, if `skips` is set, the reason why it is none.
+///
+/// # Errors
+/// What the iterator raised, and what the item is not, if `skips` is not set.
+pub fn entry_of(
+    py: Python<'_>,
+    item: PyResult<Bound<'_, PyAny>>,
+    fields: &Fields,
+    number: u64,
+    numbering: Numbering,
+    skips: bool,
+) -> PyResult<Entry> {
+    let item = item?;
+    match document_of(&item, fields, number, numbering) {
+        Err(error) if skips => match refusal_of(py, number, &error)? {
+            Some(refusal) => Ok(Entry { number, document: Err(refusal), is_numbered: false }),
+            None => Err(error),
+        },
+        entry => entry,
+    }
+}
+
 /// Takes documents from an iterator until there is a batch of them. An exception comes after the documents before it.
 pub struct Batches<'a, 'py> {
     items: &'a Bound<'py, PyAny>,
     fields: &'a Fields,
+    /// What is no document does not end them.
+    skips: bool,
     /// Of the next item.
     number: u64,
     raised: Option<PyErr>,
@@ -160,8 +222,8 @@ pub struct Batches<'a, 'py> {
 
 impl<'a, 'py> Batches<'a, 'py> {
     /// Of this iterator.
-    pub fn new(items: &'a Bound<'py, PyAny>, fields: &'a Fields) -> Batches<'a, 'py> {
-        Batches { items, fields, number: 0, raised: None }
+    pub fn new(items: &'a Bound<'py, PyAny>, fields: &'a Fields, skips: bool) -> Batches<'a, 'py> {
+        Batches { items, fields, skips, number: 0, raised: None }
     }
 
     /// The next batch; none at the end.
@@ -175,10 +237,11 @@ impl<'a, 'py> Batches<'a, 'py> {
             let Some(item) = iterator.next() else { break };
             let number = self.number;
             self.number += 1;
-            match item.and_then(|item| document_of(&item, self.fields, number, false)) {
-                Ok(document) => {
-                    bytes += document.text.len();
-                    documents.push(document);
+            let py = self.items.py();
+            match entry_of(py, item, self.fields, number, Numbering::Nulls, self.skips) {
+                Ok(entry) => {
+                    bytes += entry.document.as_ref().map_or(0, |document| document.text.len());
+                    documents.push(entry);
                 }
                 Err(error) if documents.is_empty() => return Err(error),
                 Err(error) => {
@@ -235,14 +298,16 @@ impl Writer {
         items: &Bound<'_, PyAny>,
         fields: (String, String, String),
         threads: Option<usize>,
-    ) -> PyResult<Counts> {
+        skips: bool,
+    ) -> PyResult<Report> {
         let (id, text, meta) = fields;
         let fields = Fields { id, text, meta };
         let items = items.try_iter()?.into_any();
-        let mut batches = Batches::new(&items, &fields);
-        self.add_batches(py, threads, || batches.next())
+        let mut batches = Batches::new(&items, &fields, skips);
+        self.add_batches(py, threads, skips, || batches.next())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
     fn add_arrow(
         &self,
         py: Python<'_>,
@@ -251,12 +316,13 @@ impl Writer {
         meta_object: Option<String>,
         meta: Vec<String>,
         threads: Option<usize>,
-    ) -> PyResult<Counts> {
+        skips: bool,
+    ) -> PyResult<Report> {
         let (id, id_prefix, text) = columns;
         let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);
         let columns = Columns { id, id_prefix, numbered: "row/", text, meta };
         let mut tables = arrow::Tables::new(table, columns)?;
-        self.add_batches(py, threads, || Ok(tables.next(py)?.map(Batch::Rows)))
+        self.add_batches(py, threads, skips, || Ok(tables.next(py)?.map(Batch::Rows)))
     }
 
     fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -75,9 +78,13 @@ def test_ids_may_be_numbers_and_meta_nested(empty: cento.Index) -> None:
         ({"id": ["a"]}, {}, "there is no column `text`; it has `id`"),
         ({"text": ["a"]}, {"id": "id"}, "there is no column `id`; it has `text`"),
         ({"id": ["a"], "text": [1]}, {}, "it is of Int64, not of strings"),
-        ({"id": [1.5], "text": ["a"]}, {}, "it is of Float64, not of strings"),
+        ({"id": [["a"]], "text": ["a"]}, {}, "only single values can be ids"),
+        (
+            {"id": ["a", "b"], "text": [b"a", b"\xff"]},
+            {},
+            "row 1: the bytes of `text` are not UTF-8",
+        ),
         ({"id": ["a", "b"], "text": ["a", None]}, {}, "row 1: there is no `text`"),
-        ({"id": ["a", None], "text": ["a", "b"]}, {}, "row 1: there is no `id`"),
         ({"id": ["a", ""], "text": ["a", "b"]}, {}, "row 1: the id is empty"),
         ({"id": ["a"], "text": ["a"]}, {"meta": ["x"]}, "there is no column `x`"),
         ({"id": ["a"], "text": ["a"]}, {"meta": "text"}, "`text` is not a struct"),
@@ -91,6 +98,29 @@ def test_what_is_no_document_is_refused(
     with pytest.raises(cento.InputError) as raised, empty.writer() as w:
         w.add_arrow(pa.table(columns), **options)
     assert what in str(raised.value)
+    assert len(empty) == 0
+
+
+def test_ids_of_every_single_value_are_those_of_the_command(empty: cento.Index) -> None:
+    day = datetime.datetime(2024, 1, 2, 12, 30, tzinfo=datetime.timezone.utc)
+    row = bytes(range(16))
+    columns = {
+        "double": (pa.array([3.0, 1.5, math.nan, None]), ["3", "1.5", "row/2", "row/3"]),
+        "large": (pa.array([1e19]), ["10000000000000000000"]),
+        "decimal": (pa.array([decimal.Decimal("3.00"), decimal.Decimal("0.50")]), ["3", "0.50"]),
+        "when": (pa.array([day], pa.timestamp("us", "UTC")), ["2024-01-02T12:30:00Z"]),
+        "day": (pa.array([day.date()]), ["2024-01-02"]),
+        "flag": (pa.array([True, False]), ["true", "false"]),
+        "key": (pa.array([b"k", b"\xff"]), ["k", "ff"]),
+        "digest": (pa.array([row], pa.binary(16)), [row.hex()]),
+        "uuid": (pa.array([row], pa.uuid()), ["00010203-0405-0607-0809-0a0b0c0d0e0f"]),
+        "kind": (pa.array(["x", "y"]).dictionary_encode(), ["x", "y"]),
+    }
+    for name, (ids, expected) in columns.items():
+        texts = pa.array([f"{name} {at} is the text".encode() for at in range(len(ids))])
+        with empty.writer() as w:
+            w.add_arrow(pa.table({"id": ids, "text": texts}))
+            assert all(w.remove(each) for each in expected), name
     assert len(empty) == 0
 
 

@@ -99,7 +99,7 @@ def test_an_item_that_is_no_document_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         list(cento.dedup(raising(), index=path))
     assert len(cento.Index(path)) == 0
-    with pytest.raises(TypeError):
+    with pytest.raises(cento.QueryError, match="`items` is a int, not a list"):
         cento.dedup(5)  # type: ignore[arg-type]
 
 

@@ -90,7 +90,7 @@ def test_numbers_of_rows_replace_no_other_document(
     with index.writer() as w:
         assert w.add_arrow(one).added == 1
         assert w.add_arrow(one).unchanged == 1
-    said = "row/0: the table has no column `id`"
+    said = "row/0: it has no id, and its number is the id of another"
     with pytest.raises(cento.InputError, match=said), index.writer() as w:
         w.add_arrow(other)
     with index.writer() as w:

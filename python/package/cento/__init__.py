@@ -25,7 +25,7 @@ from ._errors import (
     SpecError,
     StorageError,
 )
-from ._index import Id, Index, Item, Meta, Rank, Writer
+from ._index import Id, Index, Item, Meta, OnError, Rank, Writer
 from ._native import Stream, Table, __version__
 from ._texts import (
     Deduper,
@@ -57,6 +57,7 @@ from ._types import (
     Parameter,
     Passage,
     Problem,
+    Refusal,
     Signature,
     Stats,
     Verdict,
@@ -92,6 +93,7 @@ __all__ = [
     "MemoryLimitError",
     "Meta",
     "NotFoundError",
+    "OnError",
     "OpenError",
     "Pair",
     "Parameter",
@@ -99,6 +101,7 @@ __all__ = [
     "Problem",
     "QueryError",
     "Rank",
+    "Refusal",
     "Signature",
     "SpecError",
     "Stats",

@@ -6,9 +6,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, overload
 
 from . import _native
+from ._errors import QueryError
+from ._inputs import many, tables
 from ._types import (
     AddReport,
     Answer,
@@ -23,21 +25,24 @@ from ._types import (
     Stats,
     cluster_of,
     pair_of,
+    report_of,
     signature_of,
     stats_of,
 )
 
-Id = str | int
-"""The id of a document: a ``str`` of 1 to 1,024 bytes without control characters, or a whole number
-from -2^63 to 2^64 - 1, which is taken for its decimal digits."""
+Id = str | int | float
+"""The id of a document: a ``str`` of 1 to 1,024 bytes without control characters, or a number,
+which is taken for what JSON writes; a whole one, such as ``3.0``, for its decimal digits."""
 
 Meta = Mapping[str, Any]
 """What is known of a document: what JSON can say, at most 64 KiB of it. Filters query it."""
 
-Item = tuple[Id, str] | tuple[Id, str, Meta | None] | Mapping[str, Any]
+Item = tuple[Id | None, str] | tuple[Id | None, str, Meta | None] | Mapping[str, Any]
 """A document: ``(id, text)``, ``(id, text, meta)``, or a mapping with these fields."""
 
 Rank = Literal["overlap", "weight", "passages"]
+
+OnError = Literal["raise", "skip"]
 
 
 class Index:
@@ -231,6 +236,7 @@ class Index:
         texts: Iterable[str],
         *,
         threads: int | None = ...,
+        on_error: OnError = ...,
         to_arrow: Literal[False] = ...,
         limit: int | None = ...,
         min_containment: float = ...,
@@ -253,6 +259,7 @@ class Index:
         texts: Iterable[str],
         *,
         threads: int | None = ...,
+        on_error: OnError = ...,
         to_arrow: Literal[True],
         limit: int | None = ...,
         min_containment: float = ...,
@@ -274,6 +281,7 @@ class Index:
         texts: Iterable[str],
         *,
         threads: int | None = None,
+        on_error: OnError = "raise",
         to_arrow: bool = False,
         limit: int | None = None,
         min_containment: float = 0.0,
@@ -293,8 +301,10 @@ class Index:
         """Searches for many texts at a time, with several threads; see :meth:`search`.
 
         Args:
-            texts: The texts, all of which are held in memory.
+            texts: The texts, all of which are held in memory; also a column of Arrow.
             threads: The number of threads; as many as there are processors if not given.
+            on_error: ``"skip"`` gives an answer without hits to what is no text, and names it in
+                :attr:`Answers.refusals`.
             to_arrow: Return one table of all hits: ``query`` (the number of the text, from 0),
                 ``rank`` (from 1), ``id``, ``overlap``, ``fingerprints``, ``containment_of_query``,
                 ``containment_of_hit``, ``standard_error``, ``exact``,
@@ -305,7 +315,8 @@ class Index:
             An :class:`Answers`, a sequence and no list, in the order of the texts.
         """
         options = _options(locals())
-        found = self._native.search_many(texts, threads, bytes, options)
+        advice = "pass [text], or a column of a table"
+        found = self._native.search_many(many(texts, "texts", advice), threads, bytes, options)
         if to_arrow:
             return found.table()
         return Answers(found)
@@ -561,6 +572,7 @@ class Writer:
         text: str = "text",
         meta: str = "meta",
         threads: int | None = None,
+        on_error: OnError = "raise",
     ) -> AddReport:
         """Adds documents, which several threads sign; the iterator runs on this one.
 
@@ -568,18 +580,23 @@ class Writer:
 
         Args:
             items: ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
-                ``text`` and, perhaps, ``meta``.
+                ``text`` and, perhaps, ``meta``. An item whose id is ``None`` or NaN is called
+                ``item/`` and its number, from 0, and refused if another document is called so.
             id: The name of the field with the id.
             text: The name of the field with the text.
             meta: The name of the field with the meta object.
             threads: The number of threads; as many as there are processors if not given.
+            on_error: ``"skip"`` leaves out what is no document, counts it and names it in the
+                report. What the iterator raises is raised in any case.
 
         Raises:
             InputError: An item is no document. Those before it are among the changes that have not
                 been committed.
+            QueryError: ``items`` is a table.
         """
-        added = self._native.add_many(items, (id, text, meta), threads)
-        return AddReport(*added)
+        advice = "pass [(id, text)], or a table to `add_arrow`"
+        given, skips = many(items, "items", advice), _skips(on_error)
+        return report_of(*self._native.add_many(given, (id, text, meta), threads, skips))
 
     def add_arrow(
         self,
@@ -590,6 +607,7 @@ class Writer:
         meta: str | Sequence[str] = (),
         id_prefix: str | None = None,
         threads: int | None = None,
+        on_error: OnError = "raise",
     ) -> AddReport:
         """Adds the rows of anything that gives Arrow data.
 
@@ -599,27 +617,30 @@ class Writer:
 
         Args:
             table: The data.
-            id: The column of the ids: strings or whole numbers. If it is not named, that is ``id``;
-                rows of a table without one are called ``row/0``, ``row/1`` and so on, and refused
-                if another document is called so.
-            text: The column of the texts: strings.
+            id: The column of the ids: strings, numbers, times, bytes, UUIDs. ``3.0`` is ``3``, and
+                bytes that are no text are hexadecimal. If it is not named, that is ``id``; rows of
+                a table without one, and rows whose id is null, are called ``row/0``, ``row/1`` and
+                so on, and refused if another document is called so.
+            text: The column of the texts: strings, or bytes of UTF-8.
             meta: The columns that make the meta object; or the name of one struct column that is
                 it. A column in which a row has nothing is not in its meta object. What JSON has no
                 type for, such as a time, becomes a string.
             id_prefix: Take this and the number of the row, from 0, for the id, in place of a
                 column. Rows of another table with the same prefix replace these.
             threads: The number of threads; as many as there are processors if not given.
+            on_error: ``"skip"`` leaves out rows that are no documents, counts them and names them
+                in the report.
 
         Raises:
             InputError: A column is missing or of another type, or a row is no document. Those
                 before it are among the changes that have not been committed.
             QueryError: ``table`` gives no Arrow data.
         """
-        if hasattr(table, "with_format") and not hasattr(table, "__arrow_c_stream__"):
-            table = batches_of(table)
+        data, skips = tables(table), _skips(on_error)
         columns = (id, id_prefix, text)
         struct, names = (meta, []) if isinstance(meta, str) else (None, list(meta))
-        return AddReport(*self._native.add_arrow(table, columns, struct, names, threads))
+        made = self._native.add_arrow(data, columns, struct, names, threads, skips)
+        return report_of(*made)
 
     def remove(self, id: Id) -> bool:
         """Removes the document with this id; returns whether there was one."""
@@ -638,9 +659,10 @@ class Writer:
         return f"<Writer: {'open' if self._native.is_open() else 'closed'}>"
 
 
-def batches_of(data_set: object) -> object:
-    """The tables of a data set of Hugging Face, which by itself gives one for each row."""
-    return cast(Any, data_set).with_format("arrow").iter(batch_size=1000)
+def _skips(on_error: str) -> bool:
+    if on_error not in ("raise", "skip"):
+        raise QueryError(f'`on_error` is {on_error!r}; it is "raise" or "skip"')
+    return on_error == "skip"
 
 
 _OTHERS = {"self", "text", "texts", "id", "signature", "bytes", "to_arrow", "against"}

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from ._types import Refusal
+
 _Path = str | os.PathLike[str]
 _Signed = tuple[str, str, str | None, int, list[tuple[int, int]]]
 _Info = tuple[str | None, int, int, int, float | None, bool, int, bool, int | None]
@@ -30,7 +32,7 @@ _Hit = tuple[
     int | None,
     float | None,
 ]
-_Counts = tuple[int, int, int] | list[int]
+_Report = tuple[list[int], list[tuple[int, str]]]
 
 __version__: str
 
@@ -81,8 +83,12 @@ class Writer:
     def begin(self) -> None: ...
     def add(self, id: object, text: str, meta: object) -> str: ...
     def add_many(
-        self, items: Iterable[object], fields: tuple[str, str, str], threads: int | None
-    ) -> _Counts: ...
+        self,
+        items: Iterable[object],
+        fields: tuple[str, str, str],
+        threads: int | None,
+        skips: bool,
+    ) -> _Report: ...
     def add_arrow(
         self,
         table: object,
@@ -90,7 +96,8 @@ class Writer:
         meta_object: str | None,
         meta: list[str],
         threads: int | None,
-    ) -> _Counts: ...
+        skips: bool,
+    ) -> _Report: ...
     def remove(self, id: object) -> bool: ...
     def uncommitted(self) -> int: ...
     def commit(self) -> None: ...
@@ -101,6 +108,7 @@ class Writer:
 class Answers:
     def __len__(self) -> int: ...
     def get(self, at: int) -> Answer: ...
+    def refusals(self) -> list[tuple[int, str]]: ...
     def table(self) -> Table: ...
 
 class Answer:
@@ -136,7 +144,13 @@ class Stream:
     ``pyarrow.RecordBatchReader.from_stream(s)``. It can be read once.
     """
 
-    def __init__(self, run: Dedup, annotates: bool) -> None: ...
+    def __init__(self, run: Dedup, annotates: bool, skips: bool) -> None: ...
+    @property
+    def failed(self) -> int:
+        """The number of rows read so far that are no documents, and were left out."""
+    @property
+    def refusals(self) -> list[Refusal]:
+        """Which they are, and why; the first 10,000."""
     @property
     def column_names(self) -> list[str]:
         """The names of the columns."""

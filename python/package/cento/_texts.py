@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from . import _native
-from ._errors import QueryError
-from ._index import batches_of
+from ._errors import InputError, QueryError
+from ._inputs import column, is_arrow, many, names, paths, tables
 from ._types import (
     Comparison,
     Family,
     Joined,
+    Refusal,
     Signature,
     Verdict,
     comparison_of,
@@ -55,7 +56,8 @@ def compare(
     Raises:
         SpecError: A scheme, an analyzer or a measure cannot be used.
     """
-    shown, line = _native.compare(a, b, scheme, analyzer, list(measures), min_passage, bytes)
+    named = names(measures, "measures")
+    shown, line = _native.compare(a, b, scheme, analyzer, named, min_passage, bytes)
     return comparison_of(shown, line, (a, b), analyzer, bytes)
 
 
@@ -109,6 +111,10 @@ class DedupOptions(TypedDict, total=False):
     """The memory for what is not committed yet, in bytes; 512 MiB if not given."""
     threads: int | None
     """The number of threads; as many as there are processors if not given."""
+    on_error: Literal["raise", "skip"] | None
+    """What happens to an item or row that is no document: ``"raise"`` ends the run with an
+    :class:`InputError`, after the verdicts on the items before, and commits nothing of what has not
+    been committed yet; ``"skip"`` leaves it out, with a verdict ``failed`` and a reason."""
 
 
 def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, Any]]:
@@ -117,7 +123,8 @@ def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, A
     if unknown:
         raise TypeError(f"{call}() got an unexpected keyword argument {unknown[0]!r}")
     named: dict[str, Any] = {**options}
-    return list(named.pop("against", None) or ()), named
+    against = named.pop("against", None)
+    return [] if against is None else paths(against, "against"), named
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -176,9 +183,10 @@ def dedup(
         LockedError: The index has another writer.
     """
     against, named = _options("dedup", options)
-    if any(hasattr(items, name) for name in ("__arrow_c_stream__", "__arrow_c_array__")):
+    if is_arrow(items) and (hasattr(items, "column_names") or hasattr(items, "columns")):
         raise QueryError("`items` is Arrow data; `cento.dedup_arrow` takes that")
-    run = _native.Dedup(items, (id, text, meta), index, against, bytes, False, named)
+    given = many(items, "items", "pass [text], or a table to `cento.dedup_arrow`")
+    run = _native.Dedup(given, (id, text, meta), index, against, bytes, False, named)
     return _verdicts(run)
 
 
@@ -202,17 +210,20 @@ def dedup_arrow(
         data: Anything with ``__arrow_c_stream__`` (a table, a reader, a data frame), an iterable of
             batches, or a data set of Hugging Face.
         annotate: Give all rows, and a column ``dedup`` of structs: ``verdict`` (as
-            :attr:`Verdict.kind`), ``of``, ``resemblance``, ``containment``, ``kept_as``.
+            :attr:`Verdict.kind`), ``of``, ``resemblance``, ``containment``, ``kept_as``; with
+            ``on_error="skip"`` also ``reason``.
         index: The directory of an index to compare with and to add to; made if there is none.
-        id: The column of the ids: strings or whole numbers. If it is not named, that is ``id``;
-            rows of a table without one have their numbers, from 0, for ids.
-        text: The column of the texts: strings.
+        id: The column of the ids, as for :meth:`Writer.add_arrow`. If it is not named, that is
+            ``id``; rows without an id have their numbers, from 0, for ids.
+        text: The column of the texts: strings, or bytes of UTF-8.
         meta: The column of the meta objects, if it is one of structs.
         options: What a duplicate is: :class:`DedupOptions`, such as ``min_resemblance``, 0.8 if not
             given.
 
     Returns:
-        An iterator of tables, and a stream for anything that takes ``__arrow_c_stream__``.
+        An iterator of tables, and a stream for anything that takes ``__arrow_c_stream__``. With
+        ``on_error="skip"`` its ``failed`` counts the rows that were no documents, and ``refusals``
+        names them, when it has been read.
 
     Raises:
         InputError: A column is missing or of another type, or a row is no document. It comes when
@@ -223,10 +234,8 @@ def dedup_arrow(
         LockedError: The index has another writer.
     """
     against, named = _options("dedup_arrow", options)
-    if hasattr(data, "with_format") and not hasattr(data, "__arrow_c_stream__"):
-        data = batches_of(data)
-    run = _native.Dedup(data, (id, text, meta), index, against, True, True, named)
-    return _native.Stream(run, annotate)
+    run = _native.Dedup(tables(data), (id, text, meta), index, against, True, True, named)
+    return _native.Stream(run, annotate, options.get("on_error") == "skip")
 
 
 def _verdicts(run: _native.Dedup) -> Iterator[tuple[Any, Verdict]]:
@@ -268,18 +277,36 @@ class Deduper:
         **options: Unpack[DedupOptions],
     ) -> None:
         _options("Deduper", options)
+        self.refusals: list[Refusal] = []
+        """What was no document so far and was left out, by its number within its batch."""
         self._index = index
         self._id = id
         self._text = text
         self._options = options
 
     def verdicts(self, batch: Mapping[str, Sequence[Any]]) -> list[Verdict]:
-        """The verdicts on a batch: a mapping of columns."""
-        texts = batch[self._text]
-        items: Iterable[Any] = (
-            texts if self._id is None else zip(batch[self._id], texts, strict=True)
-        )
-        return [verdict for _, verdict in dedup(items, index=self._index, **self._options)]
+        """The verdicts on a batch: a mapping of columns.
+
+        Raises:
+            InputError: It is a record, as ``map`` and ``filter`` give it without ``batched=True``,
+                or an item is no document: nothing of the batch is committed then.
+        """
+        texts = column(batch, self._text)
+        items: Iterable[Any] = texts
+        if self._id is not None:
+            ids, texts = list(column(batch, self._id)), list(texts)
+            if len(ids) != len(texts):
+                what = f"{len(ids)} values of {self._id!r}, {len(texts)} of {self._text!r}"
+                raise InputError(f"the batch: its columns have different lengths: {what}")
+            items = zip(ids, texts, strict=True)
+        found = dedup(items, index=self._index, **self._options)
+        verdicts = [verdict for _, verdict in found]
+        self.refusals += [
+            Refusal(number, verdict.reason)
+            for number, verdict in enumerate(verdicts)
+            if verdict.reason is not None
+        ]
+        return verdicts
 
     def keep(self, batch: Mapping[str, Sequence[Any]]) -> list[bool]:
         """Whether each document of a batch is kept."""
@@ -313,7 +340,7 @@ def join(
         LockedError: One of them has a writer.
         CorruptError: A shard is damaged.
     """
-    made = _native.join(index, list(shards), on_conflict, remove)
+    made = _native.join(index, paths(shards, "shards"), on_conflict, remove)
     return Joined(**json.loads(made))
 
 

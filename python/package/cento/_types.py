@@ -95,7 +95,7 @@ class Hit(_Shown):
     """A stored document that shares text with a query."""
 
     id: str
-    """The id; that of a document that was added with a whole number is its digits."""
+    """The id; that of a document that was added with a number is its digits."""
     overlap: int
     """Distinct fingerprints in common."""
     fingerprints: int
@@ -332,6 +332,11 @@ class Answers(Sequence[Answer]):
             made = self._made.setdefault(at, Answer(self._native.get(at)))
         return made
 
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Which texts were none and were not searched for (``on_error="skip"``), and why."""
+        return refusals_of(self._native.refusals())
+
     def __repr__(self) -> str:
         hits = sum(len(self._native.get(at)) for at in range(len(self)))
         return f"<Answers: {len(self)}, {hits} hits>"
@@ -492,9 +497,10 @@ class Verdict(_Shown):
     """What becomes of a document, and why."""
 
     id: str
-    kind: Literal["kept", "exact", "near", "contained", "passages"]
+    kind: Literal["kept", "exact", "near", "contained", "passages", "failed"]
     """Kept; or dropped, because another document has the same text, resembles it, contains it, or
-    others contain all passages of it."""
+    others contain all passages of it. ``failed`` is no document (``on_error="skip"``); its ``id``
+    is ``item`` and its number, from 0."""
     of: str | None = None
     """The id of the other document."""
     index: str | None = None
@@ -515,6 +521,8 @@ class Verdict(_Shown):
     """What was cut out, if ``cut_passages`` was given."""
     text: str | None = None
     """The text without what was cut out; ``None`` if nothing was."""
+    reason: str | None = None
+    """What is wrong with it, of ``failed``."""
     _json: str = field(default="", repr=False, compare=False)
 
     @property
@@ -729,6 +737,16 @@ class Joined(_Shown):
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal(_Shown):
+    """Something that is no document or no text, and was left out."""
+
+    number: int
+    """The number of the item, row or text, from 0."""
+    reason: str
+    """What is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class AddReport(_Shown):
     """What adding did, in documents."""
 
@@ -738,6 +756,19 @@ class AddReport(_Shown):
     """They took the place of another version."""
     unchanged: int
     """They were there already, with the same text and meta."""
+    failed: int = 0
+    """What was no document, and left out (``on_error="skip"``)."""
+    refusals: tuple[Refusal, ...] = ()
+    """Which they were, and why; the first 10,000."""
+
+
+def report_of(counts: list[int], refusals: list[tuple[int, str]]) -> AddReport:
+    added, replaced, unchanged, failed = counts
+    return AddReport(added, replaced, unchanged, failed, refusals_of(refusals))
+
+
+def refusals_of(refusals: list[tuple[int, str]]) -> tuple[Refusal, ...]:
+    return tuple(Refusal(*each) for each in refusals)
 
 
 @dataclass(frozen=True, slots=True)
