@@ -73,10 +73,17 @@ pub fn advice(error: &Error) -> Option<&'static str> {
         }
         Error::Io { source, .. } => {
             let what = source.to_string();
-            on_windows(&what).or_else(|| on_certificates(&what))
+            on_ids(&what).or_else(|| on_windows(&what)).or_else(|| on_certificates(&what))
         }
         _ => None,
     }
+}
+
+/// Returns what to do about a column of which no ids can be made.
+fn on_ids(failure: &str) -> Option<&'static str> {
+    failure
+        .contains("only single values can be ids")
+        .then_some("name another column with --id-field, or number the rows with --id-field NONE")
 }
 
 /// Returns what to do with a compressed file whose reader would need too much memory.

@@ -173,10 +173,9 @@ mod with_the_feature {
             ("lists", "url", "meta", "a.parquet: the column `lists` is nested"),
             ("deep", "url", "meta", "a.parquet: the column `deep` is nested"),
             ("deep.b", "url", "meta", "only a whole column can be the text"),
-            ("bytes", "url", "meta", "a.parquet: the column `bytes` holds bytes"),
             ("share", "url", "meta", "a.parquet: the column `share` is of Float64"),
             ("x", "url", "meta", "there is no column `x`; its columns are `url`, `content`"),
-            ("content", "share", "meta", "the column `share` is of Float64, neither strings nor"),
+            ("content", "lists", "meta", "or number the rows with --id-field NONE"),
             ("content", "url", "lists", "the column `lists` is of List"),
         ] {
             let fields = ["--text-field", text, "--id-field", id, "--meta-field", meta];
@@ -184,6 +183,107 @@ mod with_the_feature {
             assert!(run.err.contains(what), "{what}: {}", run.err);
             assert!(run.err.contains("1 failed"), "{}", run.err);
         }
+    }
+
+    const TYPES: &[u8] = include_bytes!("tables/types.parquet");
+    const TYPES_FEATHER: &[u8] = include_bytes!("tables/types.feather");
+    const BARE: &[u8] = include_bytes!("tables/bare.parquet");
+
+    /// The ids of the documents that are made of a file, and what was said.
+    #[track_caller]
+    fn ids(dir: &Dir, name: &str, fields: [&str; 2]) -> (Vec<String>, String) {
+        let index = format!("{name}.{}.idx", fields.concat());
+        let [text, id] = fields;
+        let fields = ["--text-field", text, "--id-field", id, "--meta-field", "info"];
+        let run = dir.run(&[&["add", &index, name][..], &fields].concat());
+        let mut ids = Vec::new();
+        if let Ok(index) = cento::Index::open(dir.path(&index)) {
+            let snapshot = index.snapshot().unwrap();
+            ids.extend(snapshot.live().map(|address| snapshot.id(address).unwrap()));
+        }
+        (ids, run.err)
+    }
+
+    #[test]
+    fn texts_that_are_bytes_are_read_and_those_that_are_not_utf_8_named() {
+        let dir = Dir::new();
+        dir.write("a.parquet", TYPES);
+        dir.write("a.feather", TYPES_FEATHER);
+        dir.write("bare.parquet", BARE);
+        for name in ["a.parquet", "a.feather"] {
+            assert_eq!(dir.run(&["create", name.split('.').next_back().unwrap()]).status, 0);
+            let index = name.split('.').next_back().unwrap();
+            for (text, unchanged) in [("large", 0), ("view", 6), ("fixed", 6), ("dictionary", 6)] {
+                let args = ["add", index, name, "--text-field", text, "--id-field", "day"];
+                let added = dir.json(&args);
+                assert_eq!(
+                    (&added["failed"], &added["unchanged"]),
+                    (&json!(0), &json!(unchanged)),
+                    "{name} {text}"
+                );
+            }
+            let args = ["add", index, name, "--text-field", "binary", "--id-field", "day"];
+            let run = dir.run(&[&args[..], &["--format", "json"]].concat());
+            assert_eq!((&run.json()["unchanged"], &run.json()["failed"]), (&json!(4), &json!(2)));
+            let said = format!("{name}:4: the text in \"binary\" is not UTF-8: byte 3 is 0xff");
+            assert!(run.err.contains(&said), "{}", run.err);
+            assert!(run.err.contains(&format!("{name}:5: there is no `binary`")), "{}", run.err);
+        }
+        // What Arrow says of columns is not in the files of other programs.
+        let (found, err) = ids(&dir, "bare.parquet", ["large", "uuid"]);
+        assert_eq!(found.len(), 6, "{err}");
+        assert_eq!(found[3], "00000000-0000-0000-0000-000000000003");
+    }
+
+    #[test]
+    fn ids_of_every_single_value_are_what_json_lines_would_have() {
+        let dir = Dir::new();
+        dir.write("a.parquet", TYPES);
+        dir.write("a.feather", TYPES_FEATHER);
+        for name in ["a.parquet", "a.feather"] {
+            let row = |number: u64| format!("{name}:{number}");
+            for (id, expected) in [
+                ("double", ["0", "1", "2.5", &row(4), &row(5), "1.0e20"]),
+                ("single", ["0", "1", "2.5", "0.1", &row(5), "5"]),
+                ("decimal", ["0", "0.500", "1", "1.500", "2", "2.500"]),
+                ("NONE", [&row(1), &row(2), &row(3), &row(4), &row(5), &row(6)]),
+            ] {
+                let (found, err) = ids(&dir, name, ["large", id]);
+                assert_eq!(found, expected, "{name} {id}: {err}");
+            }
+            for (id, third) in [
+                ("number", "1000000000000000000000000000002"),
+                ("uuid", "00000000-0000-0000-0000-000000000002"),
+                ("digest", "02ff02ff02ff02ff02ff02ff02ff02ff"),
+                ("when", "2024-01-03T12:30:00Z"),
+                ("day", "2024-01-03"),
+            ] {
+                let (found, err) = ids(&dir, name, ["large", id]);
+                assert_eq!((found.len(), found[2].as_str()), (6, third), "{name} {id}: {err}");
+            }
+            // One is empty, which is no id.
+            let (found, err) = ids(&dir, name, ["large", "key"]);
+            assert_eq!(found, ["k0", "k1", "6bff", &row(4), &row(5), "k5"], "{name}: {err}");
+            let (found, err) = ids(&dir, name, ["large", "is_even"]);
+            assert_eq!(found, ["true", "false"], "{name}: {err}");
+            let (found, err) = ids(&dir, name, ["large", "list"]);
+            assert!(found.is_empty() && err.contains("with --id-field NONE"), "{err}");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_no_records_are_left_out_of_a_copy_and_named() {
+        let dir = Dir::new();
+        dir.write("a.parquet", TYPES);
+        let fields = ["--text-field", "binary", "--id-field", "day", "--exact"];
+        let run = dir.run(&[&["dedup", "a.parquet", "--out", "out/"][..], &fields].concat());
+        assert!(
+            run.err.contains("a.parquet:4: the text in \"binary\" is not UTF-8"),
+            "{}",
+            run.err
+        );
+        let (kept, err) = ids(&dir, "out/a.parquet", ["large", "day"]);
+        assert_eq!(kept, ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-06"], "{err}");
     }
 
     #[test]

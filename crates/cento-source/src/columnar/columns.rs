@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Field, Schema};
 
-use super::Reading;
 use super::rows::type_of;
+use super::{NO_IDS, Reading};
 
 /// Names of columns that are shown, at most.
 const SHOWN_MAX: usize = 20;
@@ -18,30 +18,25 @@ pub fn chosen(schema: &Schema, reading: &Reading) -> Result<Vec<usize>, String> 
     let Reading { id, text, meta, all, .. } = reading;
     match type_of(schema, text) {
         None => return Err(missing(schema, text)),
-        Some(found) if is_text(found) => {}
+        Some(found) if is_text(found) || is_bytes(found) => {}
         Some(found) => {
             let name = short(found);
             let what = match found {
                 _ if found.is_nested() => {
                     format!("is nested ({name}), and a text is one string; flatten it first")
                 }
-                DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
-                    "holds bytes, not strings; decode it first".into()
-                }
                 _ => format!("is of {name}, not of strings"),
             };
             return Err(format!("the column `{text}` {what}"));
         }
     }
-    if let Some(found) = type_of(schema, id)
-        && !is_text(found)
-        && !found.is_integer()
-    {
+    if let Some(found) = type_of(schema, id).filter(|found| found.is_nested()) {
         let name = short(found);
-        return Err(format!("the column `{id}` is of {name}, neither strings nor whole numbers"));
+        return Err(format!("the column `{id}` is nested ({name}), and {NO_IDS}"));
     }
     if let Some(found) = type_of(schema, meta)
         && !is_text(found)
+        && !is_bytes(found)
         && !matches!(found, DataType::Struct(_) | DataType::Map(..) | DataType::Null)
     {
         let name = short(found);
@@ -64,6 +59,23 @@ pub fn is_text(found: &DataType) -> bool {
         DataType::Dictionary(_, values) => is_text(values),
         _ => false,
     }
+}
+
+/// Whether the values are bytes.
+pub fn is_bytes(found: &DataType) -> bool {
+    match found {
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
+        DataType::FixedSizeBinary(_) => true,
+        DataType::Dictionary(_, values) => is_bytes(values),
+        _ => false,
+    }
+}
+
+/// Whether a column has UUIDs, as it says itself or as `marked` does.
+pub fn is_uuid(field: &Field, marked: bool) -> bool {
+    let says =
+        field.metadata().get("ARROW:extension:name").is_some_and(|name| name == "arrow.uuid");
+    (says || marked) && *field.data_type() == DataType::FixedSizeBinary(16)
 }
 
 /// A type, which may have very many fields, in a few characters.

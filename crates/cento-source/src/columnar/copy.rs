@@ -361,6 +361,9 @@ impl Copier<'_> {
             ColumnWriter::Int96ColumnWriter(writer) => copy_as!(writer, Int96ColumnReader),
             ColumnWriter::FloatColumnWriter(writer) => copy_as!(writer, FloatColumnReader),
             ColumnWriter::DoubleColumnWriter(writer) => copy_as!(writer, DoubleColumnReader),
+            ColumnWriter::FixedLenByteArrayColumnWriter(_) if !texts.is_empty() => {
+                return Err("its texts are bytes of one length, and cannot be shortened".into());
+            }
             ColumnWriter::FixedLenByteArrayColumnWriter(writer) => {
                 copy_as!(writer, FixedLenByteArrayColumnReader)
             }

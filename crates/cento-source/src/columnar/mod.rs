@@ -22,6 +22,8 @@ mod input;
 #[cfg(feature = "parquet")]
 mod rows;
 #[cfg(feature = "parquet")]
+mod values;
+#[cfg(feature = "parquet")]
 mod worker;
 
 use std::fs::File;
@@ -58,6 +60,10 @@ pub const ARROW_STREAM: &[u8] = b"\xff\xff\xff\xff";
 
 /// A file that is compressed or in an archive is unpacked to at most so many bytes.
 const UNPACKED_BYTES_MAX: u64 = 8 << 30;
+
+/// Words of the reason why a column has no ids; what the command advises follows them.
+#[cfg(feature = "parquet")]
+const NO_IDS: &str = "only single values can be ids";
 
 /// The reason for a failure, at most.
 const REASON_BYTES_MAX: usize = 4 << 10;
@@ -133,6 +139,8 @@ enum Frame {
     Failed = 3,
     /// There are no more rows.
     End = 4,
+    /// The row of this number is no record, and why.
+    Bad = 5,
 }
 
 /// What becomes of a row when a file is copied: a line of a selection.
@@ -253,6 +261,7 @@ impl Tables {
                 Frame::Refused => return Err(Fault::Input(reason(&bytes))),
                 Frame::Failed => return Err(Fault::Read(io::Error::other(reason(&bytes)))),
                 Frame::TooLong => Lines::TooLong(number),
+                Frame::Bad => Lines::Bad(number, reason(&bytes)),
                 Frame::Rows => Lines::Whole { first_line: number, bytes },
             };
             next = match &lines {
@@ -326,7 +335,8 @@ fn read_frame(input: &mut impl Read, row_bytes_max: usize) -> io::Result<(Frame,
         let bytes: [u8; 8] = rest[at..at + 8].try_into().expect("it has 16 bytes");
         u64::from_le_bytes(bytes)
     };
-    let kinds = [Frame::Rows, Frame::TooLong, Frame::Refused, Frame::Failed, Frame::End];
+    let kinds =
+        [Frame::Rows, Frame::TooLong, Frame::Refused, Frame::Failed, Frame::End, Frame::Bad];
     let kind = kinds.into_iter().find(|found| *found as u8 == kind);
     let kind = kind.ok_or_else(|| io::Error::other("it is no answer"))?;
     let (number, len) = (number(0), number(8));
