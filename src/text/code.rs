@@ -163,7 +163,8 @@ impl ByName {
 }
 
 /// The languages that a file of this name can have, the likelier first.
-fn languages_of(name: &str) -> Vec<&'static str> {
+#[must_use]
+pub fn languages_of(name: &str) -> Vec<&'static str> {
     let name = name.to_ascii_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     // A name that is an ending and nothing else is that of a hidden file.
@@ -177,10 +178,26 @@ fn languages_of(name: &str) -> Vec<&'static str> {
 /// Whether a specification is of the analyser `code` and names no language.
 #[must_use]
 pub fn lacks_language(spec: &str) -> bool {
+    split(spec).0 == "code" && language_in(spec).is_none()
+}
+
+/// The language that a specification of the analyser `code` names.
+///
+/// ```
+/// use cento::text::code::language_in;
+///
+/// assert_eq!(language_in("code(language=java,names=1)"), Some("java"));
+/// assert_eq!(language_in("code"), None);
+/// assert_eq!(language_in("words"), None);
+/// ```
+#[must_use]
+pub fn language_in(spec: &str) -> Option<&str> {
     let (name, list) = split(spec);
-    let is_language =
-        |item: &str| item.split('=').next().is_some_and(|key| key.trim_ascii() == "language");
-    name == "code" && !list.split(',').any(is_language)
+    let mut values = list.split(',').filter_map(|item| {
+        let (key, value) = item.split_once('=').unwrap_or((item, ""));
+        (key.trim_ascii() == "language").then_some(value.trim_ascii())
+    });
+    values.next().filter(|_| name == "code")
 }
 
 /// Such a specification with the language.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::create::{self, ConfigArgs, Signatures};
 use super::extract::{extraction, tables};
+use super::left_out::FilterArgs;
 use super::output::{self, Format};
 use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
@@ -41,6 +42,8 @@ pub struct Add {
     /// Files or directories, or - for standard input.
     #[arg(value_name = "PATH", required_unless_present = "url")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    filter: FilterArgs,
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
@@ -212,6 +215,7 @@ impl Add {
             Target::Index(_) => self.source.options_within(self.memory)?,
             Target::Service(_) => self.source.options(),
         };
+        let source = SourceOptions { filter: self.filter.filter()?, ..source };
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => return self.send(&client, source, &stop),

@@ -103,6 +103,16 @@ impl ConfigArgs {
         ConfigArgs { analyzer, ..self.clone() }.config(store_text)
     }
 
+    /// Makes the configuration for comparing these programs, of which most are in one language.
+    pub fn config_of_most(
+        &self,
+        inputs: &[PathBuf],
+        options: &SourceOptions,
+    ) -> cento::Result<Config> {
+        let analyzer = language::commonest(&self.analyzer, inputs, options)?;
+        ConfigArgs { analyzer, ..self.clone() }.config(true)
+    }
+
     /// Makes the configuration for comparing these files.
     pub fn config_of_files(&self, files: &[&Path]) -> cento::Result<Config> {
         let analyzer = language::of_files(&self.analyzer, files)?;

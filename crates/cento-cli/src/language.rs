@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cento::Error;
-use cento::text::code::{ByName, lacks_language, with_language};
+use cento::text::code::{ByName, lacks_language, languages, languages_of, with_language};
 use cento_source::{SourceOptions, for_each_name};
 
 /// Returns an analyzer's specification with the language, if it is `code` without one: that of the
@@ -27,17 +27,53 @@ pub fn of_files(analyzer: &str, files: &[&Path]) -> cento::Result<String> {
     completed(analyzer, |names| files.iter().for_each(|file| names.add(&file.to_string_lossy())))
 }
 
+/// Returns an analyzer's specification with the language, if it is `code` without one: that of most files
+/// of `inputs` by their names. The others are not in a language, or in another one.
+///
+/// # Errors
+/// When no name tells a language.
+pub fn commonest(
+    analyzer: &str,
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+) -> cento::Result<String> {
+    if !lacks_language(analyzer) {
+        return Ok(analyzer.to_owned());
+    }
+    // In the order in which they were met first; one that several names agree on has more.
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for_each_name(inputs, options, &mut |name| {
+        for language in languages_of(name) {
+            match counts.iter_mut().find(|(known, _)| *known == language) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((language, 1)),
+            }
+        }
+    });
+    let most = counts.iter().map(|(_, count)| *count).max();
+    // Of equals one that this build can read.
+    let common = || counts.iter().filter(|(_, count)| Some(*count) == most);
+    let is_built = |language: &str| languages().any(|built| built == language);
+    let found = common().find(|(language, _)| is_built(language)).or_else(|| common().next());
+    match found {
+        Some((language, _)) => Ok(with_language(analyzer, language)),
+        None => Err(unnamed(analyzer, "there are no files whose names would say it")),
+    }
+}
+
+fn unnamed(analyzer: &str, why: &str) -> Error {
+    let example = with_language(analyzer, "java");
+    let what =
+        format!("it names no language, and {why}; name the language, as in --analyzer '{example}'");
+    Error::spec(analyzer, what)
+}
+
 fn completed(analyzer: &str, read: impl FnOnce(&mut ByName)) -> cento::Result<String> {
     if !lacks_language(analyzer) {
         return Ok(analyzer.to_owned());
     }
     let mut names = ByName::default();
     read(&mut names);
-    names.language().map(|language| with_language(analyzer, language)).map_err(|why| {
-        let example = with_language(analyzer, "java");
-        let what = format!(
-            "it names no language, and {why}; name the language, as in --analyzer '{example}'"
-        );
-        Error::spec(analyzer, what)
-    })
+    let language = names.language().map_err(|why| unnamed(analyzer, &why))?;
+    Ok(with_language(analyzer, language))
 }

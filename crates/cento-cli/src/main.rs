@@ -22,6 +22,7 @@ mod handout;
 mod health;
 mod join;
 mod language;
+mod left_out;
 #[cfg(feature = "remote")]
 mod ls;
 mod outfile;

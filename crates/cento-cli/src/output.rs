@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::left_out::LeftOut;
 use super::terminal;
 use cento::{Error, Origin, Passage};
 
@@ -58,18 +59,27 @@ pub struct ListEnd<'a> {
     /// The inputs that were not compared, with reasons.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_compared: &'a [NotCompared],
+    /// The files that were left out by their names.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    left_out: &'a [LeftOut],
 }
 
 impl<'a> ListEnd<'a> {
     /// The end of a list of this length of all that there is.
     pub fn new(shown: usize, total: u64, not_compared: &'a [NotCompared]) -> ListEnd<'a> {
         let shown = shown as u64;
-        ListEnd { more: shown < total, shown, total, not_compared }
+        ListEnd { more: shown < total, shown, total, not_compared, left_out: &[] }
+    }
+
+    /// Adds the files that were left out by their names.
+    pub fn with_left_out(self, left_out: &'a [LeftOut]) -> ListEnd<'a> {
+        ListEnd { left_out, ..self }
     }
 
     /// Writes it as JSON, unless the list is all that there is to say.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        match self.more || !self.not_compared.is_empty() {
+        let is_whole = self.not_compared.is_empty() && self.left_out.is_empty();
+        match self.more || !is_whole {
             true => writeln!(out, "{}", terminal::json(self)?),
             false => Ok(()),
         }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -10,6 +11,7 @@ use super::add::SourceArgs;
 use super::boilerplate::read_noting;
 use super::create::ConfigArgs;
 use super::handout::{self, HandoutArgs};
+use super::left_out::{FilterArgs, LeftOuts};
 use super::output::{self, Format, ListEnd, NotCompared, counted, similarity};
 use super::pairs::write_passages;
 use super::progress::{AddProgress, stop_flag};
@@ -18,13 +20,14 @@ use super::terminal::{self, line, tell};
 use super::values::{parse_margin, parse_share};
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::Index;
+use cento::index::{Config, Index};
 use cento::join::pairwise::{MostSimilar, PairwiseOptions, SymmetricPair, most_similar};
 use cento::replace;
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
+use cento::text::code::{lacks_language, language_in};
 use cento_report::{Joined, PairsReport, clusters, dot, shown_of};
-use cento_source::{AddOptions, Event, HIDDEN, check_there};
+use cento_source::{AddOptions, Event, SourceOptions, check_there, is_by_name};
 
 /// Show the most similar pairs of a few files.
 ///
@@ -33,6 +36,10 @@ use cento_source::{AddOptions, Event, HIDDEN, check_there};
 /// words that both texts have, divided by the sum of the numbers that each has. Keeps no index. What cannot
 /// be compared, because it is empty, not text, or all of it is boilerplate, is reported with the reason, and the
 /// exit status is then 2.
+///
+/// Directories of libraries and build output (node_modules, vendor, target, ...) are left out, with --by
+/// directory also data (.json, .csv, ...), and of programs files in other languages; --analyzer code is
+/// that of the commonest. What is left out is named, and counted; --include '*' reads all of it.
 ///
 /// Of eight documents or more each pair also has its margin: its resemblance less that of the sixth
 /// best other neighbour of either document. Usual solutions of one task are alike, and have none.
@@ -78,6 +85,8 @@ pub struct Pairwise {
     #[arg(long, visible_alias = "template", short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
     #[command(flatten)]
+    filter: FilterArgs,
+    #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
     handout: HandoutArgs,
@@ -116,6 +125,7 @@ struct Shown<'a> {
 
 /// The inputs that are compared, and those that are not.
 struct Added {
+    left_out: LeftOuts,
     submissions: Option<Submissions>,
     documents: u64,
     not_compared: Vec<NotCompared>,
@@ -128,17 +138,20 @@ impl Pairwise {
         let dir =
             tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
         // Texts decide, so they are stored.
-        let config = self.config.config_of(true, &self.paths, &self.source.options())?;
+        let (config, source) = self.config_and_source()?;
         let index = Index::create(dir.path().join("index"), config)?;
         let mut not_compared = Vec::new();
         let boilerplate = read_noting(&self.boilerplate, index.config(), &mut not_compared)?;
         let ignored = boilerplate.as_ref().map(Boilerplate::keys).unwrap_or_default();
-        let added = match self.by {
-            By::File => self.add_files(&index, &stop)?,
-            By::Directory => self.add_directories(&index, &ignored, Stop::on(&*stop))?,
-        };
+        let mut added = self.add(&index, &source, &ignored, &stop)?;
+        if added.documents == 0 && source.filter.asks_language() {
+            // Nobody gave their programs such names.
+            let filter = source.filter.in_any_language();
+            added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, &stop)?;
+        }
+        let Added { submissions, left_out, .. } = added;
+        left_out.tell();
         check_enough(added.documents)?;
-        let submissions = added.submissions;
         not_compared.extend(added.not_compared);
         let searcher = Searcher::new(index.snapshot()?);
         let searcher = match boilerplate {
@@ -165,7 +178,7 @@ impl Pairwise {
             tell_not_compared(&not_compared);
         }
         check_enough(found.compared)?;
-        self.write(&found, submissions.as_ref(), &not_compared)?;
+        self.write(&found, submissions.as_ref(), &not_compared, &left_out)?;
         let MostSimilar { pairs: best, .. } = &found;
         if let Some(path) = &self.graph {
             let edges: Vec<_> = best
@@ -177,7 +190,7 @@ impl Pairwise {
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);
         if self.handout.is_asked() {
-            self.report(&searcher, found, not_compared)?;
+            self.report(&searcher, found, not_compared, &left_out)?;
         }
         if is_missing {
             return Ok(Outcome::Bad);
@@ -191,6 +204,7 @@ impl Pairwise {
         searcher: &Searcher,
         found: MostSimilar,
         not_compared: Vec<NotCompared>,
+        left_out: &LeftOuts,
     ) -> cento::Result<()> {
         let analyzer = &searcher.snapshot().config().analyzer;
         let mut run = self.handout.run("pairwise", analyzer)?;
@@ -205,6 +219,7 @@ impl Pairwise {
             ("min-passage", self.min_passage.map(|least| least.to_string())),
             ("min-margin", self.min_margin.map(|least| least.to_string())),
             ("relative", self.relative.then(|| "yes".into())),
+            ("left out by name", left_out.summary()),
         ] {
             run = value.into_iter().fold(run, |run, value| run.with(name, value));
         }
@@ -224,13 +239,47 @@ impl Pairwise {
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
-    fn add_files(&self, index: &Index, stop: &std::sync::atomic::AtomicBool) -> Result<Added> {
-        let options = AddOptions { source: self.source.options(), ..AddOptions::default() };
+    /// The configuration, and how files are read: libraries and, of programs, files in other languages
+    /// are left out by their names, and of directories also data.
+    fn config_and_source(&self) -> cento::Result<(Config, SourceOptions)> {
+        let (is_directory, analyzer) = (self.by == By::Directory, &self.config.analyzer);
+        let infers = lacks_language(analyzer);
+        let is_program = infers || language_in(analyzer).is_some();
+        let filter = self.filter.filter()?;
+        let filter = filter.without_libraries(is_directory, is_directory || is_program);
+        let filter = if is_directory { filter.without_data() } else { filter };
+        let options =
+            SourceOptions { filter, lists_are_texts: is_directory, ..self.source.options() };
+        let config = self.config.config_of_most(&self.paths, &options)?;
+        let filter = match language_in(&config.analyzer.to_string()) {
+            Some(language) => options.filter.in_language(language, infers),
+            None => options.filter,
+        };
+        Ok((config, SourceOptions { filter, ..options }))
+    }
+
+    fn add(
+        &self,
+        index: &Index,
+        source: &SourceOptions,
+        ignored: &[u64],
+        stop: &AtomicBool,
+    ) -> Result<Added> {
+        match self.by {
+            By::File => self.add_files(index, source, stop),
+            By::Directory => self.add_directories(index, source, ignored, Stop::on(stop)),
+        }
+    }
+
+    fn add_files(&self, index: &Index, source: &SourceOptions, stop: &AtomicBool) -> Result<Added> {
+        let options = AddOptions { source: source.clone(), ..AddOptions::default() };
         let progress = AddProgress::new(false);
-        let mut not_compared = Vec::new();
+        let (mut not_compared, mut left_out) = (Vec::new(), LeftOuts::default());
         let added = cento_source::add(index, &self.paths, &options, stop, &mut |event| {
             match &event {
-                Event::Skipped(_, HIDDEN) => {}
+                Event::Skipped(place, why) if is_by_name(why) => {
+                    return left_out.note(place, why, &self.paths, &source.filter);
+                }
                 Event::Skipped(place, why) => not_compared.push(NotCompared::new(*place, *why)),
                 Event::Failed(error) => not_compared.push(output::not_compared(error)),
                 // The comparison finds it, and reports the reason.
@@ -244,15 +293,22 @@ impl Pairwise {
             progress.tell(event);
         });
         progress.finish();
-        Ok(Added { submissions: None, documents: added?.added, not_compared })
+        Ok(Added { submissions: None, documents: added?.added, not_compared, left_out })
     }
 
-    fn add_directories(&self, index: &Index, ignored: &[u64], stop: Stop<'_>) -> Result<Added> {
-        let mut submissions = Submissions::read(&self.paths, &self.source.options())?;
+    fn add_directories(
+        &self,
+        index: &Index,
+        source: &SourceOptions,
+        ignored: &[u64],
+        stop: Stop<'_>,
+    ) -> Result<Added> {
+        let mut submissions = Submissions::read(&self.paths, source)?;
         submissions.add_to(index, ignored, stop)?;
         let not_compared = std::mem::take(&mut submissions.left_out);
+        let left_out = std::mem::take(&mut submissions.by_name);
         let documents = submissions.all.len() as u64;
-        Ok(Added { submissions: Some(submissions), documents, not_compared })
+        Ok(Added { submissions: Some(submissions), documents, not_compared, left_out })
     }
 
     fn write(
@@ -260,6 +316,7 @@ impl Pairwise {
         MostSimilar { pairs: best, total, .. }: &MostSimilar,
         submissions: Option<&Submissions>,
         not_compared: &[NotCompared],
+        left_out: &LeftOuts,
     ) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         if self.format == Format::Human && !best.is_empty() {
@@ -301,7 +358,7 @@ impl Pairwise {
                 }
             }
         }
-        let end = ListEnd::new(best.len(), *total, not_compared);
+        let end = ListEnd::new(best.len(), *total, not_compared).with_left_out(left_out.list());
         if self.format == Format::Json {
             end.write(&mut out)?;
         }

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
+use super::left_out::LeftOuts;
 use super::output;
 use super::terminal::tell;
 use cento::Error;
@@ -12,7 +13,7 @@ use cento::Overlap;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::stop::Stop;
 use cento_report::NotCompared;
-use cento_source::{HIDDEN, Item, SourceOptions};
+use cento_source::{Chunk, Item, PathFilter, SourceOptions, is_by_name};
 
 /// All files below a directory, as one document.
 #[derive(Debug)]
@@ -51,32 +52,63 @@ pub struct Submissions {
     pub all: Vec<Submission>,
     /// Files that could not be read, or not to their ends.
     pub left_out: Vec<NotCompared>,
+    /// Files that were left out by their names, and empty files of submissions with text.
+    pub by_name: LeftOuts,
 }
+
+/// Why an empty file is no document.
+const EMPTY: &str = "it is empty";
+
+/// Why a list of records is no part of a submission.
+const LIST: &str = "it is a list of records; --by file compares those";
+
+/// Why a submission is not compared.
+const NOTHING_LEFT: &str =
+    "there is nothing to compare: all of its files are left out by their names";
 
 impl Submissions {
     /// Reads all files below each of `inputs`: those below a directory in it are one submission, in the
     /// order of their paths, and a file directly in it is one by itself.
     ///
     /// # Errors
-    /// When JSON lines are among them, or standard input, of which no document is in a directory.
+    /// When JSON lines are named, or standard input, of which no document is in a directory.
     pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> cento::Result<Submissions> {
         let mut found = Submissions::default();
+        // Without files so far: what is left out belongs to a submission or is all of it.
+        let mut without: Vec<(&Path, String, &'static str)> = Vec::new();
         for input in inputs {
             let mut failure = None;
             cento_source::read(std::slice::from_ref(input), options, &mut |item| {
                 match item {
-                    Item::Chunk(chunk) if !chunk.kind.is_whole_file() || &*chunk.path == "-" => {
+                    Item::Chunk(chunk) if is_list(&chunk, input) => {
                         let what = "its documents are in no directories; use --by file, or name \
                                     directories or archives without it";
                         failure = Some(Error::input(&*chunk.path, what));
                         return ControlFlow::Break(());
                     }
+                    Item::Chunk(chunk) if !chunk.kind.is_whole_file() => {
+                        let is_new =
+                            found.left_out.last().is_none_or(|last| *last.name != *chunk.path);
+                        if is_new {
+                            found.leave_out(NotCompared::new(&*chunk.path, LIST));
+                        }
+                    }
                     Item::Chunk(chunk) => chunk.documents(options, |document| match document {
                         Ok(document) => found.push(input, document),
                         Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
-                    // Hidden files are no hand-ins.
-                    Item::Skipped { why: HIDDEN, .. } => {}
+                    Item::Skipped { place, why } if is_by_name(why) => {
+                        found.by_name.note(
+                            &place,
+                            why,
+                            std::slice::from_ref(input),
+                            &options.filter,
+                        );
+                        without.push((input, place, why));
+                    }
+                    Item::Skipped { place, why } if why == EMPTY => {
+                        without.push((input, place, why))
+                    }
                     Item::Skipped { place, why } => found.leave_out(NotCompared::new(place, why)),
                     Item::Failed(error) => found.leave_out(output::not_compared(&error)),
                 }
@@ -86,12 +118,49 @@ impl Submissions {
                 return Err(error);
             }
         }
-        found.all = unwrapped(found.all);
+        let root = found.unwrap();
         found.all.sort_by(|a, b| a.name.cmp(&b.name));
         for submission in &mut found.all {
             submission.files.sort_by(|a, b| Path::new(&a.path).cmp(Path::new(&b.path)));
         }
+        for (input, place, why) in without {
+            found.account(root.as_deref().unwrap_or(input), &place, why, options);
+        }
         Ok(found)
+    }
+
+    /// Names a file without text, unless others of its submission have text, and the submission of
+    /// which nothing is left.
+    fn account(&mut self, root: &Path, place: &str, why: &'static str, options: &SourceOptions) {
+        let name = submission_of(root, place);
+        let is_there =
+            self.all.binary_search_by(|one| one.name.as_str().cmp(&name)).is_ok() && name != place;
+        if why == EMPTY && is_there {
+            self.by_name.note(place, why, &[], &options.filter);
+        } else if why == EMPTY {
+            self.leave_out(NotCompared::new(place, why));
+        } else if !is_there && name != place && self.left_out.iter().all(|one| one.name != name) {
+            self.leave_out(NotCompared::new(name, NOTHING_LEFT));
+        }
+    }
+
+    /// Finds the submissions of an archive with one directory around all of them, as some learning platforms
+    /// pack it: a single submission of which every file is two directories deep, or deeper, is not one.
+    /// Returns that directory.
+    fn unwrap(&mut self) -> Option<PathBuf> {
+        let [only] = &self.all[..] else { return None };
+        let root = PathBuf::from(&only.name);
+        let names: Vec<String> =
+            only.files.iter().map(|file| submission_of(&root, &file.path)).collect();
+        let is_wrapped = only.files.iter().zip(&names).all(|(file, name)| file.path != *name);
+        if !is_wrapped || names.iter().all(|name| *name == names[0]) {
+            return None;
+        }
+        let only = self.all.remove(0);
+        for (file, name) in only.files.into_iter().zip(names) {
+            self.put(name, file);
+        }
+        Some(root)
     }
 
     fn leave_out(&mut self, what: NotCompared) {
@@ -101,7 +170,10 @@ impl Submissions {
 
     fn push(&mut self, input: &Path, document: Document) {
         let name = submission_of(input, &document.id);
-        let file = File { path: document.id, text: document.text, keys: Vec::new() };
+        self.put(name, File { path: document.id, text: document.text, keys: Vec::new() });
+    }
+
+    fn put(&mut self, name: String, file: File) {
         match self.all.iter_mut().find(|submission| submission.name == name) {
             Some(submission) => submission.files.push(file),
             None => self.all.push(Submission { name, files: vec![file] }),
@@ -154,25 +226,11 @@ impl Submissions {
     }
 }
 
-/// The submissions of an archive with one directory around all of them, as some learning platforms pack it:
-/// a single submission of which every file is two directories deep, or deeper, is not one.
-fn unwrapped(mut all: Vec<Submission>) -> Vec<Submission> {
-    let [only] = &all[..] else { return all };
-    let root = PathBuf::from(&only.name);
-    let names: Vec<String> =
-        only.files.iter().map(|file| submission_of(&root, &file.path)).collect();
-    let is_wrapped = only.files.iter().zip(&names).all(|(file, name)| file.path != *name);
-    if !is_wrapped || names.iter().all(|name| *name == names[0]) {
-        return all;
-    }
-    let mut found: Vec<Submission> = Vec::new();
-    for (file, name) in all.remove(0).files.into_iter().zip(names) {
-        match found.iter_mut().find(|submission| submission.name == name) {
-            Some(submission) => submission.files.push(file),
-            None => found.push(Submission { name, files: vec![file] }),
-        }
-    }
-    found
+/// Whether it is part of a list of records that was named, or standard input.
+fn is_list(chunk: &Chunk, input: &Path) -> bool {
+    let is_named = Path::new(&*chunk.path) == input.strip_prefix(".").unwrap_or(input);
+    let is_data = !chunk.kind.is_whole_file() || PathFilter::is_data(&chunk.path);
+    &*chunk.path == "-" || (is_named && is_data)
 }
 
 /// The name of the submission that has the file at this path, which is `input` or below it.

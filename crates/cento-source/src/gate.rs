@@ -9,9 +9,6 @@ use cento::Error;
 
 use crate::{SourceOptions, ignored};
 
-/// Why a hidden file or directory is left out.
-pub const HIDDEN: &str = "it is hidden; --all reads it";
-
 /// Decides where a walk goes, and keeps what it leaves out: the filter of a walk can only say no.
 #[derive(Clone)]
 pub struct Gate {

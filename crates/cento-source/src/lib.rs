@@ -17,6 +17,7 @@ mod columnar;
 mod compressed;
 mod dedup;
 mod extract;
+mod filter;
 mod gate;
 mod headers;
 mod html;
@@ -64,7 +65,7 @@ pub use dedup::dedup;
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};
-pub use gate::HIDDEN;
+pub use filter::{PathFilter, is_by_name};
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;
@@ -93,6 +94,10 @@ pub struct SourceOptions {
     pub obeys_ignore_files: bool,
     /// In directories, follow links.
     pub follow_links: bool,
+    /// Which files are left out by their names.
+    pub filter: PathFilter,
+    /// Each list of records (JSON, tables) is one text, as any other file is.
+    pub lists_are_texts: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,
     /// Documents keep the place of the line or row that they were read from, `path:number`, where they
@@ -127,6 +132,8 @@ impl Default for SourceOptions {
             read_hidden: false,
             obeys_ignore_files: false,
             follow_links: false,
+            filter: PathFilter::default(),
+            lists_are_texts: false,
             keeps_records: false,
             keeps_places: false,
             requires_id: false,

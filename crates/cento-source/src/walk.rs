@@ -21,7 +21,8 @@ use super::columnar::Kind;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
-use super::gate::{Gate, HIDDEN, LeftOut};
+use super::filter::HIDDEN;
+use super::gate::{Gate, LeftOut};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
 use super::records::read_records;
@@ -64,6 +65,8 @@ pub fn read(
             reader.stdin()
         } else if input.is_dir() {
             reader.directory(input)
+        } else if let Some(why) = options.filter.why_not_named(input) {
+            reader.skip(&input.to_string_lossy(), why)
         } else {
             reader.file(input)
         };
@@ -98,6 +101,12 @@ pub fn read_one(
         true => reader.stdin(),
         false => reader.file(path),
     };
+}
+
+/// The name of a file in places.
+fn place_of(path: &Path) -> Arc<str> {
+    let name = names::escaped(path.as_os_str().as_encoded_bytes());
+    name.strip_prefix("./").unwrap_or(&name).into()
 }
 
 struct Reader<'a> {
@@ -199,7 +208,7 @@ impl<'a> Reader<'a> {
         builder.filter_entry(move |entry| filter.passes(entry));
         let name_left_out = |reader: &mut Self| {
             gate.left_out().into_iter().try_for_each(|left_out| match left_out {
-                LeftOut::Hidden(place) => reader.skip(&named(&place).display().to_string(), HIDDEN),
+                LeftOut::Hidden(place) => reader.skip(&place_of(&named(&place)), HIDDEN),
                 LeftOut::Refused(error) => reader.fail(error),
             })
         };
@@ -208,11 +217,18 @@ impl<'a> Reader<'a> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.fail(unread(&path.display().to_string(), error))?;
+                    self.fail(unread(&place_of(path), error))?;
                     continue;
                 }
             };
             let kind = entry.file_type();
+            let below = entry.path().strip_prefix(&real).unwrap_or(entry.path());
+            if !kind.is_some_and(|kind| kind.is_dir())
+                && let Some(why) = self.options.filter.why_not(below)
+            {
+                self.skip(&place_of(&named(entry.path())), why)?;
+                continue;
+            }
             if kind.is_some_and(|kind| kind.is_file()) {
                 self.file(&named(entry.path()))?;
             } else if !kind.is_some_and(|kind| kind.is_dir()) {
@@ -220,15 +236,14 @@ impl<'a> Reader<'a> {
                     true => "it is a link; --follow follows the links in directories",
                     false => "it is not a regular file",
                 };
-                self.skip(&named(entry.path()).display().to_string(), why)?;
+                self.skip(&place_of(&named(entry.path())), why)?;
             }
         }
         name_left_out(self)
     }
 
     fn file(&mut self, path: &Path) -> ControlFlow<()> {
-        let name = names::escaped(path.as_os_str().as_encoded_bytes());
-        let place: Arc<str> = name.strip_prefix("./").unwrap_or(&name).into();
+        let place = place_of(path);
         match File::open(path) {
             Ok(file) => {
                 let found = file.metadata().ok();
@@ -302,7 +317,7 @@ impl<'a> Reader<'a> {
                 self.fail(unread(place, format!("it is named {ending}, but {is}")))
             }
             Form::Lines | Form::Unclear | Form::Records(_) | Form::NoRecords | Form::Table(_)
-                if self.is_one =>
+                if self.is_one || self.options.lists_are_texts =>
             {
                 self.whole(place, source, ChunkKind::File)
             }
@@ -511,6 +526,11 @@ impl<'a> Reader<'a> {
         };
         if !self.options.read_hidden && name.split('/').any(is_hidden) {
             return self.skip(&place, HIDDEN);
+        }
+        if !matches!(entry, Entry::Page(..) | Entry::Lost(_))
+            && let Some(why) = self.options.filter.why_not(Path::new(name))
+        {
+            return self.skip(&place, why);
         }
         match entry {
             Entry::File(stream) => {

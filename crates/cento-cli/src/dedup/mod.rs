@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::add::{SourceArgs, with_windows};
 use super::boilerplate::{read, without};
 use super::create::ConfigArgs;
+use super::left_out::FilterArgs;
 use super::outfile::{is_taken, listed, path_name};
 use super::output::{self, Format, count};
 use super::pause::Pause;
@@ -85,6 +86,8 @@ pub struct Dedup {
     give_up: bool,
     #[command(flatten)]
     config: DedupConfigArgs,
+    #[command(flatten)]
+    filter: FilterArgs,
     #[command(flatten)]
     source: SourceArgs,
     /// Memory for documents that are not committed yet.
@@ -241,11 +244,13 @@ impl Dedup {
 
     fn source(&self) -> SourceOptions {
         let keeps_places = self.writes_tables();
+        let filter = self.filter.filter().expect("each pattern was checked");
         let options = with_windows(self.source.options(), self.memory);
         SourceOptions {
             keeps_records: !keeps_places,
             keeps_places,
             needs_text_only: true,
+            filter,
             ..options
         }
     }
@@ -352,6 +357,8 @@ impl Dedup {
             keeps_places,
             tables,
             window_bytes_max: _,
+            filter,
+            lists_are_texts: _,
             stop: _,
         } = &self.source();
         let config = index.config();
@@ -384,6 +391,7 @@ impl Dedup {
             ("extraction", extraction.is_some().to_string()),
             ("keeps_places", keeps_places.to_string()),
             ("tables", tables.is_some().to_string()),
+            ("patterns", listed(filter.patterns().iter().map(listed))),
         ]))
     }
 

@@ -44,6 +44,7 @@ mod service_join;
 mod service_log;
 mod service_stops;
 mod several;
+mod submissions;
 mod tables;
 mod unreadable;
 mod web;

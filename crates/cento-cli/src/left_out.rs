@@ -1,0 +1,115 @@
+//! Which files are left out by their names, and which were?
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{self, count};
+use super::terminal::tell;
+use cento_source::PathFilter;
+
+/// Which files are read, by their names.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FilterArgs {
+    /// Only files for which this pattern is, such as '*.java': a name of a file or of a directory above it, or,
+    /// with a /, a path below the one that is named. Can be repeated.
+    #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
+    include: Vec<String>,
+    /// Leave out files for which this pattern is, such as node_modules or '*.min.js'. Can be repeated.
+    #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
+    exclude: Vec<String>,
+}
+
+/// Checks that it is a pattern.
+fn parse_glob(text: &str) -> Result<String, String> {
+    let pattern = text.to_owned();
+    PathFilter::new(std::slice::from_ref(&pattern), &[]).map_err(|error| error.to_string())?;
+    Ok(pattern)
+}
+
+impl FilterArgs {
+    /// The filter of these patterns.
+    ///
+    /// # Errors
+    /// When they are too large together.
+    pub fn filter(&self) -> cento::Result<PathFilter> {
+        PathFilter::new(&self.include, &self.exclude)
+    }
+}
+
+/// Files that were left out by their names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The file, or the directory with all of them.
+    pub name: String,
+    /// The number of files; a hidden directory, which is not opened, counts as one.
+    pub files: u64,
+    /// Why, as a clause.
+    pub reason: &'static str,
+}
+
+/// All that was left out by its name.
+#[derive(Debug, Default)]
+pub struct LeftOuts {
+    list: Vec<LeftOut>,
+    places: HashMap<(String, &'static str), usize>,
+}
+
+/// The number that are named one by one on standard error.
+const TOLD_MAX: usize = 10;
+
+impl LeftOuts {
+    /// Notes a file that `filter` left out of one of `inputs`.
+    pub fn note(
+        &mut self,
+        place: &str,
+        reason: &'static str,
+        inputs: &[PathBuf],
+        filter: &PathFilter,
+    ) {
+        let dir = inputs.iter().find_map(|input| {
+            // Names leave out a leading `./`.
+            let input = input.strip_prefix(".").unwrap_or(input);
+            let below = Path::new(place).strip_prefix(input).ok()?;
+            let (left_out, why) = filter.left_out(below)?;
+            (why == reason).then(|| input.join(left_out).display().to_string())
+        });
+        let name = dir.unwrap_or_else(|| place.to_owned());
+        let number = self.list.len();
+        let number = *self.places.entry((name.clone(), reason)).or_insert(number);
+        if number == self.list.len() {
+            self.list.push(LeftOut { name, files: 0, reason });
+        }
+        self.list[number].files += 1;
+    }
+
+    /// The list.
+    pub fn list(&self) -> &[LeftOut] {
+        &self.list
+    }
+
+    /// Names them on standard error.
+    pub fn tell(&self) {
+        for LeftOut { name, files, reason } in self.list.iter().take(TOLD_MAX) {
+            match files {
+                1 => tell!("cento: {name}: left out: {reason}"),
+                _ => tell!("cento: {name}: {} left out: {reason}", output::counted(*files, "file")),
+            }
+        }
+        if let Some(more) = self.list.get(TOLD_MAX..).filter(|more| !more.is_empty()) {
+            let files = output::counted(more.iter().map(|left| left.files).sum(), "more file");
+            tell!("cento: {files} left out; --format json lists them all");
+        }
+    }
+
+    /// All in a line, for the foot of a report; nothing if there are none.
+    pub fn summary(&self) -> Option<String> {
+        let files: u64 = self.list.iter().map(|left| left.files).sum();
+        let names = self.list.iter().take(TOLD_MAX).map(|left| left.name.as_str());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = if self.list.len() > TOLD_MAX { ", ..." } else { "" };
+        (files > 0).then(|| format!("{} files: {names}{more}", count(files)))
+    }
+}

@@ -1,0 +1,341 @@
+//! Which files are left out by their names?
+//!
+//! Patterns of the user decide first. Of submissions, libraries and files that programs write are left
+//! out as well, because everybody has the same, and so are data and files in other languages.
+
+use std::path::Path;
+
+use cento::text::code::languages_of;
+use cento::{Error, Result};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::compressed::Compression;
+use crate::sniff::has_ending;
+
+/// Which files are left out by their names; none by default.
+///
+/// A pattern without `/` is for the name of a file or of any directory above it, one with `/` for the path
+/// below the directory or archive that was named. What was named itself is subject to the patterns alone,
+/// and archives are opened whatever is included.
+#[derive(Debug, Clone, Default)]
+pub struct PathFilter {
+    include: Option<GlobSet>,
+    exclude: GlobSet,
+    /// As they were given, for equality of runs.
+    patterns: [Vec<String>; 2],
+    libraries: Option<Libraries>,
+    leaves_out_data: bool,
+    /// A language of programs, and whether it is also asked of files that were named.
+    language: Option<(String, bool)>,
+}
+
+/// Which directories hold libraries.
+#[derive(Debug, Clone, Copy)]
+struct Libraries {
+    /// Directories of the first level are those of people, and only certain names are not theirs.
+    first_is_a_person: bool,
+    /// Also names that directories of prose may have.
+    of_programs: bool,
+}
+
+/// Why a hidden file or directory is left out.
+pub const HIDDEN: &str = "it is hidden; --all reads it";
+
+const BY_EXCLUDE: &str = "--exclude leaves it out";
+const BY_INCLUDE: &str = "no pattern of --include is for it";
+const LIBRARY: &str = "it is a library, or made by a program; --include reads it";
+const DATA: &str = "it holds data, by its name; --include reads it";
+const LANGUAGE: &str = "its name is not that of a program in the language; --include reads it";
+
+/// Names of directories that nobody gives to what they wrote.
+const CERTAIN: [&str; 24] = [
+    ".git",
+    ".gradle",
+    ".hg",
+    ".idea",
+    ".mypy_cache",
+    ".next",
+    ".nuxt",
+    ".pytest_cache",
+    ".svn",
+    ".tox",
+    ".venv",
+    ".vs",
+    ".vscode",
+    "CMakeFiles",
+    "DerivedData",
+    "__MACOSX",
+    "__pycache__",
+    "bower_components",
+    "jspm_packages",
+    "node_modules",
+    "site-packages",
+    "third_party",
+    "vcpkg_installed",
+    "venv",
+];
+
+/// Names of directories of libraries that people may have, too.
+const VENDORED: [&str; 2] = ["vendor", "Pods"];
+
+/// Names of directories that compilers fill. Below `src` they are those of packages.
+const BUILT: [&str; 7] =
+    ["bin", "build", "cmake-build-debug", "cmake-build-release", "dist", "obj", "target"];
+
+/// How names of files end that programs write.
+const WRITTEN: &[&str] = &[".min.js", ".min.css", ".map", ".lock"];
+
+/// How names of data end.
+const ENDINGS_OF_DATA: &[&str] = &[
+    ".arrow", ".csv", ".feather", ".geojson", ".ipc", ".jl", ".json", ".jsonl", ".ndjson",
+    ".parquet", ".tab", ".tsv",
+];
+
+/// How names of data end that is a list of records.
+const LISTS: &[&str] =
+    &[".arrow", ".csv", ".feather", ".ipc", ".jl", ".jsonl", ".ndjson", ".parquet", ".tab", ".tsv"];
+
+/// How names of archives end, without that of a compressed file.
+const ARCHIVES: &[&str] = &[".tar", ".tgz", ".zip"];
+
+/// Whether a file was left out by its name, by the reason.
+#[must_use]
+pub fn is_by_name(why: &str) -> bool {
+    [HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, LANGUAGE].contains(&why)
+}
+
+impl PathFilter {
+    /// Reads only files that one of `include` is for, if there are any, and none that one of `exclude`
+    /// is for.
+    ///
+    /// # Errors
+    /// When a pattern is none.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<PathFilter> {
+        let include_set = if include.is_empty() { None } else { Some(set_of(include)?) };
+        Ok(PathFilter {
+            include: include_set,
+            exclude: set_of(exclude)?,
+            patterns: [include.to_vec(), exclude.to_vec()],
+            ..PathFilter::default()
+        })
+    }
+
+    /// Also leaves out libraries and what programs write, unless a pattern includes it.
+    /// `first_is_a_person`: directories of the first level are those of people; `of_programs`: names
+    /// that directories of prose may have are meant, too.
+    #[must_use]
+    pub fn without_libraries(self, first_is_a_person: bool, of_programs: bool) -> PathFilter {
+        PathFilter { libraries: Some(Libraries { first_is_a_person, of_programs }), ..self }
+    }
+
+    /// Also leaves out files that hold data by their names, unless a pattern includes them.
+    #[must_use]
+    pub fn without_data(self) -> PathFilter {
+        PathFilter { leaves_out_data: true, ..self }
+    }
+
+    /// Also leaves out files that are not in this language of programs by their names, unless a pattern
+    /// includes them; those that were named themselves if `also_named`.
+    #[must_use]
+    pub fn in_language(self, language: &str, also_named: bool) -> PathFilter {
+        PathFilter { language: Some((language.to_owned(), also_named)), ..self }
+    }
+
+    /// Leaves out nothing for its language.
+    #[must_use]
+    pub fn in_any_language(self) -> PathFilter {
+        PathFilter { language: None, ..self }
+    }
+
+    /// Whether files in other languages are left out.
+    #[must_use]
+    pub fn asks_language(&self) -> bool {
+        self.language.is_some()
+    }
+
+    /// The patterns, so that two runs can be told apart.
+    #[must_use]
+    pub fn patterns(&self) -> &[Vec<String>; 2] {
+        &self.patterns
+    }
+
+    /// Whether a file holds data, by its name.
+    #[must_use]
+    pub fn is_data(name: &str) -> bool {
+        has_ending(Compression::of_name(name).1, ENDINGS_OF_DATA)
+    }
+
+    /// Why a file at this path below what was named is left out, if it is.
+    #[must_use]
+    pub fn why_not(&self, below: &Path) -> Option<&'static str> {
+        self.left_out(below).map(|(_, why)| why)
+    }
+
+    /// The same, with the path of the directory that is left out, or of the file.
+    #[must_use]
+    pub fn left_out(&self, below: &Path) -> Option<(String, &'static str)> {
+        if self.include.is_none()
+            && self.exclude.is_empty()
+            && self.libraries.is_none()
+            && !self.leaves_out_data
+            && self.language.is_none()
+        {
+            return None;
+        }
+        let text = below.to_string_lossy();
+        let ends =
+            text.char_indices().filter(|(_, c)| *c == '/' || *c == std::path::MAIN_SEPARATOR);
+        let ends: Vec<usize> = ends.map(|(at, _)| at).chain([text.len()]).collect();
+        let starts = [0].into_iter().chain(ends.iter().map(|end| end + 1));
+        let parts: Vec<(&str, &str)> =
+            starts.zip(&ends).map(|(start, &end)| (&text[..end], &text[start..end])).collect();
+        if let Some((path, _)) = parts.iter().find(|(path, name)| is_for(&self.exclude, path, name))
+        {
+            return Some(((*path).to_owned(), BY_EXCLUDE));
+        }
+        let (_, file) = *parts.last()?;
+        let includes = |part: &(&str, &str)| {
+            self.include.as_ref().is_some_and(|include| is_for(include, part.0, part.1))
+        };
+        let is_archive = has_ending(Compression::of_name(file).1, ARCHIVES);
+        let is_included = parts.iter().any(includes);
+        if self.include.is_some() && !is_included && !is_archive {
+            return Some((text.into_owned(), BY_INCLUDE));
+        }
+        if let Some(depth) = self.library(&parts)
+            && !parts[..=depth].iter().any(includes)
+        {
+            return Some((parts[depth].0.to_owned(), LIBRARY));
+        }
+        if is_included || is_archive {
+            return None;
+        }
+        let why = match &self.language {
+            _ if self.libraries.is_some() && has_ending(file, WRITTEN) => LIBRARY,
+            _ if self.leaves_out_data && PathFilter::is_data(file) => DATA,
+            Some((language, _)) if is_other(file, language) => LANGUAGE,
+            _ => return None,
+        };
+        Some((text.into_owned(), why))
+    }
+
+    /// Which of the directories is that of a library.
+    fn library(&self, parts: &[(&str, &str)]) -> Option<usize> {
+        let Libraries { first_is_a_person, of_programs } = self.libraries?;
+        let mut is_source = false;
+        let dirs = &parts[..parts.len() - 1];
+        dirs.iter().enumerate().position(|(depth, (_, name))| {
+            let is_person = depth == 0 && first_is_a_person;
+            let is_built = BUILT.contains(name) && !is_source;
+            let may_be = of_programs && !is_person && (is_built || VENDORED.contains(name));
+            is_source |= *name == "src";
+            CERTAIN.contains(name) || may_be
+        })
+    }
+
+    /// Why a file that was named is left out, if it is.
+    #[must_use]
+    pub fn why_not_named(&self, path: &Path) -> Option<&'static str> {
+        let name = path.file_name()?.to_string_lossy();
+        let includes = |include: &GlobSet| include.is_match(&*name);
+        let is_archive = has_ending(Compression::of_name(&name).1, ARCHIVES);
+        match (&self.include, &self.language) {
+            _ if self.exclude.is_match(&*name) => Some(BY_EXCLUDE),
+            _ if is_archive => None,
+            (Some(include), _) => (!includes(include)).then_some(BY_INCLUDE),
+            (None, Some((language, true))) if is_other(&name, language) => Some(LANGUAGE),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a file is not in this language by its name. Each record of a list has a name of its own.
+fn is_other(name: &str, language: &str) -> bool {
+    !languages_of(name).contains(&language) && !has_ending(Compression::of_name(name).1, LISTS)
+}
+
+/// Whether one of the patterns is for this path, or for the name at its end.
+fn is_for(set: &GlobSet, path: &str, name: &str) -> bool {
+    !set.is_empty() && (set.is_match(name) || set.is_match(path))
+}
+
+fn set_of(patterns: &[String]) -> Result<GlobSet> {
+    let refused = |error: globset::Error| {
+        let pattern = error.glob().unwrap_or_default().to_owned();
+        Error::input(pattern, format!("it is no pattern: {}", error.kind()))
+    };
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_matches('/');
+        set.add(GlobBuilder::new(pattern).literal_separator(true).build().map_err(refused)?);
+    }
+    set.build().map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(include: &[&str], exclude: &[&str]) -> PathFilter {
+        let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        PathFilter::new(&owned(include), &owned(exclude)).unwrap()
+    }
+
+    #[track_caller]
+    fn check(filter: &PathFilter, path: &str, expected: Option<(&str, &str)>) {
+        let found = filter.left_out(Path::new(path));
+        assert_eq!(found.as_ref().map(|(path, why)| (&**path, *why)), expected, "{path}");
+    }
+
+    #[test]
+    fn patterns_are_for_names_and_paths() {
+        let filter = of(&["*.ts", "docs/*.md"], &["tests", "a/b/**"]);
+        check(&filter, "x/y.ts", None);
+        check(&filter, "docs/a.md", None);
+        check(&filter, "x/docs/a.md", Some(("x/docs/a.md", BY_INCLUDE)));
+        check(&filter, "x/tests/y/z.ts", Some(("x/tests", BY_EXCLUDE)));
+        check(&filter, "a/b/c.ts", Some(("a/b/c.ts", BY_EXCLUDE)));
+        check(&filter, "x/y.zip", None);
+        assert_eq!(filter.why_not_named(Path::new("d/e.md")), Some(BY_INCLUDE));
+        assert_eq!(filter.why_not_named(Path::new("tests/e.ts")), None);
+        check(&PathFilter::default(), "node_modules/x.js", None);
+        assert!(PathFilter::new(&["a[".into()], &[]).is_err());
+    }
+
+    #[test]
+    fn libraries_and_build_output_are_left_out_of_submissions() {
+        let filter = PathFilter::default().without_libraries(true, true);
+        check(&filter, "ann/node_modules/a/b.js", Some(("ann/node_modules", LIBRARY)));
+        check(&filter, "ann/x/target/b.rs", Some(("ann/x/target", LIBRARY)));
+        check(&filter, "ann/vendor/b.go", Some(("ann/vendor", LIBRARY)));
+        check(&filter, "ann/a.min.js", Some(("ann/a.min.js", LIBRARY)));
+        // A person may be called so; a program may be; a package may be.
+        for own in
+            ["vendor/b.go", "bin/b.rs", "ann/src/bin/b.rs", "ann/src/build/B.java", "ann/dist"]
+        {
+            check(&filter, own, None);
+        }
+        check(&filter, "node_modules/b.js", Some(("node_modules", LIBRARY)));
+        let prose = PathFilter::default().without_libraries(false, false);
+        check(&prose, "ann/target/b.txt", None);
+        check(&prose, "ann/venv/b.txt", Some(("ann/venv", LIBRARY)));
+        // What is included by its own name is read, and a pattern for files finds none in a library.
+        let filter = of(&["vendor", "*.js"], &[]).without_libraries(true, true);
+        check(&filter, "ann/vendor/b.go", None);
+        check(&filter, "ann/node_modules/b.js", Some(("ann/node_modules", LIBRARY)));
+    }
+
+    #[test]
+    fn data_and_other_languages_are_left_out_unless_they_are_included() {
+        let filter = PathFilter::default().without_data().in_language("java", false);
+        check(&filter, "ann/stock.json", Some(("ann/stock.json", DATA)));
+        check(&filter, "ann/stock.csv.gz", Some(("ann/stock.csv.gz", DATA)));
+        check(&filter, "ann/README", Some(("ann/README", LANGUAGE)));
+        check(&filter, "ann/A.java", None);
+        check(&filter, "ann.tar.gz", None);
+        assert_eq!(filter.why_not_named(Path::new("README")), None);
+        let all = of(&["*"], &[]).without_data().in_language("java", true);
+        check(&all, "ann/stock.json", None);
+        check(&all, "ann/README", None);
+    }
+}
