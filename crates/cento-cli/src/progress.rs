@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::advice::Explained;
+use super::messages::Messages;
 use super::output;
 use super::terminal::tell;
 use cento::Error;
@@ -54,23 +55,18 @@ pub struct NotRead {
     unread_files: Vec<LeftOut>,
 }
 
-/// Reports files that were left out and texts that are empty: the first ones on a line each, of the
-/// others their number.
+/// Reports files that were left out, records that are no documents and texts that are empty: of each
+/// kind the first ones on a line each, of the others their number.
 pub struct Omissions {
     is_listed: bool,
     not_read: RefCell<NotRead>,
-    told: Cell<u64>,
-    untold: Cell<u64>,
+    messages: Messages,
 }
-
-/// The number of omissions that are reported one by one.
-const TOLD_MAX: u64 = 20;
 
 impl Omissions {
     /// Starts without omissions; keeps all of them for a list if `is_listed`.
     pub fn new(is_listed: bool) -> Omissions {
-        let (told, untold) = (Cell::new(0), Cell::new(0));
-        Omissions { is_listed, not_read: RefCell::default(), told, untold }
+        Omissions { is_listed, not_read: RefCell::default(), messages: Messages::default() }
     }
 
     /// Notes a file that was left out; returns the message to show, if any.
@@ -79,38 +75,30 @@ impl Omissions {
             let left_out = LeftOut { path: path.into(), reason: reason.into() };
             self.not_read.borrow_mut().left_out.push(left_out);
         }
-        self.say(|| format!("cento: {path}: left out: {reason}"))
+        let is_shown = self.messages.counts(&format!("left out: {reason}"));
+        is_shown.then(|| format!("cento: {path}: left out: {reason}"))
     }
 
-    /// Notes a file that could not be read, if that is the error; it is shown in any case.
-    pub fn failed(&self, error: &Error) {
+    /// Notes a record that is no document, or a file that could not be read; returns the message to show,
+    /// if any.
+    pub fn failed(&self, error: &Error) -> Option<String> {
         if let (Error::Io { path, source, .. }, true) = (error, self.is_listed) {
             let unread =
                 LeftOut { path: path.display().to_string(), reason: source.to_string().into() };
             self.not_read.borrow_mut().unread_files.push(unread);
         }
+        self.messages.counts_error(error).then(|| format!("cento: {}", Explained(error)))
     }
 
     /// Notes a document without text; returns the message to show, if any.
     pub fn empty(&self, id: &str) -> Option<String> {
-        self.say(|| format!("cento: {id}: it has no words that count; no search will find it"))
-    }
-
-    fn say(&self, what: impl Fn() -> String) -> Option<String> {
-        if self.told.get() == TOLD_MAX {
-            self.untold.set(self.untold.get() + 1);
-            return None;
-        }
-        self.told.set(self.told.get() + 1);
-        Some(what())
+        const WHY: &str = "it has no words that count; no search will find it";
+        self.messages.counts(WHY).then(|| format!("cento: {id}: {WHY}"))
     }
 
     /// Reports the number of omissions that were not shown.
     pub fn finish(&self) {
-        if self.untold.get() > 0 {
-            let more = output::counted(self.untold.get(), "more file");
-            tell!("cento: {more} left out or empty; --format json lists all that were left out");
-        }
+        self.messages.finish();
     }
 
     /// The lists.
@@ -143,19 +131,17 @@ impl AddProgress {
         let said = match (&event, &self.omissions) {
             (Event::Skipped(place, why), Some(omissions)) => omissions.left_out(place, why),
             (Event::Empty(id), Some(omissions)) => omissions.empty(id),
+            (Event::Failed(error), Some(omissions)) => {
+                omissions.failed(error).map(|said| said + "; skipped")
+            }
+            (Event::Failed(error), None) => Some(format!("cento: {}; skipped", Explained(error))),
             _ => None,
         };
         if let Some(said) = said {
             self.bar.suspend(|| tell!("{said}"));
         }
         match event {
-            Event::Skipped(..) | Event::Empty(_) | Event::Replaced(_) => {}
-            Event::Failed(error) => {
-                if let Some(omissions) = &self.omissions {
-                    omissions.failed(error);
-                }
-                self.bar.suspend(|| tell!("cento: {}; skipped", Explained(error)))
-            }
+            Event::Skipped(..) | Event::Empty(_) | Event::Replaced(_) | Event::Failed(_) => {}
             Event::Progress(report) => {
                 let documents = report.added + report.replaced + report.unchanged;
                 if documents.is_multiple_of(64) {

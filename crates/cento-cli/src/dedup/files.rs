@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::record::{annotated, json, record, with_text};
 use super::tables::TableFiles;
 use super::{Dedup, Summary};
-use crate::advice::Explained;
 use crate::outfile::{OutFile, is_taken};
 use crate::output::{Format, not_compared};
 use crate::progress::{NotRead, Omissions};
@@ -125,8 +124,9 @@ impl Files {
                 let NotCompared { name, reason } = not_compared(error);
                 let verdict = "failed";
                 self.report_of(&NoDocument { place: &name, verdict, reason: &reason })?;
-                self.omissions.failed(error);
-                tell!("cento: {}", Explained(error));
+                if let Some(said) = self.omissions.failed(error) {
+                    tell!("{said}");
+                }
                 if let Out::Tables(tables) = &mut self.out {
                     let place = match error {
                         Error::Input { place, .. } if !tables.is_input(place) => place,

@@ -1,0 +1,127 @@
+//! Which messages are shown when there are many of one kind?
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::output;
+use super::terminal::tell;
+use cento::Error;
+
+/// Messages of one kind that are shown.
+const SHOWN_MAX: u64 = 10;
+
+/// Kinds that are told apart; the rest count as one. Reasons can contain anything.
+const KINDS_MAX: usize = 20;
+
+/// Counts messages by their kinds: the first of each are shown, of the others their number.
+#[derive(Debug, Default)]
+pub struct Messages {
+    kinds: RefCell<Kinds>,
+}
+
+#[derive(Debug, Default)]
+struct Kinds {
+    /// The first reason of each, and how many there were, in order.
+    counts: Vec<(String, u64)>,
+    places: HashMap<String, usize>,
+}
+
+impl Messages {
+    /// Counts a message with this reason; returns whether to show it.
+    pub fn counts(&self, reason: &str) -> bool {
+        let mut kinds = self.kinds.borrow_mut();
+        let kind = kind_of(reason);
+        let number = match kinds.places.get(&kind) {
+            Some(&number) => number,
+            None if kinds.counts.len() > KINDS_MAX => KINDS_MAX,
+            None => {
+                let number = kinds.counts.len();
+                let name = if number == KINDS_MAX { "other kinds" } else { reason };
+                kinds.counts.push((name.to_owned(), 0));
+                kinds.places.insert(kind, number);
+                number
+            }
+        };
+        kinds.counts[number].1 += 1;
+        kinds.counts[number].1 <= SHOWN_MAX
+    }
+
+    /// Counts an error; returns whether to show it.
+    pub fn counts_error(&self, error: &Error) -> bool {
+        self.counts(&reason_of(error))
+    }
+
+    /// Shows how many messages were not shown.
+    pub fn finish(&self) {
+        for line in self.lines() {
+            tell!("{line}");
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let kinds = self.kinds.borrow();
+        let more = kinds.counts.iter().filter(|(_, count)| *count > SHOWN_MAX);
+        more.map(|(reason, count)| {
+            format!("cento: and {} more of this kind: {reason}", output::count(count - SHOWN_MAX))
+        })
+        .collect()
+    }
+}
+
+/// The reason of an error, without its place.
+fn reason_of(error: &Error) -> String {
+    match error {
+        Error::Input { what, .. } => what.clone(),
+        Error::Io { source, .. } => source.to_string(),
+        Error::Internal { what, .. } => what.clone(),
+        error => error.to_string(),
+    }
+}
+
+/// A reason without what differs from one message to the next: numbers, and what is quoted.
+fn kind_of(reason: &str) -> String {
+    let mut kind = String::with_capacity(reason.len());
+    let mut quote = None;
+    for c in reason.chars() {
+        match (quote, c) {
+            (Some(end), c) if c == end => quote = None,
+            (Some(_), _) => {}
+            (None, '`' | '"') => {
+                quote = Some(c);
+                kind.push(c);
+            }
+            (None, '0'..='9') if kind.ends_with('0') => {}
+            (None, '0'..='9') => kind.push('0'),
+            (None, c) => kind.push(c),
+        }
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_messages_of_a_kind_are_shown_and_the_others_counted() {
+        let messages = Messages::default();
+        let shown = (0..6000).filter(|n| messages.counts(&format!("column {n} of `{n}x` is bad")));
+        assert_eq!(shown.count(), 10);
+        assert!(messages.counts_error(&Error::input("a.csv:1", "it is empty")));
+        assert_eq!(
+            messages.lines(),
+            ["cento: and 5,990 more of this kind: column 0 of `0x` is bad"]
+        );
+    }
+
+    #[test]
+    fn reasons_without_end_are_few_kinds() {
+        let messages = Messages::default();
+        let letters = |n: u32| char::from_u32(0x4e00 + n).unwrap().to_string();
+        let shown = (0..6000).filter(|&n| messages.counts(&letters(n))).count();
+        assert_eq!(shown, KINDS_MAX + SHOWN_MAX as usize);
+        let more = 6000 - shown as u64;
+        let said = format!("cento: and {} more of this kind: other kinds", output::count(more));
+        assert_eq!(messages.lines(), [said]);
+    }
+}
