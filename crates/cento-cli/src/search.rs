@@ -1,25 +1,24 @@
 //! `cento search`
 
+mod queries;
+
 use std::io;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
 use super::add::SourceArgs;
-use super::advice::Explained;
 use super::boilerplate;
-use super::fingerprint;
 use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
 use super::output::{self, Format, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
-use super::terminal::{line, tell};
+use super::terminal::line;
 use super::values::parse_share;
-use super::{Failure, Outcome, Result};
-use cento::index::{Document, Index};
+use super::{Outcome, Result};
+use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Answer, MaxDf, Query, Rank, Searcher, Subject};
 use cento::text::kind::no_text_in;
@@ -27,7 +26,8 @@ use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
 use cento_report::{IndexState, NotCompared, ReuseReport, Run};
-use cento_source::{Item, Origins};
+use cento_source::Origins;
+use queries::{End, Unanswered};
 
 /// Find the documents that share text with a query.
 ///
@@ -38,8 +38,9 @@ use cento_source::{Item, Origins};
 pub struct Search {
     #[command(flatten)]
     target: TargetArgs,
-    /// Query files, or - for standard input. Directories of more indexes may come first: all are searched as
-    /// if they were one. Each record of a list, such as a .jsonl file, is a query.
+    /// Query files or directories, or - for standard input. Directories of more indexes may come first: all are searched as
+    /// if they were one. Each file is a query, with its path as id, and each record of a list, such as a .jsonl
+    /// file. What cannot be read is named, and the others are answered; the exit status is then 2.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Use this text as the query.
@@ -276,10 +277,10 @@ impl Search {
                 Engine::Service { client, boilerplate: self.boilerplate_texts(&mut not_compared)? }
             }
         };
-        let mut found = false;
+        let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
         let query = self.query();
         let (mut collected, mut analyzer) = (Collected::default(), None);
-        self.for_each_query(&mut not_compared, |name, id, mut asked| {
+        self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
             let origins = match &mut asked {
                 Asked::Text(_, origins) => origins.take(),
                 Asked::Id(_) | Asked::Signature(_) => None,
@@ -305,6 +306,7 @@ impl Search {
                 collected.add(subject, &answer, text_of, analyzer)?;
             }
             found |= !answer.hits.is_empty();
+            answered += 1;
             match self.format {
                 Format::Json => output::print_json(&answer)?,
                 Format::Human => print_human(&answer, &query)?,
@@ -316,8 +318,15 @@ impl Search {
             let run = Run { index: Some(engine.state(&place)?), ..run };
             let exclusions = self.exclude.exclusions();
             let mut report = ReuseReport::new(run, collected.searched, exclusions)?;
+            not_compared.extend(unanswered.list.iter().cloned());
             report.not_compared = not_compared;
             self.handout.write_reuse(&report)?;
+        }
+        if unanswered.finish() {
+            if self.format == Format::Json {
+                output::print_json(&End { answered, not_compared: &unanswered.list })?;
+            }
+            return Ok(Outcome::Bad);
         }
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
@@ -410,87 +419,6 @@ impl Search {
             ..Query::text("")
         }
     }
-
-    /// Calls `each` with every query: what the reader knows it by, and its id if it has one. Notes what of
-    /// them cannot be read.
-    fn for_each_query(
-        &self,
-        not_read: &mut Vec<NotCompared>,
-        mut each: impl FnMut(String, Option<String>, Asked) -> Result<()>,
-    ) -> Result<()> {
-        if let Some(text) = &self.text {
-            return each("--text".into(), None, Asked::Text(text.clone(), None));
-        }
-        if let Some(id) = &self.id {
-            return each(id.clone(), None, Asked::Id(id.clone()));
-        }
-        if let Some(path) = &self.signature {
-            let name = path.display().to_string();
-            return each(name, None, Asked::Signature(fingerprint::read(path)?));
-        }
-        let stdin = [PathBuf::from("-")];
-        for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
-            if path == Path::new("-") && !self.jsonl {
-                let mut missing = |missing: &Error| note_missing(missing, not_read);
-                let options = self.source.options();
-                let (text, origins) =
-                    cento_source::read_text_with_origins(path, &options, &mut missing)?;
-                each("standard input".into(), None, Asked::Text(text, origins))?;
-            } else {
-                self.for_each_document(path, not_read, &mut each)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Calls `each` with the documents of a file; those of JSON lines have ids.
-    fn for_each_document(
-        &self,
-        path: &Path,
-        not_read: &mut Vec<NotCompared>,
-        each: &mut impl FnMut(String, Option<String>, Asked) -> Result<()>,
-    ) -> Result<()> {
-        let options = self.source.options();
-        let mut failure: Option<Failure> = None;
-        cento_source::read(&[path.to_owned()], &options, &mut |item| {
-            let chunk = match item {
-                Item::Chunk(chunk) => chunk,
-                Item::Skipped { place, why } => {
-                    failure = Some(Error::input(place, format!("{why}; it must be text")).into());
-                    return ControlFlow::Break(());
-                }
-                Item::Failed(error) => {
-                    failure = Some(error.into());
-                    return ControlFlow::Break(());
-                }
-            };
-            let has_ids = !chunk.kind.is_whole_file();
-            let mut asked = 0;
-            chunk.documents_with_origins(&options, |document| {
-                asked += 1;
-                match document {
-                    _ if failure.is_some() => {}
-                    // A part of what has been asked for.
-                    Err(missing @ Error::Io { .. }) if asked > 1 => {
-                        note_missing(&missing, not_read);
-                    }
-                    Err(error) => failure = Some(error.into()),
-                    Ok((Document { id: name, text, .. }, origins)) => {
-                        let id = has_ids.then(|| name.clone());
-                        failure = each(name, id, Asked::Text(text, origins)).err();
-                    }
-                }
-            });
-            if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        failure.map_or(Ok(()), Err)
-    }
-}
-
-/// Reports a part of a query that could not be read, and notes it for the report.
-fn note_missing(missing: &Error, not_read: &mut Vec<NotCompared>) {
-    tell!("cento: {}", Explained(missing));
-    not_read.push(output::not_compared(missing));
 }
 
 fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {

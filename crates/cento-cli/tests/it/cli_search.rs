@@ -296,6 +296,9 @@ fn a_registry_is_searched_without_any_text() {
     assert_eq!(passage["unit"], "tokens");
     let by_text = dir.json(&["search", "registry", "query.txt", "--passages"]);
     answer["took_us"] = by_text["took_us"].clone();
+    // A file is named, and a signature comes without a name.
+    assert_eq!(answer["query"]["id"].take(), Value::Null);
+    answer["query"]["id"] = json!("query.txt");
     assert_eq!(answer, by_text);
     let human = dir.run(&["search", "registry", "query.txt", "--passages"]).out;
     assert!(human.contains("tokens "), "{human}");
@@ -396,4 +399,60 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     assert!(human.contains("weighted") && human.contains("tokens in passages"), "{human}");
     let refused = dir.run(&["search", "idx", "--text", "x", "--rank", "weight", "--cover"]);
     assert_eq!(refused.status, 2);
+}
+
+#[test]
+fn each_answer_names_its_query_and_what_cannot_be_read_costs_only_itself() {
+    let (dir, query) = stitched();
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    dir.write("hand/aaa.png", png);
+    dir.write("hand/ann.txt", &query);
+    dir.write("hand/bob.txt", words(4, 60));
+    dir.write("hand/zzz.txt", " ");
+    let args = ["search", "idx", "hand", "hand/bob.txt", "none.txt", "--report", "r.json"];
+    let ran = dir.run(&[&args[..], &["--format", "json"]].concat());
+    assert_eq!(ran.status, 2);
+    let lines: Vec<Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let asked: Vec<_> = lines.iter().map(|line| line["query"]["id"].as_str()).collect();
+    let expected = [Some("hand/ann.txt"), Some("hand/bob.txt"), Some("hand/bob.txt"), None];
+    assert_eq!(asked, expected, "{}", ran.out);
+    let named = |list: &Value| -> Vec<String> {
+        let list = list.as_array().unwrap().iter();
+        list.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let unread = ["hand/aaa.png", "hand/zzz.txt", "none.txt"];
+    assert_eq!(
+        (&lines[3]["answered"], named(&lines[3]["not_compared"])),
+        (&json!(3), unread.map(String::from).to_vec())
+    );
+    let report: Value =
+        serde_json::from_str(&std::fs::read_to_string(dir.path("r.json")).unwrap()).unwrap();
+    assert_eq!(report["documents"].as_array().unwrap().len(), 3);
+    assert_eq!(named(&report["not_compared"]), unread);
+    for name in unread {
+        assert!(ran.err.contains(name), "{name}: {}", ran.err);
+    }
+    let human = dir.run(&["search", "idx", "hand/ann.txt"]);
+    assert!(human.status == 0 && human.out.starts_with("hand/ann.txt: "), "{}", human.out);
+}
+
+#[test]
+fn a_bad_record_of_many_queries_costs_only_itself() {
+    let (dir, query) = stitched();
+    let mut lines = vec![line("good", &query, json!({})), "{\"id\": \"torn\", \n".into()];
+    lines.extend((0..40).map(|n| format!("{{\"id\": \"n{n}\", \"text\": {n}}}\n")));
+    lines.push(line("last", &words(4, 60), json!({})));
+    dir.write("q.jsonl", lines.concat());
+    let ran = dir.run(&["search", "idx", "q.jsonl", "--format", "json"]);
+    let ids: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(ran.status, 2, "{}", ran.err);
+    assert_eq!((&ids[0]["query"]["id"], &ids[1]["query"]["id"]), (&json!("good"), &json!("last")));
+    assert_eq!(ids[2]["not_compared"].as_array().unwrap().len(), 41);
+    // The first of a kind are named, and the others counted.
+    assert_eq!(ran.err.lines().filter(|line| line.starts_with("cento: q.jsonl:")).count(), 11);
+    assert!(ran.err.contains("and 30 more of this kind: "), "{}", ran.err);
+    // What is wrong with all of them is said once.
+    let ran = dir.run(&["search", "idx", "q.jsonl", "--filter", "no such (filter"]);
+    assert!(ran.status == 2 && ran.err.lines().count() == 1, "{}", ran.err);
 }

@@ -1,0 +1,180 @@
+//! What is searched for, and what of it cannot be?
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{Asked, Search};
+use crate::advice::Explained;
+use crate::fingerprint;
+use crate::messages::Messages;
+use crate::output;
+use crate::terminal::tell;
+use crate::{Failure, Result};
+use cento::Error;
+use cento::index::Document;
+use cento_report::NotCompared;
+use cento_source::{Chunk, Item, SourceOptions};
+
+/// Queries, or parts of them, that were not answered, with the reasons.
+#[derive(Default)]
+pub struct Unanswered {
+    /// All, in order.
+    pub list: Vec<NotCompared>,
+    messages: Messages,
+}
+
+/// The last line of an answer in JSON, if there are such queries.
+#[derive(Serialize)]
+pub struct End<'a> {
+    /// How many queries were answered.
+    pub answered: u64,
+    /// The queries that were not, or only in part, with reasons.
+    pub not_compared: &'a [NotCompared],
+}
+
+impl Unanswered {
+    /// Names a query, or a part of one.
+    fn note(&mut self, error: &Error) {
+        if self.messages.counts_error(error) {
+            tell!("cento: {}", Explained(error));
+        }
+        self.list.push(output::not_compared(error));
+    }
+
+    /// Shows how many there are, if they were not all named; returns whether there are any.
+    pub fn finish(&self) -> bool {
+        self.messages.finish();
+        !self.list.is_empty()
+    }
+}
+
+/// Codes with which a service refuses a query for its text.
+const CODES_OF_A_TEXT: [&str; 5] =
+    ["bad_document", "internal", "poisonous_document", "timeout", "too_large"];
+
+/// The error of one query alone, naming it; back if the next one would have it as well.
+fn of_one(name: &str, error: Error) -> std::result::Result<Error, Error> {
+    match error {
+        Error::Input { what, .. } => Ok(Error::input(name, what)),
+        Error::Memory { what, is_for_now: false } => Ok(Error::input(name, what)),
+        Error::Internal { what, .. } => Ok(Error::internal(name, what)),
+        Error::Service { code, message, .. } if CODES_OF_A_TEXT.contains(&code.as_str()) => {
+            Ok(Error::input(name, message))
+        }
+        error => Err(error),
+    }
+}
+
+type Each<'a> = dyn FnMut(String, Option<String>, Asked) -> Result<()> + 'a;
+
+impl Search {
+    /// Calls `each` with every query: what the reader knows it by, and its id if it has one: that of a
+    /// record, or the path of a file. What of them cannot be read or answered is named and left out.
+    ///
+    /// # Errors
+    /// When `each` fails for a reason that is not in the query.
+    pub(super) fn for_each_query(
+        &self,
+        unanswered: &mut Unanswered,
+        each: &mut Each<'_>,
+    ) -> Result<()> {
+        if let Some(text) = &self.text {
+            return each("--text".into(), None, Asked::Text(text.clone(), None));
+        }
+        if let Some(id) = &self.id {
+            return each(id.clone(), None, Asked::Id(id.clone()));
+        }
+        if let Some(path) = &self.signature {
+            let name = path.display().to_string();
+            return each(name, None, Asked::Signature(fingerprint::read(path)?));
+        }
+        let options = self.source.options();
+        let stdin = [PathBuf::from("-")];
+        for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
+            if path == Path::new("-") && !self.jsonl {
+                self.standard_input(&options, unanswered, each)?;
+            } else {
+                for_each_document(path, &options, unanswered, each)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn standard_input(
+        &self,
+        options: &SourceOptions,
+        unanswered: &mut Unanswered,
+        each: &mut Each<'_>,
+    ) -> Result<()> {
+        let mut missing = |missing: &Error| unanswered.note(missing);
+        let read = cento_source::read_text_with_origins(Path::new("-"), options, &mut missing);
+        match read {
+            Ok((text, origins)) => {
+                let asked = Asked::Text(text, origins);
+                answered("standard input".into(), None, asked, unanswered, each)
+            }
+            Err(error) => {
+                unanswered.note(&error);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Calls `each` with the documents of a file or directory.
+fn for_each_document(
+    path: &Path,
+    options: &SourceOptions,
+    unanswered: &mut Unanswered,
+    each: &mut Each<'_>,
+) -> Result<()> {
+    let mut failure: Option<Failure> = None;
+    cento_source::read(&[path.to_owned()], options, &mut |item| {
+        match item {
+            Item::Chunk(chunk) => failure = ask_all(&chunk, options, unanswered, each).err(),
+            Item::Skipped { place, why } => {
+                unanswered.note(&Error::input(place, format!("{why}; it must be text")));
+            }
+            Item::Failed(error) => unanswered.note(&error),
+        }
+        if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    failure.map_or(Ok(()), Err)
+}
+
+fn ask_all(
+    chunk: &Chunk,
+    options: &SourceOptions,
+    unanswered: &mut Unanswered,
+    each: &mut Each<'_>,
+) -> Result<()> {
+    let mut end = Ok(());
+    chunk.documents_with_origins(options, |document| match document {
+        _ if end.is_err() => {}
+        Err(error) => unanswered.note(&error),
+        Ok((Document { id, text, .. }, origins)) => {
+            let asked = Asked::Text(text, origins);
+            end = answered(id.clone(), Some(id), asked, unanswered, each);
+        }
+    });
+    end
+}
+
+/// Calls `each`, and notes an error that is in the query.
+fn answered(
+    name: String,
+    id: Option<String>,
+    asked: Asked,
+    unanswered: &mut Unanswered,
+    each: &mut Each<'_>,
+) -> Result<()> {
+    match each(name.clone(), id, asked) {
+        Err(Failure::Cento(error)) => {
+            unanswered.note(&of_one(&name, error)?);
+            Ok(())
+        }
+        end => end,
+    }
+}
