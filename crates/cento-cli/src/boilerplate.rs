@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::extract::source_options;
+use super::messages::Messages;
 use super::terminal::tell;
 use cento::index::{Config, Index};
 use cento::search::{Boilerplate, Searcher};
@@ -41,9 +42,11 @@ pub fn read_noting(
         return Ok(None);
     }
     let mut boilerplate = Boilerplate::new(config)?;
+    let messages = Messages::default();
     for path in paths {
-        add(path, config, &mut boilerplate, unread)?;
+        add(path, config, &mut boilerplate, (unread, &messages))?;
     }
+    messages.finish();
     Ok(Some(boilerplate))
 }
 
@@ -52,7 +55,7 @@ fn add(
     path: &Path,
     config: &Config,
     boilerplate: &mut Boilerplate,
-    unread: &mut Vec<NotCompared>,
+    (unread, messages): (&mut Vec<NotCompared>, &Messages),
 ) -> cento::Result<()> {
     if Index::exists(path) {
         let snapshot = Index::open(path)?.snapshot()?;
@@ -68,13 +71,15 @@ fn add(
     cento_source::check_there([&path.to_owned()])?;
     let mut add = |text: &str| boilerplate.add_text(text, Stop::NEVER);
     let name = path.display().to_string();
-    let mut skipped = |what: &str| note_unread(&name, what, unread);
+    let mut skipped = |what: &str| note_unread(&name, what, unread, messages);
     cento_source::for_each_text(&[path.to_owned()], &source_options(), &mut add, &mut skipped)
 }
 
 /// Reports a part of the boilerplate that could not be read, and notes it for the report.
-pub fn note_unread(name: &str, what: &str, unread: &mut Vec<NotCompared>) {
-    tell!("cento: {what}");
+pub fn note_unread(name: &str, what: &str, unread: &mut Vec<NotCompared>, messages: &Messages) {
+    if messages.counts_named(what) {
+        tell!("cento: {what}");
+    }
     let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
     unread.push(NotCompared::new(name, reason));
 }

@@ -51,6 +51,11 @@ impl Messages {
         self.counts(&reason_of(error))
     }
 
+    /// Counts a message that begins with a place; returns whether to show it.
+    pub fn counts_named(&self, message: &str) -> bool {
+        self.counts(message.split_once(": ").map_or(message, |(_, reason)| reason))
+    }
+
     /// Shows how many messages were not shown.
     pub fn finish(&self) {
         for line in self.lines() {

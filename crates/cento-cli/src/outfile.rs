@@ -1,4 +1,4 @@
-//! Where does a run write, and where does it continue after an interruption?
+//! Where does a run write, in which form, and where does it continue after an interruption?
 
 use std::fmt::Display;
 use std::fs::File;
@@ -7,13 +7,172 @@ use std::path::{Path, PathBuf};
 
 use cento::replace;
 use cento::{Error, Result};
+use flate2::write::GzEncoder;
 
-/// A file that is written from some position on, or standard output.
+/// A file that is written from some position on, or standard output; compressed if its name says so.
 pub struct OutFile {
-    writer: BufWriter<Box<dyn Write>>,
+    /// None only while an encoder takes its place.
+    stream: Option<Stream>,
+    compression: Compression,
     /// None for standard output.
     file: Option<(File, PathBuf)>,
+}
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// What is written to. What lies before the last [`OutFile::sync`] is a sequence of whole members or frames,
+/// so a run continues with another one, and readers take them for one stream.
+enum Stream {
+    Plain(Counted),
+    Gzip(GzEncoder<Counted>),
+    Zstd(zstd::Encoder<'static, Counted>),
+}
+
+/// Bytes on their way to a file.
+struct Counted {
+    writer: BufWriter<Box<dyn Write>>,
+    /// How many there are, with those of earlier runs.
     written: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = self.writer.write(bytes)?;
+        self.written += len as u64;
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// What the name of an output promises, without that of its compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Promised {
+    /// Nothing in particular: lines are written.
+    Lines,
+    /// A table.
+    Table,
+}
+
+/// How names end that promise what is written as something else.
+const TABLES: [&str; 3] = ["csv", "tsv", "tab"];
+const COLUMNS: [&str; 4] = ["parquet", "arrow", "feather", "ipc"];
+const OTHERS: [&str; 14] = [
+    "bz2", "xz", "zip", "tar", "tgz", "7z", "lz4", "br", "json", "html", "xml", "pdf", "docx",
+    "xlsx",
+];
+
+/// Returns what the name of an output promises; `lines` names what is written.
+///
+/// # Errors
+/// When it promises a form that is not written.
+pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
+    let (_, path_inside) = Compression::of(path);
+    let ending =
+        path_inside.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let Some(ending) = ending else { return Ok(Promised::Lines) };
+    let is_in = |list: &[&str]| list.contains(&ending.as_str());
+    let instead = format!(
+        "its name promises .{ending}, and {lines} are written; end the name in .jsonl, .jsonl.gz or .jsonl.zst"
+    );
+    match () {
+        () if is_in(&TABLES) => Ok(Promised::Table),
+        () if is_in(&COLUMNS) => {
+            let what = format!("{instead}, or in / to copy Parquet files into a directory");
+            Err(Error::input(path.display().to_string(), what))
+        }
+        () if is_in(&OTHERS) => Err(Error::input(path.display().to_string(), instead)),
+        () => Ok(Promised::Lines),
+    }
+}
+
+/// Refuses a name that promises anything but lines.
+///
+/// # Errors
+/// Then.
+pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
+    match promised(path, lines)? {
+        Promised::Lines => Ok(()),
+        Promised::Table => {
+            let what = format!(
+                "its name promises a table, and {lines} are written; end the name in .jsonl, .jsonl.gz or \
+                 .jsonl.zst"
+            );
+            Err(Error::input(path.display().to_string(), what))
+        }
+    }
+}
+
+/// Whether the name of an output promises JSON lines.
+pub fn promises_json(path: &Path) -> bool {
+    let (_, inside) = Compression::of(path);
+    let ending = inside.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    matches!(ending.as_deref(), Some("jsonl" | "ndjson" | "jl"))
+}
+
+/// Refuses a name that promises a known form where `what`, a form of our own, is written.
+///
+/// # Errors
+/// Then.
+pub fn check_own(path: &Path, what: &str) -> Result<()> {
+    let is_plain = Compression::of(path).0 == Compression::None && !promises_json(path);
+    if is_plain && matches!(promised(path, what), Ok(Promised::Lines)) {
+        return Ok(());
+    }
+    let what =
+        format!("its name promises another form, and {what} is written; choose another name");
+    Err(Error::input(path.display().to_string(), what))
+}
+
+impl Compression {
+    /// How a file of this name is compressed, and the name without that ending.
+    fn of(path: &Path) -> (Compression, PathBuf) {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref() {
+            Some("gz") => (Compression::Gzip, path.with_extension("")),
+            Some("zst" | "zstd") => (Compression::Zstd, path.with_extension("")),
+            _ => (Compression::None, path.to_owned()),
+        }
+    }
+
+    fn begin(self, inner: Counted) -> io::Result<Stream> {
+        Ok(match self {
+            Compression::None => Stream::Plain(inner),
+            Compression::Gzip => {
+                Stream::Gzip(GzEncoder::new(inner, flate2::Compression::default()))
+            }
+            Compression::Zstd => {
+                Stream::Zstd(zstd::Encoder::new(inner, zstd::DEFAULT_COMPRESSION_LEVEL)?)
+            }
+        })
+    }
+}
+
+impl Stream {
+    /// Ends the member or frame.
+    fn end(self) -> io::Result<Counted> {
+        match self {
+            Stream::Plain(inner) => Ok(inner),
+            Stream::Gzip(encoder) => encoder.finish(),
+            Stream::Zstd(encoder) => encoder.finish(),
+        }
+    }
+
+    fn as_write(&mut self) -> &mut dyn Write {
+        match self {
+            Stream::Plain(inner) => inner,
+            Stream::Gzip(encoder) => encoder,
+            Stream::Zstd(encoder) => encoder,
+        }
+    }
 }
 
 /// The name of a file as it counts in the number of a run: its bytes, escaped where they are not
@@ -30,12 +189,18 @@ pub fn listed<T: Display>(things: impl IntoIterator<Item = T>) -> String {
 
 const BUFFER_BYTES: usize = 1 << 20;
 
+/// The error after a write that failed and left nothing to write to.
+fn broken() -> io::Error {
+    io::Error::other("an earlier write failed")
+}
+
 impl OutFile {
     /// Standard output.
     pub fn stdout() -> OutFile {
         let writer =
             BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write>);
-        OutFile { writer, file: None, written: 0 }
+        let stream = Some(Stream::Plain(Counted { writer, written: 0 }));
+        OutFile { stream, compression: Compression::None, file: None }
     }
 
     /// Creates a new file and makes its name durable, so that a later note about it holds.
@@ -70,7 +235,9 @@ impl OutFile {
         let written = file.seek(SeekFrom::End(0)).map_err(|e| Error::io("read", path, e))?;
         let writer = file.try_clone().map_err(|e| Error::io("open", path, e))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, Box::new(writer) as Box<dyn Write>);
-        Ok(OutFile { writer, file: Some((file, path.to_owned())), written })
+        let (compression, _) = Compression::of(path);
+        let stream = Some(Stream::Plain(Counted { writer, written }));
+        Ok(OutFile { stream, compression, file: Some((file, path.to_owned())) })
     }
 
     /// Returns whether it is a file, and not standard output.
@@ -78,16 +245,46 @@ impl OutFile {
         self.file.is_some()
     }
 
+    /// Returns whether nothing has been written, by this run or an earlier one.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.stream, Some(Stream::Plain(inner)) if inner.written == 0)
+    }
+
     /// Makes what has been written durable, if it is a file; returns its length.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn sync(&mut self) -> io::Result<u64> {
-        self.writer.flush()?;
+        let mut inner = self.stream.take().ok_or_else(broken)?.end()?;
+        inner.flush()?;
+        let written = inner.written;
+        self.stream = Some(Stream::Plain(inner));
         if let Some((file, _)) = &self.file {
             file.sync_all()?;
         }
-        Ok(self.written)
+        Ok(written)
+    }
+
+    /// Makes it complete and durable: a compressed file of nothing has a member, too.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if self.is_empty() {
+            self.begin()?;
+        }
+        self.sync().map(|_| ())
+    }
+
+    /// Begins a member or frame if none is open.
+    fn begin(&mut self) -> io::Result<&mut Stream> {
+        if self.compression != Compression::None
+            && let Some(Stream::Plain(inner)) =
+                self.stream.take_if(|s| matches!(s, Stream::Plain(_)))
+        {
+            self.stream = Some(self.compression.begin(inner)?);
+        }
+        self.stream.as_mut().ok_or_else(broken)
     }
 
     /// Makes the error for a failure to write, which names the file.
@@ -105,12 +302,70 @@ pub fn is_taken(path: &Path) -> bool {
 
 impl Write for OutFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let len = self.writer.write(bytes)?;
-        self.written += len as u64;
-        Ok(len)
+        self.begin()?.as_write().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        self.stream.as_mut().ok_or_else(broken)?.as_write().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn a_compressed_file_is_resumed_where_it_was_synced() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a.jsonl.gz", "a.jsonl.zst", "a.jsonl"] {
+            let path = dir.path().join(name);
+            let mut out = OutFile::create(&path).unwrap();
+            write!(out, "one\n").unwrap();
+            let length = out.sync().unwrap();
+            write!(out, "lost\n").unwrap();
+            out.sync().unwrap();
+            drop(out);
+            let mut out = OutFile::resume(&path, length).unwrap();
+            write!(out, "two\n").unwrap();
+            out.finish().unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            let mut text = String::new();
+            match name.rsplit('.').next() {
+                Some("gz") => {
+                    flate2::read::MultiGzDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
+                }
+                Some("zst") => {
+                    zstd::Decoder::new(&*bytes).unwrap().read_to_string(&mut text).unwrap();
+                }
+                _ => text = String::from_utf8(bytes).unwrap(),
+            }
+            assert_eq!(text, "one\ntwo\n", "{name}");
+        }
+        let path = dir.path().join("empty.gz");
+        OutFile::create(&path).unwrap().finish().unwrap();
+        assert!(is_taken(&path), "a file of no bytes is not gzip");
+    }
+
+    #[test]
+    fn a_name_promises_a_form() {
+        let check = |name: &str, expected: std::result::Result<Promised, &str>| {
+            let found = promised(Path::new(name), "JSON lines").map_err(|error| error.to_string());
+            match (found, expected) {
+                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name}"),
+                (Err(said), Err(part)) => assert!(said.contains(part), "{said}"),
+                (found, expected) => panic!("{name}: {found:?}, not {expected:?}"),
+            }
+        };
+        for name in ["a", "a.jsonl", "a.jsonl.GZ", "a.txt.zst", "a.b/c", "/dev/null"] {
+            check(name, Ok(Promised::Lines));
+        }
+        check("a.csv", Ok(Promised::Table));
+        check("a.TSV.gz", Ok(Promised::Table));
+        check("a.parquet", Err("in / to copy Parquet files"));
+        check("a.jsonl.bz2", Err("its name promises .bz2"));
+        check("a.json", Err("end the name in .jsonl"));
+        assert!(check_lines(Path::new("a.csv"), "pairs").is_err());
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::handout::{self, HandoutArgs};
 use super::join::{JoinArgs, ThresholdArgs};
-use super::outfile::{OutFile, is_taken, listed, path_name};
+use super::outfile::{OutFile, check_lines, is_taken, listed, path_name, promises_json};
 use super::output::{self, Format, ListEnd, NotCompared, counted, named, similarity};
 use super::pairs_report::{joined_across, with_thresholds};
 use super::pause::Pause;
@@ -83,7 +83,8 @@ pub struct Pairs {
     /// Leave out names in the report: documents have numbers, by the similarity of their pairs.
     #[arg(long, requires = "handouts")]
     anonymous: bool,
-    /// Write to this file instead of standard output, so that an interrupted run can be resumed.
+    /// Write to this file instead of standard output, so that an interrupted run can be resumed; compressed
+    /// if its name ends in .gz or .zst.
     #[arg(long, value_name = "FILE", conflicts_with = "handouts")]
     out: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out; use the same index and options.
@@ -136,6 +137,13 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Pairs {
     pub(super) fn run(self) -> Result {
+        if let Some(out) = &self.out {
+            check_lines(out, "lines")?;
+            if self.format == Format::Human && promises_json(out) {
+                let what = "its name promises JSON lines; add --format json";
+                return Err(Error::input(out.display().to_string(), what).into());
+            }
+        }
         let stop = stop_flag();
         let searcher = self.join.searcher_of_all(&self.indexes)?;
         let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
@@ -480,7 +488,7 @@ impl Output {
 
     /// The number of pairs; the checkpoint goes.
     fn finish(mut self) -> Result<u64> {
-        self.out.sync().map_err(|e| self.failure(e))?;
+        self.out.finish().map_err(|e| self.failure(e))?;
         if let Some(beside) = &self.beside {
             std::fs::remove_file(beside).map_err(|e| Error::io("remove", beside, e))?;
         }

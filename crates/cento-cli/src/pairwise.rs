@@ -12,6 +12,7 @@ use super::boilerplate::read_noting;
 use super::create::ConfigArgs;
 use super::handout::{self, HandoutArgs};
 use super::left_out::{FilterArgs, LeftOuts};
+use super::messages::Messages;
 use super::output::{self, Format, ListEnd, NotCompared, counted, similarity};
 use super::pairs::write_passages;
 use super::progress::{AddProgress, stop_flag};
@@ -168,12 +169,16 @@ impl Pairwise {
             ..PairwiseOptions::default()
         };
         let found = most_similar(&searcher, &options, &stop)?;
+        let messages = Messages::default();
         for left in &found.not_compared {
             let analyzer = &searcher.snapshot().config().analyzer;
             let left = NotCompared::nothing_left(left.clone(), analyzer);
-            tell!("cento: {}: {}", left.name, left.reason);
+            if messages.counts(&left.reason) {
+                tell!("cento: {}: {}", left.name, left.reason);
+            }
             not_compared.push(left);
         }
+        messages.finish();
         if found.compared < 2 {
             tell_not_compared(&not_compared);
         }
@@ -275,6 +280,7 @@ impl Pairwise {
         let options = AddOptions { source: source.clone(), ..AddOptions::default() };
         let progress = AddProgress::new(false);
         let (mut not_compared, mut left_out) = (Vec::new(), LeftOuts::default());
+        let messages = Messages::default();
         let added = cento_source::add(index, &self.paths, &options, stop, &mut |event| {
             match &event {
                 Event::Skipped(place, why) if is_by_name(why) => {
@@ -285,7 +291,9 @@ impl Pairwise {
                 // The comparison finds it, and reports the reason.
                 Event::Empty(_) => return,
                 Event::Replaced(id) => {
-                    tell!("cento: {id}: {REPLACED}");
+                    if messages.counts(REPLACED) {
+                        tell!("cento: {id}: {REPLACED}");
+                    }
                     not_compared.push(NotCompared::new(*id, REPLACED));
                 }
                 Event::Progress(_) => {}
@@ -293,6 +301,7 @@ impl Pairwise {
             progress.tell(event);
         });
         progress.finish();
+        messages.finish();
         Ok(Added { submissions: None, documents: added?.added, not_compared, left_out })
     }
 

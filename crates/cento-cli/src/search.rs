@@ -12,6 +12,7 @@ use super::add::SourceArgs;
 use super::boilerplate;
 use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
+use super::messages::Messages;
 use super::output::{self, Format, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
@@ -386,13 +387,16 @@ impl Search {
             texts.push(text.to_owned());
             Ok(())
         };
-        let mut skipped = |what: &str| boilerplate::note_unread("boilerplate", what, unread);
+        let messages = Messages::default();
+        let mut skipped =
+            |what: &str| boilerplate::note_unread("boilerplate", what, unread, &messages);
         cento_source::for_each_text(
             &self.boilerplate,
             &self.source.options(),
             &mut add,
             &mut skipped,
         )?;
+        messages.finish();
         Ok(texts)
     }
 

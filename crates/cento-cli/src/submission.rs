@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use super::left_out::LeftOuts;
+use super::messages::Messages;
 use super::output;
 use super::terminal::tell;
 use cento::Error;
@@ -54,6 +55,7 @@ pub struct Submissions {
     pub left_out: Vec<NotCompared>,
     /// Files that were left out by their names, and empty files of submissions with text.
     pub by_name: LeftOuts,
+    messages: Messages,
 }
 
 /// Why an empty file is no document.
@@ -126,6 +128,7 @@ impl Submissions {
         for (input, place, why) in without {
             found.account(root.as_deref().unwrap_or(input), &place, why, options);
         }
+        found.messages.finish();
         Ok(found)
     }
 
@@ -164,7 +167,9 @@ impl Submissions {
     }
 
     fn leave_out(&mut self, what: NotCompared) {
-        tell!("cento: {}: {}", what.name, what.reason);
+        if self.messages.counts(&what.reason) {
+            tell!("cento: {}: {}", what.name, what.reason);
+        }
         self.left_out.push(what);
     }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::add::SourceArgs;
+use super::messages::Messages;
+use super::outfile::check_own;
 use super::output::count;
 use super::terminal::tell;
 use super::{Outcome, Result, language};
@@ -40,12 +42,19 @@ pub struct Train {
 
 impl Train {
     pub(super) fn run(self) -> Result {
+        check_own(&self.out, "a frequency table")?;
         let options = self.source.options();
         let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;
         let training = Training { analyzer, q: self.q as usize, spex: self.spex };
-        let mut skipped = |what: &str| tell!("cento: {what}");
+        let messages = Messages::default();
+        let mut skipped = |what: &str| {
+            if messages.counts_named(what) {
+                tell!("cento: {what}");
+            }
+        };
         let table =
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;
+        messages.finish();
         let header = table.header();
         tell!(
             "counted {} documents, {} different runs of {} tokens; wrote {}",

@@ -37,6 +37,7 @@ mod records;
 mod shape;
 mod sniff;
 mod table;
+mod table_form;
 mod tex;
 mod train;
 mod transcode;
@@ -69,6 +70,7 @@ pub use filter::{PathFilter, is_by_name};
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;
+pub use table_form::TableForm;
 pub use train::train;
 pub use walk::{read, read_bytes};
 

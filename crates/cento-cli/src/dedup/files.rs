@@ -16,12 +16,12 @@ use crate::terminal::{self, tell};
 use cento::Error;
 use cento::join::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
-use cento_source::Selection;
+use cento_source::{Selection, TableForm};
 
 /// Where kept documents go.
 enum Out {
-    /// Lines of a file, or of standard output.
-    Lines(OutFile),
+    /// Lines of a file, or of standard output; the rows of a table if it has a form.
+    Lines(OutFile, Option<TableForm>),
     /// Rows of Parquet files.
     Tables(Box<TableFiles>),
 }
@@ -86,8 +86,15 @@ impl Files {
         let (at_out, at_report) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.report));
         let source = args.source();
         let out = match args.out.as_deref() {
-            None => Out::Lines(OutFile::stdout()),
-            Some(path) if !args.writes_tables() => Out::Lines(open(path, at_out)?),
+            None => Out::Lines(OutFile::stdout(), None),
+            Some(path) if !args.writes_tables() => {
+                let form = args.table_form()?;
+                let mut out = open(path, at_out)?;
+                if let (true, Some(form)) = (out.is_empty(), &form) {
+                    write!(out, "{}", form.head()).map_err(|e| out.failed(e))?;
+                }
+                Out::Lines(out, form)
+            }
             Some(dir) => {
                 let at = note.as_ref().map(|note| (note.table, note.out));
                 let text = source.text_field.clone();
@@ -163,7 +170,7 @@ impl Files {
     /// Makes both files durable; gives their lengths, of the first with the number of the input.
     fn sync(&mut self) -> cento::Result<((usize, u64), u64)> {
         let out = match &mut self.out {
-            Out::Lines(out) => (0, out.sync().map_err(|e| out.failed(e))?),
+            Out::Lines(out, _) => (0, out.sync().map_err(|e| out.failed(e))?),
             Out::Tables(tables) => tables.sync()?,
         };
         let report = match &mut self.report {
@@ -204,15 +211,19 @@ impl Files {
             self.summary.kept_bytes += text.len() as u64;
         }
         match &mut self.out {
-            Out::Lines(out) if is_kept || annotates => {
+            Out::Lines(out, form) if is_kept || annotates => {
                 let line = match cut_text {
                     _ if annotates => annotated(document, verdict).into(),
                     Some(text) => with_text(document, &text, &self.text_field).into(),
                     None => record(document),
                 };
-                writeln!(out, "{line}").map_err(|e| out.failed(e))?;
+                let written = match form {
+                    Some(form) => write!(out, "{}", form.row(&line)),
+                    None => writeln!(out, "{line}"),
+                };
+                written.map_err(|e| out.failed(e))?;
             }
-            Out::Lines(_) => {}
+            Out::Lines(..) => {}
             Out::Tables(tables) => {
                 let annotation = annotates.then(|| json(verdict));
                 let selection = match (&annotation, &cut_text) {
@@ -243,8 +254,12 @@ impl Files {
     /// When they cannot be written.
     pub fn finish(mut self) -> cento::Result<(Summary, NotRead)> {
         self.sync()?;
-        if let Out::Tables(tables) = &mut self.out {
-            tables.finish()?;
+        match &mut self.out {
+            Out::Lines(out, _) => out.finish().map_err(|e| out.failed(e))?,
+            Out::Tables(tables) => tables.finish()?,
+        }
+        if let Some(report) = &mut self.report {
+            report.finish().map_err(|e| report.failed(e))?;
         }
         self.omissions.finish();
         Ok((self.summary, self.omissions.into_lists()))

@@ -15,7 +15,7 @@ use super::add::{SourceArgs, with_windows};
 use super::boilerplate::{read, without};
 use super::create::ConfigArgs;
 use super::left_out::FilterArgs;
-use super::outfile::{is_taken, listed, path_name};
+use super::outfile::{Promised, check_lines, is_taken, listed, path_name, promised};
 use super::output::{self, Format, count};
 use super::pause::Pause;
 use super::progress::{NotRead, Spinner, stop_flag};
@@ -27,7 +27,7 @@ use cento::hash::hash_fields;
 use cento::index::Index;
 use cento::join::dedup::{DedupOptions, Event, Progress};
 use cento::search::{Boilerplate, Searcher};
-use cento_source::{SourceOptions, check_there, dedup};
+use cento_source::{SourceOptions, TableForm, check_there, dedup};
 use files::Files;
 
 /// Write the documents that are not duplicates, and report the others.
@@ -70,11 +70,13 @@ pub struct Dedup {
     #[arg(long, conflicts_with = "cut_passages")]
     annotate: bool,
     /// Write to this file instead of standard output. With --index, an interrupted run can then be
-    /// resumed. If it is a directory, or ends with /, the inputs are Parquet files, and each has a file of
-    /// its name there, with the same columns and the rows that are kept.
+    /// resumed. A name that ends in .gz or .zst is that of a compressed file, and .csv or .tsv that of a table with
+    /// the columns of the inputs, which are tables. If it is a directory, or ends with /, the inputs are Parquet files,
+    /// and each has a file of its name there, with the same columns and the rows that are kept.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
-    /// Write the report to this file instead of standard error, one JSON line per document.
+    /// Write the report to this file instead of standard error, one JSON line per document; compressed if
+    /// its name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
     /// Resume the interrupted run that wrote to --out and --report; use the same documents and
@@ -160,6 +162,7 @@ struct Report<'a> {
 
 impl Dedup {
     pub(super) fn run(self) -> Result {
+        self.check_names()?;
         self.check_apart()?;
         let stop = stop_flag();
         let started = std::time::Instant::now();
@@ -291,6 +294,33 @@ impl Dedup {
             .config_of(store_text, &self.paths, &self.source())?,
         };
         Index::create(path, config)
+    }
+
+    /// Refuses outputs whose names promise another form than is written.
+    fn check_names(&self) -> cento::Result<()> {
+        if let Some(report) = &self.report {
+            check_lines(report, "JSON lines")?;
+        }
+        self.table_form().map(|_| ())
+    }
+
+    /// Returns the form of the table that is written, if the name of the output promises one.
+    fn table_form(&self) -> cento::Result<Option<TableForm>> {
+        let Some(out) = self.out.as_deref().filter(|_| !self.writes_tables()) else {
+            return Ok(None);
+        };
+        if promised(out, "JSON lines")? == Promised::Lines {
+            return Ok(None);
+        }
+        let form = TableForm::of_files(&self.paths, &self.source()).map_err(|error| {
+            let what = format!(
+                "a table has the columns of its input, but {error}; end the name in .jsonl"
+            );
+            Error::input(out.display().to_string(), what)
+        })?;
+        let is_csv = out.to_string_lossy().to_ascii_lowercase().contains(".csv");
+        let form = if is_csv { form.without_tabs() } else { form.with_tabs() };
+        Ok(Some(if self.annotate { form.with_column("dedup") } else { form }))
     }
 
     /// Refuses to write into an input, or two outputs into one file.

@@ -34,6 +34,7 @@ mod fuzz_replay;
 mod https;
 mod intake;
 mod lists;
+mod outputs;
 mod reports;
 mod serve;
 mod service;

@@ -1,0 +1,106 @@
+//! Is what is written what its name says?
+
+use std::fs;
+use std::io::Read;
+
+use serde_json::{Value, json};
+
+use crate::common::run::{Dir, line};
+use crate::common::words;
+
+fn gunzip(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(bytes).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Ten documents, of which the last two are copies.
+fn lines() -> String {
+    (0..10).map(|n| line(&format!("d{n}"), &words(n % 8, 30), json!({}))).collect()
+}
+
+#[test]
+fn kept_documents_are_compressed_as_the_name_of_the_output_says() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", lines());
+    let expected: String = lines().lines().take(8).map(|line| format!("{line}\n")).collect();
+    let args = ["dedup", "in.jsonl", "--report", "dropped.jsonl.zst", "--out"];
+    let summary = dir.json(&[&args[..], &["kept.jsonl.gz"]].concat());
+    assert_eq!((&summary["kept"], &summary["exact"]), (&json!(8), &json!(2)));
+    assert_eq!(gunzip(&fs::read(dir.path("kept.jsonl.gz")).unwrap()), expected);
+    let report = zstd::decode_all(fs::File::open(dir.path("dropped.jsonl.zst")).unwrap()).unwrap();
+    assert_eq!(String::from_utf8(report).unwrap().lines().count(), 2);
+    assert_eq!(dir.json(&["add", "idx", "kept.jsonl.gz"])["added"], 8);
+    let pairs =
+        ["pairs", "idx", "--format", "json", "--min-resemblance", "0", "--out", "p.jsonl.gz"];
+    assert_eq!(dir.run(&pairs).status, 1);
+    assert_eq!(gunzip(&fs::read(dir.path("p.jsonl.gz")).unwrap()), "");
+}
+
+#[test]
+fn a_compressed_output_is_resumed() {
+    let dir = Dir::new();
+    dir.write(
+        "in.jsonl",
+        (0..300).map(|n| line(&format!("d{n}"), &words(n, 30), json!({}))).collect::<String>(),
+    );
+    let args = ["dedup", "in.jsonl", "--index", "kept.idx", "--out", "kept.jsonl.gz"];
+    dir.paused("document:200", &args).kill();
+    let ran = dir.run(&[&args[..], &["--resume"]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let kept = gunzip(&fs::read(dir.path("kept.jsonl.gz")).unwrap());
+    assert_eq!(kept, fs::read_to_string(dir.path("in.jsonl")).unwrap());
+}
+
+#[test]
+fn a_table_is_written_as_a_table() {
+    let dir = Dir::new();
+    let rows = |names: &str, delimiter: char| {
+        let rows = (0..10).map(|n| {
+            let (d, text) = (delimiter, words(n % 8, 30));
+            format!("\"a{d} \"\"b\"\"\"{d}{text}{d}n{n}\n")
+        });
+        format!("note{delimiter}text{delimiter}{names}\n{}", rows.collect::<String>())
+    };
+    dir.write("in.csv", rows("id", ';'));
+    assert_eq!(dir.json(&["dedup", "in.csv", "--out", "kept.csv"])["kept"], 8);
+    let expected: String =
+        rows("id", ';').lines().take(9).map(|line| format!("{line}\n")).collect();
+    assert_eq!(fs::read_to_string(dir.path("kept.csv")).unwrap(), expected);
+    assert_eq!(dir.json(&["dedup", "in.csv", "--out", "kept.tsv.gz", "--annotate"])["kept"], 8);
+    let kept = gunzip(&fs::read(dir.path("kept.tsv.gz")).unwrap());
+    assert_eq!(kept.lines().count(), 11);
+    assert!(kept.starts_with("note\ttext\tid\tdedup\n"), "{kept}");
+    assert_eq!(dir.json(&["add", "idx", "kept.tsv.gz"])["added"], 10);
+    // Before any work.
+    dir.write("other.csv", rows("name", ';'));
+    dir.write("in.jsonl", lines());
+    for (input, said) in
+        [("other.csv", "its columns are not those of in.csv"), ("in.jsonl", "it is no table")]
+    {
+        let ran = dir.run(&["dedup", "in.csv", input, "--out", "new.csv"]);
+        assert!(ran.status == 2 && ran.err.contains(said), "{}", ran.err);
+        assert!(!dir.path("new.csv").exists());
+    }
+}
+
+#[test]
+fn a_name_that_promises_what_is_not_written_is_refused_before_any_work() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", lines());
+    dir.json(&["add", "idx", "in.jsonl"]);
+    let check = |args: &[&str], said: &str| {
+        let ran = dir.run(args);
+        assert!(ran.status == 2 && ran.err.contains(said), "{args:?}: {}", ran.err);
+        assert!(!dir.path(args.last().unwrap()).exists(), "{args:?}");
+    };
+    check(&["dedup", "in.jsonl", "--out", "kept.parquet"], "in / to copy Parquet files");
+    check(&["dedup", "in.jsonl", "--out", "kept.jsonl.bz2"], "end the name in .jsonl");
+    check(&["dedup", "in.jsonl", "--out", "kept.json"], "end the name in .jsonl");
+    check(&["dedup", "in.jsonl", "--report", "dropped.csv"], "promises a table");
+    check(&["pairs", "idx", "--out", "pairs.parquet"], "its name promises .parquet");
+    check(&["pairs", "idx", "--out", "pairs.jsonl"], "add --format json");
+    check(&["train", "in.jsonl", "--out", "words.gz"], "choose another name");
+    let kept: Value = dir.json(&["dedup", "in.jsonl", "--out", "kept.txt"]);
+    assert_eq!(kept["kept"], 8);
+}

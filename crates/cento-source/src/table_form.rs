@@ -1,0 +1,176 @@
+//! How is a record of a table written as a row again?
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+
+use cento::{Error, Result};
+use csv::{ReaderBuilder, StringRecord, Writer, WriterBuilder};
+use serde_json::Value;
+
+use crate::SourceOptions;
+use crate::charset::decode;
+use crate::compressed::{Compression, peek};
+use crate::sniff::{self, Form};
+
+/// As much of a table as its columns are found in.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// The columns of a table, and what stands between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableForm {
+    columns: Vec<String>,
+    delimiter: u8,
+    /// The column of annotations, if it is not one of the table.
+    added: Option<&'static str>,
+}
+
+impl TableForm {
+    /// Finds the form of tables with the same columns, that of the first.
+    ///
+    /// # Errors
+    /// When a file is not a table, or has other columns than the first, or two of one name.
+    pub fn of_files(paths: &[PathBuf], options: &SourceOptions) -> Result<TableForm> {
+        let mut found: Option<(&Path, TableForm)> = None;
+        for path in paths {
+            let form = TableForm::of_file(path, options)?;
+            match &found {
+                None => found = Some((path, form)),
+                Some((first, of_first)) if sorted(&of_first.columns) != sorted(&form.columns) => {
+                    let what = format!("its columns are not those of {}", first.display());
+                    return Err(Error::input(path.display().to_string(), what));
+                }
+                Some(_) => {}
+            }
+        }
+        found.map(|(_, form)| form).ok_or_else(|| Error::input("the input", "it is no table"))
+    }
+
+    fn of_file(path: &Path, options: &SourceOptions) -> Result<TableForm> {
+        let shown = || path.display().to_string();
+        let no_table = || Error::input(shown(), "it is no table (.csv, .tsv)");
+        if path == Path::new("-") || path.is_dir() {
+            return Err(no_table());
+        }
+        let failed = |error| Error::io("read", path, error);
+        let name = path.to_string_lossy();
+        let (promised, inner) = Compression::of_name(&name);
+        let (start, stream) = peek(File::open(path).map_err(failed)?, 16).map_err(failed)?;
+        let compression = match Compression::of_magic(&start) {
+            Compression::None if promised.is_begun_by(&start) => promised,
+            found => found,
+        };
+        let opened = compression.open(stream, options.window_bytes_max);
+        let (head, _) = peek(opened, HEAD_BYTES).map_err(failed)?;
+        let is_whole = head.len() < HEAD_BYTES;
+        let Form::Table(delimiter) = sniff::form(&head, is_whole, inner, options) else {
+            return Err(no_table());
+        };
+        let text = decode(&head, options.encoding.as_deref()).text;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let mut reader = ReaderBuilder::new();
+        reader.delimiter(delimiter).has_headers(false).flexible(true);
+        let mut names = StringRecord::new();
+        let read = reader.from_reader(Cursor::new(text)).read_record(&mut names);
+        read.map_err(|error| failed(io::Error::other(error)))?;
+        let columns: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        let twice =
+            sorted(&columns).windows(2).find(|two| two[0] == two[1]).map(|two| two[0].clone());
+        match twice {
+            Some(name) => Err(Error::input(shown(), format!("two columns are called `{name}`"))),
+            None => Ok(TableForm { columns, delimiter, added: None }),
+        }
+    }
+
+    /// Separates columns by tabs.
+    #[must_use]
+    pub fn with_tabs(self) -> TableForm {
+        TableForm { delimiter: b'\t', ..self }
+    }
+
+    /// Separates columns as the table did, unless by tabs.
+    #[must_use]
+    pub fn without_tabs(self) -> TableForm {
+        let delimiter = if self.delimiter == b'\t' { b',' } else { self.delimiter };
+        TableForm { delimiter, ..self }
+    }
+
+    /// Has a column of this name, which rows may have a value for.
+    #[must_use]
+    pub fn with_column(self, name: &'static str) -> TableForm {
+        let is_there = self.columns.iter().any(|column| column == name);
+        TableForm { added: (!is_there).then_some(name), ..self }
+    }
+
+    /// The row with the names of the columns, with its end.
+    #[must_use]
+    pub fn head(&self) -> String {
+        self.line(self.names().map(Cow::Borrowed))
+    }
+
+    /// The row of a record, a JSON object, with its end. Values that are no strings are JSON.
+    #[must_use]
+    pub fn row(&self, record: &str) -> String {
+        let values: HashMap<String, Value> = serde_json::from_str(record).unwrap_or_default();
+        self.line(self.names().map(|name| match values.get(name) {
+            None | Some(Value::Null) => Cow::Borrowed(""),
+            Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+            Some(other) => Cow::Owned(other.to_string()),
+        }))
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(String::as_str).chain(self.added)
+    }
+
+    fn line<'a>(&self, fields: impl Iterator<Item = Cow<'a, str>>) -> String {
+        let mut writer: Writer<Vec<u8>> =
+            WriterBuilder::new().delimiter(self.delimiter).from_writer(Vec::new());
+        for field in fields {
+            writer.write_field(&*field).expect("memory takes every byte");
+        }
+        writer.write_record(None::<&[u8]>).expect("memory takes every byte");
+        let line = writer.into_inner().expect("memory takes every byte");
+        String::from_utf8(line).expect("it is made of text")
+    }
+}
+
+fn sorted(columns: &[String]) -> Vec<String> {
+    let mut sorted = columns.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(name: &str, table: &[u8]) -> Result<TableForm> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, table).unwrap();
+        TableForm::of_files(&[path], &SourceOptions::default())
+    }
+
+    #[test]
+    fn a_row_has_the_columns_of_the_table_in_their_order() {
+        let form = form("a.csv", "\u{feff}text;id ;meta\n1;2;3\n".as_bytes()).unwrap();
+        assert_eq!(form.head(), "text;id;meta\n");
+        let row = form.row(r#"{"id":"1","meta":{"a":[1]},"text":"one; \"two\"\nthree"}"#);
+        assert_eq!(row, "\"one; \"\"two\"\"\nthree\";1;\"{\"\"a\"\":[1]}\"\n");
+        let form = form.with_tabs().with_column("dedup");
+        assert_eq!(form.row(r#"{"text":"a","dedup":{"verdict":"kept"}}"#).matches('\t').count(), 3);
+        assert_eq!(form.without_tabs().head(), "text,id,meta,dedup\n");
+    }
+
+    #[test]
+    fn what_is_no_table_or_an_ambiguous_one_has_no_form() {
+        assert!(form("a.csv", b"id,text,id\n").unwrap_err().to_string().contains("two columns"));
+        assert!(form("a.jsonl", b"{}\n").unwrap_err().to_string().contains("no table"));
+        let one = form("a.csv", "text\nx\n".as_bytes()).unwrap();
+        // A line of nothing would be no row.
+        assert_eq!(one.row("{}"), "\"\"\n");
+    }
+}
