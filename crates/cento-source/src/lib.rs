@@ -16,9 +16,9 @@ pub mod charset;
 mod columnar;
 mod compressed;
 mod dedup;
+mod directory;
 mod extract;
 mod filter;
-mod gate;
 mod headers;
 mod html;
 mod ignored;
@@ -31,6 +31,7 @@ mod markdown;
 mod names;
 mod notebook;
 mod origin;
+mod partition;
 pub mod pipeline;
 mod quotes;
 mod records;
@@ -63,6 +64,7 @@ pub use columnar::{
     Copying, Selection, TABLE_MEMORY_BYTES_MAX, TABLE_WORKER_VERB, Tables, is_parquet,
 };
 pub use dedup::dedup;
+pub use directory::{Found, files_below};
 #[cfg(feature = "office")]
 pub use extract::serve as serve_extraction;
 pub use extract::{Extracted, Extraction, WORKER_VERB};
@@ -227,14 +229,17 @@ impl Chunk {
     ) {
         if let ChunkKind::Lines { first_line } = self.kind {
             let place = |number| format!("{}:{number}", self.path);
+            let partitions = partition::values(&self.path);
             return for_each_record(
                 &self.bytes,
                 first_line,
                 options,
                 &place,
                 &mut |_, document| {
-                    let document = document.map(|document| self.with_id_source(document));
-                    each(document.map(|document| (document, None)));
+                    each(document.map(|mut document| {
+                        partition::add(&partitions, &mut document.meta);
+                        (self.with_id_source(document), None)
+                    }));
                 },
             );
         }

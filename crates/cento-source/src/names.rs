@@ -14,7 +14,7 @@ pub fn escaped(name: &[u8]) -> Cow<'_, str> {
         return name.into();
     }
     let mut id = String::with_capacity(name.len() + 8);
-    let escape = |id: &mut String, bytes: &[u8]| {
+    let write = |id: &mut String, bytes: &[u8]| {
         for byte in bytes {
             // Memory takes every byte.
             let _ = write!(id, "%{byte:02X}");
@@ -24,24 +24,36 @@ pub fn escaped(name: &[u8]) -> Cow<'_, str> {
         let valid = chunk.valid();
         for (at, c) in valid.char_indices() {
             let own = &valid.as_bytes()[at..at + c.len_utf8()];
-            match c.is_control() || (c == '%' && is_escape(&valid.as_bytes()[at + 1..])) {
-                true => escape(&mut id, own),
+            match c.is_control() || (c == '%' && escape(&valid.as_bytes()[at + 1..]).is_some()) {
+                true => write(&mut id, own),
                 false => id.push(c),
             }
         }
-        escape(&mut id, chunk.invalid());
+        write(&mut id, chunk.invalid());
     }
     id.into()
 }
 
-/// Whether two digits as [`escaped`] writes them follow a percent sign.
-fn is_escape(rest: &[u8]) -> bool {
+/// The byte of two digits as [`escaped`] writes them, if they follow a percent sign.
+fn escape(rest: &[u8]) -> Option<u8> {
     let digit = |at: usize| {
         let digit = rest.get(at).filter(|byte| !byte.is_ascii_lowercase())?;
         char::from(*digit).to_digit(16)
     };
-    let byte = digit(0).zip(digit(1)).map(|(high, low)| high << 4 | low);
-    byte.is_some_and(|byte| matches!(byte, 0..0x20 | 0x7f.. | 0x25))
+    let byte = u8::try_from(digit(0)? << 4 | digit(1)?).ok()?;
+    matches!(byte, 0..0x20 | 0x7f.. | 0x25).then_some(byte)
+}
+
+/// The name that was written as this id.
+pub fn unescaped(id: &str) -> Vec<u8> {
+    let mut name = Vec::new();
+    let mut rest = id.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let byte = if first == b'%' { escape(after) } else { None };
+        name.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    name
 }
 
 #[cfg(test)]
@@ -59,24 +71,6 @@ mod tests {
         assert_eq!(escaped(b"%FE"), "%25FE");
         assert_eq!(escaped(b"%25FE"), "%2525FE");
         assert_eq!(escaped("\u{85}".as_bytes()), "%C2%85");
-    }
-
-    /// The name that was written as this id.
-    fn unescaped(id: &str) -> Vec<u8> {
-        let mut name = Vec::new();
-        let mut rest = id.as_bytes();
-        while let Some((&first, after)) = rest.split_first() {
-            if first == b'%' && is_escape(after) {
-                name.push(
-                    u8::from_str_radix(std::str::from_utf8(&after[..2]).unwrap(), 16).unwrap(),
-                );
-                rest = &after[2..];
-            } else {
-                name.push(first);
-                rest = after;
-            }
-        }
-        name
     }
 
     proptest! {

@@ -76,7 +76,7 @@ const WARC: &[u8] = b"WARC/";
 const TEX: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
 /// How the names of Parquet and Arrow files end.
-const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
+pub const COLUMNS: &[&str] = &[".parquet", ".arrow", ".feather", ".ipc"];
 
 /// The most bytes that are looked at to tell what a file is.
 pub const LOOKED_AT_MAX: usize = 1 << 20;

@@ -12,8 +12,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::WalkBuilder;
-
 #[cfg(feature = "archives")]
 use super::archive::{self, Entry, ZipForm};
 use super::bytes::Source;
@@ -21,8 +19,9 @@ use super::columnar::Kind;
 #[cfg(feature = "archives")]
 use super::compressed::Unpacking;
 use super::compressed::{Compression, peek};
+use super::directory::{Found, files_below, place_of};
+#[cfg(feature = "archives")]
 use super::filter::HIDDEN;
-use super::gate::{Gate, LeftOut};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
 use super::records::read_records;
@@ -30,7 +29,7 @@ use super::sniff::{self, Form, has_ending};
 use super::table::{Fault, read_table};
 use super::transcode::utf8;
 use super::{Chunk, ChunkKind, DEFECT, Item, PEEK_BYTES, SourceOptions};
-use super::{ignored, names, too_long, unread};
+use super::{too_long, unread};
 use cento::Error;
 #[cfg(feature = "archives")]
 use cento::hash::Digest;
@@ -101,12 +100,6 @@ pub fn read_one(
         true => reader.stdin(),
         false => reader.file(path),
     };
-}
-
-/// The name of a file in places.
-fn place_of(path: &Path) -> Arc<str> {
-    let name = names::escaped(path.as_os_str().as_encoded_bytes());
-    name.strip_prefix("./").unwrap_or(&name).into()
 }
 
 struct Reader<'a> {
@@ -181,65 +174,11 @@ impl<'a> Reader<'a> {
     }
 
     fn directory(&mut self, path: &Path) -> ControlFlow<()> {
-        let options = self.options;
-        // A link that is named is followed; what is in its directory keeps the name of the link.
-        let real = match path.is_symlink().then(|| path.canonicalize()).transpose() {
-            Ok(real) => real.unwrap_or_else(|| path.to_owned()),
-            Err(error) => return self.fail(Error::io("read", path, error)),
-        };
-        let named = |found: &Path| match found.strip_prefix(&real) {
-            Ok(within) => path.join(within),
-            Err(_) => found.to_owned(),
-        };
-        let gate = Gate::new(options);
-        let mut builder = WalkBuilder::new(&real);
-        builder.standard_filters(false).sort_by_file_path(Path::cmp);
-        builder.follow_links(options.follow_links);
-        // Not `info/exclude`: a `.git` that is a file names the directory that has it, anything of somebody
-        // else's choice, which the gate does not see.
-        builder.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
-        builder.parents(options.obeys_ignore_files);
-        if options.obeys_ignore_files
-            && let Err(error) = ignored::check_with_parents(&real)
-        {
-            return self.fail(error);
-        }
-        let filter = gate.clone();
-        builder.filter_entry(move |entry| filter.passes(entry));
-        let name_left_out = |reader: &mut Self| {
-            gate.left_out().into_iter().try_for_each(|left_out| match left_out {
-                LeftOut::Hidden(place) => reader.skip(&place_of(&named(&place)), HIDDEN),
-                LeftOut::Refused(error) => reader.fail(error),
-            })
-        };
-        for entry in builder.build() {
-            name_left_out(self)?;
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    self.fail(unread(&place_of(path), error))?;
-                    continue;
-                }
-            };
-            let kind = entry.file_type();
-            let below = entry.path().strip_prefix(&real).unwrap_or(entry.path());
-            if !kind.is_some_and(|kind| kind.is_dir())
-                && let Some(why) = self.options.filter.why_not(below)
-            {
-                self.skip(&place_of(&named(entry.path())), why)?;
-                continue;
-            }
-            if kind.is_some_and(|kind| kind.is_file()) {
-                self.file(&named(entry.path()))?;
-            } else if !kind.is_some_and(|kind| kind.is_dir()) {
-                let why = match kind.is_some_and(|kind| kind.is_symlink()) {
-                    true => "it is a link; --follow follows the links in directories",
-                    false => "it is not a regular file",
-                };
-                self.skip(&place_of(&named(entry.path())), why)?;
-            }
-        }
-        name_left_out(self)
+        files_below(path, self.options, &mut |found| match found {
+            Found::File { path, .. } => self.file(&path),
+            Found::LeftOut { place, why } => self.skip(&place, why),
+            Found::Failed(error) => self.fail(error),
+        })
     }
 
     fn file(&mut self, path: &Path) -> ControlFlow<()> {

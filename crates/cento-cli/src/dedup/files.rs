@@ -100,7 +100,7 @@ impl Files {
                 let text = source.text_field.clone();
                 let how = (args.annotate, args.index.is_some());
                 let tables = source.tables;
-                let files = TableFiles::open(tables, dir, &args.paths, text, how, at)?;
+                let files = TableFiles::open(tables, dir, &args.tables, text, how, at)?;
                 Out::Tables(Box::new(files))
             }
         };

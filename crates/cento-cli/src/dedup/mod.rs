@@ -3,10 +3,13 @@
 mod files;
 mod record;
 mod tables;
+mod tree;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -29,6 +32,7 @@ use cento::join::dedup::{DedupOptions, Event, Progress};
 use cento::search::{Boilerplate, Searcher};
 use cento_source::{SourceOptions, TableForm, check_there, dedup};
 use files::Files;
+use tree::{TableInput, Tree};
 
 /// Write the documents that are not duplicates, and report the others.
 ///
@@ -71,8 +75,9 @@ pub struct Dedup {
     annotate: bool,
     /// Write to this file instead of standard output. With --index, an interrupted run can then be
     /// resumed. A name that ends in .gz or .zst is that of a compressed file, and .csv or .tsv that of a table with
-    /// the columns of the inputs, which are tables. If it is a directory, or ends with /, the inputs are Parquet files,
-    /// and each has a file of its name there, with the same columns and the rows that are kept.
+    /// the columns of the inputs, which are tables. If it is a directory, or ends with /, the inputs are Parquet files
+    /// or directories of them, and each file has a copy there, with the same columns and the rows that are kept;
+    /// directories such as year=2024 are mirrored.
     #[arg(long, value_name = "FILE|DIR/")]
     out: Option<PathBuf>,
     /// Write the report to this file instead of standard error, one JSON line per document; compressed if
@@ -105,6 +110,9 @@ pub struct Dedup {
     /// Format of the summary.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
+    /// The Parquet files that are copied.
+    #[arg(skip)]
+    tables: Vec<TableInput>,
 }
 
 /// The configuration of a new index.
@@ -161,12 +169,14 @@ struct Report<'a> {
 }
 
 impl Dedup {
-    pub(super) fn run(self) -> Result {
+    pub(super) fn run(mut self) -> Result {
+        self.filter.filter()?;
         self.check_names()?;
         self.check_apart()?;
         let stop = stop_flag();
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         check_there(&self.paths)?;
+        let left_out = self.find_tables()?;
         let against = self
             .against
             .iter()
@@ -190,6 +200,11 @@ impl Dedup {
         let from = self.start(&index, run)?;
         let is_done = from.done;
         let mut files = Files::open(&self, &from.note)?;
+        if from.note.is_null() {
+            for (place, why) in &left_out {
+                files.tell(Event::Skipped(place, why), self.annotate)?;
+            }
+        }
         let spinner = Spinner::new();
         let (mut at_commit, mut at_document) = (Pause::at("commit"), Pause::at("document"));
         let mut sink = |event: Event<'_>| {
@@ -226,17 +241,7 @@ impl Dedup {
             return Err(error.into());
         }
         let (summary, not_read) = files.finish()?;
-        let report = Report { summary: &summary, not_read: &not_read };
-        match self.format {
-            // Documents have standard output for themselves.
-            Format::Json if self.out.is_none() => tell!("{}", terminal::json(&report)?),
-            Format::Json => output::print_json(&report)?,
-            Format::Human => {
-                let seconds = started.elapsed().as_secs_f64();
-                let speed = summary.bytes as f64 / seconds.max(1e-9) / 1e6;
-                tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary.line());
-            }
-        }
+        self.tell(&summary, &not_read, started)?;
         Ok(match summary.kept {
             _ if summary.failed > 0 => Outcome::Bad,
             _ if self.strict && summary.skipped > 0 => Outcome::Incomplete,
@@ -256,6 +261,36 @@ impl Dedup {
             filter,
             ..options
         }
+    }
+
+    /// Shows the summary.
+    fn tell(&self, summary: &Summary, not_read: &NotRead, started: Instant) -> io::Result<()> {
+        let report = Report { summary, not_read };
+        match self.format {
+            // Documents have standard output for themselves.
+            Format::Json if self.out.is_none() => tell!("{}", terminal::json(&report)?),
+            Format::Json => output::print_json(&report)?,
+            Format::Human => {
+                let seconds = started.elapsed().as_secs_f64();
+                let speed = summary.bytes as f64 / seconds.max(1e-9) / 1e6;
+                tell!("{} in {seconds:.1} s ({speed:.0} MB/s)", summary.line());
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the Parquet files that are copied, if the output is a directory; returns what is left out of
+    /// the inputs. They are then the inputs, as if each had been named.
+    fn find_tables(&mut self) -> cento::Result<Vec<(String, &'static str)>> {
+        if !self.writes_tables() {
+            return Ok(Vec::new());
+        }
+        let Tree { files, left_out } = Tree::of(&self.paths, &self.source())?;
+        self.paths = files.iter().map(|file| file.path.clone()).collect();
+        // It has done its work.
+        self.filter = FilterArgs::default();
+        self.tables = files;
+        Ok(left_out)
     }
 
     /// Whether the output is a directory of Parquet files.

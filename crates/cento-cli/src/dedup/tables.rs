@@ -8,9 +8,10 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use cento::{Error, Result, replace};
-use cento_source::{Copying, Selection, Tables, is_parquet};
+use cento_source::{Copying, Selection, Tables};
 use tempfile::NamedTempFile;
 
+use super::tree::TableInput;
 use crate::outfile::OutFile;
 
 /// The copies of some Parquet files in a directory.
@@ -20,7 +21,7 @@ pub struct TableFiles {
     text_field: String,
     /// Each row is kept, and has a verdict.
     annotates: bool,
-    inputs: Vec<PathBuf>,
+    inputs: Vec<TableInput>,
     /// The number of the input whose rows are being decided upon.
     current: usize,
     /// What has been decided of it.
@@ -53,11 +54,11 @@ impl TableFiles {
     /// whose selection `at.1` bytes had been written.
     ///
     /// # Errors
-    /// When the inputs are not Parquet files with names of their own, or a copy is there already.
+    /// When a directory cannot be created, or a copy is there already.
     pub fn open(
         tables: Option<Tables>,
         dir: &Path,
-        inputs: &[PathBuf],
+        inputs: &[TableInput],
         text_field: String,
         (annotates, is_resumable): (bool, bool),
         at: Option<(usize, u64)>,
@@ -68,15 +69,14 @@ impl TableFiles {
                         `parquet` to write them";
             return Err(Error::input(shown, what));
         };
-        check(dir, inputs, at.is_none())?;
-        if !dir.is_dir() {
-            std::fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
+        if at.is_none() {
+            check_new(dir, inputs)?;
         }
         let (current, length) = at.unwrap_or_default();
         let Some(input) = inputs.get(current) else {
             return Err(Error::input(shown, "the interrupted run had more inputs"));
         };
-        let path = selection_of(dir, input);
+        let path = selection_of(dir, input)?;
         let file = match path.exists() {
             false if length == 0 => OutFile::create(&path)?,
             _ => OutFile::resume(&path, length)?,
@@ -106,7 +106,7 @@ impl TableFiles {
         let found = place.rsplit_once(':').and_then(|(path, row)| Some((path, row.parse().ok()?)));
         let (path, row): (&str, u64) =
             found.ok_or_else(|| Error::internal(place, "it is no place of a row"))?;
-        let is_current = |input: &PathBuf| name_of(input) == path;
+        let is_current = |input: &TableInput| name_of(&input.path) == path;
         let at = self.inputs[self.current..].iter().position(is_current);
         let at = at.ok_or_else(|| Error::internal(place, "it is in none of the inputs"))?;
         let at = self.current + at;
@@ -127,7 +127,7 @@ impl TableFiles {
 
     /// Whether this is the name of an input as a whole.
     pub fn is_input(&self, place: &str) -> bool {
-        self.inputs.iter().any(|input| name_of(input) == place)
+        self.inputs.iter().any(|input| name_of(&input.path) == place)
     }
 
     /// Begins to copy what is kept of the current input, and goes on to the next one.
@@ -136,17 +136,17 @@ impl TableFiles {
         let file = &mut self.selection.file;
         file.sync().map_err(|e| file.failed(e))?;
         let input = &self.inputs[self.current];
-        let target = self.dir.join(file_name(input));
-        let selection = selection_of(&self.dir, input);
+        let target = self.dir.join(&input.copy);
+        let selection = selection_of(&self.dir, input)?;
         let failed = |e| Error::io("create", &target, e);
-        let new = replace::beside(&target).map_err(failed)?;
+        let new = unfinished(&target).map_err(failed)?;
         let out = new.as_file().try_clone().map_err(failed)?;
         let (text, annotates) = (&self.text_field, self.annotates);
-        let copying = self.tables.copy(input, out, &selection, text, annotates)?;
+        let copying = self.tables.copy(&input.path, out, &selection, text, annotates)?;
         self.copying = Some((copying, new, target));
         self.current += 1;
         if let Some(next) = self.inputs.get(self.current) {
-            let path = selection_of(&self.dir, next);
+            let path = selection_of(&self.dir, next)?;
             // One that is there is of a run that was interrupted, before this.
             let file = match path.exists() {
                 true => OutFile::resume(&path, 0)?,
@@ -195,7 +195,7 @@ impl TableFiles {
     /// Removes the selections of inputs before this one.
     fn remove_selections(&mut self, end: usize) -> Result<()> {
         while self.selected < end {
-            let path = selection_of(&self.dir, &self.inputs[self.selected]);
+            let path = selection_of(&self.dir, &self.inputs[self.selected])?;
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(Error::io("remove", path, error));
@@ -216,21 +216,10 @@ impl Drop for TableFiles {
     }
 }
 
-/// Refuses inputs that cannot have copies in this directory.
-fn check(dir: &Path, inputs: &[PathBuf], is_new: bool) -> Result<()> {
-    for (at, input) in inputs.iter().enumerate() {
-        let shown = input.display().to_string();
-        if input.is_dir() || input == Path::new("-") || !is_parquet(input)? {
-            let what = "it is no Parquet file; where the output is a directory, all inputs are Parquet \
-                        files";
-            return Err(Error::input(shown, what));
-        }
-        if inputs[..at].iter().any(|other| file_name(other) == file_name(input)) {
-            let what = "two inputs have this file name, and their copies would be one file";
-            return Err(Error::input(shown, what));
-        }
-        let target = dir.join(file_name(input));
-        if is_new && target.exists() {
+/// Refuses to write where there is a file.
+fn check_new(dir: &Path, inputs: &[TableInput]) -> Result<()> {
+    for target in inputs.iter().map(|input| dir.join(&input.copy)) {
+        if target.exists() {
             let what = "the file exists already; choose another directory, or remove it";
             return Err(Error::input(target.display().to_string(), what));
         }
@@ -244,12 +233,32 @@ fn name_of(input: &Path) -> String {
     name.strip_prefix("./").unwrap_or(&name).to_owned()
 }
 
-fn file_name(input: &Path) -> PathBuf {
-    input.file_name().map_or_else(|| input.to_owned(), PathBuf::from)
+/// The file that becomes the copy at `target`: with a name of its own, so that a run that is resumed removes
+/// what one that was killed left.
+fn unfinished(target: &Path) -> io::Result<NamedTempFile> {
+    let dir = target.parent().unwrap_or(Path::new("."));
+    let name = format!(".{}.part", target.file_name().unwrap_or_default().display());
+    match std::fs::remove_file(dir.join(&name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&name).rand_bytes(0);
+    // As any file that the user creates: what the mask leaves.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(dir)
 }
 
-fn selection_of(dir: &Path, input: &Path) -> PathBuf {
-    dir.join(format!(".{}.rows", file_name(input).display()))
+/// The selection of an input, beside its copy, in a directory that is there.
+fn selection_of(dir: &Path, input: &TableInput) -> Result<PathBuf> {
+    let copy = dir.join(&input.copy);
+    let dir = copy.parent().unwrap_or(dir);
+    if !dir.is_dir() {
+        std::fs::create_dir_all(dir).map_err(|e| Error::io("create", dir, e))?;
+    }
+    let name = copy.file_name().unwrap_or_default();
+    Ok(dir.join(format!(".{}.rows", name.display())))
 }
 
 fn lines_of(path: &Path) -> io::Result<u64> {

@@ -159,10 +159,55 @@ mod with_the_feature {
             assert!(run.err.contains(what), "{}", run.err);
         }
         check(&dir, &["dedup", "a.jsonl", "--out", "o/"], "a.jsonl: it is no Parquet file");
-        check(&dir, &["dedup", "in", "--out", "o/"], "in: it is no Parquet file");
-        let twice = ["dedup", "in/a.parquet", "other/a.parquet", "--out", "o/"];
-        check(&dir, &twice, "two inputs have this file name");
+        let twice = ["dedup", "in/a.parquet", "./in/a.parquet", "--out", "o/"];
+        check(&dir, &twice, "named twice");
+        fs::create_dir(dir.path("none")).unwrap();
+        check(&dir, &["dedup", "none", "--out", "o/"], "none: there is no Parquet file in it");
         assert!(!dir.path("o").exists());
+    }
+
+    #[test]
+    fn a_partitioned_data_set_is_mirrored() {
+        let dir = Dir::new();
+        for year in [2023, 2024] {
+            dir.write(&format!("hive/year={year}/part-0.parquet"), PARQUET);
+        }
+        dir.write("hive/_SUCCESS", "");
+        let run =
+            dir.run(&with(&["dedup", "hive", "--exact", "--out", "out/", "--format", "json"]));
+        assert_eq!(run.status, 0, "{}", run.err);
+        let summary = run.json();
+        assert_eq!(summary["left_out"][0]["path"], "hive/_SUCCESS", "{summary}");
+        // The second is a copy of the first.
+        let kept = |out: &str, year: u64| {
+            let name = format!("{out}/year={year}/part-0.parquet");
+            rows(&dir, &name, &format!("{out}-{year}")).len() as u64
+        };
+        let first = summary["kept"].as_u64().unwrap();
+        assert_eq!((kept("out", 2023), kept("out", 2024)), (first, 0));
+        // The same files by their names, and a run that is interrupted.
+        let files = ["hive/year=2023/part-0.parquet", "hive/year=2024/part-0.parquet"];
+        let args = with(&["dedup", files[0], files[1], "--exact", "--out", "named/"]);
+        let args = [&args[..], &["--index", "kept.idx"]].concat();
+        dir.paused("document:100", &args).kill();
+        let run = dir.run(&[&args[..], &["--resume"]].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert_eq!((kept("named", 2023), kept("named", 2024)), (first, 0));
+        for (path, names) in [("named", 2), ("named/year=2023", 1), ("named/year=2024", 1)] {
+            assert_eq!(fs::read_dir(dir.path(path)).unwrap().count(), names, "{path}");
+        }
+        // A pattern chooses partitions.
+        let one = with(&["dedup", "hive", "--include", "year=2024", "--exact", "--out", "one/"]);
+        assert_eq!(dir.run(&one).status, 0);
+        assert_eq!(kept("one", 2024), first);
+        assert!(!dir.path("one/year=2023").exists());
+        // What the directories say is known of the rows.
+        dir.json(&["add", "idx", "hive/year=2024", "--text-field", "content"]);
+        let id = "hive/year=2024/part-0.parquet:1";
+        for (year, status) in [(2024, 0), (2023, 1)] {
+            let run = dir.run(&["search", "idx", "--id", id, "--filter", &format!("year:{year}")]);
+            assert_eq!(run.status, status, "{}", run.err);
+        }
     }
 
     #[test]

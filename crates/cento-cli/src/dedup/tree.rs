@@ -1,0 +1,193 @@
+//! Which Parquet files are meant, and where in the output are their copies?
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::{Component, Path, PathBuf};
+
+use cento::{Error, Result};
+use cento_source::{Found, SourceOptions, files_below, is_parquet};
+
+/// A Parquet file, and where its copy is in the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableInput {
+    /// The file.
+    pub path: PathBuf,
+    /// The copy, below the directory of the output.
+    pub copy: PathBuf,
+}
+
+/// The files of some inputs.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// In the order of the inputs, those of a directory in the order of their paths.
+    pub files: Vec<TableInput>,
+    /// What is left out of directories, with the reasons.
+    pub left_out: Vec<(String, &'static str)>,
+}
+
+/// Why a file is not copied.
+const NO_TABLE: &str = "it is no Parquet file, and only those are copied";
+
+/// Why a file of Spark and others is not copied.
+const DESCRIPTION: &str = "it describes the other files, and has no rows of its own";
+const DESCRIPTIONS: [&str; 2] = ["_metadata", "_common_metadata"];
+
+impl Tree {
+    /// Finds the files of these inputs: the copy of a file of a directory is where the file is below
+    /// that, and that of a file below the last directory that is no `key=value`. If two would be one
+    /// file, all are where they are below the directory that has all of them.
+    ///
+    /// # Errors
+    /// When an input is no Parquet file, or a directory without one, or is there twice.
+    pub fn of(inputs: &[PathBuf], options: &SourceOptions) -> Result<Tree> {
+        let mut tree = Tree::default();
+        for input in inputs {
+            let refused = |what: &str| Err(Error::input(input.display().to_string(), what));
+            if input.is_dir() {
+                let before = tree.files.len();
+                tree.add_directory(input, options)?;
+                if tree.files.len() == before {
+                    return refused("there is no Parquet file in it");
+                }
+            } else if let Some(why) = options.filter.why_not_named(input) {
+                tree.left_out.push((input.display().to_string(), why));
+            } else if input == Path::new("-") || !is_parquet(input)? {
+                return refused(
+                    "it is no Parquet file; where the output is a directory, all inputs are Parquet \
+                     files or directories of them",
+                );
+            } else {
+                tree.files.push(TableInput { path: input.clone(), copy: below_partitions(input) });
+            }
+        }
+        tree.part()?;
+        Ok(tree)
+    }
+
+    fn add_directory(&mut self, dir: &Path, options: &SourceOptions) -> Result<()> {
+        let mut failure = None;
+        let _ = files_below(dir, options, &mut |found| {
+            let added = match found {
+                Found::File { path, below } => self.add_file(path, below),
+                Found::LeftOut { place, why } => {
+                    self.left_out.push((place.to_string(), why));
+                    Ok(())
+                }
+                Found::Failed(error) => Err(error),
+            };
+            match added {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn add_file(&mut self, path: PathBuf, below: PathBuf) -> Result<()> {
+        let describes =
+            DESCRIPTIONS.iter().any(|name| path.file_name().is_some_and(|n| n == *name));
+        match describes {
+            true => self.left_out.push((path.display().to_string(), DESCRIPTION)),
+            false if !is_parquet(&path)? => {
+                self.left_out.push((path.display().to_string(), NO_TABLE));
+            }
+            false => self.files.push(TableInput { path, copy: below }),
+        }
+        Ok(())
+    }
+
+    /// Gives each file a copy of its own.
+    fn part(&mut self) -> Result<()> {
+        let mut copies = HashSet::new();
+        if self.files.iter().all(|file| copies.insert(&file.copy)) {
+            return Ok(());
+        }
+        let whole: Vec<PathBuf> =
+            self.files.iter().map(|file| absolute(&file.path)).collect::<Result<_>>()?;
+        let mut seen = HashSet::new();
+        if let Some(at) = whole.iter().position(|path| !seen.insert(path)) {
+            let shown = self.files[at].path.display().to_string();
+            return Err(Error::input(shown, "this file is named twice; name it once"));
+        }
+        let mut common = whole[0].parent().map_or_else(PathBuf::new, Path::to_owned);
+        while !whole.iter().all(|path| path.starts_with(&common)) && common.pop() {}
+        for (file, whole) in self.files.iter_mut().zip(&whole) {
+            whole.strip_prefix(&common).unwrap_or(whole).clone_into(&mut file.copy);
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file from the root, with its own name even if it is a link.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let dir = dir.canonicalize().map_err(|e| Error::io("read", path, e))?;
+    Ok(path.file_name().map_or_else(|| dir.clone(), |name| dir.join(name)))
+}
+
+/// The name of a file, with the directories above it that say `key=value`.
+fn below_partitions(path: &Path) -> PathBuf {
+    let is_partition = |part: &Component<'_>| match part {
+        Component::Normal(name) => name.to_string_lossy().contains('='),
+        _ => false,
+    };
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let (name, dirs) = parts.split_last().expect("a file has a name");
+    let count = dirs.iter().rev().take_while(|part| is_partition(part)).count();
+    dirs[dirs.len() - count..].iter().chain([name]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(inputs: &[&str], expected: &[&str]) {
+        let dir = tempfile::tempdir().unwrap();
+        let files = ["h/y=1/p.parquet", "h/y=2/p.parquet", "h/_metadata", "k/y=1/p.parquet"];
+        for name in files.into_iter().chain(["a/p.parquet", "b/c/p.parquet", "h/_SUCCESS"]) {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, if name.ends_with('S') { "" } else { "PAR1" }).unwrap();
+        }
+        let inputs: Vec<PathBuf> = inputs.iter().map(|name| dir.path().join(name)).collect();
+        let found = Tree::of(&inputs, &SourceOptions::default()).map(|tree| {
+            tree.files.iter().map(|file| file.copy.display().to_string()).collect::<Vec<_>>()
+        });
+        assert_eq!(
+            found.map_err(|error| error.to_string()).as_deref(),
+            Ok(&expected.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()[..])
+        );
+    }
+
+    #[test]
+    fn copies_are_where_the_files_are() {
+        check(&["h"], &["y=1/p.parquet", "y=2/p.parquet"]);
+        check(&["h/y=1/p.parquet", "h/y=2/p.parquet"], &["y=1/p.parquet", "y=2/p.parquet"]);
+        check(&["a/p.parquet"], &["p.parquet"]);
+        check(&["a/p.parquet", "b/c/p.parquet"], &["a/p.parquet", "b/c/p.parquet"]);
+        let both = ["h/y=1/p.parquet", "h/y=2/p.parquet", "k/y=1/p.parquet"];
+        check(&["h", "k"], &both);
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_directory_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, bytes) in [("_metadata", "PAR1"), ("_SUCCESS", ""), ("p.parquet", "PAR1")] {
+            std::fs::write(dir.path().join(name), bytes).unwrap();
+        }
+        let inputs = [dir.path().to_owned()];
+        let tree = Tree::of(&inputs, &SourceOptions::default()).unwrap();
+        let why: Vec<_> = tree.left_out.iter().map(|(_, why)| *why).collect();
+        assert_eq!((tree.files.len(), why), (1, vec![NO_TABLE, DESCRIPTION]));
+        let twice = [dir.path().join("p.parquet"), dir.path().join("./p.parquet")];
+        let said = Tree::of(&twice, &SourceOptions::default()).unwrap_err().to_string();
+        assert!(said.contains("named twice"), "{said}");
+        std::fs::remove_file(dir.path().join("p.parquet")).unwrap();
+        let said = Tree::of(&inputs, &SourceOptions::default()).unwrap_err().to_string();
+        assert!(said.contains("no Parquet file in it"), "{said}");
+    }
+}

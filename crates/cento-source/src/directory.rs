@@ -1,0 +1,147 @@
+//! Which files are below a directory?
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::{DirEntry, WalkBuilder};
+
+use cento::Error;
+
+use crate::filter::HIDDEN;
+use crate::{SourceOptions, ignored, names, unread};
+
+const LINK: &str = "it is a link; --follow follows the links in directories";
+const NO_FILE: &str = "it is not a regular file";
+
+/// What is below a directory.
+#[derive(Debug)]
+pub enum Found {
+    /// A file.
+    File {
+        /// Its path, which begins with that of the directory as it was named.
+        path: PathBuf,
+        /// Its path below the directory.
+        below: PathBuf,
+    },
+    /// A file or directory that is left out.
+    LeftOut {
+        /// Its place.
+        place: Arc<str>,
+        /// Why, as a clause.
+        why: &'static str,
+    },
+    /// What cannot be read.
+    Failed(Error),
+}
+
+/// The name of a file or directory in places: its path as an id has it, without a `./` at its beginning.
+pub fn place_of(path: &Path) -> Arc<str> {
+    let name = names::escaped(path.as_os_str().as_encoded_bytes());
+    name.strip_prefix("./").unwrap_or(&name).into()
+}
+
+/// Finds all files below a directory, in the order of their paths; what `options` leave out is named as such.
+pub fn files_below(
+    dir: &Path,
+    options: &SourceOptions,
+    each: &mut dyn FnMut(Found) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    // A link that is named is followed; what is in its directory keeps the name of the link.
+    let real = match dir.is_symlink().then(|| dir.canonicalize()).transpose() {
+        Ok(real) => real.unwrap_or_else(|| dir.to_owned()),
+        Err(error) => return each(Found::Failed(Error::io("read", dir, error))),
+    };
+    let named = |found: &Path| match found.strip_prefix(&real) {
+        Ok(below) => dir.join(below),
+        Err(_) => found.to_owned(),
+    };
+    let left_out = |path: &Path, why| Found::LeftOut { place: place_of(&named(path)), why };
+    let gate = Gate::new(options);
+    let mut walk = WalkBuilder::new(&real);
+    walk.standard_filters(false).sort_by_file_path(Path::cmp);
+    walk.follow_links(options.follow_links);
+    // Not `info/exclude`: a `.git` that is a file names the directory that has it, anything of somebody
+    // else's choice, which the gate does not see.
+    walk.ignore(options.obeys_ignore_files).git_ignore(options.obeys_ignore_files);
+    walk.parents(options.obeys_ignore_files);
+    if options.obeys_ignore_files
+        && let Err(error) = ignored::check_with_parents(&real)
+    {
+        return each(Found::Failed(error));
+    }
+    let filter = gate.clone();
+    walk.filter_entry(move |entry| filter.passes(entry));
+    let name_stopped = |each: &mut dyn FnMut(Found) -> ControlFlow<()>| {
+        gate.stopped().into_iter().try_for_each(|stopped| match stopped {
+            Stopped::Hidden(path) => each(left_out(&path, HIDDEN)),
+            Stopped::Refused(error) => each(Found::Failed(error)),
+        })
+    };
+    for entry in walk.build() {
+        name_stopped(each)?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                each(Found::Failed(unread(&place_of(dir), error)))?;
+                continue;
+            }
+        };
+        let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else { continue };
+        let below = entry.path().strip_prefix(&real).unwrap_or(entry.path());
+        each(match options.filter.why_not(below) {
+            Some(why) => left_out(entry.path(), why),
+            None if kind.is_symlink() => left_out(entry.path(), LINK),
+            None if !kind.is_file() => left_out(entry.path(), NO_FILE),
+            None => Found::File { path: named(entry.path()), below: below.to_owned() },
+        })?;
+    }
+    name_stopped(each)
+}
+
+/// Decides where a walk goes, and keeps where it does not: the filter of a walk can only say no.
+#[derive(Clone)]
+struct Gate {
+    reads_hidden: bool,
+    obeys_ignore_files: bool,
+    stopped: Arc<Mutex<Vec<Stopped>>>,
+}
+
+/// Where a walk does not go.
+enum Stopped {
+    /// It is hidden.
+    Hidden(PathBuf),
+    /// Its list of ignored files is not read.
+    Refused(Error),
+}
+
+impl Gate {
+    /// Makes the gate of a walk with these options.
+    fn new(options: &SourceOptions) -> Gate {
+        let SourceOptions { read_hidden, obeys_ignore_files, .. } = *options;
+        Gate { reads_hidden: read_hidden, obeys_ignore_files, stopped: Arc::default() }
+    }
+
+    /// Returns whether the walk may go there. It may begin in a hidden directory, which somebody has named.
+    fn passes(&self, entry: &DirEntry) -> bool {
+        let is_hidden = entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+        let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
+        let stopped = if is_hidden && !self.reads_hidden {
+            Stopped::Hidden(entry.path().to_owned())
+        } else if self.obeys_ignore_files
+            && is_dir
+            && let Err(error) = ignored::check(entry.path())
+        {
+            Stopped::Refused(error)
+        } else {
+            return true;
+        };
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).push(stopped);
+        false
+    }
+
+    /// Returns where it did not go since the last call, in order.
+    fn stopped(&self) -> Vec<Stopped> {
+        std::mem::take(&mut *self.stopped.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
