@@ -137,13 +137,7 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Pairs {
     pub(super) fn run(self) -> Result {
-        if let Some(out) = &self.out {
-            check_lines(out, "lines")?;
-            if self.format == Format::Human && promises_json(out) {
-                let what = "its name promises JSON lines; add --format json";
-                return Err(Error::input(out.display().to_string(), what).into());
-            }
-        }
+        self.check_name()?;
         let stop = stop_flag();
         let searcher = self.join.searcher_of_all(&self.indexes)?;
         let against = self.against.as_deref().map(|path| self.join.searcher(path)).transpose()?;
@@ -246,6 +240,17 @@ impl Pairs {
     }
 
     /// Shows the best pairs first.
+    /// Refuses an output whose name promises another form than is written.
+    fn check_name(&self) -> cento::Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        check_lines(out, "lines")?;
+        if self.format == Format::Human && promises_json(out) {
+            let what = "its name promises JSON lines; add --format json";
+            return Err(Error::input(out.display().to_string(), what));
+        }
+        Ok(())
+    }
+
     fn run_ranked(
         &self,
         rank: RankArg,

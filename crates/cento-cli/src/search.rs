@@ -245,39 +245,7 @@ impl Search {
             return Err(Error::Query { what: what.into() }.into());
         }
         let mut not_compared = Vec::new();
-        let place;
-        let engine = match self.target.target(&mut self.files)? {
-            Target::Index(path) => {
-                let mut paths = vec![path];
-                // No directory is a query.
-                while self.files.first().is_some_and(Index::exists) {
-                    paths.push(self.files.remove(0));
-                }
-                if let (true, Some(file)) = (self.asks_once(), self.files.first()) {
-                    let what = "give either query files or one of --text, --id and --signature";
-                    return Err(Error::input(file.display().to_string(), what).into());
-                }
-                place = handout::listed(&paths);
-                let searcher =
-                    Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
-                let searcher =
-                    boilerplate::without_noting(searcher, &self.boilerplate, &mut not_compared)?;
-                let collection = self.collection.as_deref().map(FrequencyTable::open);
-                Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
-            }
-            Target::Service(client) => {
-                if self.asks_once() && !self.files.is_empty() {
-                    let what = "give either an index or --url, not both";
-                    return Err(Error::input(self.files[0].display().to_string(), what).into());
-                }
-                if self.collection.is_some() {
-                    let what = "--collection cannot be used with --url; give it to `cento serve`";
-                    return Err(Error::Query { what: what.into() }.into());
-                }
-                place = client.url().to_owned();
-                Engine::Service { client, boilerplate: self.boilerplate_texts(&mut not_compared)? }
-            }
-        };
+        let (engine, place) = self.engine(&mut not_compared)?;
         let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
         let query = self.query();
         let (mut collected, mut analyzer) = (Collected::default(), None);
@@ -330,6 +298,44 @@ impl Search {
             return Ok(Outcome::Bad);
         }
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
+    }
+
+    /// Opens what answers, and tells where that is; notes what of the boilerplate is not read.
+    fn engine(&mut self, not_compared: &mut Vec<NotCompared>) -> cento::Result<(Engine, String)> {
+        let place;
+        let engine = match self.target.target(&mut self.files)? {
+            Target::Index(path) => {
+                let mut paths = vec![path];
+                // No directory is a query.
+                while self.files.first().is_some_and(Index::exists) {
+                    paths.push(self.files.remove(0));
+                }
+                if let (true, Some(file)) = (self.asks_once(), self.files.first()) {
+                    let what = "give either query files or one of --text, --id and --signature";
+                    return Err(Error::input(file.display().to_string(), what));
+                }
+                place = handout::listed(&paths);
+                let searcher =
+                    Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
+                let searcher =
+                    boilerplate::without_noting(searcher, &self.boilerplate, not_compared)?;
+                let collection = self.collection.as_deref().map(FrequencyTable::open);
+                Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
+            }
+            Target::Service(client) => {
+                if self.asks_once() && !self.files.is_empty() {
+                    let what = "give either an index or --url, not both";
+                    return Err(Error::input(self.files[0].display().to_string(), what));
+                }
+                if self.collection.is_some() {
+                    let what = "--collection cannot be used with --url; give it to `cento serve`";
+                    return Err(Error::Query { what: what.into() });
+                }
+                place = client.url().to_owned();
+                Engine::Service { client, boilerplate: self.boilerplate_texts(not_compared)? }
+            }
+        };
+        Ok((engine, place))
     }
 
     /// What the foot of the report says of this run: the options that decide what is found.
