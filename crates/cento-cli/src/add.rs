@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::create::{self, ConfigArgs, Signatures};
 use super::extract::{extraction, tables};
 use super::left_out::FilterArgs;
+use super::memory;
 use super::output::{self, Format};
 use super::progress::{AddProgress, NotRead, stop_flag, summary};
 use super::send::{SendOptions, send};
@@ -48,9 +49,10 @@ pub struct Add {
     source: SourceArgs,
     #[command(flatten)]
     config: NewConfigArgs,
-    /// Memory for documents that are being added.
-    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
-    memory: usize,
+    /// Memory for documents that are being added. Default: 512MiB, or less in a
+    /// container or machine with less than 2.2 GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<usize>,
     /// Number of threads that read and fingerprint. Default: the number of processors.
     #[arg(long, value_name = "N", conflicts_with = "url")]
     threads: Option<usize>,
@@ -85,8 +87,8 @@ pub struct SourceArgs {
     /// Encoding of text files. Default: detected for each file.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
-    /// Maximum length of a line or file; longer ones are refused. Default: 64MiB; for `add` at most a quarter
-    /// of --memory.
+    /// Maximum length of a line or file; longer ones are refused. Default: 64MiB; for `add` and
+    /// `dedup` at most an eighth of --memory.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     max_record_bytes: Option<usize>,
     /// Also read hidden files in directories and archives.
@@ -124,6 +126,14 @@ impl From<HtmlArg> for Html {
     }
 }
 
+/// The share of the memory that a record may have. It is there about twelve times while it is read, signed
+/// and stored: in the buffers of the reader, as a text, and in those of tantivy's document store, which grow by
+/// doubling and wait for the compressor. Ten documents of 20 MB took 250 MiB, whatever the budget was.
+const RECORD_SHARE: usize = 8;
+
+/// The least limit of a record: twelve times this is in what the budget does not count.
+const RECORD_BYTES_MIN: usize = 1 << 20;
+
 impl SourceArgs {
     /// The options.
     pub fn options(&self) -> SourceOptions {
@@ -146,30 +156,25 @@ impl SourceArgs {
         }
     }
 
-    /// The options, for records that are held within this many bytes of memory.
+    /// The options, for records that are held within this many bytes of memory. Half of it may go to what a
+    /// compressed stream refers back to, if that is more than it may have anyway.
     ///
     /// # Errors
     /// When longer ones are asked for.
-    fn options_within(&self, memory: usize) -> cento::Result<SourceOptions> {
+    pub fn options_within(&self, memory: usize) -> cento::Result<SourceOptions> {
         let options = self.options();
-        // A record is there three times while it is read, and its signature with it.
-        let max = memory / 4;
+        let max = (memory / RECORD_SHARE).max(RECORD_BYTES_MIN);
         if self.max_record_bytes.is_some_and(|bytes| bytes > max) {
             let what = format!(
-                "--max-record-bytes is at most a quarter of --memory, {max} bytes; give a smaller one, or \
+                "--max-record-bytes is at most an eighth of --memory, {max} bytes; give a smaller one, or \
                  more --memory"
             );
             return Err(Error::Query { what });
         }
         let record_bytes_max = options.record_bytes_max.min(max);
-        Ok(SourceOptions { record_bytes_max, ..with_windows(options, memory) })
+        let window_bytes_max = options.window_bytes_max.max(memory / 2);
+        Ok(SourceOptions { record_bytes_max, window_bytes_max, ..options })
     }
-}
-
-/// The options, with half of the memory for what a compressed stream refers back to, if that is more than it
-/// may have anyway.
-pub fn with_windows(options: SourceOptions, memory: usize) -> SourceOptions {
-    SourceOptions { window_bytes_max: options.window_bytes_max.max(memory / 2), ..options }
 }
 
 /// The configuration of an index that does not exist yet.
@@ -211,8 +216,13 @@ impl Add {
             return Err(Error::Query { what: what.into() }.into());
         }
         check_there(&self.paths)?;
+        // A service has memory of its own.
+        let memory = match &target {
+            Target::Index(_) => memory::or_default(self.memory),
+            Target::Service(_) => 0,
+        };
         let source = match target {
-            Target::Index(_) => self.source.options_within(self.memory)?,
+            Target::Index(_) => self.source.options_within(memory)?,
             Target::Service(_) => self.source.options(),
         };
         let source = SourceOptions { filter: self.filter.filter()?, ..source };
@@ -223,7 +233,7 @@ impl Add {
         let defaults = AddOptions::default();
         let options = AddOptions {
             threads: self.threads.unwrap_or(defaults.threads),
-            memory_bytes: self.memory,
+            memory_bytes: memory,
             commit_every: self.commit_every.map(|every| every as usize),
             strict: self.strict,
             replaces_any: self.replace,

@@ -23,7 +23,8 @@ impl fmt::Display for Explained<'_> {
 
 /// Words of the error of a record, or a whole file, that is too long.
 const RECORD_LIMIT: &str = "limit for a record";
-const RECORD_ADVICE: &str = "--max-record-bytes sets the limit";
+const RECORD_ADVICE: &str =
+    "--max-record-bytes sets the limit, of add and dedup up to an eighth of --memory";
 
 /// Returns what to do about an error with an option or a verb, as a clause.
 ///

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ignore::WalkBuilder;
 
+use super::memory;
 use super::output::{bytes, count};
 use super::progress::{AddProgress, stop_flag};
 use super::side_by_side::SideBySide;
@@ -66,7 +67,8 @@ impl Demo {
             Config::new(DEFAULT_SPEC, "words", true)?,
         )?;
         let progress = AddProgress::quiet();
-        let options = AddOptions::default();
+        let memory_bytes = memory::default_bytes();
+        let options = AddOptions { memory_bytes, ..AddOptions::default() };
         let report = cento_source::add(&index, &files, &options, &stop_flag(), &mut |event| {
             progress.tell(event);
         });

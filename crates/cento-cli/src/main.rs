@@ -25,6 +25,7 @@ mod language;
 mod left_out;
 #[cfg(feature = "remote")]
 mod ls;
+mod memory;
 mod messages;
 mod outfile;
 mod output;

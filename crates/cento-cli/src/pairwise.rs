@@ -12,6 +12,7 @@ use super::boilerplate::read_noting;
 use super::create::ConfigArgs;
 use super::handout::{self, HandoutArgs};
 use super::left_out::{FilterArgs, LeftOuts};
+use super::memory;
 use super::messages::Messages;
 use super::output::{self, Format, ListEnd, NotCompared, counted, similarity};
 use super::pairs::write_passages;
@@ -277,7 +278,11 @@ impl Pairwise {
     }
 
     fn add_files(&self, index: &Index, source: &SourceOptions, stop: &AtomicBool) -> Result<Added> {
-        let options = AddOptions { source: source.clone(), ..AddOptions::default() };
+        let options = AddOptions {
+            memory_bytes: memory::default_bytes(),
+            source: source.clone(),
+            ..AddOptions::default()
+        };
         let progress = AddProgress::new(false);
         let (mut not_compared, mut left_out) = (Vec::new(), LeftOuts::default());
         let messages = Messages::default();

@@ -12,6 +12,7 @@ use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
 use super::extract::source_options;
+use super::memory;
 use super::progress::stop_flag_and;
 #[cfg(feature = "remote")]
 use super::stored;
@@ -84,9 +85,10 @@ pub struct Serve {
     /// documents are committed however long it takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     grace: Duration,
-    /// Memory for requests and for documents that are being added.
-    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
-    memory: usize,
+    /// Memory for requests and for documents that are being added. Default: 512MiB, or less in a
+    /// container or machine with less than 2.2 GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<usize>,
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -236,7 +238,7 @@ impl Serve {
             timeout: self.timeout,
             grace: self.grace,
             threads: self.threads.unwrap_or(defaults.threads),
-            memory_bytes: self.memory,
+            memory_bytes: memory::or_default_saying(self.memory, |said| tracing::warn!("{said}")),
             commit_interval: self.commit_interval,
             compact_at: self.compact_at,
             join_dir: self.join_dir.clone(),

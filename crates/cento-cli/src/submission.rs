@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use super::left_out::LeftOuts;
+use super::memory;
 use super::messages::Messages;
 use super::output;
 use super::terminal::tell;
@@ -192,7 +193,10 @@ impl Submissions {
     /// When a text is too long, or the index cannot be written; [`Error::Cancelled`] after `stop`.
     pub fn add_to(&mut self, index: &Index, ignored: &[u64], stop: Stop<'_>) -> cento::Result<()> {
         let config = index.config();
-        let mut writer = index.writer(WriterOptions::default())?;
+        let mut writer = index.writer(WriterOptions {
+            memory_bytes: memory::default_bytes() / 2,
+            ..WriterOptions::default()
+        })?;
         for submission in &mut self.all {
             let mut text = String::new();
             for file in &mut submission.files {

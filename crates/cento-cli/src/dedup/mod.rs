@@ -14,10 +14,11 @@ use std::time::Instant;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::add::{SourceArgs, with_windows};
+use super::add::SourceArgs;
 use super::boilerplate::{read, without};
 use super::create::ConfigArgs;
 use super::left_out::FilterArgs;
+use super::memory;
 use super::outfile::{Promised, check_lines, is_taken, listed, path_name, promised};
 use super::output::{self, Format, count};
 use super::pause::Pause;
@@ -97,9 +98,10 @@ pub struct Dedup {
     filter: FilterArgs,
     #[command(flatten)]
     source: SourceArgs,
-    /// Memory for documents that are not committed yet.
-    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = parse_bytes)]
-    memory: usize,
+    /// Memory for documents that are not committed yet. Default: 512MiB, or less in a
+    /// container or machine with less than 2.2 GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<usize>,
     /// Number of threads. Default: the number of processors.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -170,6 +172,8 @@ struct Report<'a> {
 
 impl Dedup {
     pub(super) fn run(mut self) -> Result {
+        self.memory = Some(memory::or_default(self.memory));
+        self.source.options_within(self.memory())?;
         self.filter.filter()?;
         self.check_names()?;
         self.check_apart()?;
@@ -253,7 +257,7 @@ impl Dedup {
     fn source(&self) -> SourceOptions {
         let keeps_places = self.writes_tables();
         let filter = self.filter.filter().expect("each pattern was checked");
-        let options = with_windows(self.source.options(), self.memory);
+        let options = self.source.options_within(self.memory()).expect("it was checked");
         SourceOptions {
             keeps_records: !keeps_places,
             keeps_places,
@@ -293,6 +297,11 @@ impl Dedup {
         Ok(left_out)
     }
 
+    /// The memory to use, which is known when the run begins.
+    fn memory(&self) -> usize {
+        self.memory.unwrap_or_else(memory::default_bytes)
+    }
+
     /// Whether the output is a directory of Parquet files.
     fn writes_tables(&self) -> bool {
         self.out.as_deref().is_some_and(tables::is_dir)
@@ -305,7 +314,7 @@ impl Dedup {
             passage: self.cut_passages.map(|words| words as usize),
             boilerplate,
             threads: self.threads.unwrap_or_else(cento::available_threads),
-            memory_bytes: self.memory,
+            memory_bytes: self.memory(),
             resumable: self.index.is_some() && self.out.is_some(),
             temporary: self.index.is_none(),
             strict: self.strict,
