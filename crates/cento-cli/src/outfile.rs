@@ -322,13 +322,13 @@ mod tests {
         for name in ["a.jsonl.gz", "a.jsonl.zst", "a.jsonl"] {
             let path = dir.path().join(name);
             let mut out = OutFile::create(&path).unwrap();
-            write!(out, "one\n").unwrap();
+            writeln!(out, "one").unwrap();
             let length = out.sync().unwrap();
-            write!(out, "lost\n").unwrap();
+            writeln!(out, "lost").unwrap();
             out.sync().unwrap();
             drop(out);
             let mut out = OutFile::resume(&path, length).unwrap();
-            write!(out, "two\n").unwrap();
+            writeln!(out, "two").unwrap();
             out.finish().unwrap();
             let bytes = std::fs::read(&path).unwrap();
             let mut text = String::new();

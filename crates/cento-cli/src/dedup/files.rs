@@ -21,7 +21,7 @@ use cento_source::{Selection, TableForm};
 /// Where kept documents go.
 enum Out {
     /// Lines of a file, or of standard output; the rows of a table if it has a form.
-    Lines(OutFile, Option<TableForm>),
+    Lines(Box<OutFile>, Option<TableForm>),
     /// Rows of Parquet files.
     Tables(Box<TableFiles>),
 }
@@ -86,14 +86,14 @@ impl Files {
         let (at_out, at_report) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.report));
         let source = args.source();
         let out = match args.out.as_deref() {
-            None => Out::Lines(OutFile::stdout(), None),
+            None => Out::Lines(Box::new(OutFile::stdout()), None),
             Some(path) if !args.writes_tables() => {
                 let form = args.table_form()?;
                 let mut out = open(path, at_out)?;
                 if let (true, Some(form)) = (out.is_empty(), &form) {
                     write!(out, "{}", form.head()).map_err(|e| out.failed(e))?;
                 }
-                Out::Lines(out, form)
+                Out::Lines(Box::new(out), form)
             }
             Some(dir) => {
                 let at = note.as_ref().map(|note| (note.table, note.out));
