@@ -13,11 +13,11 @@ use cento_source::PathFilter;
 /// Which files are read, by their names.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FilterArgs {
-    /// Only files for which this pattern is, such as '*.java': a name of a file or of a directory above it, or,
-    /// with a /, a path below the one that is named. Can be repeated.
+    /// Read only files that match this pattern, such as '*.java': by the name of the file or of a directory above
+    /// it, or, with a /, by the path below the named directory. Can be repeated.
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     include: Vec<String>,
-    /// Leave out files for which this pattern is, such as node_modules or '*.min.js'. Can be repeated.
+    /// Leave out files that match this pattern, such as node_modules or '*.min.js'. Can be repeated.
     #[arg(long, value_name = "GLOB", value_parser = parse_glob)]
     exclude: Vec<String>,
 }
