@@ -3,18 +3,22 @@
 //! Its content stands where words are many and tags few: the document slope curve of Finn, Kushmerick
 //! and Smyth (2001), as Seo and Croft (2008, section 3) use it to take pages out of their frames.
 //! They look for the longest part in which the curve of tags over tokens is flat, in windows. Here a
-//! word counts +1 and a tag -2, and the content is the part of the page with the greatest sum: one
-//! pass, and nothing to choose but that weight (docs/BENCHMARKS.md). Tags in `pre` count nothing: they
-//! are the colours of a program, and the text around it would be torn apart.
+//! word counts +1 and a tag -2, and the content is the part of the page with the greatest sum
+//! (docs/BENCHMARKS.md). Tags within long paragraphs and in `pre` count nothing: they are the links of an
+//! edition to its dictionary and the colours of a program, and the text would be torn apart. A page of which the
+//! content found is a small part is read whole.
 //!
 //! The tokenizer says which bytes of the page a text is from, and [`parts`] which of its characters are
 //! which bytes: those that stand in the page as they are, and those that a reference stands for.
 
-use std::borrow::Cow;
+mod aligned;
+
 use std::ops::Range;
 
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Span, Token, Tokenizer};
+
+use aligned::{Part, parts};
 
 use crate::charset;
 use crate::origin::Origins;
@@ -33,6 +37,14 @@ pub enum Html {
 
 /// What a tag takes from the sum; of 1, 2, 3, 4 and 6 the best on annotated pages.
 const TAG_COST: i64 = 2;
+
+/// Tags within a paragraph of so many words cost nothing. With 15 to 30 pages are read alike, and better than
+/// with any cost (docs/BENCHMARKS.md).
+const PARAGRAPH_WORDS_MIN: i64 = 20;
+
+/// Where the content would have less than one word of so many of the page, all of the page is read: its words
+/// stand in cells, or each in an element of its own.
+const CONTENT_SHARE: i64 = 4;
 
 /// As much of a page as may declare its encoding, by the HTML standard.
 const DECLARATION_BYTES: usize = 1024;
@@ -58,7 +70,8 @@ pub fn text_of(bytes: &[u8], encoding: Option<&str>, html: Html) -> (String, Opt
         Html::Source => (page.into_owned(), None),
         Html::All => joined(&page, &pieces(&page)),
         Html::Content => {
-            let pieces = pieces(&page);
+            let mut pieces = pieces(&page);
+            free_paragraphs(&mut pieces);
             joined(&page, content(&pieces))
         }
     }
@@ -98,18 +111,36 @@ enum Piece {
     },
     /// A tag.
     Tag {
-        /// Whether a line ends at it.
-        ends_line: bool,
+        /// Where it may stand.
+        place: Place,
         /// What it takes from the sum.
         cost: i64,
     },
 }
 
+/// Where a tag stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Within a line of text.
+    Line,
+    /// At the end of a line of a paragraph.
+    LineEnd,
+    /// At the end of a paragraph.
+    BlockEnd,
+    /// Around what is not shown.
+    Hidden,
+}
+
 impl Piece {
     /// A tag within so many open elements `pre`.
     fn tag(name: &[u8], preformatted: usize) -> Piece {
-        let ends_line = !WITHIN_LINES.contains(&name) && !HIDDEN.contains(&name);
-        Piece::Tag { ends_line, cost: if preformatted > 0 { 0 } else { TAG_COST } }
+        let place = match name {
+            b"br" => Place::LineEnd,
+            _ if WITHIN_LINES.contains(&name) => Place::Line,
+            _ if HIDDEN.contains(&name) => Place::Hidden,
+            _ => Place::BlockEnd,
+        };
+        Piece::Tag { place, cost: if preformatted > 0 { 0 } else { TAG_COST } }
     }
 }
 
@@ -168,7 +199,32 @@ fn words(text: &str) -> i64 {
     text.split(char::is_whitespace).filter(|piece| !piece.is_empty()).map(of_piece).sum()
 }
 
-/// The part with the greatest sum; of equals the first, and the longest.
+/// Makes tags within long paragraphs cost nothing: the words of an edition may all be links to a dictionary,
+/// those of a recognised page have places, and a menu has few words.
+fn free_paragraphs(pieces: &mut [Piece]) {
+    let is_end = |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd, .. });
+    for paragraph in pieces.split_mut(is_end) {
+        if words_of(paragraph) < PARAGRAPH_WORDS_MIN {
+            continue;
+        }
+        for piece in paragraph {
+            if let Piece::Tag { place: Place::Line | Place::LineEnd, cost } = piece {
+                *cost = 0;
+            }
+        }
+    }
+}
+
+fn words_of(pieces: &[Piece]) -> i64 {
+    let words = pieces.iter().map(|piece| match piece {
+        Piece::Text { words, .. } => *words,
+        Piece::Tag { .. } => 0,
+    });
+    words.sum()
+}
+
+/// The part with the greatest sum; of equals the first, and the longest. All of the page if that part has few
+/// of its words.
 fn content(pieces: &[Piece]) -> &[Piece] {
     let (mut best, mut best_sum) = (0..0, 0);
     let (mut start, mut sum) = (0, 0);
@@ -183,7 +239,8 @@ fn content(pieces: &[Piece]) -> &[Piece] {
             (best, best_sum) = (start..at + 1, sum);
         }
     }
-    &pieces[best]
+    let best = &pieces[best];
+    if words_of(best) * CONTENT_SHARE < words_of(pieces) { pieces } else { best }
 }
 
 /// The text of some pieces, its lines as they are shown, and where it stands in the page.
@@ -198,111 +255,13 @@ fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
                     writer.push(&part, span.start);
                 }
             }
-            Piece::Tag { ends_line: true, .. } => writer.gap = Some(Gap::Line),
+            Piece::Tag { place: Place::LineEnd | Place::BlockEnd, .. } => {
+                writer.gap = Some(Gap::Line)
+            }
             Piece::Tag { .. } => {}
         }
     }
     (writer.text, writer.origins)
-}
-
-/// A part of a text, and the bytes of its source that say so.
-#[derive(Debug, PartialEq, Eq)]
-struct Part<'a> {
-    text: Cow<'a, str>,
-    source: Range<usize>,
-    /// Whether these are the same bytes.
-    is_same: bool,
-}
-
-/// The parts of a text that a tokenizer made of its source. If they cannot be told apart, it is one.
-fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
-    if text == source {
-        return vec![Part { text: text.into(), source: 0..source.len(), is_same: true }];
-    }
-    let found = aligned(text, source, false).or_else(|| aligned(text, source, true));
-    found.unwrap_or_else(|| {
-        vec![Part { text: text.into(), source: 0..source.len(), is_same: false }]
-    })
-}
-
-/// The parts of a text that its source says in other words here and there: references, ends of lines, and
-/// what the standard drops or replaces; but for ends of lines and NULs nothing of raw text, as in `xmp`.
-fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>>> {
-    /// What is no character of its own, and is dropped.
-    const EMPTY_END_TAG: &str = "</>";
-    let (mut parts, mut in_text, mut at) = (Vec::new(), 0, 0);
-    while at < source.len() {
-        let (rest, left) = (&source[at..], &text[in_text..]);
-        let (len, source_len, is_same) = match rest.as_bytes() {
-            [b'&', ..] if !is_raw => {
-                let reference = &rest[..reference_len(rest)];
-                let decoded = decoded(reference);
-                // Letters after a reference that needs no semicolon.
-                let after = match reference.as_bytes() {
-                    [_, b'#', ..] => 0,
-                    _ => common_end(&decoded, reference),
-                };
-                let (len, source_len) = (decoded.len() - after, reference.len() - after);
-                if !left.starts_with(&decoded[..len]) {
-                    return None;
-                }
-                (len, source_len, decoded[..len] == reference[..source_len])
-            }
-            [b'\r', b'\n', ..] if left.starts_with('\n') => (1, 2, false),
-            [b'\r', ..] if left.starts_with('\n') => (1, 1, false),
-            [b'\0', ..] if left.starts_with('\u{fffd}') => ('\u{fffd}'.len_utf8(), 1, false),
-            // In a title it is text.
-            _ if rest.starts_with(EMPTY_END_TAG) && !left.starts_with(EMPTY_END_TAG) => {
-                (0, EMPTY_END_TAG.len(), false)
-            }
-            _ => {
-                let is_other = |at: &usize| match rest.as_bytes()[*at] {
-                    b'<' => rest[*at..].starts_with(EMPTY_END_TAG),
-                    _ => true,
-                };
-                let places = rest.bytes().enumerate().skip(1);
-                let places = places.filter(|(_, byte)| b"&\r\0<".contains(byte));
-                let len = places.map(|(at, _)| at).find(is_other).unwrap_or(rest.len());
-                if !left.starts_with(&rest[..len]) {
-                    return None;
-                }
-                (len, len, true)
-            }
-        };
-        if len > 0 {
-            let text = Cow::Borrowed(&text[in_text..in_text + len]);
-            parts.push(Part { text, source: at..at + source_len, is_same });
-        }
-        (in_text, at) = (in_text + len, at + source_len);
-    }
-    (in_text == text.len()).then_some(parts)
-}
-
-/// The bytes from a `&` on that may be a character reference.
-fn reference_len(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let is_numeric = bytes.get(1) == Some(&b'#');
-    let name = 1 + usize::from(is_numeric);
-    let len = bytes[name..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    name + len + usize::from(bytes.get(name + len) == Some(&b';'))
-}
-
-/// What a tokenizer makes of a reference.
-fn decoded(reference: &str) -> String {
-    let mut decoded = String::new();
-    for Ok(token) in Tokenizer::new(reference) {
-        if let Token::String(text) = token {
-            decoded.push_str(&String::from_utf8_lossy(&text.value));
-        }
-    }
-    decoded
-}
-
-/// The bytes at the end of both that are equal, without the first character.
-fn common_end(decoded: &str, reference: &str) -> usize {
-    let first = decoded.chars().next().map_or(0, char::len_utf8);
-    let ends = decoded.bytes().skip(first).rev().zip(reference.bytes().rev());
-    ends.take_while(|(one, other)| one == other && one.is_ascii()).count()
 }
 
 /// Writes text with one space for each white space, none at the start or end of a line.
@@ -363,6 +322,7 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use super::aligned::decoded;
     use super::*;
     use proptest::prelude::*;
 
@@ -526,6 +486,29 @@ mod tests {
         // What is not open does not end.
         let page = "</pre><a>x</a><p>two words</p><a>y</a>";
         assert_eq!(shown(page.as_bytes(), None, Html::Content), "two words");
+    }
+
+    #[test]
+    fn markup_around_words_takes_none_of_them() {
+        // Of each only the first words were read.
+        let words = "the ferry carried farmers children and sheep for two hundred years before the bridge \
+                     was built and its last pilot kept a diary of every crossing until the end";
+        let each = |before: &str, after: &str| {
+            words.split(' ').map(|word| format!("{before}{word}{after} ")).collect::<String>()
+        };
+        let menu = "<ul><li><a href=/>Home</a><li><a href=/b>Buy</a></ul>";
+        for paragraph in [
+            each("<a href=x>", "</a>"),
+            each("<span class=line><span class=word title='1 2 3 4'>", "</span></span><br>"),
+            each("", " <i>x</i>"),
+        ] {
+            let page = format!("<html>{menu}<p>{paragraph}</p>{menu}");
+            let expected = collapsed(&shown(paragraph.as_bytes(), None, Html::All));
+            assert_eq!(collapsed(&shown(page.as_bytes(), None, Html::Content)), expected);
+        }
+        // Each is a paragraph of its own.
+        let page = format!("<html><table>{}</table>", each("<tr><td>", "</td></tr>"));
+        assert_eq!(collapsed(&shown(page.as_bytes(), None, Html::Content)), words);
     }
 
     #[test]

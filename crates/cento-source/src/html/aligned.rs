@@ -1,0 +1,109 @@
+//! Which bytes of a page does a text stand for?
+//!
+//! A tokenizer gives texts in which references are decoded and ends of lines are replaced. Beside its source
+//! a text is cut into parts: those that are the same in both, and those that are not.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use html5gum::{Token, Tokenizer};
+
+/// A part of a text, and the bytes of its source that say so.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Part<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) source: Range<usize>,
+    /// Whether these are the same bytes.
+    pub(super) is_same: bool,
+}
+
+/// The parts of a text that a tokenizer made of its source. If they cannot be told apart, it is one.
+pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
+    if text == source {
+        return vec![Part { text: text.into(), source: 0..source.len(), is_same: true }];
+    }
+    let found = aligned(text, source, false).or_else(|| aligned(text, source, true));
+    found.unwrap_or_else(|| {
+        vec![Part { text: text.into(), source: 0..source.len(), is_same: false }]
+    })
+}
+
+/// The parts of a text that its source says in other words here and there: references, ends of lines, and
+/// what the standard drops or replaces; but for ends of lines and NULs nothing of raw text, as in `xmp`.
+fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>>> {
+    /// What is no character of its own, and is dropped.
+    const EMPTY_END_TAG: &str = "</>";
+    let (mut parts, mut in_text, mut at) = (Vec::new(), 0, 0);
+    while at < source.len() {
+        let (rest, left) = (&source[at..], &text[in_text..]);
+        let (len, source_len, is_same) = match rest.as_bytes() {
+            [b'&', ..] if !is_raw => {
+                let reference = &rest[..reference_len(rest)];
+                let decoded = decoded(reference);
+                // Letters after a reference that needs no semicolon.
+                let after = match reference.as_bytes() {
+                    [_, b'#', ..] => 0,
+                    _ => common_end(&decoded, reference),
+                };
+                let (len, source_len) = (decoded.len() - after, reference.len() - after);
+                if !left.starts_with(&decoded[..len]) {
+                    return None;
+                }
+                (len, source_len, decoded[..len] == reference[..source_len])
+            }
+            [b'\r', b'\n', ..] if left.starts_with('\n') => (1, 2, false),
+            [b'\r', ..] if left.starts_with('\n') => (1, 1, false),
+            [b'\0', ..] if left.starts_with('\u{fffd}') => ('\u{fffd}'.len_utf8(), 1, false),
+            // In a title it is text.
+            _ if rest.starts_with(EMPTY_END_TAG) && !left.starts_with(EMPTY_END_TAG) => {
+                (0, EMPTY_END_TAG.len(), false)
+            }
+            _ => {
+                let is_other = |at: &usize| match rest.as_bytes()[*at] {
+                    b'<' => rest[*at..].starts_with(EMPTY_END_TAG),
+                    _ => true,
+                };
+                let places = rest.bytes().enumerate().skip(1);
+                let places = places.filter(|(_, byte)| b"&\r\0<".contains(byte));
+                let len = places.map(|(at, _)| at).find(is_other).unwrap_or(rest.len());
+                if !left.starts_with(&rest[..len]) {
+                    return None;
+                }
+                (len, len, true)
+            }
+        };
+        if len > 0 {
+            let text = Cow::Borrowed(&text[in_text..in_text + len]);
+            parts.push(Part { text, source: at..at + source_len, is_same });
+        }
+        (in_text, at) = (in_text + len, at + source_len);
+    }
+    (in_text == text.len()).then_some(parts)
+}
+
+/// The bytes from a `&` on that may be a character reference.
+fn reference_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_numeric = bytes.get(1) == Some(&b'#');
+    let name = 1 + usize::from(is_numeric);
+    let len = bytes[name..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    name + len + usize::from(bytes.get(name + len) == Some(&b';'))
+}
+
+/// What a tokenizer makes of a reference.
+pub(super) fn decoded(reference: &str) -> String {
+    let mut decoded = String::new();
+    for Ok(token) in Tokenizer::new(reference) {
+        if let Token::String(text) = token {
+            decoded.push_str(&String::from_utf8_lossy(&text.value));
+        }
+    }
+    decoded
+}
+
+/// The bytes at the end of both that are equal, without the first character.
+fn common_end(decoded: &str, reference: &str) -> usize {
+    let first = decoded.chars().next().map_or(0, char::len_utf8);
+    let ends = decoded.bytes().skip(first).rev().zip(reference.bytes().rev());
+    ends.take_while(|(one, other)| one == other && one.is_ascii()).count()
+}
