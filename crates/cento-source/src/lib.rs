@@ -244,7 +244,7 @@ impl Chunk {
             );
         }
         match self.text(options) {
-            Ok((Extracted { text, missing }, origins)) => {
+            Ok((Extracted { text, missing, .. }, origins)) => {
                 let document = Document::new(self.path.to_string(), text);
                 let document = checked(document.with_id_source(self.id_source));
                 each(match document {
@@ -282,7 +282,7 @@ impl Chunk {
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Html, _) => {
                 let (text, origins) = html::text_of(&self.bytes, encoding, options.html);
-                return Ok((Extracted { text, missing: None }, origins));
+                return Ok((Extracted { text, ..Extracted::default() }, origins));
             }
             (ChunkKind::Document, Some(extraction)) => {
                 let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
@@ -308,7 +308,7 @@ impl Chunk {
                 charset::decode(&self.bytes, encoding).text.into_owned()
             }
         };
-        Ok((Extracted { text, missing: None }, None))
+        Ok((Extracted { text, ..Extracted::default() }, None))
     }
 }
 
@@ -351,7 +351,7 @@ pub fn read_text_with_origins(
     walk::read_one(path, options, &mut |item| {
         found = Some(match item {
             Item::Chunk(chunk) => {
-                chunk.text(options).map(|(Extracted { text, missing: gap }, origins)| {
+                chunk.text(options).map(|(Extracted { text, missing: gap, .. }, origins)| {
                     if let Some(gap) = gap {
                         missing(&unread(&chunk.path, gap));
                     }

@@ -10,7 +10,8 @@
 //!
 //! A request is the number of bytes (8 bytes, little-endian), and the bytes. An answer is 0 for a
 //! text or 1 for a failure, and two strings, each as its length (8 bytes, little-endian) and UTF-8:
-//! the text or the reason, and what of the file is missing in the text, empty if nothing is.
+//! the text or the reason, and what of the file is missing in the text, empty if nothing is. The last 8
+//! bytes are the number of characters left out because a reader does not see them.
 //!
 //! Pages are joined by form feeds (U+000C), so the page at an offset is one more than the number of
 //! form feeds before it.
@@ -67,12 +68,14 @@ struct Shared {
 }
 
 /// The text of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extracted {
     /// The text, with a form feed between pages.
     pub text: String,
     /// What of the file is not in the text, as a clause.
     pub missing: Option<String>,
+    /// The number of characters left out because a reader does not see them, such as white letters.
+    pub hidden: usize,
 }
 
 impl fmt::Debug for Extraction {
@@ -252,38 +255,44 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
 
 #[cfg(feature = "office")]
 fn write_answer(output: &mut impl Write, answer: &Result<Extracted, String>) -> io::Result<()> {
-    let (status, first, second) = match answer {
-        Ok(Extracted { text, missing }) => (0, text.as_str(), missing.as_deref().unwrap_or("")),
-        Err(why) => (1, why.as_str(), ""),
+    let (status, first, second, hidden) = match answer {
+        Ok(Extracted { text, missing, hidden }) => {
+            (0, text.as_str(), missing.as_deref().unwrap_or(""), *hidden as u64)
+        }
+        Err(why) => (1, why.as_str(), "", 0),
     };
     output.write_all(&[status])?;
     write_request(output, first.as_bytes())?;
-    write_request(output, second.as_bytes())
+    write_request(output, second.as_bytes())?;
+    output.write_all(&hidden.to_le_bytes())?;
+    output.flush()
 }
 
 fn read_answer(input: &mut impl Read) -> io::Result<Result<Extracted, String>> {
     let mut status = [0];
     input.read_exact(&mut status)?;
-    match status {
-        [0] => {
-            let text = read_string(input, TEXT_BYTES_MAX)?;
-            let missing = Some(read_string(input, REASON_BYTES_MAX)?);
-            let missing = missing.filter(|missing| !missing.is_empty());
-            Ok(Ok(Extracted { text, missing }))
-        }
-        [1] => {
-            let why = read_string(input, REASON_BYTES_MAX)?;
-            read_string(input, REASON_BYTES_MAX)?;
-            Ok(Err(why))
-        }
-        _ => Err(io::Error::other("it is no answer")),
-    }
+    let first_max = match status {
+        [0] => TEXT_BYTES_MAX,
+        [1] => REASON_BYTES_MAX,
+        _ => return Err(io::Error::other("it is no answer")),
+    };
+    let first = read_string(input, first_max)?;
+    let missing = Some(read_string(input, REASON_BYTES_MAX)?).filter(|what| !what.is_empty());
+    let hidden = usize::try_from(read_number(input)?).unwrap_or(usize::MAX);
+    Ok(match status {
+        [0] => Ok(Extracted { text: first, missing, hidden }),
+        _ => Err(first),
+    })
+}
+
+fn read_number(input: &mut impl Read) -> io::Result<u64> {
+    let mut number = [0; 8];
+    input.read_exact(&mut number)?;
+    Ok(u64::from_le_bytes(number))
 }
 
 fn read_string(input: &mut impl Read, len_max: u64) -> io::Result<String> {
-    let mut len = [0; 8];
-    input.read_exact(&mut len)?;
-    let len = u64::from_le_bytes(len);
+    let len = read_number(input)?;
     if len > len_max {
         return Err(io::Error::other("it says too much"));
     }
@@ -356,12 +365,14 @@ mod tests {
 
     #[test]
     fn a_worker_is_kept_while_it_answers_and_replaced_when_it_ends() {
-        // It answers once, with "a" of which "b" is missing, and ends at the next request.
+        // It answers once, with "a" of which "b" is missing and 3 characters are hidden, and ends at the
+        // next request.
         let answer = "head -c 9 > /dev/null; printf '\\000\\001\\000\\000\\000\\000\\000\\000\\000a\
-                      \\001\\000\\000\\000\\000\\000\\000\\000b'; head -c 1 > /dev/null";
+                      \\001\\000\\000\\000\\000\\000\\000\\000b\\003\\000\\000\\000\\000\\000\\000\\000'; \
+                      head -c 1 > /dev/null";
         let extraction = script(answer, LONG);
         for _ in 0..3 {
-            let expected = Extracted { text: "a".into(), missing: Some("b".into()) };
+            let expected = Extracted { text: "a".into(), missing: Some("b".into()), hidden: 3 };
             assert_eq!(extraction.text_of(b"x"), Ok(expected));
             assert_eq!(extraction.idle().len(), 1);
         }

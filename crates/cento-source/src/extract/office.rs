@@ -38,7 +38,7 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
         Some(document) => document,
         None => to_document(bytes, format).map_err(|error| reason(&error))?,
     };
-    Ok(Extracted { text: text_of(&document), missing: None })
+    Ok(Extracted { text: text_of(&document), missing: None, hidden: 0 })
 }
 
 /// Whether a compound file holds an encrypted document of a newer format.

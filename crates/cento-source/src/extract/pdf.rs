@@ -61,7 +61,7 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
             found.page_count
         )
     });
-    Ok(Extracted { text: pages.join("\u{c}"), missing })
+    Ok(Extracted { text: pages.join("\u{c}"), missing, hidden: 0 })
 }
 
 fn reason(error: &PdfError) -> String {
