@@ -18,6 +18,7 @@ use std::ops::Range;
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Span, Token, Tokenizer};
 
+pub(crate) use aligned::decoded;
 use aligned::{Part, parts};
 
 use crate::charset;
@@ -63,8 +64,7 @@ const WITHIN_LINES: [&[u8]; 25] = [
 /// page itself.
 #[must_use]
 pub fn text_of(bytes: &[u8], encoding: Option<&str>, html: Html) -> (String, Option<Origins>) {
-    let start = &bytes[..bytes.len().min(DECLARATION_BYTES)];
-    let declared = encoding.map(str::to_owned).or_else(|| declared(start));
+    let declared = encoding.map(str::to_owned).or_else(|| declared(bytes));
     let page = charset::decode(bytes, declared.as_deref()).text;
     match html {
         Html::Source => (page.into_owned(), None),
@@ -78,8 +78,8 @@ pub fn text_of(bytes: &[u8], encoding: Option<&str>, html: Html) -> (String, Opt
 }
 
 /// The label after `charset=`, of a `meta` element, or else after `encoding=` of an XML declaration.
-fn declared(start: &[u8]) -> Option<String> {
-    let start = start.to_ascii_lowercase();
+pub(crate) fn declared(bytes: &[u8]) -> Option<String> {
+    let start = bytes[..bytes.len().min(DECLARATION_BYTES)].to_ascii_lowercase();
     [&b"charset"[..], b"encoding"].iter().find_map(|name| {
         // The words may also stand where nothing is declared.
         let mut places = memchr::memmem::find_iter(&start, name);
@@ -322,7 +322,6 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    use super::aligned::decoded;
     use super::*;
     use proptest::prelude::*;
 

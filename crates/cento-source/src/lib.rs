@@ -46,6 +46,7 @@ mod walk;
 #[cfg(feature = "archives")]
 mod warc;
 mod worker;
+mod xml;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -200,6 +201,8 @@ pub enum ChunkKind {
     Tex,
     /// A whole Jupyter notebook.
     Notebook,
+    /// A whole XML file with a text: an edition, a recognised page, a document.
+    Xml,
     /// The text of a file of another form, in UTF-8.
     Text,
 }
@@ -296,6 +299,7 @@ impl Chunk {
             (ChunkKind::Document, None) => {
                 return Err(unread(&self.path, sniff::unread(&self.bytes)));
             }
+            (ChunkKind::Xml, _) => return Ok((xml::text_of(&self.bytes, encoding), None)),
             (ChunkKind::Notebook, _) => {
                 notebook::text_of(&self.bytes, options).map_err(|why| unread(&self.path, why))?
             }

@@ -15,6 +15,7 @@ use crate::headers::{begins_as_mail, begins_as_mailbox};
 use crate::html::Html;
 use crate::kind::{is_utf8, no_text};
 use crate::shape::{Nesting, Shape, shape};
+use crate::xml;
 
 /// What a file holds, and how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,8 @@ pub enum Form {
     Tex,
     /// A Jupyter notebook.
     Notebook,
+    /// An XML file with a text: an edition, a recognised page, a document of an office program.
+    Xml,
     /// A Parquet or Arrow file.
     Columns(Kind),
 }
@@ -181,6 +184,12 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     if is_html(text) || (ends(&[".html", ".htm", ".xhtml"]) && text.starts_with(b"<")) {
         return Form::Html;
     }
+    if text.starts_with(b"<") && xml::kind(start).is_some() {
+        return Form::Xml;
+    }
+    if text.starts_with(b"<?xml") && xml::is_page(start) {
+        return Form::Html;
+    }
     if ends(&[".ipynb"]) && text.starts_with(b"{") {
         return Form::Notebook;
     }
@@ -253,6 +262,7 @@ fn what_it_is(form: Form) -> &'static str {
     match form {
         Form::Unread(is) | Form::Refused(is) | Form::Misnamed { is, .. } => is,
         Form::Html => "it is a web page, such as the message of a server",
+        Form::Xml => "it is XML",
         Form::Zip => "it is a zip file",
         Form::Tar => "it is a tar archive",
         Form::Warc => "it is a web archive",
@@ -368,6 +378,7 @@ mod tests {
 
     #[test]
     fn names_decide_what_text_is() {
+        check(b"<TEI.2>", "a.xml", Form::Xml);
         check(b"<p>x", "a.htm", Form::Html);
         check(b"x <p>", "a.html", Form::Text);
         check(b"<p>x", "a.txt", Form::Text);

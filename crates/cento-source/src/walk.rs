@@ -292,11 +292,12 @@ impl<'a> Reader<'a> {
             Form::Mail => self.mail(place, source),
             Form::Mailbox => self.mailbox(place, source),
             Form::Notebook => self.whole(place, source, ChunkKind::Notebook),
-            Form::Markdown | Form::Tex if self.options.html == Html::Source => {
+            Form::Markdown | Form::Tex | Form::Xml if self.options.html == Html::Source => {
                 self.whole(place, source, ChunkKind::File)
             }
             Form::Markdown => self.whole(place, source, ChunkKind::Markdown),
             Form::Tex => self.whole(place, source, ChunkKind::Tex),
+            Form::Xml => self.whole(place, source, ChunkKind::Xml),
             Form::Columns(kind) => self.columns(place, source, kind),
         }
     }

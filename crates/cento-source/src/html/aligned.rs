@@ -91,7 +91,7 @@ fn reference_len(text: &str) -> usize {
 }
 
 /// What a tokenizer makes of a reference.
-pub(super) fn decoded(reference: &str) -> String {
+pub(crate) fn decoded(reference: &str) -> String {
     let mut decoded = String::new();
     for Ok(token) in Tokenizer::new(reference) {
         if let Token::String(text) = token {

@@ -1,0 +1,318 @@
+//! What does this XML file say?
+//!
+//! Editions (TEI), recognised pages (ALTO, PAGE), and documents of office programs that are one XML file or
+//! several in a zip file are read by one pull parser ([`walk`]). Each format says what an element does to the
+//! text ([`Format`]); nothing is built of the elements but a stack of their effects, so nesting costs memory in
+//! proportion to the file, and no recursion. [`kind`] knows a format by its root element and namespace. Other
+//! XML is data, and is read as it is.
+
+mod alto;
+mod out;
+mod page;
+mod tei;
+
+use std::borrow::Cow;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::charset;
+use crate::extract::Extracted;
+use crate::html;
+
+pub use out::Out;
+
+/// A format of which the text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// An edition: Text Encoding Initiative.
+    Tei,
+    /// A recognised page: ALTO.
+    Alto,
+    /// A recognised page: PAGE.
+    Page,
+}
+
+/// What an element does to the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Nothing: its text goes on with what is around it.
+    Inline,
+    /// Nothing of it is read.
+    Skip,
+    /// It is a line of its own.
+    Line,
+    /// It is a paragraph of its own.
+    Block,
+    /// Its text comes after everything else: a note.
+    Aside,
+}
+
+/// What the elements of a format do.
+pub trait Format {
+    /// What this element does; at this depth, the root has 0.
+    fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule;
+
+    /// Takes the end of an element that was not skipped.
+    fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
+        let _ = (name, depth, out);
+    }
+
+    /// Takes text.
+    fn text(&mut self, text: &str, out: &mut Out) {
+        out.push(text);
+    }
+}
+
+/// A start tag.
+pub struct Element<'a> {
+    tag: &'a BytesStart<'a>,
+    /// The name, without the prefix of its namespace.
+    pub name: &'a str,
+}
+
+impl Element<'_> {
+    /// The value of an attribute, by its name without a prefix.
+    pub fn attribute(&self, name: &str) -> Option<String> {
+        let mut attributes = self.tag.attributes();
+        attributes.with_checks(false);
+        let found = attributes.flatten().find(|found| local(found.key.as_ref()) == name)?;
+        Some(decoded(&found.value))
+    }
+
+    /// Whether an attribute has this value.
+    pub fn has(&self, name: &str, value: &str) -> bool {
+        self.attribute(name).is_some_and(|found| found == value)
+    }
+}
+
+/// A name without the prefix of its namespace.
+fn local(name: &str) -> &str {
+    name.rsplit_once(':').map_or(name, |(_, local)| local)
+}
+
+/// A text with its references decoded. The names of HTML are known beside those of XML: many editions use
+/// them, and declare them in a file elsewhere.
+fn decoded(text: &str) -> String {
+    match memchr::memchr(b'&', text.as_bytes()) {
+        Some(_) => html::decoded(text),
+        None => text.to_owned(),
+    }
+}
+
+/// The format of a file that begins so, if it is one of these.
+pub fn kind(start: &[u8]) -> Option<Kind> {
+    with_root(start, kind_of_root)
+}
+
+/// Whether a file that begins so is a web page, written as XML.
+pub fn is_page(start: &[u8]) -> bool {
+    let is_page = |_: &str, name: &str, space: &str| {
+        (name == "html" && space == "http://www.w3.org/1999/xhtml").then_some(())
+    };
+    with_root(start, is_page).is_some()
+}
+
+/// What follows from the root element: its prefix, its name, and the namespace that it declares.
+fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) -> Option<T> {
+    let start = charset::decode(start, None).text;
+    let mut reader = reader(&start);
+    let root = loop {
+        match reader.read_event().ok()? {
+            Event::Start(tag) | Event::Empty(tag) => break tag,
+            Event::Text(text) if !text.trim_ascii().is_empty() => return None,
+            Event::End(_) | Event::Eof | Event::CData(_) | Event::GeneralRef(_) => return None,
+            _ => {}
+        }
+    };
+    let qualified = root.name();
+    let (prefix, name) = qualified.as_ref().rsplit_once(':').unwrap_or(("", qualified.as_ref()));
+    let declaration = if prefix.is_empty() { "xmlns".into() } else { format!("xmlns:{prefix}") };
+    let mut attributes = root.attributes();
+    attributes.with_checks(false);
+    let space = attributes.flatten().find(|found| found.key.as_ref() == declaration);
+    of(prefix, name, &space.map_or(Cow::Borrowed(""), |found| found.value))
+}
+
+fn kind_of_root(_: &str, name: &str, space: &str) -> Option<Kind> {
+    match name {
+        "TEI" | "teiCorpus" if space == "http://www.tei-c.org/ns/1.0" => Some(Kind::Tei),
+        // Before there were namespaces.
+        "TEI.2" | "teiCorpus.2" => Some(Kind::Tei),
+        "alto" if space.is_empty() || space.to_ascii_lowercase().contains("alto") => {
+            Some(Kind::Alto)
+        }
+        "PcGts" if space.contains("primaresearch.org/PAGE") => Some(Kind::Page),
+        _ => None,
+    }
+}
+
+/// The text of a file of one of the formats; of another all of it.
+///
+/// What stands before damage is read, and the damage is named as missing.
+pub fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
+    let xml = decode(bytes, encoding);
+    match kind(bytes) {
+        Some(Kind::Tei) => tei::text_of(&xml),
+        Some(Kind::Alto) => alto::text_of(&xml),
+        Some(Kind::Page) => page::text_of(&xml),
+        None => Extracted { text: xml.into_owned(), ..Extracted::default() },
+    }
+}
+
+/// XML as text, in the encoding that it declares.
+fn decode<'a>(bytes: &'a [u8], encoding: Option<&str>) -> Cow<'a, str> {
+    let declared = encoding.map(str::to_owned).or_else(|| html::declared(bytes));
+    charset::decode(bytes, declared.as_deref()).text
+}
+
+fn reader(xml: &str) -> Reader<&[u8]> {
+    let mut reader = Reader::from_str(xml);
+    let config = reader.config_mut();
+    config.allow_dangling_amp = true;
+    config.expand_empty_elements = true;
+    reader
+}
+
+/// Reads XML as a format says, and returns what is wrong with it, as a clause.
+pub fn walk(xml: &str, format: &mut impl Format, out: &mut Out) -> Option<String> {
+    let mut reader = reader(xml);
+    let mut open: Vec<Rule> = Vec::new();
+    // The number of elements that are open in one that is skipped, and itself.
+    let mut skipped = 0usize;
+    loop {
+        let event = match reader.read_event() {
+            Ok(event) => event,
+            Err(error) => {
+                return Some(format!("it is damaged at byte {}: {error}", reader.error_position()));
+            }
+        };
+        match event {
+            Event::Start(_) if skipped > 0 => skipped += 1,
+            Event::Start(tag) => {
+                let qualified = tag.name();
+                let element = Element { tag: &tag, name: local(qualified.as_ref()) };
+                let rule = format.start(&element, open.len(), out);
+                out.enter(rule);
+                match rule {
+                    Rule::Skip => skipped = 1,
+                    rule => open.push(rule),
+                }
+            }
+            Event::End(_) if skipped > 0 => skipped -= 1,
+            Event::End(tag) => {
+                if let Some(rule) = open.pop() {
+                    format.end(local(tag.name().as_ref()), open.len(), out);
+                    out.leave(rule);
+                }
+            }
+            Event::Text(text) if skipped == 0 => format.text(&text, out),
+            Event::CData(text) if skipped == 0 => format.text(&text, out),
+            Event::GeneralRef(name) if skipped == 0 => {
+                format.text(&decoded(&format!("&{};", &*name)), out);
+            }
+            Event::Eof if open.is_empty() && skipped == 0 => return None,
+            Event::Eof => return Some("it is cut short: its end is missing".into()),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Tags and texts of all formats.
+    const PIECES: &str = "<TEI.2>|</TEI.2>|<alto>|</alto>|<text>|</text>|<choice>|</choice>|<reg>|</reg>|<orig>|<note>|\
+        </note>|<lb break='no'/>|<w>|</w>|fru-|word |<Page>|</Page>|<TextLine>|</TextLine>|<Word>|</Word>|<TextEquiv>|\
+        </TextEquiv>|<Unicode>|</Unicode>|<TextRegion id='a'>|</TextRegion>|<RegionRef regionRef='a'/>|\
+        <String CONTENT='a' SUBS_TYPE='HypPart1'/>|<HYP/>|&amp;|&x;|&#0;|<![CDATA[|]]>|<!--|-->|<a b|='>";
+
+    proptest! {
+        #[test]
+        fn any_xml_is_read_to_some_end(
+            root in "TEI\\.2|alto|PcGts", pieces in proptest::collection::vec(0..39usize, 0..40)
+        ) {
+            let all: Vec<&str> = PIECES.split('|').collect();
+            let body = pieces.iter().map(|&at| all[at % all.len()]).collect::<String>();
+            let space = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15";
+            let space = if root == "PcGts" { format!(" xmlns='{space}'") } else { String::new() };
+            let xml = format!("<{root}{space}>{body}</{root}>");
+            prop_assert!(kind(xml.as_bytes()).is_some());
+            text_of(xml.as_bytes(), None);
+        }
+    }
+
+    #[test]
+    fn nested_elements_take_time_in_proportion_to_the_file() {
+        let deep = 20_000;
+        for (root, open, close) in [
+            ("TEI.2", "<choice><reg>", "</reg></choice>"),
+            ("TEI.2", "<note>", "</note>"),
+            ("alto", "<TextBlock>", "</TextBlock>"),
+        ] {
+            let body = "word ".repeat(10_000);
+            let xml = format!("<{root}>{}{body}{}</{root}>", open.repeat(deep), close.repeat(deep));
+            assert_eq!(text_of(xml.as_bytes(), None).missing, None);
+        }
+        let words = "<Unicode>word</Unicode>".repeat(10_000);
+        let space = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15";
+        let (open, close) = ("<Word>".repeat(deep), "</Word>".repeat(deep));
+        let xml = format!("<PcGts xmlns='{space}'>{open}{words}{close}</PcGts>");
+        assert_eq!(text_of(xml.as_bytes(), None).missing, None);
+    }
+
+    #[track_caller]
+    fn check(start: &str, expected: Option<Kind>) {
+        assert_eq!(kind(start.as_bytes()), expected, "{start}");
+    }
+
+    #[test]
+    fn a_format_is_known_by_its_root_element_and_its_namespace() {
+        check("<?xml version='1.0'?><TEI xmlns='http://www.tei-c.org/ns/1.0'>", Some(Kind::Tei));
+        check(
+            "\u{feff}<!-- <a> --><t:TEI n='1' xmlns:t=\"http://www.tei-c.org/ns/1.0\"/>",
+            Some(Kind::Tei),
+        );
+        check("<!DOCTYPE TEI.2 [<!ENTITY a 'b>'>]>\n<TEI.2>", Some(Kind::Tei));
+        check("<alto xmlns=\"http://www.loc.gov/standards/alto/ns-v4#\">", Some(Kind::Alto));
+        check("<alto>", Some(Kind::Alto));
+        let page = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15";
+        check(&format!("<PcGts xmlns='{page}'>"), Some(Kind::Page));
+        check("<TEI>", None);
+        check("<PcGts>", None);
+        check("<rss><alto>", None);
+        check("x <alto>", None);
+        check("", None);
+        check("<", None);
+        let page = |space: &str| {
+            is_page(format!("<?xml?><!DOCTYPE html><html xmlns='{space}'>").as_bytes())
+        };
+        assert!(page("http://www.w3.org/1999/xhtml") && !page("x"));
+    }
+
+    #[test]
+    fn what_stands_before_damage_is_read_and_the_damage_is_named() {
+        let tei = |rest: &str| {
+            let xml = format!("<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>{rest}");
+            let Extracted { text, missing, .. } = text_of(xml.as_bytes(), None);
+            (text, missing.unwrap_or_default())
+        };
+        let (text, missing) = tei("<p>one</p><p>two</text></TEI>");
+        assert_eq!(text, "one\n\ntwo");
+        assert!(missing.starts_with("it is damaged at byte 6"), "{missing}");
+        let (text, missing) = tei("<p>one</p><p>two");
+        assert_eq!((&*text, &*missing), ("one\n\ntwo", "it is cut short: its end is missing"));
+        assert_eq!(tei("a &amp; b</text></TEI>"), ("a & b".into(), String::new()));
+    }
+
+    #[test]
+    fn an_encoding_is_declared_and_references_have_names_of_html() {
+        let start = "<?xml version='1.0' encoding='iso-8859-1'?><TEI.2><text>";
+        let mut bytes = start.as_bytes().to_vec();
+        bytes.extend(b"Fr\xfch &eacute;t&#233; &#x2014; & &unknown;</text></TEI.2>");
+        let text = text_of(&bytes, None).text;
+        assert_eq!(text, "Fr\u{fc}h \u{e9}t\u{e9} \u{2014} & &unknown;");
+    }
+}

@@ -1,0 +1,170 @@
+//! How does text come out of elements?
+
+use super::Rule;
+use crate::extract::Extracted;
+
+/// What is written before the next character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Gap {
+    #[default]
+    Nothing,
+    Space,
+    Line,
+    Block,
+    Page,
+    /// Nothing, and white space that follows is none: a word goes on.
+    Glue,
+}
+
+#[derive(Debug, Default)]
+struct Buffer {
+    text: String,
+    gap: Gap,
+}
+
+/// Collects a text: one space for each white space, none at the ends of lines, paragraphs apart by an empty line.
+#[derive(Debug, Default)]
+pub struct Out {
+    text: Buffer,
+    /// Parts that are begun and not taken, the innermost last.
+    parts: Vec<Buffer>,
+    /// What comes after everything else.
+    asides: Vec<String>,
+    /// The number of characters that a reader does not see.
+    pub hidden: usize,
+}
+
+impl Out {
+    fn buffer(&mut self) -> &mut Buffer {
+        self.parts.last_mut().unwrap_or(&mut self.text)
+    }
+
+    /// Adds text.
+    pub fn push(&mut self, text: &str) {
+        let Buffer { text: written, gap } = self.buffer();
+        for c in text.chars() {
+            if c.is_whitespace() {
+                *gap = if *gap == Gap::Glue { Gap::Glue } else { (*gap).max(Gap::Space) };
+                continue;
+            }
+            let gap = std::mem::take(gap);
+            if !written.is_empty() {
+                written.push_str(match gap {
+                    Gap::Nothing | Gap::Glue => "",
+                    Gap::Space => " ",
+                    Gap::Line => "\n",
+                    Gap::Block => "\n\n",
+                    Gap::Page => "\u{c}",
+                });
+            }
+            written.push(c);
+        }
+    }
+
+    /// Adds text if a part is begun.
+    pub fn push_to_part(&mut self, text: &str) {
+        if !self.parts.is_empty() {
+            self.push(text);
+        }
+    }
+
+    fn separate(&mut self, by: Gap) {
+        let gap = &mut self.buffer().gap;
+        let is_glued = *gap == Gap::Glue && by <= Gap::Line;
+        *gap = match *gap {
+            Gap::Glue if is_glued => Gap::Glue,
+            Gap::Glue => by,
+            gap => gap.max(by),
+        };
+    }
+
+    /// Separates words.
+    pub fn space(&mut self) {
+        self.separate(Gap::Space);
+    }
+
+    /// Ends a line.
+    pub fn line(&mut self) {
+        self.separate(Gap::Line);
+    }
+
+    /// Ends a paragraph.
+    pub fn block(&mut self) {
+        self.separate(Gap::Block);
+    }
+
+    /// Ends a page.
+    pub fn page(&mut self) {
+        self.separate(Gap::Page);
+    }
+
+    /// Lets the next word go on with the last, which loses the hyphen at its end.
+    pub fn join(&mut self) {
+        let Buffer { text, gap } = self.buffer();
+        // Of an early print, of a word processor, of Transkribus.
+        let end =
+            text.trim_end_matches(['-', '\u{2010}', '\u{ad}', '\u{ac}', '=', '\u{2e17}']).len();
+        text.truncate(end);
+        *gap = Gap::Glue;
+    }
+
+    /// Counts text that a reader does not see, and leaves it out.
+    pub fn hide(&mut self, text: &str) {
+        self.hidden += text.chars().filter(|c| !c.is_whitespace()).count();
+    }
+
+    /// Begins a part that is taken on its own.
+    pub fn begin(&mut self) {
+        self.parts.push(Buffer::default());
+    }
+
+    /// The part begun last.
+    pub fn take(&mut self) -> String {
+        self.parts.pop().map(|buffer| buffer.text).unwrap_or_default()
+    }
+
+    /// Adds a text that comes after everything else.
+    pub fn aside(&mut self, text: String) {
+        if !text.is_empty() {
+            self.asides.push(text);
+        }
+    }
+
+    pub(super) fn enter(&mut self, rule: Rule) {
+        match rule {
+            Rule::Inline | Rule::Skip => {}
+            Rule::Line => self.line(),
+            Rule::Block => self.block(),
+            Rule::Aside => self.begin(),
+        }
+    }
+
+    pub(super) fn leave(&mut self, rule: Rule) {
+        match rule {
+            Rule::Inline | Rule::Skip => {}
+            Rule::Line => self.line(),
+            Rule::Block => self.block(),
+            Rule::Aside => {
+                let text = self.take();
+                self.aside(text);
+            }
+        }
+    }
+
+    /// The text, with what is missing in it.
+    pub fn finish(mut self, missing: Option<String>) -> Extracted {
+        // What damage has left open.
+        while !self.parts.is_empty() {
+            let text = self.take();
+            self.aside(text);
+        }
+        let mut text = self.text.text;
+        for aside in self.asides {
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            text.push_str(&aside);
+        }
+        Extracted { text, missing, hidden: self.hidden }
+    }
+}

@@ -1,0 +1,233 @@
+//! What does this recognised page (PAGE) say?
+//!
+//! The lines of its regions, in the order in which they are to be read. The text of a line stands at the line, or
+//! else at its words; of several readings the first counts.
+
+use std::collections::HashMap;
+
+use super::{Element, Format, Out, Rule, walk};
+use crate::extract::Extracted;
+
+/// Elements with a text within each other, at most: regions may be nested. A text is moved once for each.
+const LEVELS_MAX: usize = 16;
+
+/// An element that has a text: a region, a line, a word or a sign.
+struct Open {
+    level: Level,
+    /// The number of elements around it.
+    depth: usize,
+    /// What it says, and the number of that reading.
+    reading: Option<(i64, String)>,
+    /// What the elements in it say.
+    parts: Vec<String>,
+    /// The place of a region among those of its page.
+    region: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Region,
+    Line,
+    Word,
+    Sign,
+}
+
+#[derive(Default)]
+struct Page {
+    open: Vec<Open>,
+    /// The number of the reading that is read.
+    reading: i64,
+    /// The regions of a page: their ids and texts.
+    regions: Vec<(String, String)>,
+    /// The places in the reading order that are open.
+    groups: Vec<i64>,
+    /// The place of each region in the reading order.
+    order: HashMap<String, Vec<i64>>,
+}
+
+pub fn text_of(xml: &str) -> Extracted {
+    let (mut page, mut out) = (Page::default(), Out::default());
+    let missing = walk(xml, &mut page, &mut out);
+    page.write(&mut out);
+    out.finish(missing)
+}
+
+fn level(name: &str) -> Option<Level> {
+    match name {
+        "TextLine" => Some(Level::Line),
+        "Word" => Some(Level::Word),
+        "Glyph" => Some(Level::Sign),
+        name if name.ends_with("Region") => Some(Level::Region),
+        _ => None,
+    }
+}
+
+impl Format for Page {
+    fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
+        let index = || element.attribute("index").and_then(|index| index.parse().ok());
+        if let Some(level) = level(element.name)
+            && self.open.len() < LEVELS_MAX
+        {
+            let region = self.regions.len();
+            if level == Level::Region {
+                let id = element.attribute("id").unwrap_or_default();
+                self.regions.push((id, String::new()));
+            }
+            self.open.push(Open { level, depth, reading: None, parts: Vec::new(), region });
+            return Rule::Inline;
+        }
+        match element.name {
+            "TextEquiv" => self.reading = index().unwrap_or_default(),
+            "Unicode" => out.begin(),
+            name if name.starts_with("OrderedGroup") || name.starts_with("UnorderedGroup") => {
+                self.groups.push(index().unwrap_or_default());
+            }
+            name if name.starts_with("RegionRef") => {
+                let place = [&self.groups[..], &[index().unwrap_or_default()]].concat();
+                let id = element.attribute("regionRef").unwrap_or_default();
+                self.order.entry(id).or_insert(place);
+            }
+            _ => {}
+        }
+        Rule::Inline
+    }
+
+    fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
+        if self.open.last().is_some_and(|open| open.depth == depth) {
+            self.close();
+            return;
+        }
+        match name {
+            "Unicode" => {
+                let text = out.take();
+                if let Some(open) = self.open.last_mut()
+                    && open.reading.as_ref().is_none_or(|(best, _)| self.reading < *best)
+                {
+                    open.reading = Some((self.reading, text));
+                }
+            }
+            "Page" => self.write(out),
+            name if name.starts_with("OrderedGroup") || name.starts_with("UnorderedGroup") => {
+                self.groups.pop();
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut Out) {
+        // What is begun is text; all else is white space between elements.
+        out.push_to_part(text);
+    }
+}
+
+impl Page {
+    /// Gives the text of an element to the one around it.
+    fn close(&mut self) {
+        let Some(Open { level, reading, parts, region, .. }) = self.open.pop() else { return };
+        let own = reading.map(|(_, text)| text).unwrap_or_default();
+        let has_parts = parts.iter().any(|part| !part.is_empty());
+        let text = match level {
+            Level::Region if has_parts => joined(&parts),
+            Level::Line if own.is_empty() => parts.join(" "),
+            Level::Word if own.is_empty() => parts.concat(),
+            _ => own,
+        };
+        match self.open.last_mut() {
+            Some(around) if level != Level::Region => around.parts.push(text),
+            // A region in another is read after it, or where the reading order has it.
+            _ if level == Level::Region => self.regions[region].1 = text,
+            _ => self.regions.push((String::new(), text)),
+        }
+    }
+
+    /// Writes the regions of a page.
+    fn write(&mut self, out: &mut Out) {
+        let mut regions = std::mem::take(&mut self.regions);
+        let order = std::mem::take(&mut self.order);
+        // What is in no order keeps its place, at the end.
+        regions.sort_by_key(|(id, _)| order.get(id).map_or((true, &[][..]), |at| (false, at)));
+        self.open.clear();
+        out.page();
+        for (_, text) in regions {
+            for line in text.lines() {
+                out.push(line);
+                out.line();
+            }
+            out.block();
+        }
+    }
+}
+
+/// Lines, of which a word that goes on in the next is one word.
+fn joined(lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        if let Some(start) = text.strip_suffix(['\u{ac}', '\u{ad}', '\u{2e17}']) {
+            text.truncate(start.len());
+        } else if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(line);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(page: &str, expected: &str) {
+        let xml = format!(
+            "<PcGts><Metadata><Creator>x</Creator></Metadata><Page>\n{page}</Page></PcGts>"
+        );
+        let found = text_of(&xml);
+        assert_eq!((&*found.text, found.missing), (expected, None), "{page}");
+    }
+
+    fn line(text: &str) -> String {
+        format!("<TextLine>{}</TextLine>", equiv(text))
+    }
+
+    fn equiv(text: &str) -> String {
+        format!("<TextEquiv><PlainText>x</PlainText><Unicode>{text}</Unicode></TextEquiv>")
+    }
+
+    #[test]
+    fn a_line_is_read_once_whatever_its_levels() {
+        let region = equiv("Anno eodem rex");
+        check(
+            &format!("<TextRegion>{}{}{region}</TextRegion>", line("Anno"), line("eodem rex")),
+            "Anno\neodem rex",
+        );
+        check(&format!("<TextRegion>{region}</TextRegion>"), "Anno eodem rex");
+        let words = format!(
+            "<Word>{}</Word><Word><Glyph>{}</Glyph><Glyph>{}</Glyph></Word>",
+            equiv("a"),
+            equiv("b"),
+            equiv("c")
+        );
+        check(&format!("<TextRegion><TextLine>{words}</TextLine></TextRegion>"), "a bc");
+        check(
+            &format!("<TextRegion><TextLine>{words}{}</TextLine></TextRegion>", equiv("a bc d")),
+            "a bc d",
+        );
+        let readings = "<TextEquiv index='1'><Unicode>no</Unicode></TextEquiv><TextEquiv index='0'><Unicode>yes</Unicode></TextEquiv>";
+        check(&format!("<TextRegion><TextLine>{readings}</TextLine></TextRegion>"), "yes");
+        check(
+            &format!("<TextRegion>{}{}</TextRegion>", line("vec\u{ac}"), line("tigal")),
+            "vectigal",
+        );
+    }
+
+    #[test]
+    fn regions_come_in_reading_order() {
+        let region = |id: &str| format!("<TextRegion id='{id}'>{}</TextRegion>", line(id));
+        let order = "<ReadingOrder><OrderedGroup id='g'><RegionRefIndexed index='1' regionRef='a'/>\
+                     <OrderedGroupIndexed index='0'><RegionRefIndexed index='1' regionRef='d'/>\
+                     <RegionRefIndexed index='0' regionRef='c'/></OrderedGroupIndexed></OrderedGroup></ReadingOrder>";
+        let regions = ["a", "b", "c", "d"].map(region).concat();
+        check(&format!("{order}{regions}"), "c\n\nd\n\na\n\nb");
+        check(&regions, "a\n\nb\n\nc\n\nd");
+    }
+}

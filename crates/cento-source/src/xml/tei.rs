@@ -1,0 +1,252 @@
+//! What does this edition (Text Encoding Initiative) say?
+//!
+//! The reading text: without the header, running heads and what the writer deleted; of a choice and of an
+//! apparatus one reading, the regular one, once. Notes come after the text. A word that goes on in the next line
+//! is one word.
+
+use super::{Element, Format, Out, Rule, walk};
+use crate::extract::Extracted;
+
+/// What is no reading text: descriptions, running heads, deletions, annotations of linguists.
+const SKIPPED: [&str; 14] = [
+    "del",
+    "facsimile",
+    "figDesc",
+    "fs",
+    "fvLib",
+    "fLib",
+    "fw",
+    "interp",
+    "interpGrp",
+    "link",
+    "spanGrp",
+    "standOff",
+    "teiHeader",
+    "xenoData",
+];
+
+const BLOCKS: [&str; 34] = [
+    "TEI",
+    "TEI.2",
+    "ab",
+    "argument",
+    "back",
+    "body",
+    "byline",
+    "castList",
+    "closer",
+    "dateline",
+    "div",
+    "div1",
+    "div2",
+    "div3",
+    "div4",
+    "docTitle",
+    "epigraph",
+    "figure",
+    "floatingText",
+    "front",
+    "head",
+    "lg",
+    "list",
+    "listBibl",
+    "opener",
+    "p",
+    "postscript",
+    "salute",
+    "signed",
+    "sp",
+    "stage",
+    "table",
+    "text",
+    "trailer",
+];
+
+const LINES: [&str; 14] = [
+    "bibl",
+    "castItem",
+    "cell",
+    "docAuthor",
+    "docImprint",
+    "item",
+    "l",
+    "label",
+    "line",
+    "row",
+    "speaker",
+    "titlePart",
+    "u",
+    "zone",
+];
+
+/// Readings within readings, at most; of deeper ones all are read. A text is moved once for each.
+const READINGS_DEPTH_MAX: usize = 16;
+
+/// Readings of which one is taken.
+struct Readings {
+    /// The depth of the element that they are in.
+    depth: usize,
+    /// The best so far, and how good it is.
+    best: Option<(u8, String)>,
+}
+
+#[derive(Default)]
+struct Tei {
+    /// The choices that are open, and how good the reading is that is read.
+    readings: Vec<Readings>,
+    /// Whether the transcription of a page image is read.
+    reads_source: bool,
+    /// Whether a word has just ended.
+    after_word: bool,
+}
+
+pub fn text_of(xml: &str) -> Extracted {
+    let read = |reads_source| {
+        let (mut tei, mut out) = (Tei { reads_source, ..Tei::default() }, Out::default());
+        let missing = walk(xml, &mut tei, &mut out);
+        out.finish(missing)
+    };
+    let text = read(false);
+    // An edition may be nothing but transcriptions of pages.
+    if text.text.is_empty() { read(true) } else { text }
+}
+
+/// How good a reading is, if it is one.
+fn rank(name: &str) -> Option<u8> {
+    match name {
+        "reg" | "corr" | "expan" | "ex" | "lem" => Some(3),
+        "am" => Some(1),
+        "note" | "wit" | "witDetail" => None,
+        _ => Some(2),
+    }
+}
+
+impl Format for Tei {
+    fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
+        let is_reading = self.readings.last().is_some_and(|open| open.depth + 1 == depth);
+        if is_reading {
+            if rank(element.name).is_none() {
+                return Rule::Skip;
+            }
+            out.begin();
+        }
+        match element.name {
+            "choice" | "app" if self.readings.len() < READINGS_DEPTH_MAX => {
+                self.readings.push(Readings { depth, best: None });
+                Rule::Inline
+            }
+            "note" => Rule::Aside,
+            "lb" | "pb" | "cb" | "gb" | "milestone" => {
+                match element.attribute("break").as_deref() {
+                    Some("no") => out.join(),
+                    Some("yes") => out.line(),
+                    // A line ends a word, a page or column does where white space says so.
+                    _ if element.name == "lb" => out.line(),
+                    _ => {}
+                }
+                Rule::Inline
+            }
+            "w" => {
+                let goes_on = ["M", "F"].iter().any(|part| element.has("part", part));
+                if self.after_word && !goes_on && element.attribute("join").is_none() {
+                    out.space();
+                }
+                Rule::Inline
+            }
+            "sourceDoc" if !self.reads_source => Rule::Skip,
+            // A title within a sentence is not one of a paragraph.
+            "docTitle" | "titlePage" => Rule::Block,
+            name if SKIPPED.contains(&name) && !is_reading => Rule::Skip,
+            name if BLOCKS.contains(&name) => Rule::Block,
+            name if LINES.contains(&name) => Rule::Line,
+            _ => Rule::Inline,
+        }
+    }
+
+    fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
+        if self.readings.last().is_some_and(|open| open.depth == depth) {
+            let best = self.readings.pop().and_then(|open| open.best);
+            out.push(&best.map(|(_, text)| text).unwrap_or_default());
+        }
+        if let Some(open) = self.readings.last_mut()
+            && open.depth + 1 == depth
+        {
+            let text = out.take();
+            let rank = rank(name).unwrap_or_default();
+            if open.best.as_ref().is_none_or(|(best, _)| *best < rank) {
+                open.best = Some((rank, text));
+            }
+        }
+        self.after_word = name == "w";
+    }
+
+    fn text(&mut self, text: &str, out: &mut Out) {
+        self.after_word = false;
+        // White space between readings is none of the text.
+        out.push(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(body: &str, expected: &str) {
+        let header = "<teiHeader><title>Chronicon</title></teiHeader>";
+        let xml = format!("<TEI>{header}<text><body>{body}</body></text></TEI>");
+        let found = text_of(&xml);
+        assert_eq!((&*found.text, found.missing), (expected, None), "{body}");
+    }
+
+    #[test]
+    fn a_word_over_two_lines_is_one_word() {
+        check("<p>mili<lb n='2' break='no'/>tibus ad</p>", "militibus ad");
+        check("<p>fru-<lb break='no'/>mentum</p>", "frumentum");
+        check("<p>fru\u{ac}\n  <pb/><lb break='no'/>\n mentum</p>", "frumentum");
+        check("<p>pau<pb n='7'/>peres</p>", "pauperes");
+        check("<p>one<lb/>two<cb break='yes'/>three <pb/>four</p>", "one\ntwo\nthree four");
+        check(
+            "<p><w part='I'>mi</w><w part='F'>les</w><w>et</w><w>rex</w><pc>.</pc></p>",
+            "miles et rex.",
+        );
+        check("<p><w>Anno</w> <w>eodem</w>\n<w>rex</w></p>", "Anno eodem rex");
+    }
+
+    #[test]
+    fn of_several_readings_one_is_read() {
+        check("<p>a <choice><orig>ye</orig> <reg>the</reg></choice> b</p>", "a the b");
+        check("<p><choice><reg>the</reg><orig>ye</orig></choice></p>", "the");
+        check(
+            "<p><choice><abbr>d<am>n</am>s</abbr><expan>d<ex>ominus</ex></expan></choice></p>",
+            "dominus",
+        );
+        check("<p><choice><unclear>a</unclear><unclear>b</unclear></choice>c</p>", "ac");
+        check(
+            "<p>x <app><lem>one</lem><rdg wit='A'>two</rdg><note>n</note></app> y</p>",
+            "x one y",
+        );
+        check(
+            "<p><choice><sic>a</sic><corr>b<choice><orig>c</orig><reg>d</reg></choice></corr></choice>e</p>",
+            "bde",
+        );
+        check("<p><subst><del>old</del><add>new</add></subst> word</p>", "new word");
+    }
+
+    #[test]
+    fn notes_come_after_the_text_and_running_heads_not_at_all() {
+        check(
+            "<p>one<note>a note</note> two</p><fw>12</fw><p>three</p>",
+            "one two\n\nthree\n\na note",
+        );
+        check("<head>H</head><lg><l>one</l><l>two</l></lg>", "H\n\none\ntwo");
+        check("<list><item>a</item><item>b</item></list>", "a\nb");
+    }
+
+    #[test]
+    fn an_edition_of_pages_is_read() {
+        let xml = "<TEI><sourceDoc><surface><zone><line>one</line><line>two</line></zone></surface>\
+                   </sourceDoc></TEI>";
+        assert_eq!(text_of(xml).text, "one\ntwo");
+    }
+}
