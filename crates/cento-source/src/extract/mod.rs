@@ -21,6 +21,8 @@ mod office;
 #[cfg(feature = "office")]
 mod pdf;
 #[cfg(feature = "office")]
+mod rtf;
+#[cfg(feature = "office")]
 mod worker;
 
 use std::fmt;
@@ -36,6 +38,8 @@ use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 
 use crate::worker::{Process, SECONDS_MAX, by_limit};
 
+#[cfg(feature = "office")]
+pub(crate) use office::rtf_text;
 #[cfg(feature = "office")]
 pub use worker::serve;
 

@@ -1,90 +1,102 @@
 //! What does this document of an office program, or e-book, say?
 //!
-//! The text of anydoc's model: paragraphs, the words of links, cells and notes, without markup,
-//! addresses and the numbers of lists. Slides of .pptx are told apart by anchors, which the model has
-//! for those that another slide links to: links to all of them are added first. Slides of .odp get a mark.
+//! Each format has one reader. What is a zip file of XML (docx, pptx, odt, odp, epub) is read by `xml`, old Word
+//! documents (doc) by office_oxide, RTF and old presentations (ppt) by anydoc, of which the text is that of its model:
+//! paragraphs, the words of links, cells and notes, without markup, addresses and the numbers of lists.
+
+use std::io::Cursor;
 
 use anydoc::model::{Block, CellSlot, Document, Inline};
 use anydoc::{ConvertError, Format, to_document};
+use office_oxide::doc::{DocDocument, DocError, SubDocumentKind};
+use office_oxide::read_options::set_include_hidden_text;
 
-use super::Extracted;
-use crate::archive::{SLIDE_MARK, with_slide_links, with_slide_marks};
+use super::{Extracted, rtf};
 use crate::sniff::COMPOUND;
-
-/// A presentation with more slides is one without numbers.
-const SLIDES_MAX: usize = 10_000;
+use crate::xml;
 
 /// The text of a document.
 ///
 /// # Errors
 /// When there is none, with the reason as a clause.
 pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
-    let format = match Format::from_bytes(bytes) {
+    if bytes.starts_with(b"PK") {
+        return xml::text_of_zip(bytes);
+    }
+    if bytes.starts_with(b"{\\rtf") {
+        return rtf_text(bytes);
+    }
+    match Format::from_bytes(bytes) {
         Some(Format::Excel | Format::Ods | Format::Csv) => {
-            return Err("it is a spreadsheet; export it as .csv".into());
+            Err("it is a spreadsheet; export it as .csv".into())
         }
-        Some(format) => format,
-        // The parser of the commonest format of the container says why.
-        None if bytes.starts_with(COMPOUND) && !is_encrypted(bytes) => Format::Doc,
-        None => Format::Docx,
-    };
-    let with_links = match format {
-        Format::Pptx => with_slide_links(bytes),
-        Format::Odp => with_slide_marks(bytes),
-        _ => None,
-    };
-    let linked = with_links.and_then(|bytes| to_document(&bytes, format).ok());
-    let document = match linked {
-        Some(document) => document,
-        None => to_document(bytes, format).map_err(|error| reason(&error))?,
-    };
-    Ok(Extracted { text: text_of(&document), missing: None, hidden: 0 })
+        Some(Format::Ppt) => by_anydoc(bytes, Format::Ppt),
+        None if bytes.starts_with(COMPOUND) && is_encrypted(bytes) => Err(ENCRYPTED.into()),
+        // The parser of the commonest format of the container says why it is none.
+        _ => doc_text(bytes),
+    }
 }
+
+const ENCRYPTED: &str = "it is encrypted; remove the password";
 
 /// Whether a compound file holds an encrypted document of a newer format.
 fn is_encrypted(bytes: &[u8]) -> bool {
     matches!(to_document(bytes, Format::Docx), Err(ConvertError::Encrypted))
 }
 
-fn reason(error: &ConvertError) -> String {
-    match error {
-        ConvertError::Encrypted => "it is encrypted; remove the password".into(),
+/// The text of an RTF document.
+///
+/// # Errors
+/// As [`extract`].
+pub fn rtf_text(bytes: &[u8]) -> Result<Extracted, String> {
+    let (seen, hidden) = rtf::seen(bytes);
+    Ok(Extracted { hidden, ..by_anydoc(&seen, Format::Rtf)? })
+}
+
+fn by_anydoc(bytes: &[u8], format: Format) -> Result<Extracted, String> {
+    let document = to_document(bytes, format).map_err(|error| match error {
+        ConvertError::Encrypted => ENCRYPTED.to_owned(),
         ConvertError::ResourceLimit { limit, detail } => {
             format!("it is larger inside than is read ({limit}): {detail}")
         }
         error => format!("it is damaged or no document: {error}"),
-    }
+    })?;
+    Ok(Extracted { text: text_of(&document), ..Extracted::default() })
+}
+
+/// The text of an old Word document. What is hidden in it is what is there and not in the text.
+fn doc_text(bytes: &[u8]) -> Result<Extracted, String> {
+    let read = |with_hidden| {
+        set_include_hidden_text(with_hidden);
+        let document =
+            DocDocument::from_reader(Cursor::new(bytes)).map_err(|error| match error {
+                DocError::Encrypted => ENCRYPTED.to_owned(),
+                error => format!("it is damaged or no document: {error}"),
+            })?;
+        let mut text = String::new();
+        push_text(document.plain_text_ref(), &mut text);
+        for beside in document.subdocuments() {
+            if beside.kind != SubDocumentKind::Comments {
+                end(&mut text, "\n\n");
+                push_text(&beside.text, &mut text);
+            }
+        }
+        let is_missing = !document.text_complete();
+        let missing = is_missing.then(|| "it is damaged: a part of its text is missing".to_owned());
+        Ok::<_, String>(Extracted { text, missing, hidden: 0 })
+    };
+    let all = read(true)?;
+    let seen = read(false)?;
+    let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+    let hidden = letters(&all.text).saturating_sub(letters(&seen.text));
+    Ok(Extracted { hidden, ..seen })
 }
 
 fn text_of(document: &Document) -> String {
     let mut text = String::new();
-    let mut slide = 1;
-    for block in &document.blocks {
-        match slide_of(block) {
-            Some(number) => {
-                text.extend((slide..number).map(|_| '\u{c}'));
-                slide = slide.max(number);
-            }
-            None if is_mark(block) => text.push('\u{c}'),
-            None => push_blocks(std::slice::from_ref(block), &mut text),
-        }
-    }
+    push_blocks(&document.blocks, &mut text);
     document.notes.iter().for_each(|note| push_blocks(&note.blocks, &mut text));
     text
-}
-
-/// The number of the slide that begins here, by the anchor of one that is linked to.
-fn slide_of(block: &Block) -> Option<usize> {
-    let Block::Paragraph(content) = block else { return None };
-    let [Inline::Anchor(anchor)] = &content[..] else { return None };
-    let number = anchor.strip_prefix("slide-")?.parse().ok()?;
-    (1..=SLIDES_MAX).contains(&number).then_some(number)
-}
-
-/// Whether a slide of .odp begins here.
-fn is_mark(block: &Block) -> bool {
-    let (Block::Heading { content, .. } | Block::Paragraph(content)) = block else { return false };
-    matches!(&content[..], [Inline::Text { text, .. }] if text.trim().chars().eq([SLIDE_MARK]))
 }
 
 fn push_blocks(blocks: &[Block], text: &mut String) {
@@ -128,9 +140,14 @@ fn end(text: &mut String, end: &str) {
 fn push_inlines(inlines: &[Inline], text: &mut String) {
     for inline in inlines {
         match inline {
-            Inline::Text { text: piece, .. }
-            | Inline::Math(piece)
-            | Inline::Image { alt: piece, .. } => push_text(piece, text),
+            Inline::Text { text: piece, .. } | Inline::Math(piece) => push_text(piece, text),
+            Inline::Image { alt, .. } if !alt.trim().is_empty() => {
+                // The words around it are others.
+                text.push(' ');
+                push_text(alt, text);
+                text.push(' ');
+            }
+            Inline::Image { .. } => {}
             Inline::Link { content, .. } => push_inlines(content, text),
             Inline::LineBreak => text.push('\n'),
             Inline::Anchor(_) | Inline::NoteRef(_) | Inline::Checkbox(_) => {}

@@ -7,9 +7,25 @@
 //! XML is data, and is read as it is.
 
 mod alto;
+#[cfg(feature = "archives")]
+pub mod docx;
+#[cfg(feature = "archives")]
+pub mod epub;
+#[cfg(feature = "archives")]
+pub mod odf;
+#[cfg(not(feature = "archives"))]
+mod odf;
 mod out;
+#[cfg(feature = "archives")]
+mod package;
 mod page;
+#[cfg(feature = "archives")]
+pub mod slides;
+mod styles;
 mod tei;
+mod word;
+#[cfg(all(test, feature = "archives"))]
+mod zipped;
 
 use std::borrow::Cow;
 
@@ -31,6 +47,10 @@ pub enum Kind {
     Alto,
     /// A recognised page: PAGE.
     Page,
+    /// A document of Word: of Word 2003, or with all its parts in one file.
+    Word,
+    /// An OpenDocument text or presentation in one file.
+    Odf,
 }
 
 /// What an element does to the text.
@@ -67,6 +87,8 @@ pub trait Format {
 /// A start tag.
 pub struct Element<'a> {
     tag: &'a BytesStart<'a>,
+    /// The prefix of its namespace, which most programs choose alike.
+    pub prefix: &'a str,
     /// The name, without the prefix of its namespace.
     pub name: &'a str,
 }
@@ -80,6 +102,15 @@ impl Element<'_> {
         Some(decoded(&found.value))
     }
 
+    /// The value of an attribute of a namespace, by its name without the prefix.
+    pub fn prefixed(&self, name: &str) -> Option<String> {
+        let mut attributes = self.tag.attributes();
+        attributes.with_checks(false);
+        let is_it = |key: &str| key.contains(':') && local(key) == name;
+        let found = attributes.flatten().find(|found| is_it(found.key.as_ref()))?;
+        Some(decoded(&found.value))
+    }
+
     /// Whether an attribute has this value.
     pub fn has(&self, name: &str, value: &str) -> bool {
         self.attribute(name).is_some_and(|found| found == value)
@@ -88,7 +119,12 @@ impl Element<'_> {
 
 /// A name without the prefix of its namespace.
 fn local(name: &str) -> &str {
-    name.rsplit_once(':').map_or(name, |(_, local)| local)
+    split(name).1
+}
+
+/// The prefix of a namespace, and the name.
+fn split(name: &str) -> (&str, &str) {
+    name.rsplit_once(':').unwrap_or(("", name))
 }
 
 /// A text with its references decoded. The names of HTML are known beside those of XML: many editions use
@@ -126,7 +162,7 @@ fn with_root<T>(start: &[u8], of: impl FnOnce(&str, &str, &str) -> Option<T>) ->
         }
     };
     let qualified = root.name();
-    let (prefix, name) = qualified.as_ref().rsplit_once(':').unwrap_or(("", qualified.as_ref()));
+    let (prefix, name) = split(qualified.as_ref());
     let declaration = if prefix.is_empty() { "xmlns".into() } else { format!("xmlns:{prefix}") };
     let mut attributes = root.attributes();
     attributes.with_checks(false);
@@ -142,6 +178,15 @@ fn kind_of_root(_: &str, name: &str, space: &str) -> Option<Kind> {
         "alto" if space.is_empty() || space.to_ascii_lowercase().contains("alto") => {
             Some(Kind::Alto)
         }
+        "document" if space == "urn:oasis:names:tc:opendocument:xmlns:office:1.0" => {
+            Some(Kind::Odf)
+        }
+        "wordDocument" if space == "http://schemas.microsoft.com/office/word/2003/wordml" => {
+            Some(Kind::Word)
+        }
+        "package" if space == "http://schemas.microsoft.com/office/2006/xmlPackage" => {
+            Some(Kind::Word)
+        }
         "PcGts" if space.contains("primaresearch.org/PAGE") => Some(Kind::Page),
         _ => None,
     }
@@ -156,7 +201,37 @@ pub fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
         Some(Kind::Tei) => tei::text_of(&xml),
         Some(Kind::Alto) => alto::text_of(&xml),
         Some(Kind::Page) => page::text_of(&xml),
+        Some(Kind::Odf) => odf::text_of_file(&xml),
+        Some(Kind::Word) => word::text_of_file(&xml),
         None => Extracted { text: xml.into_owned(), ..Extracted::default() },
+    }
+}
+
+/// The text of a document that is a zip file: of an office program, or an e-book.
+///
+/// # Errors
+/// When it cannot be read, with the reason as a clause.
+#[cfg(feature = "archives")]
+pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
+    let mut package = package::Package::open(bytes)?;
+    if package.has("[Content_Types].xml") || package.has("word/document.xml") {
+        let has = |dir: &str| !package.names(dir).is_empty();
+        return match (has("word/"), has("ppt/"), has("xl/")) {
+            (false, true, _) => slides::text_of(bytes),
+            (false, false, true) => Err("it is a spreadsheet; export it as .csv".into()),
+            _ => docx::text_of(bytes),
+        };
+    }
+    let mimetype = package.part("mimetype").unwrap_or_default();
+    let mimetype = String::from_utf8_lossy(&mimetype);
+    match mimetype.trim() {
+        kind if kind.starts_with("application/vnd.oasis.opendocument.spreadsheet") => {
+            Err("it is a spreadsheet; export it as .csv".into())
+        }
+        kind if kind.starts_with("application/vnd.oasis.opendocument.") => odf::text_of(bytes),
+        _ if package.has("META-INF/container.xml") => epub::text_of(bytes),
+        _ if package.has("content.xml") => odf::text_of(bytes),
+        _ => Err("it is damaged or no document: it has no text that is known".into()),
     }
 }
 
@@ -191,7 +266,8 @@ pub fn walk(xml: &str, format: &mut impl Format, out: &mut Out) -> Option<String
             Event::Start(_) if skipped > 0 => skipped += 1,
             Event::Start(tag) => {
                 let qualified = tag.name();
-                let element = Element { tag: &tag, name: local(qualified.as_ref()) };
+                let (prefix, name) = split(qualified.as_ref());
+                let element = Element { tag: &tag, prefix, name };
                 let rule = format.start(&element, open.len(), out);
                 out.enter(rule);
                 match rule {

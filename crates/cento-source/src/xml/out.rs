@@ -61,9 +61,14 @@ impl Out {
         }
     }
 
+    /// Whether a part is begun.
+    pub fn is_in_part(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// Adds text if a part is begun.
     pub fn push_to_part(&mut self, text: &str) {
-        if !self.parts.is_empty() {
+        if self.is_in_part() {
             self.push(text);
         }
     }
@@ -106,6 +111,18 @@ impl Out {
             text.trim_end_matches(['-', '\u{2010}', '\u{ad}', '\u{ac}', '=', '\u{2e17}']).len();
         text.truncate(end);
         *gap = Gap::Glue;
+    }
+
+    /// Adds paragraphs of a text that has been read.
+    pub fn push_paragraphs(&mut self, text: &str) {
+        for paragraph in text.split("\n\n") {
+            self.block();
+            for line in paragraph.lines() {
+                self.line();
+                self.push(line);
+            }
+        }
+        self.block();
     }
 
     /// Counts text that a reader does not see, and leaves it out.

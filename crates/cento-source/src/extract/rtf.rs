@@ -1,0 +1,221 @@
+//! Which text of this RTF document does a reader see?
+//!
+//! The library that reads RTF reads deleted and hidden text as well. They are taken out of the document
+//! before: as RTF is a stream of words and groups, that needs to know nothing else of it.
+
+use std::collections::HashSet;
+
+/// The size up to which text is not read by anybody, in half points.
+const SIZE_HIDDEN: i32 = 4;
+
+/// The darkest part of a colour that is as white as paper.
+const LIGHT: i32 = 0xf5;
+
+/// Groups of which the text is none of the document's.
+const TABLES: [&[u8]; 8] = [
+    b"fonttbl",
+    b"colortbl",
+    b"stylesheet",
+    b"info",
+    b"listtable",
+    b"listoverridetable",
+    b"revtbl",
+    b"generator",
+];
+
+/// Words that stand for a text or its end.
+const CHARACTERS: [&[u8]; 14] = [
+    b"par",
+    b"line",
+    b"tab",
+    b"emdash",
+    b"endash",
+    b"emspace",
+    b"enspace",
+    b"qmspace",
+    b"bullet",
+    b"lquote",
+    b"rquote",
+    b"ldblquote",
+    b"rdblquote",
+    b"u",
+];
+
+/// How the text of a group looks.
+#[derive(Clone, Copy, Default)]
+struct Look {
+    is_deleted: bool,
+    vanishes: bool,
+    is_small: bool,
+    is_white: bool,
+    /// Something coloured lies behind it.
+    is_behind: bool,
+    /// It is none of the document's text.
+    is_table: bool,
+    /// It is the table of colours.
+    is_colours: bool,
+}
+
+/// A document without the text that a reader does not see, and the number of characters that are hidden in it.
+pub fn seen(rtf: &[u8]) -> (Vec<u8>, usize) {
+    let mut filter = Filter::default();
+    let mut at = 0;
+    while at < rtf.len() {
+        at += filter.next(&rtf[at..]);
+    }
+    (filter.kept, filter.hidden)
+}
+
+#[derive(Default)]
+struct Filter {
+    kept: Vec<u8>,
+    hidden: usize,
+    look: Look,
+    /// How the text around the open groups looks.
+    around: Vec<Look>,
+    /// The parts of the colour that is being read, and its number.
+    colour: [i32; 3],
+    colours: i32,
+    white: HashSet<i32>,
+    /// Whether cells of the open row are coloured.
+    is_row_coloured: bool,
+}
+
+impl Filter {
+    /// Reads what comes next, and returns its length.
+    fn next(&mut self, rest: &[u8]) -> usize {
+        match rest {
+            [b'{', ..] => {
+                self.around.push(self.look);
+                self.keep(&rest[..1])
+            }
+            [b'}', ..] => {
+                self.look = self.around.pop().unwrap_or_default();
+                self.keep(&rest[..1])
+            }
+            [b'\\', b'\'', ..] => self.text(&rest[..rest.len().min(4)], 1),
+            [b'\\', letter, ..] if letter.is_ascii_alphabetic() => self.word(rest),
+            // Whatever follows in the group may be unknown, and is none of the text then.
+            [b'\\', b'*', ..] => self.keep(&rest[..2]),
+            [b'\\', b'~' | b'\n' | b'\r', ..] => self.text(&rest[..2], 0),
+            [b'\\', _, ..] => self.text(&rest[..2], 1),
+            [b'\n' | b'\r', ..] => self.keep(&rest[..1]),
+            [b';', ..] if self.look.is_colours => {
+                if self.colour.iter().all(|part| *part >= LIGHT) {
+                    self.white.insert(self.colours);
+                }
+                (self.colour, self.colours) = ([0; 3], self.colours.saturating_add(1));
+                self.keep(&rest[..1])
+            }
+            [b' ', ..] => self.text(&rest[..1], 0),
+            _ => self.text(&rest[..1], 1),
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> usize {
+        self.kept.extend_from_slice(bytes);
+        bytes.len()
+    }
+
+    /// Keeps text of so many characters, if it is seen.
+    fn text(&mut self, bytes: &[u8], characters: usize) -> usize {
+        let Look { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } = self.look;
+        let is_lost_in_white = is_white && !is_behind && !self.is_row_coloured;
+        let is_hidden = vanishes || is_small || is_lost_in_white;
+        if is_table || !(is_deleted || is_hidden) {
+            return self.keep(bytes);
+        }
+        self.hidden += if is_deleted { 0 } else { characters };
+        bytes.len()
+    }
+
+    /// Reads a control word, its number, and the space after it.
+    fn word(&mut self, rest: &[u8]) -> usize {
+        let letters = rest[1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let (name, after) = rest[1..].split_at(letters);
+        let sign = usize::from(after.first() == Some(&b'-'));
+        let digits = after[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let number = if digits > 0 { &after[..sign + digits] } else { &after[..0] };
+        let value: Option<i32> =
+            std::str::from_utf8(number).ok().and_then(|number| number.parse().ok());
+        let mut len = 1 + letters + number.len();
+        len += usize::from(rest.get(len) == Some(&b' '));
+        if name == b"bin" {
+            len = len.saturating_add(value.unwrap_or_default().max(0) as usize).min(rest.len());
+            return self.keep(&rest[..len]);
+        }
+        if CHARACTERS.contains(&name) {
+            let is_seen = matches!(name, b"par" | b"line" | b"tab");
+            return self.text(&rest[..len], usize::from(!is_seen));
+        }
+        self.property(name, value);
+        self.keep(&rest[..len])
+    }
+
+    /// Notes what a control word says of the look of what follows.
+    fn property(&mut self, name: &[u8], value: Option<i32>) {
+        let (is_on, number) = (value != Some(0), value.unwrap_or_default());
+        let is_coloured = number > 0 && !self.white.contains(&number);
+        let look = &mut self.look;
+        match name {
+            b"deleted" => look.is_deleted = is_on,
+            b"v" => look.vanishes = is_on,
+            b"plain" => {
+                (look.is_deleted, look.vanishes, look.is_small) = (false, false, false);
+                (look.is_white, look.is_behind) = (false, false);
+            }
+            b"fs" => look.is_small = number <= SIZE_HIDDEN,
+            b"cf" => look.is_white = self.white.contains(&number),
+            b"highlight" | b"cb" | b"chcbpat" | b"cbpat" => look.is_behind = is_coloured,
+            b"trowd" => self.is_row_coloured = false,
+            b"clcbpat" | b"clshdng" => self.is_row_coloured |= is_coloured,
+            // The text of a shape, which may be filled.
+            b"shptxt" => (look.is_table, look.is_behind) = (false, true),
+            b"red" if look.is_colours => self.colour[0] = number,
+            b"green" if look.is_colours => self.colour[1] = number,
+            b"blue" if look.is_colours => self.colour[2] = number,
+            name if TABLES.contains(&name) => {
+                look.is_table = true;
+                look.is_colours = name == b"colortbl";
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(rtf: &str, expected: &str, hidden: usize) {
+        let (kept, found) = seen(rtf.as_bytes());
+        assert_eq!((&*String::from_utf8_lossy(&kept), found), (expected, hidden));
+    }
+
+    #[test]
+    fn deleted_and_hidden_text_is_taken_out() {
+        check("{\\rtf1 a {\\deleted no\\'e9\\par\\u233? }b}", "{\\rtf1 a {\\deleted }b}", 0);
+        check("{\\rtf1\\v no\\v0 a}", "{\\rtf1\\v \\v0 a}", 2);
+        check("{\\rtf1\\deleted x\\plain a\\{}", "{\\rtf1\\deleted \\plain a\\{}", 0);
+        check("{\\rtf1{\\fs2 no}\\fs20 a}", "{\\rtf1{\\fs2 }\\fs20 a}", 2);
+        let colours = "{\\colortbl;\\red255\\green255\\blue255;\\red0\\green0\\blue0;}";
+        check(
+            &format!("{{\\rtf1{colours}\\cf1 no\\cf2 a\\highlight2\\cf1 b}}"),
+            &format!("{{\\rtf1{colours}\\cf1 \\cf2 a\\highlight2\\cf1 b}}"),
+            2,
+        );
+        check("{\\stylesheet{\\s1\\v Hidden;}}a", "{\\stylesheet{\\s1\\v Hidden;}}a", 0);
+        check("{\\v\\bin3 }}}x}a", "{\\v\\bin3 }}}}a", 1);
+    }
+
+    #[test]
+    fn any_bytes_have_an_end() {
+        for bytes in
+            [&b"\\"[..], b"\\'", b"\\'e", b"}}}", b"\\bin99999999999 a", b"\\u-", b"{", b"\\fs-"]
+        {
+            let (kept, _) = seen(bytes);
+            assert!(kept.len() <= bytes.len());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What does this .docx file say?
+
+use super::package::Package;
+use super::word::Word;
+use super::{Out, walk};
+use crate::extract::Extracted;
+use crate::html;
+
+/// A document in a document in a document is read, and no deeper one.
+const DEPTH_MAX: usize = 3;
+
+/// What stands beside the text, by the kinds of relations, in the order in which it is read.
+const BESIDE: [&str; 5] = ["footnotes", "endnotes", "diagramData", "header", "footer"];
+
+/// The text of a document.
+///
+/// # Errors
+/// When it cannot be read, with the reason as a clause.
+pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
+    at_depth(&mut Package::open(bytes)?, 1)
+}
+
+fn at_depth(package: &mut Package<'_>, depth: usize) -> Result<Extracted, String> {
+    let main = package.relations("");
+    let main = main.into_values().find(|relation| relation.kind == "officeDocument");
+    let main = main.map_or_else(|| "word/document.xml".to_owned(), |relation| relation.target);
+    let relations = package.relations(&main);
+    let mut beside: Vec<(usize, String)> = Vec::new();
+    let mut word = Word::default();
+    for relation in relations.values() {
+        if relation.kind == "styles" {
+            let styles = package.xml(&relation.target)?;
+            walk(&styles, &mut word, &mut Out::default());
+        }
+        if let Some(at) = BESIDE.iter().position(|kind| relation.kind == *kind) {
+            beside.push((at, relation.target.clone()));
+        }
+    }
+    beside.sort();
+    beside.dedup();
+    let mut missing = None;
+    for (id, relation) in relations.iter().filter(|(_, relation)| relation.kind == "aFChunk") {
+        match embedded(package, &relation.target, depth) {
+            Ok(mut extracted) => {
+                missing = missing.or(extracted.missing.take());
+                word.embedded.insert(id.clone(), extracted);
+            }
+            Err(why) => {
+                missing = missing.or(Some(format!("a file embedded in it is not read: {why}")));
+            }
+        }
+    }
+    let (document, mut out) = (package.xml(&main)?, Out::default());
+    missing = walk(&document, &mut word, &mut out).or(missing);
+    // Most pages have the same header.
+    let mut read = Vec::new();
+    for (_, part) in beside {
+        let mut part_out = Out::default();
+        let damage = match package.xml(&part) {
+            Ok(xml) => walk(&xml, &mut word, &mut part_out),
+            Err(why) => Some(why),
+        };
+        missing = missing.or(damage);
+        let Extracted { text, hidden, .. } = part_out.finish(None);
+        if !read.contains(&text) {
+            out.hidden += hidden;
+            out.aside(text.clone());
+            read.push(text);
+        }
+    }
+    Ok(out.finish(missing))
+}
+
+/// The text of a file that a document has in it: a web page, a text, another document.
+fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extracted, String> {
+    let bytes = package.part(part)?;
+    let name = part.to_ascii_lowercase();
+    if bytes.starts_with(b"PK\x03\x04") {
+        return match depth < DEPTH_MAX {
+            true => at_depth(&mut Package::open(&bytes)?, depth + 1),
+            false => Err("it is in too many others".into()),
+        };
+    }
+    if [".htm", ".html", ".xhtml"].iter().any(|end| name.ends_with(end)) {
+        return Ok(html::body_of(&bytes));
+    }
+    if name.ends_with(".txt") {
+        let text = crate::charset::decode(&bytes, None).text.into_owned();
+        return Ok(Extracted { text, ..Extracted::default() });
+    }
+    if bytes.starts_with(b"{\\rtf") {
+        #[cfg(feature = "office")]
+        return crate::extract::rtf_text(&bytes);
+    }
+    Err(format!("{part} is in a form that is not read there"))
+}

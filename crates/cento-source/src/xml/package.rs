@@ -1,0 +1,142 @@
+//! Which parts does this zip file of a document have?
+
+use std::collections::HashMap;
+use std::io::{Cursor, Read};
+
+use super::{Element, Format, Out, Rule, walk};
+
+/// A larger part is not read, nor are more bytes of all.
+const PART_BYTES_MAX: u64 = 128 << 20;
+
+/// A zip file with XML in it.
+pub struct Package<'a> {
+    archive: zip::ZipArchive<Cursor<&'a [u8]>>,
+    /// The bytes that may still be read.
+    left: u64,
+}
+
+/// What a part refers to, by the ids that it uses.
+pub type Relations = HashMap<String, Relation>;
+
+/// Another part, or something outside.
+#[derive(Debug, Clone)]
+pub struct Relation {
+    /// The last part of the name of its kind.
+    pub kind: String,
+    /// The name of the part.
+    pub target: String,
+}
+
+impl<'a> Package<'a> {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When it is damaged, as a clause.
+    pub fn open(bytes: &'a [u8]) -> Result<Package<'a>, String> {
+        let archive = zip::ZipArchive::new(Cursor::new(bytes));
+        let archive = archive.map_err(|error| format!("it is damaged or no document: {error}"))?;
+        Ok(Package { archive, left: PART_BYTES_MAX })
+    }
+
+    /// Whether it has this part.
+    pub fn has(&self, name: &str) -> bool {
+        self.archive.index_for_name(name).is_some()
+    }
+
+    /// The names of all parts that begin so.
+    pub fn names(&self, start: &str) -> Vec<String> {
+        let names = self.archive.file_names().flatten();
+        names.filter(|name| name.starts_with(start)).map(|name| name.to_string()).collect()
+    }
+
+    /// The bytes of a part.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or too large, as a clause.
+    pub fn part(&mut self, name: &str) -> Result<Vec<u8>, String> {
+        let name = name.trim_start_matches('/');
+        let damaged = |what: String| format!("it is damaged: {name}: {what}");
+        let entry = self.archive.by_name(name).map_err(|error| match error {
+            zip::result::ZipError::UnsupportedArchive(what) if what.contains("assword") => {
+                "it is encrypted; remove the password".to_owned()
+            }
+            error => damaged(error.to_string()),
+        })?;
+        let mut bytes = Vec::new();
+        let read = entry.take(self.left + 1).read_to_end(&mut bytes);
+        read.map_err(|error| damaged(error.to_string()))?;
+        let left = self.left.checked_sub(bytes.len() as u64);
+        self.left = left.ok_or_else(|| {
+            format!("it is larger inside than is read ({} MiB)", PART_BYTES_MAX >> 20)
+        })?;
+        Ok(bytes)
+    }
+
+    /// The XML of a part.
+    ///
+    /// # Errors
+    /// As [`part`](Self::part).
+    pub fn xml(&mut self, name: &str) -> Result<String, String> {
+        Ok(super::decode(&self.part(name)?, None).into_owned())
+    }
+
+    /// What a part of an Office document refers to; nothing if it does not say.
+    pub fn relations(&mut self, part: &str) -> Relations {
+        let (dir, file) = part.rsplit_once('/').unwrap_or(("", part));
+        let name = format!("{dir}/_rels/{file}.rels");
+        let Ok(xml) = self.xml(&name) else { return Relations::new() };
+        let mut reader = Reader { dir, relations: Relations::new() };
+        walk(&xml, &mut reader, &mut Out::default());
+        reader.relations
+    }
+}
+
+/// Reads relations.
+struct Reader<'a> {
+    /// Where the part is that they are of.
+    dir: &'a str,
+    relations: Relations,
+}
+
+impl Format for Reader<'_> {
+    fn start(&mut self, element: &Element<'_>, _: usize, _: &mut Out) -> Rule {
+        let id = element.attribute("Id");
+        if let (Some(id), Some(kind), Some(target)) =
+            (id, element.attribute("Type"), element.attribute("Target"))
+            && !element.has("TargetMode", "External")
+        {
+            let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+            self.relations.insert(id, Relation { kind, target: resolved(self.dir, &target) });
+        }
+        Rule::Inline
+    }
+}
+
+/// The name of a part that another one in this directory refers to.
+pub fn resolved(dir: &str, target: &str) -> String {
+    let dir = if target.starts_with('/') { "" } else { dir };
+    let mut names: Vec<&str> = Vec::new();
+    for name in dir.split('/').chain(target.split('/')) {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_parts_are_relative_to_the_part_that_refers_to_them() {
+        assert_eq!(resolved("word", "footnotes.xml"), "word/footnotes.xml");
+        assert_eq!(resolved("ppt/slides", "../notesSlides/a.xml"), "ppt/notesSlides/a.xml");
+        assert_eq!(resolved("word", "/word/./a.xml"), "word/a.xml");
+        assert_eq!(resolved("", "../a"), "a");
+    }
+}

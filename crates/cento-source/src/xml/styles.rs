@@ -1,0 +1,169 @@
+//! Does a reader see text of this style?
+
+use std::collections::HashMap;
+
+use super::Element;
+
+/// So many styles may be based on each other.
+const CHAIN_MAX: usize = 32;
+
+/// The size up to which text is not read by anybody, in points.
+const POINTS_HIDDEN: f32 = 2.0;
+
+/// How text looks, as far as something says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Look {
+    /// It is not displayed.
+    pub vanishes: Option<bool>,
+    /// It is as white as paper.
+    pub is_white: Option<bool>,
+    /// It is too small to be read.
+    pub is_small: Option<bool>,
+    /// Something coloured lies behind it.
+    pub is_behind: Option<bool>,
+}
+
+impl Look {
+    /// This look where it says something, else the other.
+    #[must_use]
+    pub fn over(self, other: Look) -> Look {
+        Look {
+            vanishes: self.vanishes.or(other.vanishes),
+            is_white: self.is_white.or(other.is_white),
+            is_small: self.is_small.or(other.is_small),
+            // What lies behind a paragraph lies behind its words.
+            is_behind: self.is_behind.max(other.is_behind),
+        }
+    }
+
+    /// Whether a reader does not see text that looks so. Whether something coloured `may_lie_behind` it is known
+    /// of what is around.
+    pub fn is_hidden(self, may_lie_behind: bool) -> bool {
+        let yes = |what: Option<bool>| what == Some(true);
+        let is_on_paper = !may_lie_behind && !yes(self.is_behind);
+        yes(self.vanishes) || yes(self.is_small) || (yes(self.is_white) && is_on_paper)
+    }
+
+    /// Reads a property of Word.
+    pub fn read(&mut self, element: &Element<'_>) {
+        let value = element.attribute("val");
+        let value = value.as_deref();
+        match element.name {
+            "vanish" => {
+                self.vanishes = Some(!matches!(value, Some("0" | "false" | "off" | "none")));
+            }
+            "color" => self.is_white = Some(value.is_some_and(is_white)),
+            // In half points.
+            "sz" => {
+                let size = value.and_then(|size| size.parse::<f32>().ok());
+                self.is_small = size.map(|size| size / 2.0 <= POINTS_HIDDEN);
+            }
+            "highlight" => self.is_behind = Some(!matches!(value, Some("none" | "white"))),
+            "shd" => {
+                let fill = element.attribute("fill").unwrap_or_default();
+                let is_filled = !matches!(&*fill, "" | "auto") && !is_white(&fill);
+                let is_pattern = !matches!(value, None | Some("clear" | "nil"));
+                self.is_behind = Some(is_filled || is_pattern);
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads the properties of text in an OpenDocument style.
+    pub fn read_odf(&mut self, element: &Element<'_>) {
+        if let Some(display) = element.attribute("display") {
+            self.vanishes = Some(display == "none");
+        }
+        if let Some(colour) = element.attribute("color") {
+            self.is_white = Some(is_white(&colour));
+        }
+        if let Some(size) = element.attribute("font-size") {
+            let points = size.strip_suffix("pt").and_then(|size| size.parse::<f32>().ok());
+            self.is_small = points.map(|points| points <= POINTS_HIDDEN);
+        }
+        if let Some(colour) = element.attribute("background-color") {
+            self.is_behind = Some(colour != "transparent" && !is_white(&colour));
+        }
+    }
+}
+
+/// Whether a colour, in hexadecimal digits, is as white as paper.
+pub fn is_white(colour: &str) -> bool {
+    let colour = colour.trim_start_matches('#');
+    colour.len() == 6 && colour.is_ascii() && {
+        let light =
+            |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).is_ok_and(|part| part >= 0xf5);
+        [0, 2, 4].into_iter().all(light)
+    }
+}
+
+/// The styles of a document.
+#[derive(Debug, Default)]
+pub struct Styles {
+    by_id: HashMap<String, Style>,
+    /// The style that is being read.
+    open: Option<(String, Style)>,
+}
+
+#[derive(Debug, Default)]
+struct Style {
+    look: Look,
+    parent: Option<String>,
+}
+
+impl Styles {
+    /// Begins a style of Word.
+    pub fn begin(&mut self, element: &Element<'_>) {
+        let id = element.attribute("styleId").unwrap_or_default();
+        self.open = Some((id, Style::default()));
+    }
+
+    /// Begins a style of OpenDocument.
+    pub fn begin_odf(&mut self, element: &Element<'_>) {
+        let id = element.attribute("name").unwrap_or_default();
+        let parent = element.attribute("parent-style-name");
+        self.open = Some((id, Style { parent, ..Style::default() }));
+    }
+
+    /// Whether a style is being read.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Reads a property of Word in the open style.
+    pub fn property(&mut self, element: &Element<'_>) {
+        let Some((_, style)) = &mut self.open else { return };
+        match element.name {
+            "basedOn" => style.parent = element.attribute("val"),
+            // Of a table style, all that its conditions say.
+            "shd" if style.look.is_behind == Some(true) => {}
+            _ => style.look.read(element),
+        }
+    }
+
+    /// Reads properties of OpenDocument in the open style.
+    pub fn properties_odf(&mut self, element: &Element<'_>) {
+        if let Some((_, style)) = &mut self.open {
+            style.look.read_odf(element);
+        }
+    }
+
+    /// Ends the open style.
+    pub fn end(&mut self) {
+        if let Some((id, style)) = self.open.take() {
+            self.by_id.insert(id, style);
+        }
+    }
+
+    /// How text of a style looks.
+    pub fn of(&self, id: &str) -> Look {
+        let mut look = Look::default();
+        let mut next = self.by_id.get(id);
+        for _ in 0..CHAIN_MAX {
+            let Some(style) = next else { break };
+            look = look.over(style.look);
+            next = style.parent.as_deref().and_then(|parent| self.by_id.get(parent));
+        }
+        look
+    }
+}

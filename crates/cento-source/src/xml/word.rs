@@ -1,0 +1,443 @@
+//! What does this Word document say?
+//!
+//! Its final text, as Word shows it: with rows in content controls and text boxes, without deletions and
+//! comments. Notes, text boxes, descriptions of pictures, headers and footers come after the text, where they
+//! tear no sentence apart. What a reader does not see is counted and left out: hidden text, text of a size of 2
+//! points or less, and white text, unless something coloured may lie behind it.
+//!
+//! The same elements stand in the parts of a .docx file, in one XML file with all parts, and in the XML of Word
+//! 2003; they have other namespaces.
+
+use std::collections::HashMap;
+
+use super::styles::{Look, Styles, is_white};
+use super::{Element, Format, Out, Rule, walk};
+use crate::extract::Extracted;
+
+/// What is no text of the document: deletions, readings above characters, codes of fields, properties.
+const SKIPPED: [&str; 16] = [
+    "DocumentProperties",
+    "Fallback",
+    "binData",
+    "del",
+    "delText",
+    "docOleData",
+    "fonts",
+    "instrText",
+    "lists",
+    "moveFrom",
+    "numbering",
+    "rt",
+    "rubyPr",
+    "sdtPr",
+    "settings",
+    "tblGrid",
+];
+
+/// Reads the elements of a document.
+#[derive(Default)]
+pub struct Word {
+    /// The styles of the document.
+    pub styles: Styles,
+    /// The texts of embedded files, by their ids.
+    pub embedded: HashMap<String, Extracted>,
+    /// How the open paragraphs and runs look, the innermost last.
+    paragraphs: Vec<Look>,
+    runs: Vec<Look>,
+    /// For each open table and cell, whether something coloured may lie behind its text.
+    behind: Vec<bool>,
+    /// The number of open shapes, which may be filled.
+    shapes: usize,
+    /// The number of open elements with text.
+    texts: usize,
+    /// What properties are of.
+    properties: Vec<Properties>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Properties {
+    Paragraph,
+    Run,
+    Other,
+}
+
+impl Format for Word {
+    fn start(&mut self, element: &Element<'_>, _: usize, out: &mut Out) -> Rule {
+        match element.name {
+            name if SKIPPED.contains(&name) => return Rule::Skip,
+            // Of Word 2003.
+            "annotation" => {
+                let kind = element.attribute("type").unwrap_or_default();
+                if ["Deletion", "Comment"].iter().any(|skipped| kind.ends_with(skipped)) {
+                    return Rule::Skip;
+                }
+            }
+            "styles" => return Rule::Inline,
+            "style" => {
+                self.styles.begin(element);
+                return Rule::Inline;
+            }
+            "rPr" | "pPr" | "tblPr" | "tcPr" | "trPr" => {
+                return self.begin_properties(element.name);
+            }
+            _ if !self.properties.is_empty() || self.styles.is_open() => {
+                self.property(element);
+                return Rule::Inline;
+            }
+            "p" => {
+                self.paragraphs.push(Look::default());
+                return Rule::Block;
+            }
+            "r" => self.runs.push(Look::default()),
+            "t" => self.texts += 1,
+            "tbl" | "tc" => self.behind.push(false),
+            "tab" | "ptab" => out.space(),
+            "br" | "cr" => out.line(),
+            "noBreakHyphen" => self.text_of("-", out),
+            "txbxContent" => {
+                self.shapes += 1;
+                return Rule::Aside;
+            }
+            "docPr" => out.aside(element.attribute("descr").unwrap_or_default().trim().to_owned()),
+            "footnote" | "endnote" | "hdr" | "ftr" => return Rule::Aside,
+            "altChunk" => self.embed(element, out),
+            "background" => {
+                self.behind.push(element.attribute("color").is_some_and(|c| !is_white(&c)))
+            }
+            _ => {}
+        }
+        Rule::Inline
+    }
+
+    fn end(&mut self, name: &str, _: usize, _: &mut Out) {
+        match name {
+            "rPr" | "pPr" | "tblPr" | "tcPr" | "trPr" => {
+                self.properties.pop();
+            }
+            "style" => self.styles.end(),
+            _ if !self.properties.is_empty() || self.styles.is_open() => {}
+            "p" => {
+                self.paragraphs.pop();
+            }
+            "r" => {
+                self.runs.pop();
+            }
+            "t" => self.texts = self.texts.saturating_sub(1),
+            "tbl" | "tc" => {
+                self.behind.pop();
+            }
+            "txbxContent" => self.shapes = self.shapes.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut Out) {
+        // All else is white space between elements, or none of the text.
+        if self.texts > 0 && self.properties.is_empty() {
+            self.text_of(text, out);
+        }
+    }
+}
+
+impl Word {
+    fn begin_properties(&mut self, name: &str) -> Rule {
+        // Those of the mark at the end of a paragraph are none of its text.
+        if name == "rPr" && self.properties.last() == Some(&Properties::Paragraph) {
+            return Rule::Skip;
+        }
+        self.properties.push(match name {
+            "rPr" => Properties::Run,
+            "pPr" => Properties::Paragraph,
+            _ => Properties::Other,
+        });
+        Rule::Inline
+    }
+
+    /// Reads a property of what is open.
+    fn property(&mut self, element: &Element<'_>) {
+        if self.styles.is_open() {
+            self.styles.property(element);
+            return;
+        }
+        let look = match self.properties.last() {
+            Some(Properties::Run) => self.runs.last_mut(),
+            Some(Properties::Paragraph) => self.paragraphs.last_mut(),
+            _ => None,
+        };
+        let value = || element.attribute("val").unwrap_or_default();
+        match (element.name, look) {
+            ("rStyle" | "pStyle", Some(look)) => {
+                let style = self.styles.of(&value());
+                *look = look.over(style);
+            }
+            (_, Some(look)) => look.read(element),
+            ("tblStyle", None) => {
+                let is_coloured = self.styles.of(&value()).is_behind == Some(true);
+                self.colour_behind(is_coloured);
+            }
+            ("shd", None) => {
+                let mut look = Look::default();
+                look.read(element);
+                self.colour_behind(look.is_behind == Some(true));
+            }
+            _ => {}
+        }
+    }
+
+    fn colour_behind(&mut self, is_coloured: bool) {
+        if let Some(behind) = self.behind.last_mut() {
+            *behind |= is_coloured;
+        }
+    }
+
+    /// Adds text, or counts it if it is not seen.
+    fn text_of(&mut self, text: &str, out: &mut Out) {
+        let of_run = self.runs.last().copied().unwrap_or_default();
+        let of_paragraph = self.paragraphs.last().copied().unwrap_or_default();
+        let look = of_run.over(of_paragraph);
+        let may_lie_behind = self.shapes > 0 || self.behind.iter().any(|&behind| behind);
+        match look.is_hidden(may_lie_behind) {
+            true => out.hide(text),
+            false => out.push(text),
+        }
+    }
+
+    /// Adds the text of an embedded file.
+    fn embed(&mut self, element: &Element<'_>, out: &mut Out) {
+        let id = element.attribute("id").unwrap_or_default();
+        if let Some(Extracted { text, hidden, .. }) = self.embedded.remove(&id) {
+            out.push_paragraphs(&text);
+            out.hidden += hidden;
+        }
+    }
+}
+
+/// The text of one XML file of Word 2003, or with all parts of a document.
+pub fn text_of_file(xml: &str) -> Extracted {
+    let (mut word, mut out) = (Word::default(), Out::default());
+    let missing = walk(xml, &mut Flat { word: &mut word, pass: Pass::Styles }, &mut out);
+    drop(missing);
+    let mut out = Out::default();
+    let missing = walk(xml, &mut Flat { word: &mut word, pass: Pass::Text }, &mut out);
+    out.finish(missing)
+}
+
+/// Which parts of a file with all parts are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// Styles stand after what they are of.
+    Styles,
+    Text,
+}
+
+struct Flat<'a> {
+    word: &'a mut Word,
+    pass: Pass,
+}
+
+impl Format for Flat<'_> {
+    fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
+        let is_styles = match element.name {
+            "part" => {
+                let name = element.attribute("name").unwrap_or_default();
+                let file = name.rsplit('/').next().unwrap_or_default();
+                let is_text = ["document", "footnotes", "endnotes", "header", "footer"]
+                    .iter()
+                    .any(|start| file.starts_with(start) && file.ends_with(".xml"));
+                if name.contains("/glossary/") || !(is_text || file.starts_with("styles")) {
+                    return Rule::Skip;
+                }
+                return Rule::Inline;
+            }
+            "xmlData" | "package" | "wordDocument" => return Rule::Inline,
+            "styles" => true,
+            "document" | "body" | "footnotes" | "endnotes" => false,
+            _ => return self.word.start(element, depth, out),
+        };
+        match is_styles == (self.pass == Pass::Styles) {
+            true => Rule::Inline,
+            false => Rule::Skip,
+        }
+    }
+
+    fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
+        self.word.end(name, depth, out);
+    }
+
+    fn text(&mut self, text: &str, out: &mut Out) {
+        if self.pass == Pass::Text {
+            self.word.text(text, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::xml::Kind;
+
+    #[track_caller]
+    fn check(body: &str, expected: &str, hidden: usize) {
+        let xml = format!(
+            "<w:wordDocument xmlns:w='http://schemas.microsoft.com/office/word/2003/wordml' \
+             xmlns:aml='x' xmlns:mc='y' xmlns:wp='z'><w:styles><w:style w:styleId='Secret'><w:rPr>\
+             <w:vanish/></w:rPr></w:style><w:style w:styleId='Child'><w:basedOn w:val='Secret'/></w:style>\
+             <w:style w:styleId='Dark'><w:tblStylePr><w:tcPr><w:shd w:val='clear' w:fill='000080'/>\
+             </w:tcPr></w:tblStylePr></w:style></w:styles><w:body>{body}</w:body></w:wordDocument>"
+        );
+        assert_eq!(crate::xml::kind(xml.as_bytes()), Some(Kind::Word), "{body}");
+        let found = text_of_file(&xml);
+        assert_eq!((&*found.text, found.hidden, found.missing), (expected, hidden, None), "{body}");
+    }
+
+    fn run(properties: &str, text: &str) -> String {
+        format!("<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>")
+    }
+
+    #[test]
+    fn the_final_text_is_read() {
+        let row = |text: &str| format!("<w:tr><w:tc><w:p>{}</w:p></w:tc></w:tr>", run("", text));
+        check(
+            &format!(
+                "<w:tbl>{}<w:sdt><w:sdtPr><w:t>x</w:t></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt></w:tbl>",
+                row("one"),
+                row("two")
+            ),
+            "one\n\ntwo",
+            0,
+        );
+        let ruby = format!(
+            "<w:p><w:r><w:ruby><w:rt>{}</w:rt><w:rubyBase>{}</w:rubyBase></w:ruby></w:r></w:p>",
+            run("", "above"),
+            run("", "base")
+        );
+        check(&ruby, "base", 0);
+        check(
+            "<w:p><w:r><w:t>well</w:t><w:noBreakHyphen/><w:t>known</w:t><w:softHyphen/></w:r></w:p>",
+            "well-known",
+            0,
+        );
+        let changed = format!(
+            "<w:p>{}<w:del>{}</w:del><w:moveFrom>{}</w:moveFrom><w:ins>{}</w:ins>\
+             <aml:annotation w:type='Word.Deletion'>{}</aml:annotation>\
+             <aml:annotation w:type='Word.Insertion'>{}</aml:annotation></w:p>",
+            run("", "a "),
+            run("", "no "),
+            run("", "no "),
+            run("", "b "),
+            run("", "no "),
+            run("", "c"),
+        );
+        check(&changed, "a b c", 0);
+    }
+
+    #[test]
+    fn text_beside_the_text_comes_after_it() {
+        let shape = |text: &str| {
+            format!(
+                "<w:txbxContent><w:p>{}</w:p></w:txbxContent>",
+                run("<w:color w:val='FFFFFF'/>", text)
+            )
+        };
+        let alternatives = format!(
+            "<w:p>{}<w:r><mc:AlternateContent><mc:Choice>{}<wp:docPr descr=' A picture '/></mc:Choice>\
+             <mc:Fallback>{}</mc:Fallback></mc:AlternateContent></w:r>{}</w:p>",
+            run("", "one "),
+            shape("box"),
+            shape("box"),
+            run("", "two")
+        );
+        check(&alternatives, "one two\n\nbox\n\nA picture", 0);
+        let note = format!(
+            "<w:p>{}<w:r><w:footnote><w:p>{}</w:p></w:footnote></w:r>{}</w:p>",
+            run("", "one"),
+            run("", "note"),
+            run("", " two")
+        );
+        check(&note, "one two\n\nnote", 0);
+    }
+
+    #[test]
+    fn what_a_reader_does_not_see_is_counted_and_left_out() {
+        let paragraph = |properties: &str| {
+            format!("<w:p>{}{}{}</w:p>", run("", "se"), run(properties, "not here"), run("", "en"))
+        };
+        for properties in [
+            "<w:vanish/>",
+            "<w:vanish w:val='true'/>",
+            "<w:color w:val='FFFFFF'/>",
+            "<w:color w:val='fefefe'/>",
+            "<w:sz w:val='2'/>",
+            "<w:rStyle w:val='Child'/>",
+        ] {
+            check(&paragraph(properties), "seen", 7);
+        }
+        for properties in [
+            "<w:vanish w:val='0'/>",
+            "<w:color w:val='auto'/>",
+            "<w:sz w:val='20'/>",
+            "<w:color w:val='FFFFFF'/><w:highlight w:val='black'/>",
+            "<w:color w:val='FFFFFF'/><w:shd w:val='clear' w:fill='000000'/>",
+            "<w:rStyle w:val='Child'/><w:vanish w:val='off'/>",
+        ] {
+            check(&paragraph(properties), "senot hereen", 0);
+        }
+        // The mark at the end of a paragraph may be hidden.
+        check(
+            &format!("<w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>{}</w:p>", run("", "seen")),
+            "seen",
+            0,
+        );
+        check(
+            &format!("<w:p><w:pPr><w:pStyle w:val='Secret'/></w:pPr>{}</w:p>", run("", "no")),
+            "",
+            2,
+        );
+        let white = run("<w:color w:val='FFFFFF'/>", "head");
+        for (table, cell, expected, hidden) in [
+            ("<w:tblStyle w:val='Dark'/>", "", "head", 0),
+            ("", "<w:shd w:val='clear' w:fill='404040'/>", "head", 0),
+            ("", "<w:shd w:val='clear' w:fill='auto'/>", "", 4),
+        ] {
+            let table = format!(
+                "<w:tbl><w:tblPr>{table}</w:tblPr><w:tr><w:tc><w:tcPr>{cell}</w:tcPr><w:p>{white}</w:p></w:tc>\
+                 </w:tr></w:tbl>"
+            );
+            check(&table, expected, hidden);
+        }
+    }
+
+    #[test]
+    fn a_document_with_all_its_parts_in_one_file_is_read() {
+        let part = |name: &str, body: &str| {
+            format!(
+                "<pkg:part pkg:name='/word/{name}'><pkg:xmlData>{body}</pkg:xmlData></pkg:part>"
+            )
+        };
+        let body =
+            |properties: &str| format!("<w:p>{}{}</w:p>", run("", "one"), run(properties, "two"));
+        let xml = format!(
+            "<pkg:package xmlns:pkg='http://schemas.microsoft.com/office/2006/xmlPackage' xmlns:w='w'>{}{}{}{}\
+             </pkg:package>",
+            part(
+                "document.xml",
+                &format!(
+                    "<w:document><w:body>{}</w:body></w:document>",
+                    body("<w:rStyle w:val='S'/>")
+                )
+            ),
+            part(
+                "styles.xml",
+                "<w:styles><w:style w:styleId='S'><w:rPr><w:vanish/></w:rPr></w:style></w:styles>"
+            ),
+            part("comments.xml", &body("")),
+            part(
+                "footnotes.xml",
+                &format!("<w:footnotes><w:footnote>{}</w:footnote></w:footnotes>", body(""))
+            ),
+        );
+        assert_eq!(crate::xml::kind(xml.as_bytes()), Some(Kind::Word));
+        let found = text_of_file(&xml);
+        assert_eq!((&*found.text, found.hidden), ("one\n\nonetwo", 3));
+    }
+}
