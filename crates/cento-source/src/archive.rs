@@ -7,6 +7,8 @@
 //! the next one is. In a tar archive it follows; where what follows is no header, the next block that
 //! is one is looked for.
 
+mod zip_names;
+
 use std::collections::HashSet;
 use std::io::{self, BufReader, Read, Seek};
 use std::ops::ControlFlow;
@@ -312,13 +314,10 @@ pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow
             return Ok(ControlFlow::Break(()));
         }
     }
-    for at in 0..archive.len() {
-        let name = match archive.name_for_index(at) {
-            Some(Ok(name)) => name.into_owned(),
-            _ => format!("file {}", at + 1),
-        };
+    for (at, name) in zip_names::of(&mut archive).into_iter().enumerate() {
+        let name = names::escaped(name.as_bytes());
         let flow = match archive.by_index(at) {
-            Ok(entry) if entry.is_dir() => continue,
+            Ok(entry) if entry.is_dir() || name.ends_with('/') => continue,
             Ok(entry) if !places.insert(entry.header_start()) => each(
                 &name,
                 Entry::Bad("another file of the archive has the same contents in it".into()),

@@ -99,7 +99,8 @@ fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
     Decoded { text, charset: encoding.name(), lossy }
 }
 
-fn detect(bytes: &[u8]) -> &'static Encoding {
+/// The encoding that bytes that are not UTF-8 are probably in.
+pub(crate) fn detect(bytes: &[u8]) -> &'static Encoding {
     // What is ASCII, and not an escape, tells nothing. The two bytes before may: they are context.
     let tells = |&byte: &u8| byte >= 0x80 || byte == 0x1b;
     let start = bytes.iter().position(tells).unwrap_or(0).saturating_sub(2);
