@@ -12,9 +12,11 @@
 //! which bytes: those that stand in the page as they are, and those that a reference stands for.
 
 mod aligned;
-
 #[cfg(feature = "archives")]
-use std::borrow::Cow;
+mod body;
+mod encoding;
+mod hidden;
+
 use std::ops::Range;
 
 use html5gum::emitters::default::DefaultEmitter;
@@ -22,10 +24,12 @@ use html5gum::{Span, Token, Tokenizer};
 
 pub(crate) use aligned::decoded;
 use aligned::{Part, parts};
+#[cfg(feature = "archives")]
+pub(crate) use body::body_of;
+pub(crate) use encoding::declared;
+use hidden::{Seen, Sight};
 
 use crate::charset;
-#[cfg(feature = "archives")]
-use crate::extract::Extracted;
 use crate::origin::Origins;
 
 /// What is read of web pages.
@@ -51,9 +55,6 @@ const PARAGRAPH_WORDS_MIN: i64 = 20;
 /// stand in cells, or each in an element of its own.
 const CONTENT_SHARE: i64 = 4;
 
-/// As much of a page as may declare its encoding, by the HTML standard.
-const DECLARATION_BYTES: usize = 1024;
-
 /// Elements whose contents are not shown.
 const HIDDEN: [&[u8]; 5] = [b"script", b"style", b"template", b"noscript", b"svg"];
 
@@ -64,90 +65,29 @@ const WITHIN_LINES: [&[u8]; 25] = [
     b"tt", b"u", b"wbr",
 ];
 
-/// The text of a page in these bytes, and where it stands in the page as it was decoded; not if it is the
-/// page itself.
+/// The text of a page in these bytes, where it stands in the page as it was decoded, unless it is the page itself,
+/// and how many characters between are not seen by a reader.
 #[must_use]
-pub fn text_of(bytes: &[u8], encoding: Option<&str>, html: Html) -> (String, Option<Origins>) {
+pub fn text_of(
+    bytes: &[u8],
+    encoding: Option<&str>,
+    html: Html,
+) -> (String, Option<Origins>, usize) {
     let declared = encoding.map(str::to_owned).or_else(|| declared(bytes));
     let page = charset::decode(bytes, declared.as_deref()).text;
-    match html {
-        Html::Source => (page.into_owned(), None),
-        Html::All => joined(&page, &pieces(&page)),
+    if html == Html::Source {
+        return (page.into_owned(), None, 0);
+    }
+    let mut pieces = pieces(&page);
+    let read = match html {
         Html::Content => {
-            let mut pieces = pieces(&page);
             free_paragraphs(&mut pieces);
-            joined(&page, content(&pieces))
+            content(&pieces)
         }
-    }
-}
-
-/// The text of the body of a page, with its lines, such as a chapter of an e-book.
-#[cfg(feature = "archives")]
-pub(crate) fn body_of(bytes: &[u8]) -> Extracted {
-    let page = charset::decode(bytes, declared(bytes).as_deref()).text;
-    let page = without_empty(&page);
-    let is_body = |at: &usize| {
-        let tag = page.as_bytes().get(*at..*at + BODY.len());
-        tag.is_some_and(|tag| tag.eq_ignore_ascii_case(BODY))
+        _ => &pieces,
     };
-    let body = memchr::memchr_iter(b'<', page.as_bytes()).find(is_body).unwrap_or_default();
-    let body = &page[body..];
-    let (text, _) = joined(body, &pieces(body));
-    Extracted { text, ..Extracted::default() }
-}
-
-/// How the body of a page begins.
-#[cfg(feature = "archives")]
-const BODY: &[u8] = b"<body";
-
-/// Elements that XML may close at once and HTML does not: what follows would be taken for their text.
-#[cfg(feature = "archives")]
-const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "title", "xmp"];
-
-/// Longer tags are left as they are.
-#[cfg(feature = "archives")]
-const TAG_BYTES_MAX: usize = 1024;
-
-/// A page written as XML without elements that have no text and are closed at once.
-#[cfg(feature = "archives")]
-fn without_empty(page: &str) -> Cow<'_, str> {
-    let mut kept = String::new();
-    let mut from = 0;
-    for at in memchr::memchr_iter(b'<', page.as_bytes()) {
-        let rest = &page.as_bytes()[at + 1..];
-        let rest = &rest[..rest.len().min(TAG_BYTES_MAX)];
-        let len = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        if at < from || !RAW.iter().any(|raw| rest[..len].eq_ignore_ascii_case(raw.as_bytes())) {
-            continue;
-        }
-        let Some(end) = memchr::memchr(b'>', rest) else { continue };
-        if rest[..end].ends_with(b"/") {
-            kept.push_str(&page[from..at]);
-            from = at + 1 + end + 1;
-        }
-    }
-    if from == 0 { Cow::Borrowed(page) } else { Cow::Owned(kept + &page[from..]) }
-}
-
-/// The label after `charset=`, of a `meta` element, or else after `encoding=` of an XML declaration.
-pub(crate) fn declared(bytes: &[u8]) -> Option<String> {
-    let start = bytes[..bytes.len().min(DECLARATION_BYTES)].to_ascii_lowercase();
-    [&b"charset"[..], b"encoding"].iter().find_map(|name| {
-        // The words may also stand where nothing is declared.
-        let mut places = memchr::memmem::find_iter(&start, name);
-        places.find_map(|at| label(&start[at + name.len()..]))
-    })
-}
-
-/// The label of an encoding after `=`.
-fn label(text: &[u8]) -> Option<String> {
-    let text = text.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-    let text = text.strip_prefix(b"\"").or(text.strip_prefix(b"'")).unwrap_or(text);
-    let is_label = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(byte);
-    let len = text.iter().position(|byte| !is_label(byte)).unwrap_or(text.len());
-    let label = String::from_utf8(text[..len].to_vec()).ok()?;
-    // What was found by reading it as ASCII is not in UTF-16.
-    (charset::is_known(&label) && !label.starts_with("utf-16")).then_some(label)
+    let (text, origins) = joined(&page, read);
+    (text, origins, hidden_in(read))
 }
 
 /// A part of a page.
@@ -161,6 +101,8 @@ enum Piece {
         /// Its words.
         words: i64,
     },
+    /// So many characters that a reader does not see.
+    Hidden(usize),
     /// A tag.
     Tag {
         /// Where it may stand.
@@ -196,49 +138,62 @@ impl Piece {
     }
 }
 
+/// The parts of a page; all its text is in them if a reader would see nothing of it.
 fn pieces(page: &str) -> Vec<Piece> {
+    let (pieces, is_empty) = pieces_seen(page, false);
+    if is_empty { pieces_seen(page, true).0 } else { pieces }
+}
+
+/// The parts of a page, and whether all its text is hidden; then it is probably shown by a script.
+fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
     let mut pieces = Vec::new();
-    // The element whose contents are not shown, and how many of its name are open.
-    let mut hidden: Option<(Vec<u8>, usize)> = None;
-    let mut preformatted = 0;
+    let (mut sight, mut preformatted) = (Sight::default(), 0);
+    let (mut has_text, mut has_hidden) = (false, false);
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // Scripts are not tags.
     emitter.naively_switch_states(true);
     for Ok(token) in Tokenizer::new_with_emitter(page, emitter) {
         match token {
             Token::StartTag(tag) => {
+                sight.start(&tag);
                 pieces.push(Piece::tag(&tag.name, preformatted));
                 preformatted += usize::from(tag.name.as_slice() == b"pre");
-                match &mut hidden {
-                    Some((name, open)) if *name == tag.name.0 => *open += 1,
-                    None if HIDDEN.contains(&tag.name.as_slice()) && !tag.self_closing => {
-                        hidden = Some((tag.name.0.clone(), 1));
-                    }
-                    _ => {}
-                }
             }
             Token::EndTag(tag) => {
                 preformatted -= usize::from(preformatted > 0 && tag.name.as_slice() == b"pre");
                 pieces.push(Piece::tag(&tag.name, preformatted));
-                if let Some((name, open)) = &mut hidden
-                    && *name == tag.name.0
-                {
-                    *open -= 1;
-                    if *open == 0 {
-                        hidden = None;
+                sight.end(&tag.name);
+            }
+            Token::String(found) => {
+                let text = String::from_utf8_lossy(&found.value).into_owned();
+                let words = words(&text);
+                match sight.seen() {
+                    Seen::Hidden if !sees_all => {
+                        has_hidden |= words > 0;
+                        let letters = text.chars().filter(|c| !c.is_whitespace()).count();
+                        pieces.push(Piece::Hidden(letters));
+                    }
+                    Seen::NoText => {}
+                    Seen::Yes | Seen::Hidden => {
+                        has_text |= words > 0;
+                        let Span { start, end } = found.span;
+                        pieces.push(Piece::Text { text, span: start..end, words });
                     }
                 }
-            }
-            Token::String(found) if hidden.is_none() => {
-                let text = String::from_utf8_lossy(&found.value).into_owned();
-                let Span { start, end } = found.span;
-                let words = words(&text);
-                pieces.push(Piece::Text { text, span: start..end, words });
             }
             _ => {}
         }
     }
-    pieces
+    (pieces, has_hidden && !has_text)
+}
+
+/// The number of characters in some pieces that a reader does not see.
+fn hidden_in(pieces: &[Piece]) -> usize {
+    let hidden = pieces.iter().map(|piece| match piece {
+        Piece::Hidden(letters) => *letters,
+        Piece::Text { .. } | Piece::Tag { .. } => 0,
+    });
+    hidden.sum()
 }
 
 /// Words, or pairs of letters in scripts that set no spaces between words.
@@ -270,7 +225,7 @@ fn free_paragraphs(pieces: &mut [Piece]) {
 fn words_of(pieces: &[Piece]) -> i64 {
     let words = pieces.iter().map(|piece| match piece {
         Piece::Text { words, .. } => *words,
-        Piece::Tag { .. } => 0,
+        Piece::Tag { .. } | Piece::Hidden(_) => 0,
     });
     words.sum()
 }
@@ -284,6 +239,7 @@ fn content(pieces: &[Piece]) -> &[Piece] {
         sum += match piece {
             Piece::Text { words, .. } => *words,
             Piece::Tag { cost, .. } => -cost,
+            Piece::Hidden(_) => 0,
         };
         if sum < 0 {
             (start, sum) = (at + 1, 0);
@@ -310,7 +266,7 @@ fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
             Piece::Tag { place: Place::LineEnd | Place::BlockEnd, .. } => {
                 writer.gap = Some(Gap::Line)
             }
-            Piece::Tag { .. } => {}
+            Piece::Tag { .. } | Piece::Hidden(_) => {}
         }
     }
     (writer.text, writer.origins)
@@ -436,7 +392,7 @@ mod tests {
 
     fn check_origins(page: &str) -> Result<(), TestCaseError> {
         for html in [Html::Content, Html::All] {
-            let (text, origins) = text_of(page.as_bytes(), Some("utf-8"), html);
+            let (text, origins, _) = text_of(page.as_bytes(), Some("utf-8"), html);
             let page = &*charset::decode(page.as_bytes(), Some("utf-8")).text;
             let (mut in_text, mut in_page) = (0, 0);
             for (at, from, is_same) in origins.unwrap().runs() {
@@ -489,7 +445,7 @@ mod tests {
     #[test]
     fn references_are_runs_of_their_own() {
         let page = "<p>caf&eacute;\tau   lait &amp\r\n&ampc</p>";
-        let (text, origins) = text_of(page.as_bytes(), None, Html::All);
+        let (text, origins, _) = text_of(page.as_bytes(), None, Html::All);
         assert_eq!(text, "caf\u{e9} au lait & &c");
         let found: Vec<(&str, &str)> = origins
             .unwrap()
@@ -580,6 +536,35 @@ mod tests {
         check("<svg/>a</svg>b<!-- c -->d", "abd");
         check("<p></p>", "");
         check("a</script>b", "ab");
+    }
+
+    #[test]
+    fn text_that_says_it_is_not_displayed_is_counted_and_left_out() {
+        let check = |page: &str, expected: &str, hidden: usize| {
+            let (text, _, found) = text_of(page.as_bytes(), None, Html::All);
+            assert_eq!((&*text, found), (expected, hidden), "{page}");
+        };
+        for attribute in [
+            "hidden",
+            "style='display: none'",
+            "style='color:red; VISIBILITY:hidden !important'",
+            "style=font-size:0",
+            "style='font-size:1px'",
+            "style='color:#fff;background-color:#FFF'",
+            "style='opacity:0'",
+        ] {
+            check(&format!("<p>se<span {attribute}>not <b>here</b></span>en</p>"), "seen", 7);
+        }
+        check("<p>se<span style='color:#fff;background:#000'>e</span>n</p>", "seen", 0);
+        // Elements end without end tags.
+        check("<div><p hidden>no<p>a</div><p>b", "a\nb", 2);
+        check("<ul><li hidden>no<ul><li>no</ul><li>a</ul>b", "a\nb", 4);
+        check("<div><p hidden>no</div>a", "a", 2);
+        check("<p>a<input hidden>b<br hidden>c", "a\nb\nc", 0);
+        check("<div hidden><p>no<p>no</div>a<dialog>no</dialog>", "a", 6);
+        // A script reveals the page.
+        check("<body style='display:none'><p>a</p>", "a", 0);
+        check("<body><div style='display:none'><p>a</p></div>", "a", 0);
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod table_form;
 mod tex;
 mod train;
 mod transcode;
+mod unseen;
 mod walk;
 #[cfg(feature = "archives")]
 mod warc;
@@ -230,6 +231,30 @@ impl Chunk {
         options: &SourceOptions,
         mut each: impl FnMut(Result<(Document, Option<Origins>)>),
     ) {
+        self.each_document(options, |document| {
+            each(document.map(|(document, origins, _)| (document, origins)));
+        });
+    }
+
+    /// The same, each with what is known of its text beside it.
+    pub fn documents_as_seen(
+        &self,
+        options: &SourceOptions,
+        mut each: impl FnMut(Result<(Document, Seen)>),
+    ) {
+        self.each_document(options, |document| {
+            each(document.map(|(document, origins, hidden)| {
+                let seen = Seen::of(&document.text, origins, hidden);
+                (document, seen)
+            }));
+        });
+    }
+
+    fn each_document(
+        &self,
+        options: &SourceOptions,
+        mut each: impl FnMut(Result<(Document, Option<Origins>, usize)>),
+    ) {
         if let ChunkKind::Lines { first_line } = self.kind {
             let place = |number| format!("{}:{number}", self.path);
             let partitions = partition::values(&self.path);
@@ -241,17 +266,17 @@ impl Chunk {
                 &mut |_, document| {
                     each(document.map(|mut document| {
                         partition::add(&partitions, &mut document.meta);
-                        (self.with_id_source(document), None)
+                        (self.with_id_source(document), None, 0)
                     }));
                 },
             );
         }
         match self.text(options) {
-            Ok((Extracted { text, missing, .. }, origins)) => {
+            Ok((Extracted { text, missing, hidden }, origins)) => {
                 let document = Document::new(self.path.to_string(), text);
                 let document = checked(document.with_id_source(self.id_source));
                 each(match document {
-                    Ok(document) => Ok((document, origins)),
+                    Ok(document) => Ok((document, origins, hidden)),
                     Err(what) => Err(unread(&self.path, what)),
                 });
                 if let Some(missing) = missing {
@@ -284,8 +309,8 @@ impl Chunk {
         let encoding = options.encoding.as_deref();
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Html, _) => {
-                let (text, origins) = html::text_of(&self.bytes, encoding, options.html);
-                return Ok((Extracted { text, ..Extracted::default() }, origins));
+                let (text, origins, hidden) = html::text_of(&self.bytes, encoding, options.html);
+                return Ok((Extracted { text, hidden, ..Extracted::default() }, origins));
             }
             (ChunkKind::Document, Some(extraction)) => {
                 let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
@@ -313,6 +338,47 @@ impl Chunk {
             }
         };
         Ok((Extracted { text, ..Extracted::default() }, None))
+    }
+}
+
+/// What is known of a text beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Seen {
+    /// Where it stands in its file, if that is a web page.
+    pub origins: Option<Origins>,
+    /// The number of characters of the file that a reader does not see: white letters, which are left out of the
+    /// text, and characters without width between its letters.
+    pub hidden_characters: usize,
+    /// The number of words with letters of another script that look the same.
+    pub mixed_words: usize,
+}
+
+impl Seen {
+    fn of(text: &str, origins: Option<Origins>, hidden: usize) -> Seen {
+        let hidden_characters = hidden.saturating_add(unseen::invisible(text));
+        Seen { origins, hidden_characters, mixed_words: unseen::mixed(text) }
+    }
+
+    /// What a reader of the text should be told, as clauses after its name.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let count = |number: usize, what: &str| match number {
+            1 => format!("1 {what}"),
+            number => format!("{number} {what}s"),
+        };
+        let mut warnings = Vec::new();
+        if self.hidden_characters > 0 {
+            let characters = count(self.hidden_characters, "character");
+            warnings.push(format!("contains {characters} that a reader does not see"));
+        }
+        if self.mixed_words > 0 {
+            let words = count(self.mixed_words, "word");
+            warnings.push(format!(
+                "contains {words} with letters of another script that look the same"
+            ));
+        }
+        warnings
     }
 }
 
@@ -350,18 +416,39 @@ pub fn read_text_with_origins(
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
 ) -> Result<(String, Option<Origins>)> {
+    let (Extracted { text, .. }, origins) = read_extracted(path, options, missing)?;
+    Ok((text, origins))
+}
+
+/// The same, with what is known of the text beside it.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_text_as_seen(
+    path: &Path,
+    options: &SourceOptions,
+    missing: &mut dyn FnMut(&Error),
+) -> Result<(String, Seen)> {
+    let (Extracted { text, hidden, .. }, origins) = read_extracted(path, options, missing)?;
+    let seen = Seen::of(&text, origins, hidden);
+    Ok((text, seen))
+}
+
+fn read_extracted(
+    path: &Path,
+    options: &SourceOptions,
+    missing: &mut dyn FnMut(&Error),
+) -> Result<(Extracted, Option<Origins>)> {
     let options = &SourceOptions { record_bytes_max: usize::MAX, ..options.clone() };
     let mut found = None;
     walk::read_one(path, options, &mut |item| {
         found = Some(match item {
-            Item::Chunk(chunk) => {
-                chunk.text(options).map(|(Extracted { text, missing: gap, .. }, origins)| {
-                    if let Some(gap) = gap {
-                        missing(&unread(&chunk.path, gap));
-                    }
-                    (text, origins)
-                })
-            }
+            Item::Chunk(chunk) => chunk.text(options).map(|(mut extracted, origins)| {
+                if let Some(gap) = extracted.missing.take() {
+                    missing(&unread(&chunk.path, gap));
+                }
+                (extracted, origins)
+            }),
             Item::Skipped { place, why } => Err(Error::input(place, why)),
             Item::Failed(error) => Err(error),
         });

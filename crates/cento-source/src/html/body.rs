@@ -1,0 +1,54 @@
+//! What does a page within a document say?
+//!
+//! The chapters of e-books, and pages that are embedded in documents, are written as XML: elements that have no text may
+//! be closed at once there, and their titles are not shown.
+
+use std::borrow::Cow;
+
+use super::{declared, hidden_in, joined, pieces};
+use crate::charset;
+use crate::extract::Extracted;
+
+/// The text of the body of a page, with its lines, such as a chapter of an e-book.
+pub fn body_of(bytes: &[u8]) -> Extracted {
+    let page = charset::decode(bytes, declared(bytes).as_deref()).text;
+    let page = without_empty(&page);
+    let is_body = |at: &usize| {
+        let tag = page.as_bytes().get(*at..*at + BODY.len());
+        tag.is_some_and(|tag| tag.eq_ignore_ascii_case(BODY))
+    };
+    let body = memchr::memchr_iter(b'<', page.as_bytes()).find(is_body).unwrap_or_default();
+    let body = &page[body..];
+    let pieces = pieces(body);
+    let (text, _) = joined(body, &pieces);
+    Extracted { text, hidden: hidden_in(&pieces), ..Extracted::default() }
+}
+
+/// How the body of a page begins.
+const BODY: &[u8] = b"<body";
+
+/// Elements that XML may close at once and HTML does not: what follows would be taken for their text.
+const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "title", "xmp"];
+
+/// Longer tags are left as they are.
+const TAG_BYTES_MAX: usize = 1024;
+
+/// A page written as XML without elements that have no text and are closed at once.
+fn without_empty(page: &str) -> Cow<'_, str> {
+    let mut kept = String::new();
+    let mut from = 0;
+    for at in memchr::memchr_iter(b'<', page.as_bytes()) {
+        let rest = &page.as_bytes()[at + 1..];
+        let rest = &rest[..rest.len().min(TAG_BYTES_MAX)];
+        let len = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        if at < from || !RAW.iter().any(|raw| rest[..len].eq_ignore_ascii_case(raw.as_bytes())) {
+            continue;
+        }
+        let Some(end) = memchr::memchr(b'>', rest) else { continue };
+        if rest[..end].ends_with(b"/") {
+            kept.push_str(&page[from..at]);
+            from = at + 1 + end + 1;
+        }
+    }
+    if from == 0 { Cow::Borrowed(page) } else { Cow::Owned(kept + &page[from..]) }
+}

@@ -1,0 +1,114 @@
+//! Which characters of a text does a reader not see, and which words are not what they look like?
+//!
+//! Some hide a copy by characters without width between the letters of its words, others by letters of another
+//! script that look the same. Scripts that need such characters may use them.
+
+/// Counts the characters of a text that a reader does not see.
+#[must_use]
+pub fn invisible(text: &str) -> usize {
+    if text.is_ascii() {
+        return 0;
+    }
+    let is_rtl = text.chars().any(is_right_to_left);
+    let mut count = 0;
+    // What stands before: a letter of a script without joiners, or a black flag.
+    let (mut after_letter, mut after_flag) = (false, false);
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let goes_on = |&next: &char| is_simple_letter(next) || is_without_width(next);
+        let is_within = after_letter && characters.peek().is_some_and(goes_on);
+        count += usize::from(match c {
+            '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{34f}' => is_within,
+            '\u{ad}' | '\u{2060}'..='\u{2064}' | '\u{180e}' | '\u{feff}' => true,
+            '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => is_within,
+            '\u{200e}' | '\u{200f}' | '\u{61c}' => is_within && !is_rtl,
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => !is_rtl,
+            // Flags of regions are spelled with them.
+            '\u{e0000}'..='\u{e007f}' => !after_flag,
+            '\u{e0100}'..='\u{e01ef}' => is_within,
+            _ => false,
+        });
+        after_flag = c == '\u{1f3f4}' || (after_flag && matches!(c, '\u{e0000}'..='\u{e007f}'));
+        // Several may follow each other.
+        after_letter = is_simple_letter(c) || (after_letter && is_without_width(c));
+    }
+    count
+}
+
+fn is_without_width(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{ad}')
+}
+
+/// Whether it is a letter of a script in which none joins another by a character without width.
+fn is_simple_letter(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || (('\u{c0}'..'\u{590}').contains(&c) && c != '\u{d7}' && c != '\u{f7}')
+}
+
+fn is_right_to_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// Letters of Cyrillic and Greek that look like Latin ones.
+const ALIKE: &str = "\u{430}\u{435}\u{43e}\u{440}\u{441}\u{443}\u{445}\u{456}\u{458}\u{455}\u{4bb}\u{501}\
+    \u{51b}\u{51d}\u{410}\u{412}\u{415}\u{41a}\u{41c}\u{41d}\u{41e}\u{420}\u{421}\u{422}\u{423}\u{425}\u{406}\
+    \u{408}\u{405}\u{391}\u{392}\u{395}\u{396}\u{397}\u{399}\u{39a}\u{39c}\u{39d}\u{39f}\u{3a1}\u{3a4}\u{3a5}\
+    \u{3a7}\u{3bf}\u{3bd}\u{3b9}\u{3ba}\u{3c1}\u{3b1}";
+
+/// Counts the words in which letters of another script stand for those that look the same.
+#[must_use]
+pub fn mixed(text: &str) -> usize {
+    if text.is_ascii() {
+        return 0;
+    }
+    let is_other = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}');
+    let is_latin = |c: char| c.is_ascii_alphabetic() || ('\u{c0}'..'\u{250}').contains(&c);
+    let words = text.split(|c: char| !is_other(c) && !is_latin(c));
+    let is_mixed = |word: &&str| {
+        let mut others = word.chars().filter(|&c| is_other(c)).peekable();
+        others.peek().is_some()
+            && word.chars().any(is_latin)
+            && word.chars().nth(2).is_some()
+            && (others.all(|c| ALIKE.contains(c)) || is_mostly_other(word, is_other))
+    };
+    words.filter(is_mixed).count()
+}
+
+/// Whether a word is in another script, with Latin letters that look like its own.
+fn is_mostly_other(word: &str, is_other: impl Fn(char) -> bool) -> bool {
+    const LATIN_ALIKE: &str = "aeopcyxijsABEKMHOPCTXIJSZNYv";
+    let (others, latin): (Vec<char>, Vec<char>) = word.chars().partition(|&c| is_other(c));
+    others.len() > latin.len() && latin.into_iter().all(|c| LATIN_ALIKE.contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_without_width_within_words_are_counted() {
+        let check = |text: &str, expected: usize| assert_eq!(invisible(text), expected, "{text:?}");
+        check("plain text, caf\u{e9}", 0);
+        check("wo\u{200b}rd wo\u{200d}\u{200c}rd", 3);
+        check("so\u{ad}ft \u{feff} \u{202e}back", 3);
+        check("a\u{e0061}\u{e0062}", 2);
+        // What scripts, flags and lines need.
+        check(
+            "\u{1f3f4}\u{e0067}\u{e0062}\u{e007f} \u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f}",
+            0,
+        );
+        check("\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645} \u{200f}x\u{202a}", 0);
+        check("\u{e01}\u{200b}\u{e02} path/\u{200b}file", 0);
+    }
+
+    #[test]
+    fn words_with_letters_that_only_look_like_latin_ones_are_counted() {
+        let check = |text: &str, expected: usize| assert_eq!(mixed(text), expected, "{text:?}");
+        check("w\u{43e}rd t\u{435}xt s\u{430}me word", 3);
+        check("\u{441}\u{43b}o\u{432}\u{43e}", 1);
+        check(
+            "\u{441}\u{43b}\u{43e}\u{432}\u{43e} and \u{3bb}\u{3cc}\u{3b3}\u{3bf}\u{3c2} \u{3bc}m \u{394}xy",
+            0,
+        );
+    }
+}
