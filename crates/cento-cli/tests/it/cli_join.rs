@@ -423,7 +423,14 @@ fn archives_and_directories_are_compared_pairwise() {
     for path in ["dir", "files.tar", "files.tgz", "files.zip"] {
         let run = dir.run(&["pairwise", path, "--format", "json"]);
         assert_eq!(run.status, 0, "{path}: {}", run.err);
-        let pairs = jsons(&run.out);
+        let mut pairs = jsons(&run.out);
+        let end = pairs.pop().unwrap();
+        let hidden = json!({
+            "name": format!("{path}/x/.hidden"),
+            "files": 1,
+            "reason": "it is hidden; --all reads it",
+        });
+        assert_eq!(end["left_out"], json!([hidden]), "{end}");
         assert_eq!(ids(&pairs), [format!("{path}/x/one.txt {path}/x/two.txt")]);
         let similarity = pairs[0]["symmetric"].as_f64().unwrap();
         assert!((0.6..0.9).contains(&similarity), "{similarity}");
