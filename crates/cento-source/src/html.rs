@@ -12,7 +12,7 @@
 //! which bytes: those that stand in the page as they are, and those that a reference stands for.
 
 mod aligned;
-#[cfg(feature = "archives")]
+#[cfg(feature = "office")]
 mod body;
 mod encoding;
 mod hidden;
@@ -24,7 +24,7 @@ use html5gum::{Span, Token, Tokenizer};
 
 pub(crate) use aligned::decoded;
 use aligned::{Part, parts};
-#[cfg(feature = "archives")]
+#[cfg(feature = "office")]
 pub(crate) use body::body_of;
 pub(crate) use encoding::declared;
 use hidden::{Seen, Sight};

@@ -89,7 +89,6 @@ fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extra
         return Ok(Extracted { text, ..Extracted::default() });
     }
     if bytes.starts_with(b"{\\rtf") {
-        #[cfg(feature = "office")]
         return crate::extract::rtf_text(&bytes);
     }
     Err(format!("{part} is in a form that is not read there"))

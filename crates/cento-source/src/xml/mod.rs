@@ -7,24 +7,21 @@
 //! XML is data, and is read as it is.
 
 mod alto;
-#[cfg(feature = "archives")]
-pub mod docx;
-#[cfg(feature = "archives")]
-pub mod epub;
-#[cfg(feature = "archives")]
-pub mod odf;
-#[cfg(not(feature = "archives"))]
+#[cfg(feature = "office")]
+mod docx;
+#[cfg(feature = "office")]
+mod epub;
 mod odf;
 mod out;
-#[cfg(feature = "archives")]
+#[cfg(feature = "office")]
 mod package;
 mod page;
-#[cfg(feature = "archives")]
-pub mod slides;
+#[cfg(feature = "office")]
+mod slides;
 mod styles;
 mod tei;
 mod word;
-#[cfg(all(test, feature = "archives"))]
+#[cfg(all(test, feature = "office"))]
 mod zipped;
 
 use std::borrow::Cow;
@@ -102,6 +99,7 @@ impl Element<'_> {
         Some(decoded(&found.value))
     }
 
+    #[cfg(feature = "office")]
     /// The value of an attribute of a namespace, by its name without the prefix.
     pub fn prefixed(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
@@ -211,7 +209,7 @@ pub fn text_of(bytes: &[u8], encoding: Option<&str>) -> Extracted {
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-#[cfg(feature = "archives")]
+#[cfg(feature = "office")]
 pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
     let mut package = package::Package::open(bytes)?;
     if package.has("[Content_Types].xml") || package.has("word/document.xml") {
