@@ -24,7 +24,7 @@ use cento::stop::Stop;
 use cento::{Analyzer, Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, Found, NotCompared, Place, ReuseReport, Run, Searched};
-use cento_source::{Origins, SourceOptions, read_text_with_origins};
+use cento_source::{Seen, SourceOptions, read_text_as_seen};
 
 /// Show the passages that two files have in common, side by side.
 ///
@@ -75,13 +75,23 @@ struct Report<'a> {
     b: String,
     #[serde(flatten)]
     comparison: &'a Comparison,
+    /// The characters of both files that a reader does not see, if there are any.
+    #[serde(skip_serializing_if = "is_none")]
+    hidden_characters: [usize; 2],
+    /// The words of both with letters of another script that look the same, if there are any.
+    #[serde(skip_serializing_if = "is_none")]
+    mixed_words: [usize; 2],
+}
+
+fn is_none(of_both: &[usize; 2]) -> bool {
+    *of_both == [0, 0]
 }
 
 impl Compare {
     pub(super) fn run(self) -> Result {
         let mut missing = Vec::new();
-        let (a, a_origins) = self.text(&self.a, &mut missing)?;
-        let (b, b_origins) = self.text(&self.b, &mut missing)?;
+        let (a, a_seen) = self.text(&self.a, &mut missing)?;
+        let (b, b_seen) = self.text(&self.b, &mut missing)?;
         let comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
             Some(client) => {
@@ -92,21 +102,30 @@ impl Compare {
             }
         };
         let mut comparison = comparison.with_passages_of_at_least(self.min_passage.unwrap_or(0));
-        if let Some(origins) = a_origins {
+        if let Some(origins) = &a_seen.origins {
             origins.place_queries(&mut comparison.passages);
         }
-        if let Some(origins) = b_origins {
+        if let Some(origins) = &b_seen.origins {
             origins.place_documents(&mut comparison.passages);
         }
         let names = [&self.a, &self.b].map(|path| path.display().to_string());
+        let warned = |(name, seen): (&String, &Seen)| {
+            let warnings = seen.warnings().into_iter();
+            warnings.map(|what| NotCompared::new(&**name, what)).collect::<Vec<_>>()
+        };
+        let warnings = names.iter().zip([&a_seen, &b_seen]).flat_map(warned).collect::<Vec<_>>();
         if self.format == Format::Json {
             let [a, b] = names;
-            output::print_json(&Report { a, b, comparison: &comparison })?;
+            let hidden_characters = [a_seen.hidden_characters, b_seen.hidden_characters];
+            let mixed_words = [a_seen.mixed_words, b_seen.mixed_words];
+            let comparison = &comparison;
+            output::print_json(&Report { a, b, comparison, hidden_characters, mixed_words })?;
         } else {
             print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
+            output::print_warnings(&warnings)?;
         }
         if self.handout.is_asked() {
-            self.report([&a, &b], &comparison, missing)?;
+            self.report([&a, &b], &comparison, missing, warnings)?;
         }
         let is_overlap_enough = self.min_passage.is_none() && comparison.overlap > 0;
         let found = is_overlap_enough || !comparison.passages.is_empty();
@@ -121,6 +140,7 @@ impl Compare {
         [a, b]: [&str; 2],
         comparison: &Comparison,
         missing: Vec<NotCompared>,
+        warnings: Vec<NotCompared>,
     ) -> cento::Result<()> {
         let (client, analyzer) = (self.service.client()?, self.analyzer()?);
         let run = self.exclude.of(self.handout.run("compare", &analyzer)?);
@@ -150,6 +170,7 @@ impl Compare {
         };
         let mut report = ReuseReport::new(run, vec![searched], self.exclude.exclusions())?;
         report.not_compared = missing;
+        report.warnings = warnings;
         self.handout.write_reuse(&report)
     }
 
@@ -163,18 +184,14 @@ impl Compare {
 
     /// Reads the text of a file, and where it stands in it, and notes what of it cannot be read. An empty one
     /// would seem to have nothing in common with the other.
-    fn text(
-        &self,
-        path: &Path,
-        not_read: &mut Vec<NotCompared>,
-    ) -> cento::Result<(String, Option<Origins>)> {
+    fn text(&self, path: &Path, not_read: &mut Vec<NotCompared>) -> cento::Result<(String, Seen)> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
         let options = SourceOptions { encoding, html, ..source_options() };
         let mut missing = |missing: &Error| {
             tell!("cento: {}", Explained(missing));
             not_read.push(output::not_compared(missing));
         };
-        let read = read_text_with_origins(path, &options, &mut missing)?;
+        let read = read_text_as_seen(path, &options, &mut missing)?;
         match read.0.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
             false => Ok(read),

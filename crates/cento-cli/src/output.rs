@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::left_out::LeftOut;
-use super::terminal;
+use super::terminal::{self, line};
 use cento::{Error, Origin, Passage};
 
 pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity};
@@ -89,6 +89,18 @@ impl<'a> ListEnd<'a> {
     pub fn said(&self, things: &str, option: &str) -> Option<String> {
         cento_report::shown_of(self.shown, self.total, things, option)
     }
+}
+
+/// Prints what a reader of the answer is to be told of the texts that were compared.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn print_warnings(warnings: &[NotCompared]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for NotCompared { name, reason } in warnings {
+        line!(out, "{name} {reason}")?;
+    }
+    Ok(())
 }
 
 /// Names the input that an error is about, for the list of inputs that were not compared.

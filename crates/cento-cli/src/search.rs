@@ -27,8 +27,8 @@ use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
 use cento_report::{IndexState, NotCompared, ReuseReport, Run};
-use cento_source::Origins;
-use queries::{End, Unanswered};
+use cento_source::Seen;
+use queries::{Answered, End, Unanswered};
 
 /// Find the documents that share text with a query.
 ///
@@ -159,7 +159,7 @@ impl From<RankArg> for Rank {
 /// A query of the user.
 enum Asked {
     /// A text, and where it stands in its file.
-    Text(String, Option<Origins>),
+    Text(String, Seen),
     Id(String),
     Signature(Signature),
 }
@@ -249,11 +249,14 @@ impl Search {
         let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
         let query = self.query();
         let (mut collected, mut analyzer) = (Collected::default(), None);
+        let mut warnings = Vec::new();
         self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
-            let origins = match &mut asked {
-                Asked::Text(_, origins) => origins.take(),
-                Asked::Id(_) | Asked::Signature(_) => None,
+            let seen = match &mut asked {
+                Asked::Text(_, seen) => std::mem::take(seen),
+                Asked::Id(_) | Asked::Signature(_) => Seen::default(),
             };
+            let warned: Vec<NotCompared> =
+                seen.warnings().into_iter().map(|what| NotCompared::new(&*name, what)).collect();
             let reported = match (&asked, self.handout.is_asked()) {
                 (_, false) | (Asked::Signature(_), _) => None,
                 (Asked::Text(text, _), true) => Some(text.clone()),
@@ -261,7 +264,7 @@ impl Search {
             };
             let mut answer = engine.search(asked, &query)?;
             answer.query.id = answer.query.id.or(id);
-            if let Some(origins) = origins {
+            if let Some(origins) = &seen.origins {
                 let hits = answer.hits.iter_mut();
                 origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
             }
@@ -277,9 +280,13 @@ impl Search {
             found |= !answer.hits.is_empty();
             answered += 1;
             match self.format {
-                Format::Json => output::print_json(&answer)?,
-                Format::Human => print_human(&answer, &query)?,
+                Format::Json => output::print_json(&Answered::new(&answer, &seen))?,
+                Format::Human => {
+                    print_human(&answer, &query)?;
+                    output::print_warnings(&warned)?;
+                }
             }
+            warnings.extend(warned);
             Ok(())
         })?;
         if self.handout.is_asked() {
@@ -289,6 +296,7 @@ impl Search {
             let mut report = ReuseReport::new(run, collected.searched, exclusions)?;
             not_compared.extend(unanswered.list.iter().cloned());
             report.not_compared = not_compared;
+            report.warnings = warnings;
             self.handout.write_reuse(&report)?;
         }
         if unanswered.finish() {

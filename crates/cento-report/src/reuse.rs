@@ -22,6 +22,9 @@ pub struct ReuseReport {
     pub documents: Vec<DocumentReport>,
     /// The inputs that were not searched for, or only in part.
     pub not_compared: Vec<NotCompared>,
+    /// What the reader is to be told of the documents, such as that one has characters that nobody sees.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<NotCompared>,
 }
 
 /// What is known of a document before its shares are computed.
@@ -244,7 +247,7 @@ impl ReuseReport {
     pub fn new(run: Run, searched: Vec<Searched>, exclusions: Exclusions) -> Result<ReuseReport> {
         let report = |searched| DocumentReport::new(searched, exclusions);
         let documents = searched.into_iter().map(report).collect::<Result<_>>()?;
-        Ok(ReuseReport { run, documents, not_compared: Vec::new() })
+        Ok(ReuseReport { run, documents, not_compared: Vec::new(), warnings: Vec::new() })
     }
 }
 

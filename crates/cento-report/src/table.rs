@@ -176,7 +176,8 @@ mod tests {
         let mut documents = vec![report("aaaa bbbb", sources, Exclusions::default())];
         documents.push(report("cc", Vec::new(), Exclusions::default()));
         let not_compared = vec![NotCompared::new("=scan.pdf", "it has no text")];
-        let report = ReuseReport { run: Run::new("search"), documents, not_compared };
+        let report =
+            ReuseReport { run: Run::new("search"), documents, not_compared, warnings: Vec::new() };
         assert_eq!(
             report.csv().unwrap(),
             "document,size,unit,reused,originality,number,source,share_in_report,share_in_text,passages,\

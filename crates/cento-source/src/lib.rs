@@ -355,6 +355,12 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Looks at a text of no file.
+    #[must_use]
+    pub fn of_text(text: &str) -> Seen {
+        Seen::of(text, None, 0)
+    }
+
     fn of(text: &str, origins: Option<Origins>, hidden: usize) -> Seen {
         let hidden_characters = hidden.saturating_add(unseen::invisible(text));
         Seen { origins, hidden_characters, mixed_words: unseen::mixed(text) }

@@ -11,6 +11,7 @@ use super::excerpt::{Excerpts, Side, bytes};
 use super::text::{Shown, Writer};
 use super::{colour, counted, linked, not_compared, not_compared_note, percent};
 use crate::MORE_PASSAGES;
+use crate::omission::NotCompared;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
 use crate::shares::Share;
 
@@ -19,6 +20,9 @@ pub fn body(report: &ReuseReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
     html! {
         (not_compared_note(&report.not_compared))
+        @for NotCompared { name, reason } in &report.warnings {
+            p.warning { bdi { (Shown(name)) } " " (reason) "." }
+        }
         @if report.documents.len() > 1 { (overview(report)) }
         @for (number, document) in (1..).zip(&report.documents) {
             (section(number, document, &mut excerpts))

@@ -201,7 +201,7 @@ proptest! {
         let document = DocumentReport::new(searched, by).unwrap();
         let documents = vec![document.clone(), document];
         let missing = NotCompared::new(documents[0].name.clone(), documents[0].text.clone());
-        let report = ReuseReport { run, documents, not_compared: vec![missing] };
+        let report = ReuseReport { run, documents, not_compared: vec![missing], warnings: Vec::new() };
         let read = check(&report.html())?;
         // All of the text is there, as it is.
         prop_assert_eq!(read.text, expected(&text).repeat(2));
@@ -223,7 +223,8 @@ fn a_report_says_how_it_was_made() {
         IndexState { place: "essays.idx".into(), generation: Some("7".into()), documents: 1234 };
     let run = Run { index: Some(index), date: Some("2026-01-31".into()), ..Run::new("search") };
     let run = run.with("min-passage", 20);
-    let report = ReuseReport { run, documents: Vec::new(), not_compared: Vec::new() };
+    let report =
+        ReuseReport { run, documents: Vec::new(), not_compared: Vec::new(), warnings: Vec::new() };
     let page = report.html();
     for expected in
         ["essays.idx", "<dd>7</dd>", "1,234", "2026-01-31", "min-passage", "<bdi>20</bdi>"]
