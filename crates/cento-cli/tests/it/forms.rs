@@ -415,3 +415,36 @@ fn archives_within_archives_end_at_the_second() {
     let run = dir.run(&["add", "idx", "none.zip", "first.zip"]);
     assert!(run.err.contains("none.zip: left out: it is an empty zip archive"), "{}", run.err);
 }
+
+#[test]
+fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
+    let dir = Dir::new();
+    let text = words(1, 60);
+    dir.write("base.txt", &text);
+    // Words in white between the words, and characters without width in them.
+    let hidden = text.replace(' ', "<span style='font-size:0'> unseen </span> ");
+    dir.write("trick.html", format!("<html><p>{hidden}</p>"));
+    let spread = |c: char| if c == ' ' { c.to_string() } else { format!("{c}\u{200b}") };
+    dir.write("width.txt", text.chars().map(spread).collect::<String>());
+    dir.json(&["add", "idx", "base.txt"]);
+    let compared = dir.json(&["compare", "base.txt", "trick.html"]);
+    assert_eq!(
+        (&compared["resemblance"], &compared["hidden_characters"]),
+        (&json!(1.0), &json!([0, 59 * 6]))
+    );
+    let run =
+        dir.run(&["search", "idx", "trick.html", "width.txt", "base.txt", "--report", "r.html"]);
+    assert!(
+        run.out.contains("trick.html contains 354 characters that a reader does not see"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.contains("width.txt contains "), "{}", run.out);
+    assert!(!run.out.contains("base.txt contains "), "{}", run.out);
+    let report = std::fs::read_to_string(dir.path("r.html")).unwrap();
+    assert!(report.contains("contains 354 characters that a reader does not see"));
+    let found = dir.json(&["search", "idx", "width.txt"]);
+    assert_eq!(found["hits"][0]["containment_of_query"], 1.0);
+    assert!(found["hidden_characters"].as_u64() > Some(10), "{found}");
+    assert!(dir.json(&["search", "idx", "base.txt"]).get("hidden_characters").is_none());
+}
