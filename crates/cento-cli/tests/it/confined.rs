@@ -51,7 +51,7 @@ fn what_reads_documents_is_confined() {
         let mut text = vec![0; u64::from_le_bytes(answer[1..].try_into().unwrap()) as usize];
         output.read_exact(&mut text).unwrap();
         assert_eq!(String::from_utf8(text).unwrap().trim(), "some words");
-        output.read_exact(&mut [0; 8]).unwrap();
+        output.read_exact(&mut [0; 16]).unwrap();
         check_is_confined(&worker);
     }
     drop(input);

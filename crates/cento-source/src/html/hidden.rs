@@ -118,8 +118,10 @@ fn hides<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
 fn hides_by(style: &str) -> bool {
     let style: String = style.to_ascii_lowercase().split_whitespace().collect();
     let value = |name: &str| {
-        let declarations = style.split(';').filter_map(|declaration| declaration.split_once(':'));
-        let value = declarations.filter(|(found, _)| *found == name).last();
+        let mut declarations =
+            style.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
+        // Of several the last counts.
+        let value = declarations.find(|(found, _)| *found == name);
         value.map(|(_, value)| value.trim_end_matches("!important"))
     };
     let is_one =

@@ -8,6 +8,8 @@ use crate::extract::Extracted;
 
 #[derive(Default)]
 struct Alto {
+    /// The pages begun.
+    pages: usize,
     /// Whether the whole word has been read where its first part stands.
     is_read: bool,
 }
@@ -22,7 +24,10 @@ impl Format for Alto {
     fn start(&mut self, element: &Element<'_>, _: usize, out: &mut Out) -> Rule {
         match element.name {
             "Page" => {
-                out.page();
+                self.pages += 1;
+                if self.pages > 1 {
+                    out.page();
+                }
                 Rule::Inline
             }
             "TextBlock" => Rule::Block,

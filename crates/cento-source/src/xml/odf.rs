@@ -235,6 +235,19 @@ mod tests {
     }
 
     #[test]
+    fn a_slide_without_text_is_a_page() {
+        let slide = |text: &str| {
+            format!("<draw:page><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:page>")
+        };
+        let space = "urn:oasis:names:tc:opendocument:xmlns:office:1.0";
+        let slides = [slide("one"), slide(""), slide("three")].concat();
+        let xml = format!(
+            "<office:document xmlns:office='{space}'><office:body>{slides}</office:body></office:document>"
+        );
+        assert_eq!(text_of_file(&xml).text, "one\u{c}\u{c}three");
+    }
+
+    #[test]
     fn what_a_reader_does_not_see_is_counted_and_left_out() {
         for style in ["Secret", "Child", "White", "Small"] {
             check(

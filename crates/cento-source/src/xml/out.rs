@@ -20,6 +20,8 @@ enum Gap {
 struct Buffer {
     text: String,
     gap: Gap,
+    /// The pages that have ended since the last character: some are empty.
+    pages: usize,
 }
 
 /// Collects a text: one space for each white space, none at the ends of lines, paragraphs apart by an empty line.
@@ -41,22 +43,24 @@ impl Out {
 
     /// Adds text.
     pub fn push(&mut self, text: &str) {
-        let Buffer { text: written, gap } = self.buffer();
+        let Buffer { text: written, gap, pages } = self.buffer();
         for c in text.chars() {
             if c.is_whitespace() {
                 *gap = if *gap == Gap::Glue { Gap::Glue } else { (*gap).max(Gap::Space) };
                 continue;
             }
             let gap = std::mem::take(gap);
-            if !written.is_empty() {
-                written.push_str(match gap {
-                    Gap::Nothing | Gap::Glue => "",
-                    Gap::Space => " ",
-                    Gap::Line => "\n",
-                    Gap::Block => "\n\n",
-                    Gap::Page => "\u{c}",
-                });
-            }
+            let pages = std::mem::take(pages);
+            let separator = match gap {
+                Gap::Page => "\u{c}",
+                _ if written.is_empty() => "",
+                Gap::Nothing | Gap::Glue => "",
+                Gap::Space => " ",
+                Gap::Line => "\n",
+                Gap::Block => "\n\n",
+            };
+            let times = if gap == Gap::Page { pages } else { 1 };
+            written.extend(std::iter::repeat_n(separator, times));
             written.push(c);
         }
     }
@@ -100,12 +104,13 @@ impl Out {
 
     /// Ends a page.
     pub fn page(&mut self) {
+        self.buffer().pages += 1;
         self.separate(Gap::Page);
     }
 
     /// Lets the next word go on with the last, which loses the hyphen at its end.
     pub fn join(&mut self) {
-        let Buffer { text, gap } = self.buffer();
+        let Buffer { text, gap, .. } = self.buffer();
         // Of an early print, of a word processor, of Transkribus.
         let end =
             text.trim_end_matches(['-', '\u{2010}', '\u{ad}', '\u{ac}', '=', '\u{2e17}']).len();

@@ -147,7 +147,6 @@ impl Page {
         // What is in no order keeps its place, at the end.
         regions.sort_by_key(|(id, _)| order.get(id).map_or((true, &[][..]), |at| (false, at)));
         self.open.clear();
-        out.page();
         for (_, text) in regions {
             for line in text.lines() {
                 out.push(line);
@@ -155,6 +154,7 @@ impl Page {
             }
             out.block();
         }
+        out.page();
     }
 }
 

@@ -10,10 +10,10 @@ const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/r
 pub(crate) fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
     let mut out = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in files {
-        out.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-        out.write_all(text.as_bytes()).unwrap();
+        out.start_file(*name, zip::write::SimpleFileOptions::default()).expect("a name");
+        out.write_all(text.as_bytes()).expect("memory");
     }
-    out.finish().unwrap().into_inner()
+    out.finish().expect("memory").into_inner()
 }
 
 fn relations(all: &[(&str, &str, &str)]) -> String {
