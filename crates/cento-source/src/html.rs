@@ -16,6 +16,7 @@ mod aligned;
 mod body;
 mod encoding;
 mod hidden;
+mod note;
 
 use std::ops::Range;
 
@@ -27,7 +28,8 @@ use aligned::{Part, parts};
 #[cfg(feature = "office")]
 pub(crate) use body::body_of;
 pub(crate) use encoding::declared;
-use hidden::{Seen, Sight};
+use hidden::{Seen, Sight, hidden_in};
+use note::Marks;
 
 use crate::charset;
 use crate::origin::Origins;
@@ -117,6 +119,8 @@ enum Piece {
 enum Place {
     /// Within a line of text.
     Line,
+    /// At the end of a word: before the number of a note.
+    WordEnd,
     /// At the end of a line of a paragraph.
     LineEnd,
     /// At the end of a paragraph.
@@ -147,7 +151,7 @@ fn pieces(page: &str) -> Vec<Piece> {
 /// The parts of a page, and whether all its text is hidden; then it is probably shown by a script.
 fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
     let mut pieces = Vec::new();
-    let (mut sight, mut preformatted) = (Sight::default(), 0);
+    let (mut sight, mut marks, mut preformatted) = (Sight::default(), Marks::default(), 0);
     let (mut has_text, mut has_hidden) = (false, false);
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // Scripts are not tags.
@@ -157,12 +161,16 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
             Token::StartTag(tag) => {
                 sight.start(&tag);
                 pieces.push(Piece::tag(&tag.name, preformatted));
+                if marks.start(&tag.name) {
+                    pieces.push(Piece::Tag { place: Place::WordEnd, cost: 0 });
+                }
                 preformatted += usize::from(tag.name.as_slice() == b"pre");
             }
             Token::EndTag(tag) => {
                 preformatted -= usize::from(preformatted > 0 && tag.name.as_slice() == b"pre");
                 pieces.push(Piece::tag(&tag.name, preformatted));
                 sight.end(&tag.name);
+                marks.end(&tag.name);
             }
             Token::String(found) => {
                 let text = String::from_utf8_lossy(&found.value).into_owned();
@@ -185,15 +193,6 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
         }
     }
     (pieces, has_hidden && !has_text)
-}
-
-/// The number of characters in some pieces that a reader does not see.
-fn hidden_in(pieces: &[Piece]) -> usize {
-    let hidden = pieces.iter().map(|piece| match piece {
-        Piece::Hidden(letters) => *letters,
-        Piece::Text { .. } | Piece::Tag { .. } => 0,
-    });
-    hidden.sum()
 }
 
 /// Words, or pairs of letters in scripts that set no spaces between words.
@@ -265,6 +264,9 @@ fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
             }
             Piece::Tag { place: Place::LineEnd | Place::BlockEnd, .. } => {
                 writer.gap = Some(Gap::Line)
+            }
+            Piece::Tag { place: Place::WordEnd, .. } => {
+                writer.gap = writer.gap.or(Some(Gap::Space(None)));
             }
             Piece::Tag { .. } | Piece::Hidden(_) => {}
         }
@@ -535,6 +537,9 @@ mod tests {
         check("<template>x<p>y</template>z", "z");
         check("<svg/>a</svg>b<!-- c -->d", "abd");
         check("<p></p>", "");
+        // The number of a note is no part of a word.
+        check("a word<sup><a href=x>1</a></sup>, word<a><sup>2</sup></a>", "a word 1, word 2");
+        check("the 1<sup>st</sup> x<sup>2</sup><a>b</a>", "the 1st x2b");
         check("a</script>b", "ab");
     }
 

@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::{declared, hidden_in, joined, pieces};
+use super::hidden::hidden_in;
+use super::{declared, joined, pieces};
 use crate::charset;
 use crate::extract::Extracted;
 

@@ -6,7 +6,7 @@
 
 use html5gum::StartTag;
 
-use super::{HIDDEN, WITHIN_LINES};
+use super::{HIDDEN, Piece, WITHIN_LINES};
 
 /// Elements without an end.
 const VOID: [&[u8]; 14] = [
@@ -133,4 +133,13 @@ fn hides_by(style: &str) -> bool {
         || is_one("font-size", &SIZES)
         || is_one("color", &["transparent"])
         || value("color").is_some_and(|colour| background == Some(colour))
+}
+
+/// The number of characters in some pieces that a reader does not see.
+pub fn hidden_in(pieces: &[Piece]) -> usize {
+    let hidden = pieces.iter().map(|piece| match piece {
+        Piece::Hidden(letters) => *letters,
+        Piece::Text { .. } | Piece::Tag { .. } => 0,
+    });
+    hidden.sum()
 }
