@@ -1,6 +1,7 @@
 //! What does the process do that extracts texts?
 
 use std::io::{self, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Extracted, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, office, pdf, read_request, write_answer};
 use crate::worker::{confine, set_for_next};
@@ -16,11 +17,21 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     let confined = confine(MEMORY_BYTES_MAX, false);
     while let Some(bytes) = read_request(input)? {
         set_for_next()?;
-        let extracted = confined.clone().and_then(|()| extract(&bytes));
+        let extracted = confined.clone().and_then(|()| caught(|| extract(&bytes)));
         drop(bytes);
         write_answer(output, &extracted)?;
     }
     Ok(())
+}
+
+/// What it returns, or that it panicked: a defect of a library costs the document that shows it.
+fn caught(extract: impl FnOnce() -> Result<Extracted, String>) -> Result<Extracted, String> {
+    catch_unwind(AssertUnwindSafe(extract)).unwrap_or_else(|cause| {
+        let words = cause.downcast_ref::<&str>().copied();
+        let words = words.or_else(|| cause.downcast_ref::<String>().map(String::as_str));
+        let what = words.unwrap_or("without a reason");
+        Err(format!("extracting its text failed, by a defect of the library that reads it: {what}"))
+    })
 }
 
 fn extract(bytes: &[u8]) -> Result<Extracted, String> {
@@ -31,5 +42,17 @@ fn extract(bytes: &[u8]) -> Result<Extracted, String> {
     match extracted.text.len() as u64 > TEXT_BYTES_MAX {
         true => Err(format!("its text has more than {} MiB", TEXT_BYTES_MAX >> 20)),
         false => Ok(extracted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_a_library_costs_one_document() {
+        let why = caught(|| panic!("index out of bounds: {}", 3)).unwrap_err();
+        assert!(why.ends_with("reads it: index out of bounds: 3"), "{why}");
+        assert_eq!(caught(|| Ok(Extracted::default())), Ok(Extracted::default()));
     }
 }

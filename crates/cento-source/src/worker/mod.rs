@@ -38,8 +38,6 @@ impl Process {
         // The environment may hold tokens, and a worker needs none of it.
         #[cfg(unix)]
         command.env_clear();
-        // A library for PDF starts threads, which would not be counted among those of the caller.
-        command.env("RAYON_NUM_THREADS", "1");
         // Ctrl-C asks the caller to stop, which sees to this one.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

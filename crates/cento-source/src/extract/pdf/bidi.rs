@@ -1,0 +1,59 @@
+//! In which order are letters read that go from the right to the left?
+//!
+//! A page has them as they are seen. Here they are turned back, by a simple rule: what goes the other way
+//! than most of a line is a run from its first letter of that kind to its last.
+
+/// The pieces of a line, which are given from the left to the right, in the order in which they are read.
+pub fn read_order<'t>(mut pieces: Vec<&'t str>) -> Vec<&'t str> {
+    let count = |is: fn(&str) -> bool| pieces.iter().filter(|piece| is(piece)).count();
+    let is_letter = |piece: &str| is_rightward(piece) && piece.chars().any(char::is_alphabetic);
+    let (leftward, rightward) = (count(is_leftward), count(is_letter));
+    if leftward == 0 {
+        return pieces;
+    }
+    let is_turned = leftward >= rightward;
+    if is_turned {
+        pieces.reverse();
+    }
+    let (own, other): (fn(&str) -> bool, fn(&str) -> bool) = match is_turned {
+        true => (is_leftward, is_rightward),
+        false => (is_rightward, is_leftward),
+    };
+    let mut start = None;
+    for at in 0..=pieces.len() {
+        let is_other = pieces.get(at).is_some_and(|piece| other(piece));
+        let ends = pieces.get(at).is_none_or(|piece| own(piece));
+        match start {
+            None if is_other => start = Some(at),
+            Some(first) if ends => {
+                let last = pieces[first..at].iter().rposition(|piece| other(piece));
+                pieces[first..=first + last.unwrap_or(0)].reverse();
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    pieces
+}
+
+/// Whether most of a text goes from the right to the left.
+pub fn is_leftward_text(text: &str) -> bool {
+    let count = |is: fn(char) -> bool| text.chars().filter(|&c| is(c)).count();
+    count(is_leftward_letter) * 2 > count(char::is_alphabetic)
+}
+
+fn is_leftward(piece: &str) -> bool {
+    piece.chars().any(is_leftward_letter)
+}
+
+/// Numbers go from the left to the right in all scripts.
+fn is_rightward(piece: &str) -> bool {
+    piece.chars().any(|c| c.is_alphanumeric() && !is_leftward_letter(c))
+}
+
+/// Whether it is a letter of Hebrew, Arabic, or a script of their kind.
+fn is_leftward_letter(letter: char) -> bool {
+    let is_digit = matches!(letter, '\u{660}'..='\u{669}' | '\u{6f0}'..='\u{6f9}');
+    matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+        && !is_digit
+}

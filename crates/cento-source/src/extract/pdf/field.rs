@@ -1,0 +1,112 @@
+//! What has been filled in?
+//!
+//! The value of a field of a form stands where the field is. Most have an appearance, which the
+//! interpreter draws; this module finds the values of those that have none.
+
+use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, Rect, String as Bytes};
+use hayro_interpret::hayro_syntax::page::Page;
+use hayro_interpret::kurbo::{Affine, Point, Vec2};
+
+use super::page::{Letter, Sight};
+
+/// A field is in fields of others, at most so many.
+const DEPTH_MAX: usize = 16;
+
+/// The height of letters in a field that has room for larger ones.
+const SIZE_MAX: f64 = 12.0;
+
+/// What annotations are that are not shown: hidden, or not to be viewed.
+const NOT_SHOWN: u32 = 1 << 1 | 1 << 5;
+
+/// The values of fields on a page without an appearance, as letters at the places of the fields.
+pub fn values(page: &Page<'_>, transform: Affine) -> Vec<Letter> {
+    let mut letters = Vec::new();
+    let Some(all) = page.raw().get::<Array<'_>>("Annots") else { return letters };
+    for field in all.iter::<Dict<'_>>() {
+        let kind = field.get::<Name<'_>>("Subtype");
+        let is_widget = kind.is_some_and(|kind| kind.as_str() == "Widget");
+        let is_shown = field.get::<u32>("F").unwrap_or(0) & NOT_SHOWN == 0;
+        if !is_widget
+            || !is_shown
+            || field.get::<Dict<'_>>("AP").is_some_and(|all| all.contains_key("N"))
+        {
+            continue;
+        }
+        let Some(area) = field.get::<Rect>("Rect") else { continue };
+        if let Some(value) = value(&field) {
+            push(&value, &area, transform, &mut letters);
+        }
+    }
+    letters
+}
+
+/// The value of a field of text, or of a choice.
+fn value(field: &Dict<'_>) -> Option<String> {
+    let kind = inherited(field, |field| field.get::<Name<'_>>("FT"))?;
+    if !["Tx", "Ch"].contains(&kind.as_str()) {
+        return None;
+    }
+    let texts = match inherited(field, |field| field.get::<Object<'_>>("V"))? {
+        Object::String(text) => vec![decoded(text.as_bytes())],
+        Object::Stream(stream) => vec![decoded(&stream.decoded_data().ok()?)],
+        Object::Array(all) => {
+            all.iter::<Bytes<'_>>().map(|text| decoded(text.as_bytes())).collect()
+        }
+        _ => return None,
+    };
+    Some(texts.join("\n"))
+}
+
+/// What a field says, or one that it is in.
+fn inherited<'a, T>(field: &Dict<'a>, get: impl Fn(&Dict<'a>) -> Option<T>) -> Option<T> {
+    let mut field = field.clone();
+    for _ in 0..DEPTH_MAX {
+        if let Some(found) = get(&field) {
+            return Some(found);
+        }
+        field = field.get::<Dict<'_>>("Parent")?;
+    }
+    None
+}
+
+/// The text of a string: in UTF-16 or UTF-8 with a mark, or in one byte a letter.
+fn decoded(bytes: &[u8]) -> String {
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let (units, _) = bytes.as_chunks::<2>();
+        String::from_utf16_lossy(&units.iter().map(|&pair| unit(pair)).collect::<Vec<u16>>())
+    };
+    match bytes {
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        bytes => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
+    }
+}
+
+/// Adds the letters of a value, half as wide as high, from the top of its field on.
+fn push(value: &str, area: &Rect, transform: Affine, letters: &mut Vec<Letter>) {
+    let along = transform * Point::new(1.0, 0.0) - transform * Point::ZERO;
+    let lines: Vec<&str> = value.split(['\r', '\n']).filter(|line| !line.is_empty()).collect();
+    let height = (area.y1 - area.y0).abs() / lines.len().max(1) as f64;
+    let size = (height * 0.8).clamp(1.0, SIZE_MAX);
+    let top = area.y0.max(area.y1);
+    for (number, line) in lines.iter().enumerate() {
+        let y = top - height * (number as f64 + 0.75);
+        for (at, letter) in line.chars().enumerate() {
+            let x = area.x0.min(area.x1) + size * 0.5 * at as f64;
+            letters.push(Letter {
+                text: if letter.is_control() { ' ' } else { letter }.to_string().into(),
+                origin: transform * Point::new(x, y),
+                along: if along.hypot() > 0.0 {
+                    along / along.hypot()
+                } else {
+                    Vec2::new(1.0, 0.0)
+                },
+                size,
+                advance: size * 0.5,
+                sight: Sight::Pattern,
+                is_unknown: false,
+            });
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! In which order are the letters of a page read?
+//!
+//! Letters that follow each other become fragments, fragments beside each other segments of lines, and
+//! segments beneath each other columns: where a gap goes through six lines, what is left of it is read
+//! first. Lines in other directions come after those of the commonest.
+
+use std::collections::BTreeMap;
+
+use hayro_interpret::kurbo::Vec2;
+
+use super::bidi::{is_leftward_text, read_order};
+use super::page::{Letter, median};
+
+/// Columns within each other that are told apart.
+const DEPTH_MAX: usize = 4;
+
+/// So many lines of two columns show that they are some.
+const COLUMN_LINES: usize = 6;
+
+/// Segments of a column are so wide, in heights of letters, or it is one of labels or numbers.
+const COLUMN_WIDTH: f64 = 5.0;
+
+/// The gaps, in heights of letters, that part words of one line, and segments of a line.
+const WORD_GAP: f64 = 0.12;
+const SEGMENT_GAP: f64 = 1.0;
+
+/// The gap between columns.
+const COLUMN_GAP: f64 = 0.8;
+
+/// Letters of a line without a wide gap.
+struct Segment<'a> {
+    letters: Vec<Spot<'a>>,
+    start: f64,
+    end: f64,
+    line: f64,
+    size: f64,
+}
+
+/// Where a letter stands on its line, the x axis being the direction in which it is read.
+#[derive(Clone, Copy)]
+struct Spot<'a> {
+    letter: &'a Letter,
+    start: f64,
+    end: f64,
+    line: f64,
+}
+
+impl<'a> Spot<'a> {
+    fn of(letter: &'a Letter, along: Vec2) -> Spot<'a> {
+        let origin = letter.origin.to_vec2();
+        let start = origin.dot(along);
+        Spot { letter, start, end: start + letter.advance, line: along.cross(origin) }
+    }
+}
+
+/// The text of letters.
+pub fn text_of<'a>(letters: impl Iterator<Item = &'a Letter>) -> String {
+    let mut directions: BTreeMap<i64, Vec<&Letter>> = BTreeMap::new();
+    for letter in letters {
+        // Of five degrees each, so that a scan may be askew.
+        let step = (letter.along.atan2().to_degrees() / 5.0).round() as i64;
+        directions.entry(step.rem_euclid(72)).or_default().push(letter);
+    }
+    let mut directions: Vec<(i64, Vec<&Letter>)> = directions.into_iter().collect();
+    directions.sort_by_key(|(_, letters)| std::cmp::Reverse(letters.len()));
+    let mut text = String::new();
+    for (step, letters) in directions {
+        let along = Vec2::from_angle((step as f64 * 5.0).to_radians());
+        let spots = letters.iter().map(|letter| Spot::of(letter, along));
+        let segments = rows(fragments(spots)).into_iter().flat_map(segments_of_row).collect();
+        read(rows(segments), 0, &mut Page { text: &mut text, last: None });
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Letters that follow each other on a line, as they come.
+fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<Segment<'a>> {
+    let mut fragments: Vec<Segment<'_>> = Vec::new();
+    for spot in spots {
+        let size = spot.letter.size;
+        match fragments.last_mut() {
+            Some(last) if last.goes_on(&spot) => last.push(spot),
+            _ => fragments.push(Segment {
+                letters: vec![spot],
+                start: spot.start,
+                end: spot.end,
+                line: spot.line,
+                size,
+            }),
+        }
+    }
+    // Spaces alone part nothing that their places do not.
+    fragments.retain(|fragment| fragment.letters.iter().any(|spot| !spot.letter.is_space()));
+    fragments.iter_mut().for_each(Segment::trim);
+    fragments
+}
+
+impl<'a> Segment<'a> {
+    fn goes_on(&self, spot: &Spot<'_>) -> bool {
+        let size = self.size.max(spot.letter.size);
+        let (gap, rise) = (spot.start - self.end, (spot.line - self.line).abs());
+        let is_script = spot.letter.size < self.size * 0.85 && gap.abs() < size * 0.35;
+        let is_beside = gap > -0.4 * size && gap < SEGMENT_GAP * size;
+        is_beside && (rise < 0.25 * size || (is_script && rise < 0.6 * size))
+    }
+
+    fn push(&mut self, spot: Spot<'a>) {
+        if !spot.letter.is_space() && spot.letter.size > self.size {
+            (self.size, self.line) = (spot.letter.size, spot.line);
+        }
+        self.end = self.end.max(spot.end);
+        self.letters.push(spot);
+    }
+
+    /// Drops the spaces around it.
+    fn trim(&mut self) {
+        let is_space = |spot: &Spot<'_>| spot.letter.is_space();
+        while self.letters.last().is_some_and(is_space) {
+            self.letters.pop();
+        }
+        let spaces = self.letters.iter().take_while(|spot| is_space(spot)).count();
+        self.letters.drain(..spaces);
+        self.start = self.letters.iter().map(|spot| spot.start).fold(f64::INFINITY, f64::min);
+        self.end = self.letters.iter().map(|spot| spot.end).fold(f64::NEG_INFINITY, f64::max);
+    }
+}
+
+/// Fragments of a row with those beside them.
+fn segments_of_row(row: Vec<Segment<'_>>) -> Vec<Segment<'_>> {
+    let mut merged: Vec<Segment<'_>> = Vec::new();
+    for fragment in row {
+        match merged.last_mut() {
+            Some(last)
+                if fragment.start - last.end < SEGMENT_GAP * last.size.max(fragment.size) =>
+            {
+                last.letters.extend(fragment.letters);
+                last.end = last.end.max(fragment.end);
+                last.size = last.size.max(fragment.size);
+            }
+            _ => merged.push(fragment),
+        }
+    }
+    merged
+}
+
+/// Segments by lines, from the top to the bottom.
+fn rows(mut segments: Vec<Segment<'_>>) -> Vec<Vec<Segment<'_>>> {
+    segments.sort_by(|a, b| a.line.total_cmp(&b.line));
+    let mut rows: Vec<Vec<Segment<'_>>> = Vec::new();
+    for segment in segments {
+        match rows.last_mut() {
+            Some(row) if segment.line - row[0].line < 0.3 * segment.size.min(row[0].size) => {
+                row.push(segment);
+            }
+            _ => rows.push(vec![segment]),
+        }
+    }
+    rows.iter_mut().for_each(|row| row.sort_by(|a, b| a.start.total_cmp(&b.start)));
+    rows
+}
+
+/// What has been written of a page.
+struct Page<'t> {
+    text: &'t mut String,
+    /// The line and height of the last.
+    last: Option<(f64, f64)>,
+}
+
+impl Page<'_> {
+    fn push(&mut self, row: &[Segment<'_>]) {
+        let Some(first) = row.first() else { return };
+        if let Some((line, size)) = self.last {
+            let step = first.line - line;
+            let is_far = step > 1.8 * size.max(first.size) || step < 0.0;
+            self.text.push_str(if is_far { "\n\n" } else { "\n" });
+        }
+        let mut parts: Vec<String> = row.iter().map(words).collect();
+        if is_leftward_text(&parts.concat()) {
+            parts.reverse();
+        }
+        self.text.push_str(&parts.join("\t"));
+        self.last = Some((first.line, first.size));
+    }
+}
+
+/// Writes rows, column by column where there are some.
+fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
+    let mut at = 0;
+    while at < rows.len() {
+        let columns = (depth < DEPTH_MAX).then(|| columns(&rows[at..])).flatten();
+        let (len, starts) = columns.unwrap_or((1, Vec::new()));
+        if starts.len() < 2 {
+            rows[at..at + len].iter().for_each(|row| page.push(row));
+            at += len;
+            continue;
+        }
+        let mut parts: Vec<Vec<Vec<Segment<'_>>>> = starts.iter().map(|_| Vec::new()).collect();
+        for row in &mut rows[at..at + len] {
+            parts.iter_mut().for_each(|part| part.push(Vec::new()));
+            for segment in row.drain(..) {
+                let column = starts.iter().rposition(|&start| segment.start >= start - 0.01);
+                let row = parts[column.unwrap_or_default()].last_mut();
+                row.expect("each row has been begun").push(segment);
+            }
+        }
+        for mut part in parts {
+            part.retain(|row| !row.is_empty());
+            read(part, depth + 1, page);
+        }
+        at += len;
+    }
+}
+
+/// How many of the first rows stand in columns, and where these begin that are of text.
+fn columns(rows: &[Vec<Segment<'_>>]) -> Option<(usize, Vec<f64>)> {
+    let mut spans = Spans::default();
+    let mut len = 0;
+    for row in rows {
+        let mut grown = spans.clone();
+        row.iter().for_each(|segment| grown.add(segment));
+        let is_lost = grown.starts().len() < 2;
+        if is_lost && len >= COLUMN_LINES {
+            break;
+        }
+        spans = grown;
+        len += 1;
+        if len == COLUMN_LINES && spans.starts().len() < 2 {
+            return None;
+        }
+    }
+    (len >= 4 && spans.starts().len() >= 2).then(|| (len, spans.text_starts()))
+}
+
+/// What of the width of a page is covered.
+#[derive(Clone, Default)]
+struct Spans(Vec<Span>);
+
+#[derive(Clone, Copy)]
+struct Span {
+    start: f64,
+    end: f64,
+    size: f64,
+    segments: usize,
+    /// That of all segments together, in heights of letters.
+    width: f64,
+}
+
+impl Spans {
+    fn add(&mut self, segment: &Segment<'_>) {
+        let (start, end, size) = (segment.start, segment.end, segment.size);
+        let mut new = Span { start, end, size, segments: 1, width: (end - start) / size };
+        let gap = |a: &Span, b: &Span| COLUMN_GAP * a.size.min(b.size);
+        self.0.retain(|old| {
+            let is_apart =
+                old.end + gap(old, &new) < new.start || new.end + gap(old, &new) < old.start;
+            if !is_apart {
+                new.start = new.start.min(old.start);
+                new.end = new.end.max(old.end);
+                new.size = new.size.max(old.size);
+                new.segments += old.segments;
+                new.width += old.width;
+            }
+            is_apart
+        });
+        self.0.push(new);
+    }
+
+    fn starts(&self) -> Vec<f64> {
+        self.0.iter().map(|span| span.start).collect()
+    }
+
+    /// Where columns of text begin, with the labels before them.
+    fn text_starts(&self) -> Vec<f64> {
+        let mut spans = self.0.clone();
+        spans.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let (mut starts, mut label) = (Vec::new(), None);
+        for span in spans {
+            let start = label.take().unwrap_or(span.start);
+            match span.segments >= 2 && span.width >= COLUMN_WIDTH * span.segments as f64 {
+                true => starts.push(start),
+                false => label = Some(start),
+            }
+        }
+        if starts.len() >= 2
+            && let (Some(first), Some(min)) = (starts.first_mut(), self.min())
+        {
+            *first = min;
+        }
+        starts
+    }
+
+    fn min(&self) -> Option<f64> {
+        self.0.iter().map(|span| span.start).min_by(f64::total_cmp)
+    }
+}
+
+/// The words of a segment.
+fn words(segment: &Segment<'_>) -> String {
+    let limit = word_gap(segment);
+    let mut line: Vec<&str> = Vec::new();
+    let mut last: Option<&Spot<'_>> = None;
+    let mut has_space = false;
+    for spot in &segment.letters {
+        if spot.letter.is_space() {
+            has_space = true;
+            continue;
+        }
+        if let Some(last) = last {
+            let size = last.letter.size.min(spot.letter.size);
+            if has_space || spot.start - last.end > limit * size {
+                line.push(" ");
+            }
+        }
+        line.push(&spot.letter.text);
+        (last, has_space) = (Some(spot), false);
+    }
+    read_order(line).concat()
+}
+
+/// The gap that parts words in a segment, in heights of letters: more than that between most letters, as
+/// words may be spaced, and more where spaces are written.
+fn word_gap(segment: &Segment<'_>) -> f64 {
+    let spaces = segment.letters.iter().filter(|spot| spot.letter.is_space()).count();
+    let pairs = segment.letters.windows(2);
+    let pairs = pairs.filter(|pair| pair.iter().all(|spot| !spot.letter.is_space()));
+    let mut gaps: Vec<f64> = Vec::new();
+    let mut steps: Vec<f64> = Vec::new();
+    for pair in pairs {
+        let size = pair[0].letter.size.min(pair[1].letter.size);
+        gaps.push((pair[1].start - pair[0].end) / size);
+        steps.push((pair[1].start - pair[0].start) / size);
+    }
+    let words =
+        segment.letters.iter().filter(|spot| spot.letter.text.chars().all(char::is_alphabetic));
+    if gaps.len() < 3 || words.count() * 10 < segment.letters.len() * 6 {
+        return WORD_GAP;
+    }
+    let count = gaps.len();
+    let middle = median(&mut gaps).unwrap_or_default().clamp(0.0, 0.45);
+    let step = median(&mut steps).unwrap_or_default();
+    let even = steps.iter().filter(|other| (**other - step).abs() < 0.03 * step).count();
+    if even * 10 >= count * 8 && spaces > 0 {
+        // Each letter has the same room, whatever its width.
+        return WORD_GAP.max(step * 0.9);
+    }
+    let written = if spaces * 15 >= count && spaces > 0 { 0.25 } else { 0.0 };
+    (middle + WORD_GAP).max(written)
+}

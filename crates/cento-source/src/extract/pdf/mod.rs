@@ -1,0 +1,237 @@
+//! What do the pages of this PDF say?
+//!
+//! The interpreter of hayro draws each page on a device that notes letters and their places (`page`). Of
+//! these, the ones that a reader sees (`sight`) are read in the order of their columns and lines
+//! (`layout`).
+
+mod bidi;
+mod field;
+mod fonts;
+mod layout;
+mod page;
+mod sight;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hayro_interpret::hayro_syntax::object::Dict;
+use hayro_interpret::hayro_syntax::page::Page;
+use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+use hayro_interpret::kurbo::Rect;
+use hayro_interpret::{
+    Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
+};
+
+use super::{Extracted, TEXT_BYTES_MAX};
+use crate::sniff::COMPOUND;
+
+/// A PDF may begin so late (ISO 32000-1, annex H, note 13).
+const HEADER_BYTES_MAX: usize = 1024;
+
+/// A page with so many lines and areas shows something.
+const FILLS_SHOWN: usize = 20;
+
+/// What a page says.
+enum Outcome {
+    /// This, and so many letters that a reader does not see.
+    Text(String, usize),
+    /// It shows images and no letters.
+    Image,
+    /// Much of it is in letters that are not known.
+    Unknown,
+    /// Its content cannot be decoded.
+    Damaged,
+}
+
+/// Whether it is one.
+pub fn is_pdf(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(HEADER_BYTES_MAX)];
+    // What begins as another format may contain the words.
+    let is_other = [&b"PK"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
+    !is_other && memchr::memmem::find(start, b"%PDF-").is_some()
+}
+
+/// The text of a PDF.
+///
+/// # Errors
+/// When there is none, with the reason as a clause.
+pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
+    let pdf = Pdf::new(Arc::new(bytes.to_vec())).map_err(reason)?;
+    let pages = pdf.pages();
+    if pages.is_empty() {
+        return Err("it is damaged: it has no pages".into());
+    }
+    let cache = InterpreterCache::new();
+    let fonts = fonts::Fonts::new(&pdf);
+    let (mut texts, mut hidden, mut bytes) = (Vec::new(), 0, 0);
+    let mut gaps = Gaps::default();
+    for (number, page) in (1..).zip(pages.iter()) {
+        let outcome = read(page, &pdf, &cache, &fonts)?;
+        let text = match outcome {
+            Outcome::Text(text, unseen) => {
+                hidden += unseen;
+                text
+            }
+            outcome => {
+                gaps.add(number, &outcome);
+                String::new()
+            }
+        };
+        bytes += text.len() as u64;
+        if bytes > TEXT_BYTES_MAX {
+            return Err(format!("its text has more than {} MiB", TEXT_BYTES_MAX >> 20));
+        }
+        texts.push(text);
+    }
+    let lost = announced(&pdf).unwrap_or(0).saturating_sub(texts.len());
+    if texts.iter().all(|text| text.trim().is_empty()) {
+        gaps.check(lost)?;
+    }
+    let missing = gaps.missing(texts.len(), lost);
+    Ok(Extracted { text: texts.join("\u{c}"), missing, hidden })
+}
+
+fn reason(error: LoadPdfError) -> String {
+    match error {
+        LoadPdfError::Decryption(DecryptionError::PasswordProtected) => {
+            "it is encrypted; remove the password".into()
+        }
+        LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => {
+            "it is encrypted in a way that is not known; remove the password".into()
+        }
+        LoadPdfError::Decryption(_) => "it is encrypted, and how is damaged".into(),
+        LoadPdfError::Invalid => "it is damaged or no PDF".into(),
+    }
+}
+
+/// How many pages a document says it has.
+fn announced(pdf: &Pdf) -> Option<usize> {
+    let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())?;
+    let count = catalog.get::<Dict<'_>>("Pages")?.get::<i32>("Count")?;
+    usize::try_from(count).ok()
+}
+
+/// What a page says.
+///
+/// # Errors
+/// When it says too much.
+fn read<'a>(
+    page: &Page<'a>,
+    pdf: &'a Pdf,
+    cache: &InterpreterCache<'a>,
+    fonts: &fonts::Fonts<'a>,
+) -> Result<Outcome, String> {
+    if page.raw().contains_key("Contents") && page.page_stream().is_none() {
+        return Ok(Outcome::Damaged);
+    }
+    let (width, height) = page.render_dimensions();
+    let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
+    let transform = page.initial_transform(true).to_kurbo();
+    let settings = InterpreterSettings::default();
+    let mut context = Context::new(transform, area, cache, pdf.xref(), settings);
+    let mut canvas = page::Canvas::new(fonts);
+    interpret_page(page, &mut context, &mut canvas);
+    if canvas.is_full {
+        return Err(format!("a page of it has more than {} letters", page::LETTERS_MAX));
+    }
+    canvas.letters.extend(field::values(page, transform));
+    let mut seen = sight::seen(&canvas, area);
+    let copies = sight::copies(&canvas.letters, &mut seen);
+    let is_read = |at: usize| seen[at] && !copies[at];
+    let letters = || canvas.letters.iter().enumerate();
+    let (mut shown, mut unknown, mut hidden) = (0, 0, 0);
+    for (at, letter) in letters().filter(|(at, letter)| !copies[*at] && !letter.is_space()) {
+        match is_read(at) {
+            true => {
+                shown += 1;
+                unknown += usize::from(letter.is_unreadable());
+            }
+            false => hidden += letter.text.chars().count(),
+        }
+    }
+    Ok(if unknown * 4 > shown {
+        Outcome::Unknown
+    } else if shown == 0 && canvas.shows_more(FILLS_SHOWN) {
+        Outcome::Image
+    } else {
+        let read = letters().filter(|(at, _)| is_read(*at)).map(|(_, letter)| letter);
+        Outcome::Text(layout::text_of(read), hidden)
+    })
+}
+
+/// The pages of which nothing is read.
+#[derive(Default)]
+struct Gaps {
+    images: BTreeSet<usize>,
+    unknown: BTreeSet<usize>,
+    damaged: BTreeSet<usize>,
+}
+
+impl Gaps {
+    fn add(&mut self, number: usize, outcome: &Outcome) {
+        match outcome {
+            Outcome::Text(..) => return,
+            Outcome::Image => &mut self.images,
+            Outcome::Unknown => &mut self.unknown,
+            Outcome::Damaged => &mut self.damaged,
+        }
+        .insert(number);
+    }
+
+    /// Refuses a document of which nothing is read.
+    fn check(&self, lost: usize) -> Result<(), String> {
+        if !self.unknown.is_empty() {
+            let advice = "recognise its text (OCR) first";
+            return Err(format!("its fonts do not say which letters they have; {advice}"));
+        }
+        if !self.images.is_empty() {
+            let advice = "recognise it (OCR) first";
+            return Err(format!("it is a scan: its pages are images, without text; {advice}"));
+        }
+        match self.damaged.is_empty() && lost == 0 {
+            true => Ok(()),
+            false => Err("it is damaged: none of its pages can be decoded".into()),
+        }
+    }
+
+    /// What of a document with so many pages is not read, as a clause.
+    fn missing(&self, count: usize, lost: usize) -> Option<String> {
+        let images = ["is an image without text", "are images without text"];
+        let unknown = [
+            "has fonts that do not say which letters they have",
+            "have fonts that do not say which letters they have",
+        ];
+        let damaged = ["cannot be decoded"; 2];
+        let mut parts: Vec<String> = Vec::new();
+        let mut add = |pages: &BTreeSet<usize>, [one, many]: [&str; 2]| match pages.len() {
+            0 => {}
+            1 => parts.push(format!("page {} of {count} {one}", ranges(pages))),
+            _ => parts.push(format!("pages {} of {count} {many}", ranges(pages))),
+        };
+        add(&self.images, images);
+        add(&self.unknown, unknown);
+        add(&self.damaged, damaged);
+        if lost > 0 {
+            parts.push(format!("{lost} of {} pages cannot be found", count + lost));
+        }
+        (!parts.is_empty()).then(|| format!("{}, and missing", parts.join(", ")))
+    }
+}
+
+/// Numbers as in `2, 5-7, 12`.
+fn ranges(numbers: &BTreeSet<usize>) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let shown = ranges.into_iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,321 @@
+//! What does a page show, and where?
+//!
+//! A device of the interpreter that draws nothing: it notes each letter with its place, its size and
+//! whether a reader sees it, and of all else what may lie beneath or upon letters.
+
+use hayro_interpret::font::{Glyph, GlyphRun, PositionedGlyph};
+use hayro_interpret::hayro_cmap::{BfString, WritingMode};
+use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect, Shape, Vec2};
+use hayro_interpret::{
+    BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, Paint, SoftMask,
+};
+
+use super::fonts::Fonts;
+
+/// A page with more letters is not read: they would not find room.
+pub const LETTERS_MAX: usize = 2_000_000;
+
+/// What is smaller, in points, covers no letter and is beneath none.
+const FILL_MIN: f64 = 3.0;
+
+/// So many fills of a page are looked at.
+const FILLS_MAX: usize = 20_000;
+
+/// Units of a font in an em.
+const EM: f64 = 1000.0;
+
+/// Glyphs of several letters.
+const LIGATURES: [(char, &str); 7] = [
+    ('\u{fb00}', "ff"),
+    ('\u{fb01}', "fi"),
+    ('\u{fb02}', "fl"),
+    ('\u{fb03}', "ffi"),
+    ('\u{fb04}', "ffl"),
+    ('\u{fb05}', "st"),
+    ('\u{fb06}', "st"),
+];
+
+/// One letter, or the letters of one glyph, on a page whose y axis points down, in points.
+#[derive(Debug, Clone)]
+pub struct Letter {
+    pub text: Box<str>,
+    /// Where it begins on its line.
+    pub origin: Point,
+    /// Where its line goes from there, of length 1.
+    pub along: Vec2,
+    /// The height of its font.
+    pub size: f64,
+    /// How far the next letter is.
+    pub advance: f64,
+    pub sight: Sight,
+    /// The font does not say what letter it is.
+    pub is_unknown: bool,
+}
+
+/// How a letter shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sight {
+    /// In a color, of red, green and blue.
+    Color([f32; 3]),
+    /// In a pattern.
+    Pattern,
+    /// Not drawn, as the letters of a scan.
+    Undrawn,
+    /// Wholly transparent or clipped away.
+    Gone,
+}
+
+impl Letter {
+    /// Whether it is a space.
+    pub fn is_space(&self) -> bool {
+        self.text.chars().all(char::is_whitespace)
+    }
+
+    /// Whether nobody can tell which letter it is.
+    pub fn is_unreadable(&self) -> bool {
+        let is_private = |c| matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'.. | '\u{fffd}');
+        self.is_unknown || self.text.chars().any(is_private)
+    }
+
+    /// A point within it.
+    pub fn center(&self) -> Point {
+        let up = Vec2::new(self.along.y, -self.along.x);
+        self.origin + self.along * (self.advance / 2.0) + up * (self.size * 0.3)
+    }
+}
+
+/// What was painted.
+#[derive(Debug, Clone, Copy)]
+pub struct Fill {
+    pub area: Rect,
+    /// Its color; of a pattern, or of what is no rectangle, none.
+    pub color: Option<[f32; 3]>,
+    /// The number of letters before it.
+    pub after: usize,
+}
+
+/// What a page shows.
+pub struct Canvas<'f, 'a> {
+    pub letters: Vec<Letter>,
+    pub fills: Vec<Fill>,
+    pub images: Vec<Rect>,
+    /// It has more letters than are noted.
+    pub is_full: bool,
+    clips: Vec<Rect>,
+    /// Of the groups that are open, whether they are transparent.
+    groups: Vec<bool>,
+    fonts: &'f Fonts<'a>,
+}
+
+impl<'f, 'a> Canvas<'f, 'a> {
+    /// An empty page.
+    pub fn new(fonts: &'f Fonts<'a>) -> Canvas<'f, 'a> {
+        Canvas {
+            letters: Vec::new(),
+            fills: Vec::new(),
+            images: Vec::new(),
+            is_full: false,
+            clips: Vec::new(),
+            groups: Vec::new(),
+            fonts,
+        }
+    }
+
+    /// Whether it shows anything that may hold letters: an image, or more than so many areas.
+    pub fn shows_more(&self, fills: usize) -> bool {
+        !self.images.is_empty() || self.fills.len() > fills
+    }
+
+    fn fill(&mut self, area: Rect, is_rectangle: bool, props: &DrawProps<'_>, mode: &DrawMode) {
+        let is_filled = matches!(mode, DrawMode::Fill(_) | DrawMode::FillAndStroke(..));
+        let is_plain = props.blend_mode == BlendMode::Normal && props.soft_mask.is_none();
+        if !is_filled || !is_plain || self.groups.contains(&true) {
+            return;
+        }
+        let area = self.clips.last().map_or(area, |clip| area.intersect(*clip));
+        if area.width() < FILL_MIN || area.height() < FILL_MIN || self.fills.len() >= FILLS_MAX {
+            return;
+        }
+        let color = match sight_of(&props.paint) {
+            Sight::Color(color) if is_rectangle && alpha_of(&props.paint) > 0.98 => Some(color),
+            Sight::Gone => return,
+            _ => None,
+        };
+        self.fills.push(Fill { area, color, after: self.letters.len() });
+    }
+
+    fn sight(&self, paint: &Paint<'_>, mode: &DrawMode, at: Point) -> Sight {
+        let is_clipped = self.clips.last().is_some_and(|clip| !clip.inflate(1.0, 1.0).contains(at));
+        if is_clipped || self.groups.contains(&true) {
+            return Sight::Gone;
+        }
+        match mode {
+            DrawMode::Invisible => Sight::Undrawn,
+            _ => sight_of(paint),
+        }
+    }
+}
+
+fn alpha_of(paint: &Paint<'_>) -> f32 {
+    match paint {
+        Paint::Color(color) => color.to_rgba().components()[3],
+        Paint::Pattern(_) => 1.0,
+    }
+}
+
+fn sight_of(paint: &Paint<'_>) -> Sight {
+    match paint {
+        Paint::Color(_) if alpha_of(paint) < 0.02 => Sight::Gone,
+        Paint::Color(color) => {
+            let [red, green, blue, _] = color.to_rgba().components();
+            Sight::Color([red, green, blue])
+        }
+        Paint::Pattern(_) => Sight::Pattern,
+    }
+}
+
+impl<'a> Device<'a> for Canvas<'_, 'a> {
+    fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
+        let area = (props.transform * path.bounding_box().to_path(0.1)).bounding_box();
+        // What is no rectangle covers a part of its box.
+        self.fill(area, path.elements().len() <= 2, &props, mode);
+    }
+
+    fn draw_rect(&mut self, rect: &Rect, props: DrawProps<'a>, mode: &DrawMode) {
+        let area = props.transform.transform_rect_bbox(*rect);
+        self.fill(area, true, &props, mode);
+    }
+
+    fn push_clip_path(&mut self, clip: &ClipPath) {
+        let area = clip.path.bounding_box();
+        self.clips.push(self.clips.last().map_or(area, |outer| outer.intersect(area)));
+    }
+
+    fn push_transparency_group(&mut self, opacity: f32, _: Option<SoftMask<'a>>, _: BlendMode) {
+        self.groups.push(opacity < 0.02);
+    }
+
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
+        if self.letters.len() + run.glyphs().len() > LETTERS_MAX {
+            self.is_full = true;
+            return;
+        }
+        let places = run.glyphs().iter().map(|glyph| Place::of(glyph, props.transform));
+        let places: Vec<Place> = places.collect();
+        let stretch = stretch_of(&places);
+        let is_vertical = run.writing_mode() == WritingMode::Vertical;
+        for (glyph, place) in run.glyphs().iter().zip(&places) {
+            let Some(mut letter) = place.letter(stretch, is_vertical) else { continue };
+            let found = text_of(glyph).or_else(|| self.fonts.text_of(glyph));
+            letter.is_unknown = found.is_none();
+            letter.text = found.unwrap_or_else(|| "\u{fffd}".into()).into();
+            letter.sight = self.sight(&props.paint, mode, letter.center());
+            self.letters.push(letter);
+        }
+    }
+
+    fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
+        let size = Rect::new(0.0, 0.0, f64::from(image.width()), f64::from(image.height()));
+        let area = props.transform.transform_rect_bbox(size);
+        self.images.push(self.clips.last().map_or(area, |clip| area.intersect(*clip)));
+    }
+
+    fn pop_clip(&mut self) {
+        self.clips.pop();
+    }
+
+    fn pop_transparency_group(&mut self) {
+        self.groups.pop();
+    }
+}
+
+/// Where a glyph is.
+struct Place {
+    origin: Point,
+    along: Vec2,
+    up: Vec2,
+    /// In ems.
+    advance: f64,
+    is_drawing: bool,
+}
+
+impl Place {
+    fn of(glyph: &PositionedGlyph<'_>, page: Affine) -> Place {
+        let transform = page * glyph.transform();
+        let origin = transform * Point::ZERO;
+        let along = transform * Point::new(EM, 0.0) - origin;
+        let up = transform * Point::new(0.0, EM) - origin;
+        let (advance, is_drawing) = match &**glyph {
+            Glyph::Outline(outline) => (outline.advance_width(), false),
+            Glyph::Type3(drawing) => (drawing.advance_width(), true),
+        };
+        let advance = f64::from(advance.unwrap_or(500.0)) / EM;
+        Place { origin, along, up, advance, is_drawing }
+    }
+
+    fn letter(&self, stretch: f64, is_vertical: bool) -> Option<Letter> {
+        let (width, height) = (self.along.hypot(), self.up.hypot());
+        let advance = if is_vertical { height } else { self.advance * height * stretch };
+        let is_finite =
+            [self.origin.x, self.origin.y, width, height, advance].iter().all(|n| n.is_finite());
+        if !is_finite || width <= 0.0 || height <= 0.0 {
+            return None;
+        }
+        let along = if is_vertical { -self.up / height } else { self.along / width };
+        Some(Letter {
+            text: Box::default(),
+            origin: self.origin,
+            along,
+            size: if self.is_drawing { height.max(advance) } else { height },
+            advance: advance.max(0.0),
+            sight: Sight::Pattern,
+            is_unknown: false,
+        })
+    }
+}
+
+/// How much wider than high the letters of a run are. The interpreter stretches those of a font that stands
+/// for another, each by another factor, which is no property of their places: the factor is right with
+/// which the places follow from the widths.
+fn stretch_of(places: &[Place]) -> f64 {
+    let mut ratios: Vec<f64> = places.iter().map(|at| at.along.hypot() / at.up.hypot()).collect();
+    ratios.retain(|ratio| ratio.is_finite());
+    let Some(ratio) = median(&mut ratios) else { return 1.0 };
+    if (ratio - 1.0).abs() < 0.02 || places.len() < 2 {
+        return ratio;
+    }
+    let spread = |stretch: f64| {
+        let rests = places.windows(2).map(|pair| {
+            let step = (pair[1].origin - pair[0].origin).hypot();
+            step - pair[0].advance * pair[0].up.hypot() * stretch
+        });
+        let mut rests: Vec<f64> = rests.filter(|rest| rest.is_finite()).collect();
+        let middle = median(&mut rests).unwrap_or_default();
+        rests.iter().map(|rest| (rest - middle).abs()).sum::<f64>()
+    };
+    if spread(1.0) <= spread(ratio) { 1.0 } else { ratio }
+}
+
+/// The number in the middle.
+pub fn median(numbers: &mut [f64]) -> Option<f64> {
+    let middle = numbers.len() / 2;
+    let middle =
+        (!numbers.is_empty()).then(|| numbers.select_nth_unstable_by(middle, f64::total_cmp).1);
+    middle.copied()
+}
+
+/// What a glyph says, if its font knows.
+fn text_of(glyph: &Glyph<'_>) -> Option<String> {
+    let text = match glyph.as_unicode()? {
+        BfString::Char(letter) => letter.to_string(),
+        BfString::String(letters) => letters,
+    };
+    let mut letters = String::new();
+    for letter in text.chars().filter(|c| !c.is_control() || c.is_whitespace()) {
+        match LIGATURES.iter().find(|(ligature, _)| *ligature == letter) {
+            Some((_, parts)) => letters.push_str(parts),
+            None => letters.push(letter),
+        }
+    }
+    (!letters.is_empty()).then_some(letters)
+}

@@ -1,0 +1,89 @@
+//! Which letters of a page does a reader see?
+//!
+//! Not those that are drawn in the color of what is beneath them, painted over, transparent, cut off, outside
+//! of the page, or of less than two points among larger ones. Letters that are not drawn are read where an image is, which is
+//! then that of a scanned page, and on pages with no others.
+
+use std::collections::HashMap;
+
+use hayro_interpret::kurbo::Rect;
+
+use super::page::{Canvas, Letter, Sight};
+
+/// Letters of less, in points, are not seen among larger ones.
+const SIZE_MIN: f64 = 2.0;
+
+/// Colors are the same that differ by no more in red, green and blue.
+const COLOR_DIFFERENCE: f32 = 0.05;
+
+const WHITE: [f32; 3] = [1.0; 3];
+
+/// Whether each letter is seen, by those of a page of this area.
+pub fn seen(canvas: &Canvas<'_, '_>, page: Rect) -> Vec<bool> {
+    let letters = &canvas.letters;
+    let is_drawn = |letter: &Letter| matches!(letter.sight, Sight::Color(_) | Sight::Pattern);
+    let has_drawn = letters.iter().any(|letter| is_drawn(letter) && !letter.is_space());
+    let larger = letters.iter().filter(|letter| letter.size > 3.0 * SIZE_MIN).count();
+    let is_seen = |(at, letter): (usize, &Letter)| {
+        let center = letter.center();
+        if !page.inflate(2.0, 2.0).contains(center) || letter.sight == Sight::Gone {
+            return false;
+        }
+        if larger >= 10 && letter.size < SIZE_MIN {
+            return false;
+        }
+        // The letters of a scan are under, in or upon its image, in any color.
+        if canvas.images.iter().any(|image| image.contains(center)) {
+            return true;
+        }
+        match letter.sight {
+            Sight::Undrawn => !has_drawn,
+            Sight::Color(color) => shows(canvas, at, letter, color),
+            Sight::Pattern | Sight::Gone => true,
+        }
+    };
+    letters.iter().enumerate().map(is_seen).collect()
+}
+
+/// Whether a letter of this color differs from what is beneath it, and nothing lies upon it.
+fn shows(canvas: &Canvas<'_, '_>, at: usize, letter: &Letter, color: [f32; 3]) -> bool {
+    let center = letter.center();
+    let count = canvas.fills.partition_point(|fill| fill.after <= at);
+    let (before, after) = canvas.fills.split_at(count);
+    let is_covered = after.iter().any(|fill| fill.color.is_some() && fill.area.contains(center));
+    let beneath = before.iter().rev().find(|fill| fill.area.contains(center));
+    let ground = beneath.map_or(Some(WHITE), |fill| fill.color);
+    let differs = |ground: [f32; 3]| {
+        let pairs = ground.iter().zip(color);
+        pairs.into_iter().any(|(a, b)| (a - b).abs() > COLOR_DIFFERENCE)
+    };
+    !is_covered && ground.is_none_or(differs)
+}
+
+/// Of letters that are drawn twice at one place, as for bold ones, the later.
+pub fn copies(letters: &[Letter], seen: &mut [bool]) -> Vec<bool> {
+    let mut places: HashMap<(&str, i64, i64), usize> = HashMap::new();
+    let mut is_copy = vec![false; letters.len()];
+    for (at, letter) in letters.iter().enumerate().filter(|(_, letter)| !letter.is_space()) {
+        let cell = (letter.size * 0.2).max(0.1);
+        let (x, y) =
+            ((letter.origin.x / cell).round() as i64, (letter.origin.y / cell).round() as i64);
+        let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (x + dx, y + dy)));
+        let is_near = |other: &usize| {
+            let other = &letters[*other];
+            (other.origin - letter.origin).hypot() < letter.size * 0.12
+                && (other.size / letter.size - 1.0).abs() < 0.1
+        };
+        let found = near.filter_map(|(x, y)| places.get(&(&*letter.text, x, y)).copied());
+        match found.into_iter().find(is_near) {
+            Some(first) => {
+                seen[first] |= seen[at];
+                is_copy[at] = true;
+            }
+            None => {
+                places.insert((&*letter.text, x, y), at);
+            }
+        }
+    }
+    is_copy
+}
