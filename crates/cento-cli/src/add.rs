@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::create::{self, ConfigArgs, Signatures};
-use super::extract::{extraction, tables};
+use super::extract::{ReaderArgs, extraction, tables};
 use super::left_out::FilterArgs;
 use super::memory;
 use super::output::{self, Format};
@@ -103,6 +103,8 @@ pub struct SourceArgs {
     /// What to read of HTML pages.
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
+    #[command(flatten)]
+    readers: ReaderArgs,
 }
 
 /// What is read of HTML pages.
@@ -151,6 +153,7 @@ impl SourceArgs {
             requires_id: false,
             html: self.html.into(),
             extraction: extraction(),
+            readers: self.readers.readers(),
             tables: tables(),
             ..defaults
         }

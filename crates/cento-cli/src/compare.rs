@@ -11,7 +11,7 @@ use serde_json::Map;
 use super::add::HtmlArg;
 use super::advice::Explained;
 use super::create::ConfigArgs;
-use super::extract::source_options;
+use super::extract::{ReaderArgs, source_options};
 use super::handout::{ExcludeArgs, HandoutArgs};
 use super::output::{self, Format, counted, similarity};
 use super::side_by_side::SideBySide;
@@ -56,6 +56,8 @@ pub struct Compare {
     /// Encoding of the files. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
+    #[command(flatten)]
+    readers: ReaderArgs,
     /// What to read of HTML pages.
     #[arg(long, value_enum, default_value = "content")]
     html: HtmlArg,
@@ -186,7 +188,8 @@ impl Compare {
     /// would seem to have nothing in common with the other.
     fn text(&self, path: &Path, not_read: &mut Vec<NotCompared>) -> cento::Result<(String, Seen)> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
-        let options = SourceOptions { encoding, html, ..source_options() };
+        let options =
+            SourceOptions { encoding, html, readers: self.readers.readers(), ..source_options() };
         let mut missing = |missing: &Error| {
             tell!("cento: {}", Explained(missing));
             not_read.push(output::not_compared(missing));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use cento_source::{Extraction, SourceOptions, Tables};
+use cento_source::{Extraction, Readers, SourceOptions, Tables};
 
 /// Reads Office documents and PDF for another process of this program; not for people.
 #[cfg(feature = "office")]
@@ -80,4 +80,24 @@ pub fn tables() -> Option<Tables> {
 /// Returns how files are read if no option says otherwise.
 pub fn source_options() -> SourceOptions {
     SourceOptions { extraction: extraction(), tables: tables(), ..SourceOptions::default() }
+}
+
+/// Commands that read files.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ReaderArgs {
+    /// Read files whose names end in EXT by a command, which gets the file on its standard input and
+    /// writes the text in UTF-8 to its standard output: pdf='pdftotext -enc UTF-8 - -'. Can be repeated.
+    #[arg(long = "reader", value_name = "EXT=COMMAND", value_parser = parse_reader)]
+    readers: Vec<String>,
+}
+
+impl ReaderArgs {
+    /// The commands.
+    pub fn readers(&self) -> Readers {
+        Readers::parse(self.readers.iter().map(String::as_str)).expect("each has been checked")
+    }
+}
+
+fn parse_reader(given: &str) -> Result<String, String> {
+    Readers::parse([given]).map(|_| given.to_owned())
 }

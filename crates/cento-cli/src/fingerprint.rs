@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::advice::Explained;
 use super::create::ConfigArgs;
-use super::extract::source_options;
+use super::extract::{ReaderArgs, source_options};
 use super::output::{self, Format};
 use super::terminal::{line, tell};
 use super::values::parse_encoding;
@@ -34,6 +34,8 @@ pub struct Fingerprint {
     /// Encoding of the file. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
+    #[command(flatten)]
+    readers: ReaderArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -72,7 +74,11 @@ impl Fingerprint {
                 &own
             }
         };
-        let options = SourceOptions { encoding: self.encoding, ..source_options() };
+        let options = SourceOptions {
+            encoding: self.encoding,
+            readers: self.readers.readers(),
+            ..source_options()
+        };
         let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
         let text = read_text(&self.file, &options, &mut missing)?;
         let mut tokens = Tokens::default();

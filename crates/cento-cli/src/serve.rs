@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use jiff::civil::Time;
 use tracing_subscriber::EnvFilter;
 
-use super::extract::source_options;
+use super::extract::{ReaderArgs, source_options};
 use super::memory;
 use super::progress::stop_flag_and;
 #[cfg(feature = "remote")]
@@ -26,6 +26,7 @@ use cento_remote::{Mirror, Watch};
 use cento_serve::{DEFAULT_PORT, Service, Settings, Tokens};
 #[cfg(feature = "remote")]
 use cento_serve::{Follow, Newest, Upstream};
+use cento_source::SourceOptions;
 
 /// Serve an index over HTTP.
 ///
@@ -96,6 +97,8 @@ pub struct Serve {
     /// by TF-IDF.
     #[arg(long, value_name = "FILE")]
     collection: Option<PathBuf>,
+    #[command(flatten)]
+    readers: ReaderArgs,
     /// Log every request, not only failures.
     #[arg(long)]
     log_requests: bool,
@@ -244,7 +247,7 @@ impl Serve {
             join_dir: self.join_dir.clone(),
             collection: table.map(Arc::new),
             log_requests: self.log_requests,
-            source: source_options(),
+            source: SourceOptions { readers: self.readers.readers(), ..source_options() },
             faults: defaults.faults,
         })
     }

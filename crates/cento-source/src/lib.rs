@@ -34,6 +34,7 @@ mod origin;
 mod partition;
 pub mod pipeline;
 mod quotes;
+mod reader;
 mod records;
 mod shape;
 mod sniff;
@@ -74,6 +75,7 @@ pub use filter::{PathFilter, is_by_name};
 pub use html::Html;
 pub use jsonl::with_text;
 pub use origin::Origins;
+pub use reader::Readers;
 pub use table_form::TableForm;
 pub use train::train;
 pub use walk::{read, read_bytes};
@@ -120,6 +122,8 @@ pub struct SourceOptions {
     /// What extracts the text of documents of office programs, e-books and PDF; without, they are
     /// left out.
     pub extraction: Option<Extraction>,
+    /// Commands of the user's own that read files instead.
+    pub readers: Readers,
     /// What reads Parquet and Arrow files; without, they are refused.
     pub tables: Option<Tables>,
     /// Set when nobody waits for the documents any more: what extracts texts is then ended.
@@ -146,6 +150,7 @@ impl Default for SourceOptions {
             needs_text_only: false,
             html: Html::default(),
             extraction: None,
+            readers: Readers::default(),
             tables: None,
             stop: None,
         }
@@ -196,6 +201,8 @@ pub enum ChunkKind {
     Html,
     /// A whole document of an office program, e-book or PDF.
     Document,
+    /// A whole file that a command of the user's own reads: the number of it.
+    Reader(usize),
     /// A whole file of Markdown.
     Markdown,
     /// A whole file of LaTeX.
@@ -320,6 +327,12 @@ impl Chunk {
                     Ok(extracted) => Ok((extracted, None)),
                     Err(why) => Err(unread(&self.path, why)),
                 };
+            }
+            (ChunkKind::Reader(at), _) => {
+                let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
+                let read = options.readers.text_of(at, &self.bytes, stop);
+                stop.check()?;
+                return read.map(|read| (read, None)).map_err(|why| unread(&self.path, why));
             }
             (ChunkKind::Document, None) => {
                 return Err(unread(&self.path, sniff::unread(&self.bytes)));

@@ -213,7 +213,9 @@ impl Hand {
     fn push(&mut self, item: Item) -> ControlFlow<()> {
         let (bytes, waits) = match &item {
             // Documents are extracted by a process for each thread, which takes long.
-            Item::Chunk(Chunk { kind: ChunkKind::Document, bytes, .. }) => (bytes.len(), false),
+            Item::Chunk(Chunk {
+                kind: ChunkKind::Document | ChunkKind::Reader(_), bytes, ..
+            }) => (bytes.len(), false),
             Item::Chunk(Chunk { kind, bytes, .. }) => (bytes.len(), kind.is_whole_file()),
             Item::Skipped { .. } | Item::Failed(_) => (0, true),
         };

@@ -224,6 +224,9 @@ impl<'a> Reader<'a> {
 
     /// See [`Self::named`].
     fn opened(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
+        if let Some(at) = self.options.readers.position(name) {
+            return self.whole(place, source, ChunkKind::Reader(at));
+        }
         let (promised, inner) = Compression::of_name(name);
         let opened = source.peek(PEEK_BYTES).and_then(|(start, source)| {
             let compression = match Compression::of_magic(&start) {
@@ -241,6 +244,9 @@ impl<'a> Reader<'a> {
             Ok(opened) => opened,
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
+        if let Some(at) = self.options.readers.position(inner) {
+            return self.whole(place, source, ChunkKind::Reader(at));
+        }
         let (form, source) = match self.form(start.as_slice(), inner, source) {
             Ok(found) => found,
             Err(error) => return self.fail(Error::io("read", &**place, error)),

@@ -1,0 +1,243 @@
+//! Who reads files that the user has a program for?
+//!
+//! A command of the user's own, for each ending of a name: it gets a file on its standard input and writes
+//! the text, in UTF-8, to its standard output. No shell is started. A command that takes too long, writes
+//! too much or fails is ended, and that one file is a failure with the reason. Its environment is that of
+//! this process without what belongs to cento, such as tokens.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cento::stop::Stop;
+
+use crate::extract::{Extracted, TEXT_BYTES_MAX};
+use crate::sniff::has_ending;
+
+/// How long a command may take for one file, in seconds.
+const SECONDS_MAX: u64 = 120;
+
+/// How often it is asked whether a command has ended, and whether somebody still waits for it.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// So much of what a command says of its errors is kept.
+const ERRORS_BYTES_MAX: u64 = 4 << 10;
+
+/// The commands, by the endings of the names of what they read.
+#[derive(Debug, Clone, Default)]
+pub struct Readers(Arc<[Reader]>);
+
+#[derive(Debug, Clone)]
+struct Reader {
+    ending: String,
+    words: Vec<String>,
+}
+
+impl Readers {
+    /// Those that are given as `EXT=COMMAND`; of two for one ending, the last.
+    ///
+    /// # Errors
+    /// With the first that is none.
+    pub fn parse<'a>(all: impl IntoIterator<Item = &'a str>) -> Result<Readers, String> {
+        let mut readers: Vec<Reader> =
+            all.into_iter().map(Reader::parse).collect::<Result<_, _>>()?;
+        readers.reverse();
+        Ok(Readers(readers.into()))
+    }
+
+    /// The number of the one for a file of this name.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|reader| has_ending(name, &[&reader.ending]))
+    }
+
+    /// The text of a file by the one with this number.
+    ///
+    /// # Errors
+    /// When it gives none, with the reason as a clause.
+    pub(crate) fn text_of(
+        &self,
+        at: usize,
+        bytes: &[u8],
+        stop: Stop<'_>,
+    ) -> Result<Extracted, String> {
+        let Some(reader) = self.0.get(at) else { return Err("its reader is not there".into()) };
+        let text = reader.run(bytes, Duration::from_secs(SECONDS_MAX), stop);
+        let text = text.map_err(|why| format!("the reader of {} files {why}", reader.ending))?;
+        Ok(Extracted { text, ..Extracted::default() })
+    }
+}
+
+impl Reader {
+    fn parse(given: &str) -> Result<Reader, String> {
+        let wrong =
+            || format!("`{given}` is no reader: write EXT='COMMAND', as pdf='pdftotext - -'");
+        let (ending, command) = given.split_once('=').ok_or_else(wrong)?;
+        let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or_else(wrong)?;
+        let ending = ending.trim_start_matches('.');
+        match ending.is_empty() || ending.contains(['/', '\\']) {
+            true => Err(wrong()),
+            false => Ok(Reader { ending: format!(".{ending}"), words }),
+        }
+    }
+
+    fn run(&self, bytes: &[u8], time_max: Duration, stop: Stop<'_>) -> Result<String, String> {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_own(name)) {
+            command.env_remove(name);
+        }
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+        limit(&child);
+        let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+        let ((mut input, output), errors) = pipes.expect("all three are pipes");
+        let (output, errors, ended) = thread::scope(|scope| {
+            // One that does not read all has what it needs.
+            scope.spawn(move || _ = input.write_all(bytes));
+            let output = scope.spawn(move || read_up_to(output, TEXT_BYTES_MAX + 1, false));
+            let errors = scope.spawn(move || read_up_to(errors, ERRORS_BYTES_MAX, true));
+            let is_done = || output.is_finished() && errors.is_finished();
+            let ended = wait(&mut child, time_max, stop, &is_done);
+            (output.join().unwrap_or_default(), errors.join().unwrap_or_default(), ended)
+        });
+        let said = said(&errors);
+        if output.len() as u64 > TEXT_BYTES_MAX {
+            return Err(format!("wrote more than {} MiB", TEXT_BYTES_MAX >> 20));
+        }
+        if let Some(status) = ended?.filter(|status| !status.success()) {
+            return Err(format!("failed ({status}){said}"));
+        }
+        let text = String::from_utf8(output).map_err(|_| format!("wrote no UTF-8{said}"))?;
+        match text.trim().is_empty() {
+            true => Err(format!("wrote nothing{said}")),
+            false => Ok(text),
+        }
+    }
+}
+
+/// Whether a variable belongs to cento.
+fn is_own(name: &std::ffi::OsStr) -> bool {
+    name.to_string_lossy().starts_with("CENTO_")
+}
+
+/// Waits until a command has ended and written all; ends it, with what it has started, if it takes too long.
+fn wait(
+    child: &mut Child,
+    time_max: Duration,
+    stop: Stop<'_>,
+    is_done: &dyn Fn() -> bool,
+) -> Result<Option<std::process::ExitStatus>, String> {
+    let until = Instant::now() + time_max;
+    loop {
+        if is_done()
+            && let Ok(Some(status)) = child.try_wait()
+        {
+            return Ok(Some(status));
+        }
+        let is_late = Instant::now() > until;
+        if is_late || stop.check().is_err() {
+            end(child);
+            return Err(match is_late {
+                true => format!("took more than {} s and was stopped", time_max.as_secs()),
+                false => "was stopped".into(),
+            });
+        }
+        thread::sleep(INTERVAL);
+    }
+}
+
+/// What was read, up to so many bytes; the rest is dropped if the stream is to be emptied.
+fn read_up_to(mut stream: impl Read, len_max: u64, empties: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = stream.by_ref().take(len_max).read_to_end(&mut bytes);
+    if empties {
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    }
+    bytes
+}
+
+/// The first line of what a command says of its errors.
+fn said(errors: &[u8]) -> String {
+    let text = String::from_utf8_lossy(errors);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line: String = line.chars().filter(|c| !c.is_control()).take(200).collect();
+    if line.is_empty() { line } else { format!(": {line}") }
+}
+
+/// The memory that each process of a command may use, in bytes; on Linux.
+#[cfg(target_os = "linux")]
+const MEMORY_BYTES_MAX: u64 = 4 << 30;
+
+#[cfg(target_os = "linux")]
+fn limit(child: &Child) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let max = Some(MEMORY_BYTES_MAX);
+    // One that has ended needs none.
+    let _ =
+        prlimit(Some(Pid::from_child(child)), Resource::As, Rlimit { current: max, maximum: max });
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit(_child: &Child) {}
+
+fn end(child: &mut Child) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::kill_process_group(
+        rustix::process::Pid::from_child(child),
+        rustix::process::Signal::KILL,
+    );
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    fn read(command: &str, bytes: &[u8]) -> Result<String, String> {
+        let readers = Readers::parse([format!("x={command}").as_str()])?;
+        readers.text_of(0, bytes, Stop::NEVER).map(|read| read.text)
+    }
+
+    #[track_caller]
+    fn fails(command: &str, what: &str) {
+        let why = read(command, b"words").unwrap_err();
+        assert!(why.contains(what), "{why}");
+    }
+
+    #[test]
+    fn a_command_reads_files_of_its_ending() {
+        assert_eq!(read("cat", b"words").unwrap(), "words");
+        assert_eq!(read("sh -c 'tr a-z A-Z; echo \"two words\"'", b"a").unwrap(), "Atwo words\n");
+        let readers = Readers::parse(["pdf=a", ".DJVU=b", "pdf=c"]).unwrap();
+        assert_eq!(
+            readers.position("a/B.Pdf").map(|at| readers.0[at].words[0].as_str()),
+            Some("c")
+        );
+        assert!(readers.position("x.djvu").is_some() && readers.position("pdf").is_none());
+        for wrong in ["pdf", "=cat", "pdf=", "pdf='open"] {
+            assert!(Readers::parse([wrong]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_fails_is_a_failure_with_its_first_words() {
+        fails("sh -c 'echo first >&2; echo second >&2; exit 3'", "(exit status: 3): first");
+        fails("true", "wrote nothing");
+        fails("printf '\\377'", "wrote no UTF-8");
+        fails("no-such-program", "cannot be started");
+        fails("yes", "wrote more than 64 MiB");
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_is_ended_with_what_it_started() {
+        let reader = Reader::parse("x=sh -c 'sleep 600 & sleep 600'").unwrap();
+        let why = reader.run(b"", Duration::from_millis(50), Stop::NEVER).unwrap_err();
+        assert!(why.contains("was stopped"), "{why}");
+    }
+}
