@@ -240,4 +240,28 @@ mod tests {
         let why = reader.run(b"", Duration::from_millis(50), Stop::NEVER).unwrap_err();
         assert!(why.contains("was stopped"), "{why}");
     }
+
+    #[cfg(feature = "archives")]
+    #[test]
+    fn files_in_archives_and_packed_ones_are_read_by_commands_too() {
+        use std::io::Write;
+        let dir = tempfile::tempdir().unwrap();
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        zip.start_file("a.djvu", zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(b"\0in an archive").unwrap();
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(b"\0packed").unwrap();
+        std::fs::write(dir.path().join("a.zip"), zip.finish().unwrap().into_inner()).unwrap();
+        std::fs::write(dir.path().join("b.djvu.gz"), gz.finish().unwrap()).unwrap();
+        std::fs::write(dir.path().join("c.djvu"), b"\0plain").unwrap();
+        let readers = Readers::parse(["djvu=tr '\\000' x"]).unwrap();
+        let options = crate::SourceOptions { readers, ..crate::SourceOptions::default() };
+        let mut texts = Vec::new();
+        crate::read(&[dir.path().to_owned()], &options, &mut |item| {
+            let crate::Item::Chunk(chunk) = item else { panic!("{item:?}") };
+            chunk.documents(&options, |document| texts.push(document.unwrap().text));
+            std::ops::ControlFlow::Continue(())
+        });
+        assert_eq!(texts, ["xin an archive", "xpacked", "xplain"]);
+    }
 }
