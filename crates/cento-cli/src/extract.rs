@@ -36,7 +36,8 @@ impl TableWorker {
         use std::os::fd::AsFd as _;
         #[cfg(windows)]
         use std::os::windows::io::AsHandle as _;
-        // Parts of a file are read in any order, which the streams of the standard library do not do.
+        // Parts of a file are read in any order, which the streams of the standard library do not
+        // do.
         #[cfg(unix)]
         let (input, output) = (
             std::io::stdin().as_fd().try_clone_to_owned()?,
@@ -85,8 +86,9 @@ pub fn source_options() -> SourceOptions {
 /// Commands that read files.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ReaderArgs {
-    /// Read files whose names end in EXT by a command, which gets the file on its standard input and
-    /// writes the text in UTF-8 to its standard output: pdf='pdftotext -enc UTF-8 - -'. Can be repeated.
+    /// Read files whose names end in EXT by a command, which gets the file on its standard input
+    /// and writes the text in UTF-8 to its standard output: pdf='pdftotext -enc UTF-8 - -'. Can be
+    /// repeated.
     #[arg(long = "reader", value_name = "EXT=COMMAND", value_parser = parse_reader)]
     readers: Vec<String>,
 }

@@ -1,9 +1,9 @@
 //! Who reads files that the user has a program for?
 //!
-//! A command of the user's own, for each ending of a name: it gets a file on its standard input and writes
-//! the text, in UTF-8, to its standard output. No shell is started. A command that takes too long, writes
-//! too much or fails is ended, and that one file is a failure with the reason. Its environment is that of
-//! this process without what belongs to cento, such as tokens.
+//! A command of the user's own, for each ending of a name: it gets a file on its standard input and
+//! writes the text, in UTF-8, to its standard output. No shell is started. A command that takes too
+//! long, writes too much or fails is ended, and that one file is a failure with the reason. Its
+//! environment is that of this process without what belongs to cento, such as tokens.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -124,7 +124,8 @@ fn is_own(name: &std::ffi::OsStr) -> bool {
     name.to_string_lossy().starts_with("CENTO_")
 }
 
-/// Waits until a command has ended and written all; ends it, with what it has started, if it takes too long.
+/// Waits until a command has ended and written all; ends it, with what it has started, if it takes
+/// too long.
 fn wait(
     child: &mut Child,
     time_max: Duration,

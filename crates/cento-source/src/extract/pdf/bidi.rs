@@ -1,10 +1,11 @@
 //! In which order are letters read that go from the right to the left?
 //!
-//! A page has them as they are seen. Here they are turned back, by a simple rule: what goes the other way
-//! than most of a line is a run from its first letter of that kind to its last.
+//! A page has them as they are seen. Here they are turned back, by a simple rule: what goes the
+//! other way than most of a line is a run from its first letter of that kind to its last.
 
-/// The pieces of a line, which are given from the left to the right, in the order in which they are read.
-pub fn read_order<'t>(mut pieces: Vec<&'t str>) -> Vec<&'t str> {
+/// The pieces of a line, which are given from the left to the right, in the order in which they are
+/// read.
+pub fn read_order(mut pieces: Vec<&str>) -> Vec<&str> {
     let count = |is: fn(&str) -> bool| pieces.iter().filter(|piece| is(piece)).count();
     let is_letter = |piece: &str| is_rightward(piece) && piece.chars().any(char::is_alphabetic);
     let (leftward, rightward) = (count(is_leftward), count(is_letter));
@@ -15,10 +16,8 @@ pub fn read_order<'t>(mut pieces: Vec<&'t str>) -> Vec<&'t str> {
     if is_turned {
         pieces.reverse();
     }
-    let (own, other): (fn(&str) -> bool, fn(&str) -> bool) = match is_turned {
-        true => (is_leftward, is_rightward),
-        false => (is_rightward, is_leftward),
-    };
+    let own = |piece: &str| if is_turned { is_leftward(piece) } else { is_rightward(piece) };
+    let other = |piece: &str| if is_turned { is_rightward(piece) } else { is_leftward(piece) };
     let mut start = None;
     for at in 0..=pieces.len() {
         let is_other = pieces.get(at).is_some_and(|piece| other(piece));

@@ -1,9 +1,9 @@
 //! Which letters do fonts have that the interpreter does not know?
 //!
-//! Two kinds say so in other ways than most. Fonts of drawings, as TeX makes them, name their glyphs by
-//! numbers (`a97`), which are those of the letters. Embedded fonts for Chinese, Japanese and Korean have
-//! glyphs of a public collection, whose letters are known. All other letters stay unknown: what a glyph
-//! looks like is not considered.
+//! Two kinds say so in other ways than most. Fonts of drawings, as TeX makes them, name their
+//! glyphs by numbers (`a97`), which are those of the letters. Embedded fonts for Chinese, Japanese
+//! and Korean have glyphs of a public collection, whose letters are known. All other letters stay
+//! unknown: what a glyph looks like is not considered.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! In which order are the letters of a page read?
 //!
-//! Letters that follow each other become fragments, fragments beside each other segments of lines, and
-//! segments beneath each other columns: where a gap goes through six lines, what is left of it is read
-//! first. Lines in other directions come after those of the commonest.
+//! Letters that follow each other become fragments, fragments beside each other segments of lines,
+//! and segments beneath each other columns: where a gap goes through six lines, what is left of it
+//! is read first. Lines in other directions come after those of the commonest.
 
 use std::collections::BTreeMap;
 
@@ -320,8 +320,8 @@ fn words(segment: &Segment<'_>) -> String {
     read_order(line).concat()
 }
 
-/// The gap that parts words in a segment, in heights of letters: more than that between most letters, as
-/// words may be spaced, and more where spaces are written.
+/// The gap that parts words in a segment, in heights of letters: more than that between most
+/// letters, as words may be spaced, and more where spaces are written.
 fn word_gap(segment: &Segment<'_>) -> f64 {
     let spaces = segment.letters.iter().filter(|spot| spot.letter.is_space()).count();
     let pairs = segment.letters.windows(2);

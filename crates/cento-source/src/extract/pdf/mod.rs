@@ -1,8 +1,8 @@
 //! What do the pages of this PDF say?
 //!
-//! The interpreter of hayro draws each page on a device that notes letters and their places (`page`). Of
-//! these, the ones that a reader sees (`sight`) are read in the order of their columns and lines
-//! (`layout`).
+//! The interpreter of hayro draws each page on a device that notes letters and their places
+//! (`page`). Of these, the ones that a reader sees (`sight`) are read in the order of their columns
+//! and lines (`layout`).
 
 mod bidi;
 mod field;

@@ -1,7 +1,7 @@
 //! What does a page show, and where?
 //!
-//! A device of the interpreter that draws nothing: it notes each letter with its place, its size and
-//! whether a reader sees it, and of all else what may lie beneath or upon letters.
+//! A device of the interpreter that draws nothing: it notes each letter with its place, its size
+//! and whether a reader sees it, and of all else what may lie beneath or upon letters.
 
 use hayro_interpret::font::{Glyph, GlyphRun, PositionedGlyph};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
@@ -274,9 +274,9 @@ impl Place {
     }
 }
 
-/// How much wider than high the letters of a run are. The interpreter stretches those of a font that stands
-/// for another, each by another factor, which is no property of their places: the factor is right with
-/// which the places follow from the widths.
+/// How much wider than high the letters of a run are. The interpreter stretches those of a font
+/// that stands for another, each by another factor, which is no property of their places: the
+/// factor is right with which the places follow from the widths.
 fn stretch_of(places: &[Place]) -> f64 {
     let mut ratios: Vec<f64> = places.iter().map(|at| at.along.hypot() / at.up.hypot()).collect();
     ratios.retain(|ratio| ratio.is_finite());

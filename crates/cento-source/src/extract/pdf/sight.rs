@@ -1,8 +1,9 @@
 //! Which letters of a page does a reader see?
 //!
-//! Not those that are drawn in the color of what is beneath them, painted over, transparent, cut off, outside
-//! of the page, or of less than two points among larger ones. Letters that are not drawn are read where an image is, which is
-//! then that of a scanned page, and on pages with no others.
+//! Not those that are drawn in the color of what is beneath them, painted over, transparent, cut
+//! off, outside of the page, or of less than two points among larger ones. Letters that are not
+//! drawn are read where an image is, which is then that of a scanned page, and on pages with no
+//! others.
 
 use std::collections::HashMap;
 

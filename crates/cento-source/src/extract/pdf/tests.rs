@@ -1,7 +1,7 @@
 use super::*;
 
-/// The objects of a PDF from the fourth on; the first is its catalog, the second holds its pages, the
-/// third a page with these resources, content (object 4) and other entries.
+/// The objects of a PDF from the fourth on; the first is its catalog, the second holds its pages,
+/// the third a page with these resources, content (object 4) and other entries.
 fn pdf(resources: &str, content: &str, page: &str, others: &[String]) -> Vec<u8> {
     let catalog = "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[]>>>>".to_owned();
     let all = "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned();
