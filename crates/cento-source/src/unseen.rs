@@ -3,9 +3,57 @@
 //! Some hide a copy by characters without width between the letters of its words, others by letters of another
 //! script that look the same. Scripts that need such characters may use them.
 
+use crate::Origins;
+
+/// What is known of a text beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Seen {
+    /// Where it stands in its file, if that is a web page.
+    pub origins: Option<Origins>,
+    /// The number of characters of the file that a reader does not see: white letters, which are left out of the
+    /// text, and characters without width between its letters.
+    pub hidden_characters: usize,
+    /// The number of words with letters of another script that look the same.
+    pub mixed_words: usize,
+}
+
+impl Seen {
+    /// Looks at a text of no file.
+    #[must_use]
+    pub fn of_text(text: &str) -> Seen {
+        Seen::of(text, None, 0)
+    }
+
+    pub(crate) fn of(text: &str, origins: Option<Origins>, hidden: usize) -> Seen {
+        let hidden_characters = hidden.saturating_add(invisible(text));
+        Seen { origins, hidden_characters, mixed_words: mixed(text) }
+    }
+
+    /// What a reader of the text should be told, as clauses after its name.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let count = |number: usize, what: &str| match number {
+            1 => format!("1 {what}"),
+            number => format!("{number} {what}s"),
+        };
+        let mut warnings = Vec::new();
+        if self.hidden_characters > 0 {
+            let characters = count(self.hidden_characters, "character");
+            warnings.push(format!("contains {characters} that a reader does not see"));
+        }
+        if self.mixed_words > 0 {
+            let words = count(self.mixed_words, "word");
+            warnings.push(format!(
+                "contains {words} with letters of another script that look the same"
+            ));
+        }
+        warnings
+    }
+}
+
 /// Counts the characters of a text that a reader does not see.
-#[must_use]
-pub fn invisible(text: &str) -> usize {
+fn invisible(text: &str) -> usize {
     if text.is_ascii() {
         return 0;
     }
@@ -56,8 +104,7 @@ const ALIKE: &str = "\u{430}\u{435}\u{43e}\u{440}\u{441}\u{443}\u{445}\u{456}\u{
     \u{3a7}\u{3bf}\u{3bd}\u{3b9}\u{3ba}\u{3c1}\u{3b1}";
 
 /// Counts the words in which letters of another script stand for those that look the same.
-#[must_use]
-pub fn mixed(text: &str) -> usize {
+fn mixed(text: &str) -> usize {
     if text.is_ascii() {
         return 0;
     }

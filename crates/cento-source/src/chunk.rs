@@ -1,0 +1,193 @@
+//! Which documents are in a chunk of bytes?
+
+use std::sync::Arc;
+
+use cento::index::{Document, IdSource};
+use cento::stop::Stop;
+use cento::{Error, Result};
+
+use crate::{DEFECT, Extracted, Origins, Seen, SourceOptions};
+use crate::{
+    charset, checked, for_each_record, html, markdown_text, notebook, partition, sniff, tex,
+    unread, xml,
+};
+
+/// Bytes that hold one document or many.
+#[derive(Debug)]
+pub struct Chunk {
+    /// The path that they come from.
+    pub path: Arc<str>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// What the bytes are.
+    pub kind: ChunkKind,
+    /// Who chooses the ids of documents that bring none.
+    pub id_source: IdSource,
+}
+
+/// What the bytes of a chunk are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkKind {
+    /// Whole lines, each a JSON object.
+    Lines {
+        /// The number of the first line in its file, counted from 1.
+        first_line: u64,
+    },
+    /// A whole file of text.
+    File,
+    /// A whole page of the web.
+    Html,
+    /// A whole document of an office program, e-book or PDF.
+    Document,
+    /// A whole file that a command of the user's own reads: the number of it.
+    Reader(usize),
+    /// A whole file of Markdown.
+    Markdown,
+    /// A whole file of LaTeX.
+    Tex,
+    /// A whole Jupyter notebook.
+    Notebook,
+    /// A whole XML file with a text: an edition, a recognised page, a document.
+    Xml,
+    /// The text of a file of another form, in UTF-8.
+    Text,
+}
+
+impl ChunkKind {
+    /// Whether it is a file that is one document, with its path as its id.
+    #[must_use]
+    pub fn is_whole_file(self) -> bool {
+        !matches!(self, ChunkKind::Lines { .. })
+    }
+}
+
+impl Chunk {
+    /// The documents of the chunk, in order; an error for each record that is none, and for a document
+    /// of which a part cannot be read.
+    pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
+        self.documents_with_origins(options, |document| {
+            each(document.map(|(document, _)| document))
+        });
+    }
+
+    /// The same, each with the places of its text in its file, if that is a web page.
+    pub fn documents_with_origins(
+        &self,
+        options: &SourceOptions,
+        mut each: impl FnMut(Result<(Document, Option<Origins>)>),
+    ) {
+        self.each_document(options, |document| {
+            each(document.map(|(document, origins, _)| (document, origins)));
+        });
+    }
+
+    /// The same, each with what is known of its text beside it.
+    pub fn documents_as_seen(
+        &self,
+        options: &SourceOptions,
+        mut each: impl FnMut(Result<(Document, Seen)>),
+    ) {
+        self.each_document(options, |document| {
+            each(document.map(|(document, origins, hidden)| {
+                let seen = Seen::of(&document.text, origins, hidden);
+                (document, seen)
+            }));
+        });
+    }
+
+    fn each_document(
+        &self,
+        options: &SourceOptions,
+        mut each: impl FnMut(Result<(Document, Option<Origins>, usize)>),
+    ) {
+        if let ChunkKind::Lines { first_line } = self.kind {
+            let place = |number| format!("{}:{number}", self.path);
+            let partitions = partition::values(&self.path);
+            return for_each_record(
+                &self.bytes,
+                first_line,
+                options,
+                &place,
+                &mut |_, document| {
+                    each(document.map(|mut document| {
+                        partition::add(&partitions, &mut document.meta);
+                        (self.with_id_source(document), None, 0)
+                    }));
+                },
+            );
+        }
+        match self.text(options) {
+            Ok((Extracted { text, missing, hidden }, origins)) => {
+                let document = Document::new(self.path.to_string(), text);
+                let document = checked(document.with_id_source(self.id_source));
+                each(match document {
+                    Ok(document) => Ok((document, origins, hidden)),
+                    Err(what) => Err(unread(&self.path, what)),
+                });
+                if let Some(missing) = missing {
+                    each(Err(unread(&self.path, missing)));
+                }
+            }
+            Err(error) => each(Err(error)),
+        }
+    }
+
+    /// The document, with its place if its id was made of that.
+    fn with_id_source(&self, document: Document) -> Document {
+        match document.id_source {
+            IdSource::STREAM => document.with_id_source(self.id_source),
+            _ => document,
+        }
+    }
+
+    /// The text of a whole file, and where it stands in it. A defect in a library that reads such files costs
+    /// this one.
+    pub(crate) fn text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
+        Error::catch(&self.path, || self.read_text(options)).map_err(|error| match error {
+            Error::Internal { .. } => unread(&self.path, DEFECT),
+            error => error,
+        })
+    }
+
+    /// See [`Self::text`].
+    fn read_text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
+        let encoding = options.encoding.as_deref();
+        let text = match (self.kind, &options.extraction) {
+            (ChunkKind::Html, _) => {
+                let (text, origins, hidden) = html::text_of(&self.bytes, encoding, options.html);
+                return Ok((Extracted { text, hidden, ..Extracted::default() }, origins));
+            }
+            (ChunkKind::Document, Some(extraction)) => {
+                let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
+                let extracted = extraction.text_of_until(&self.bytes, stop);
+                stop.check()?;
+                return match extracted {
+                    Ok(extracted) => Ok((extracted, None)),
+                    Err(why) => Err(unread(&self.path, why)),
+                };
+            }
+            (ChunkKind::Reader(at), _) => {
+                let stop = options.stop.as_deref().map_or(Stop::NEVER, |flag| Stop::on(flag));
+                let read = options.readers.text_of(at, &self.bytes, stop);
+                stop.check()?;
+                return read.map(|read| (read, None)).map_err(|why| unread(&self.path, why));
+            }
+            (ChunkKind::Document, None) => {
+                return Err(unread(&self.path, sniff::unread(&self.bytes)));
+            }
+            (ChunkKind::Xml, _) => return Ok((xml::text_of(&self.bytes, encoding), None)),
+            (ChunkKind::Notebook, _) => {
+                notebook::text_of(&self.bytes, options).map_err(|why| unread(&self.path, why))?
+            }
+            (ChunkKind::Markdown, _) => {
+                markdown_text(charset::decode(&self.bytes, encoding).text.into_owned(), options)
+            }
+            (ChunkKind::Tex, _) => tex::text_of(&charset::decode(&self.bytes, encoding).text),
+            (ChunkKind::Text, _) => String::from_utf8_lossy(&self.bytes).into_owned(),
+            (ChunkKind::File | ChunkKind::Lines { .. }, _) => {
+                charset::decode(&self.bytes, encoding).text.into_owned()
+            }
+        };
+        Ok((Extracted { text, ..Extracted::default() }, None))
+    }
+}
