@@ -26,7 +26,7 @@ pub struct Members<R: Read> {
 enum State<R: Read> {
     /// Before the first member.
     Before(Input<R>),
-    Gzip(GzDecoder<Input<R>>),
+    Gzip(Box<GzDecoder<Input<R>>>),
     Bzip2(BzDecoder<Input<R>>),
     Xz(Box<XzReader<Input<R>>>),
     Zstd(Frames<R>),
@@ -86,7 +86,7 @@ impl<R: Read> Members<R> {
                 let kib = kib.saturating_add(XZ_TABLES_KIB);
                 State::Xz(Box::new(XzReader::new_mem_limit(input, false, kib)))
             }
-            Compression::Gzip | Compression::None => State::Gzip(GzDecoder::new(input)),
+            Compression::Gzip | Compression::None => State::Gzip(Box::new(GzDecoder::new(input))),
         };
         Ok(true)
     }
