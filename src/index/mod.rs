@@ -16,6 +16,7 @@ mod directory;
 mod distribution;
 mod document;
 mod failure;
+mod freed;
 mod kept;
 mod lazy;
 mod max_df;

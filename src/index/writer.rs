@@ -19,6 +19,7 @@ use tantivy::{DateTime, IndexWriter, TantivyDocument, TantivyError, Term};
 use super::Signed;
 use super::canonical::{self, canonical_json};
 use super::failure::words;
+use super::freed;
 use super::policy::TieredMergePolicy;
 use super::{FINGERPRINT_BYTES, Index, Snapshot};
 use crate::error::{Error, Result};
@@ -117,7 +118,7 @@ impl Index {
         // A third of the memory waits in tantivy's queue, the rest becomes the next segment. One
         // indexing thread: segments then hold the documents in the order in which they were
         // added, whatever the timing.
-        keep_freed_memory(options.memory_bytes);
+        freed::keep(options.memory_bytes);
         let segment_bytes =
             (options.memory_bytes / 3 * 2).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
         let inner = self
@@ -150,23 +151,6 @@ impl Index {
             failed: false,
         })
     }
-}
-
-/// Lets the allocator keep the memory of a segment for the next one.
-///
-/// tantivy takes some 15 MB for a new segment, however small. glibc gives it back to the system, page by
-/// page, and takes it again: most of the time of a commit of one document. Once it has freed this much at
-/// a time it keeps twice as much for each thread (mallopt(3), `M_MMAP_THRESHOLD`: the limits are dynamic), so
-/// it is no more than a quarter of what the writer may use: with the full amount and a budget of 16 MiB, documents of
-/// 4 MB took 254 MiB, of which 120 were in use.
-fn keep_freed_memory(memory_bytes: usize) {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        let kept = (memory_bytes / 4).min((32 << 20) - (64 << 10));
-        drop(std::hint::black_box(Vec::<u8>::with_capacity(kept)));
-    }
-    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    let _ = memory_bytes;
 }
 
 impl Index {
