@@ -1,5 +1,6 @@
 //! How does the command read documents that are no text?
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -96,7 +97,11 @@ pub struct ReaderArgs {
 impl ReaderArgs {
     /// The commands.
     pub fn readers(&self) -> Readers {
-        Readers::parse(self.readers.iter().map(String::as_str)).expect("each has been checked")
+        let readers = Readers::parse(self.readers.iter().map(String::as_str));
+        // Some are secrets.
+        let is_own = |name: &OsString| name.to_string_lossy().starts_with("CENTO_");
+        let own = std::env::vars_os().map(|(name, _)| name).filter(is_own);
+        readers.expect("each has been checked").hiding(own)
     }
 }
 

@@ -5,6 +5,7 @@
 //! long, writes too much or fails is ended, and that one file is a failure with the reason. Its
 //! environment is that of this process without what belongs to cento, such as tokens.
 
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -27,7 +28,11 @@ const ERRORS_BYTES_MAX: u64 = 4 << 10;
 
 /// The commands, by the endings of the names of what they read.
 #[derive(Debug, Clone, Default)]
-pub struct Readers(Arc<[Reader]>);
+pub struct Readers {
+    all: Arc<[Reader]>,
+    /// Variables of the environment that they do not get.
+    hidden: Arc<[OsString]>,
+}
 
 #[derive(Debug, Clone)]
 struct Reader {
@@ -44,12 +49,18 @@ impl Readers {
         let mut readers: Vec<Reader> =
             all.into_iter().map(Reader::parse).collect::<Result<_, _>>()?;
         readers.reverse();
-        Ok(Readers(readers.into()))
+        Ok(Readers { all: readers.into(), hidden: Arc::default() })
+    }
+
+    /// Hides variables of the environment from them, such as those with tokens.
+    #[must_use]
+    pub fn hiding(self, variables: impl IntoIterator<Item = OsString>) -> Readers {
+        Readers { hidden: variables.into_iter().collect(), ..self }
     }
 
     /// The number of the one for a file of this name.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
-        self.0.iter().position(|reader| has_ending(name, &[&reader.ending]))
+        self.all.iter().position(|reader| has_ending(name, &[&reader.ending]))
     }
 
     /// The text of a file by the one with this number.
@@ -62,8 +73,10 @@ impl Readers {
         bytes: &[u8],
         stop: Stop<'_>,
     ) -> Result<Extracted, String> {
-        let Some(reader) = self.0.get(at) else { return Err("its reader is not there".into()) };
-        let text = reader.run(bytes, Duration::from_secs(SECONDS_MAX), stop);
+        let Some(reader) = self.all.get(at) else { return Err("its reader is not there".into()) };
+        let mut command = reader.command();
+        self.hidden.iter().for_each(|name| _ = command.env_remove(name));
+        let text = run(command, bytes, Duration::from_secs(SECONDS_MAX), stop);
         let text = text.map_err(|why| format!("the reader of {} files {why}", reader.ending))?;
         Ok(Extracted { text, ..Extracted::default() })
     }
@@ -82,46 +95,48 @@ impl Reader {
         }
     }
 
-    fn run(&self, bytes: &[u8], time_max: Duration, stop: Stop<'_>) -> Result<String, String> {
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_own(name)) {
-            command.env_remove(name);
-        }
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
-        limit(&child);
-        let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
-        let ((mut input, output), errors) = pipes.expect("all three are pipes");
-        let (output, errors, ended) = thread::scope(|scope| {
-            // One that does not read all has what it needs.
-            scope.spawn(move || _ = input.write_all(bytes));
-            let output = scope.spawn(move || read_up_to(output, TEXT_BYTES_MAX + 1, false));
-            let errors = scope.spawn(move || read_up_to(errors, ERRORS_BYTES_MAX, true));
-            let is_done = || output.is_finished() && errors.is_finished();
-            let ended = wait(&mut child, time_max, stop, &is_done);
-            (output.join().unwrap_or_default(), errors.join().unwrap_or_default(), ended)
-        });
-        let said = said(&errors);
-        if output.len() as u64 > TEXT_BYTES_MAX {
-            return Err(format!("wrote more than {} MiB", TEXT_BYTES_MAX >> 20));
-        }
-        if let Some(status) = ended?.filter(|status| !status.success()) {
-            return Err(format!("failed ({status}){said}"));
-        }
-        let text = String::from_utf8(output).map_err(|_| format!("wrote no UTF-8{said}"))?;
-        match text.trim().is_empty() {
-            true => Err(format!("wrote nothing{said}")),
-            false => Ok(text),
-        }
+        command
     }
 }
 
-/// Whether a variable belongs to cento.
-fn is_own(name: &std::ffi::OsStr) -> bool {
-    name.to_string_lossy().starts_with("CENTO_")
+/// Gives a command these bytes; returns the text that it writes, or why it writes none, as a clause.
+fn run(
+    mut command: Command,
+    bytes: &[u8],
+    time_max: Duration,
+    stop: Stop<'_>,
+) -> Result<String, String> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+    limit(&child);
+    let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+    let ((mut input, output), errors) = pipes.expect("all three are pipes");
+    let (output, errors, ended) = thread::scope(|scope| {
+        // One that does not read all has what it needs.
+        scope.spawn(move || _ = input.write_all(bytes));
+        let output = scope.spawn(move || read_up_to(output, TEXT_BYTES_MAX + 1, false));
+        let errors = scope.spawn(move || read_up_to(errors, ERRORS_BYTES_MAX, true));
+        let is_done = || output.is_finished() && errors.is_finished();
+        let ended = wait(&mut child, time_max, stop, &is_done);
+        (output.join().unwrap_or_default(), errors.join().unwrap_or_default(), ended)
+    });
+    let said = said(&errors);
+    if output.len() as u64 > TEXT_BYTES_MAX {
+        return Err(format!("wrote more than {} MiB", TEXT_BYTES_MAX >> 20));
+    }
+    if let Some(status) = ended?.filter(|status| !status.success()) {
+        return Err(format!("failed ({status}){said}"));
+    }
+    let text = String::from_utf8(output).map_err(|_| format!("wrote no UTF-8{said}"))?;
+    match text.trim().is_empty() {
+        true => Err(format!("wrote nothing{said}")),
+        false => Ok(text),
+    }
 }
 
 /// Waits until a command has ended and written all; ends it, with what it has started, if it takes
@@ -217,7 +232,7 @@ mod tests {
         assert_eq!(read("sh -c 'tr a-z A-Z; echo \"two words\"'", b"a").unwrap(), "Atwo words\n");
         let readers = Readers::parse(["pdf=a", ".DJVU=b", "pdf=c"]).unwrap();
         assert_eq!(
-            readers.position("a/B.Pdf").map(|at| readers.0[at].words[0].as_str()),
+            readers.position("a/B.Pdf").map(|at| readers.all[at].words[0].as_str()),
             Some("c")
         );
         assert!(readers.position("x.djvu").is_some() && readers.position("pdf").is_none());
@@ -238,31 +253,7 @@ mod tests {
     #[test]
     fn a_command_that_takes_too_long_is_ended_with_what_it_started() {
         let reader = Reader::parse("x=sh -c 'sleep 600 & sleep 600'").unwrap();
-        let why = reader.run(b"", Duration::from_millis(50), Stop::NEVER).unwrap_err();
+        let why = run(reader.command(), b"", Duration::from_millis(50), Stop::NEVER).unwrap_err();
         assert!(why.contains("was stopped"), "{why}");
-    }
-
-    #[cfg(feature = "archives")]
-    #[test]
-    fn files_in_archives_and_packed_ones_are_read_by_commands_too() {
-        use std::io::Write;
-        let dir = tempfile::tempdir().unwrap();
-        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        zip.start_file("a.djvu", zip::write::SimpleFileOptions::default()).unwrap();
-        zip.write_all(b"\0in an archive").unwrap();
-        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gz.write_all(b"\0packed").unwrap();
-        std::fs::write(dir.path().join("a.zip"), zip.finish().unwrap().into_inner()).unwrap();
-        std::fs::write(dir.path().join("b.djvu.gz"), gz.finish().unwrap()).unwrap();
-        std::fs::write(dir.path().join("c.djvu"), b"\0plain").unwrap();
-        let readers = Readers::parse(["djvu=tr '\\000' x"]).unwrap();
-        let options = crate::SourceOptions { readers, ..crate::SourceOptions::default() };
-        let mut texts = Vec::new();
-        crate::read(&[dir.path().to_owned()], &options, &mut |item| {
-            let crate::Item::Chunk(chunk) = item else { panic!("{item:?}") };
-            chunk.documents(&options, |document| texts.push(document.unwrap().text));
-            std::ops::ControlFlow::Continue(())
-        });
-        assert_eq!(texts, ["xin an archive", "xpacked", "xplain"]);
     }
 }

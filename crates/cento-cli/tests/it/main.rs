@@ -35,6 +35,7 @@ mod https;
 mod intake;
 mod lists;
 mod outputs;
+mod readers;
 mod reports;
 mod serve;
 mod service;
