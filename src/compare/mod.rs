@@ -21,6 +21,7 @@ use crate::overlap::{Category, Overlap};
 use crate::scheme::{Scheme, distinct_keys};
 use crate::similarity::Similarity;
 use crate::stop::Stop;
+use crate::text::unseen::Unseen;
 use crate::text::{Analyzer, Side, Tokens};
 use measure::Measure;
 pub use passages::{Origin, Passage, Passages, Unit};
@@ -48,6 +49,9 @@ pub struct Comparison {
     /// may. Equal texts have equal answers.
     #[serde(default = "yes")]
     pub complete: bool,
+    /// What a reader of either text does not see, if there is any.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unseen: [Unseen; 2],
 }
 
 impl Comparison {
@@ -70,6 +74,10 @@ pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result
 /// What was not said to be otherwise.
 fn yes() -> bool {
     true
+}
+
+fn is_none(of_both: &[Unseen; 2]) -> bool {
+    of_both.iter().all(Unseen::is_none)
 }
 
 /// As [`compare`], with other measures.
@@ -117,6 +125,7 @@ pub fn compare_by(
         measures,
         passages: passages.found,
         complete: passages.complete,
+        unseen: [a.text, b.text].map(Unseen::of),
     })
 }
 

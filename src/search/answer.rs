@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Passage, Verified};
 use crate::similarity::HitSimilarity;
+use crate::text::unseen::Unseen;
 
 /// What a query found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +77,9 @@ pub struct QueryInfo {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub boilerplate: Vec<(u32, u32)>,
+    /// What a reader of the query's text does not see, if there is any.
+    #[serde(default, skip_serializing_if = "Unseen::is_none")]
+    pub unseen: Unseen,
 }
 
 /// A stop-fingerprint of a query.

@@ -51,6 +51,7 @@ use crate::error::{Error, Result};
 use crate::index::{DocAddress, Snapshot};
 use crate::stop::Stop;
 use crate::text::Analyzed;
+use crate::text::unseen::Unseen;
 use best::{Grams, Windows};
 pub use boilerplate::Boilerplate;
 use boilerplate::Ignored;
@@ -516,7 +517,8 @@ impl Searcher {
             Subject::Text(text) => {
                 let signed = config.sign_within(text, usize::MAX, &mut scratch.part, stop)?;
                 let signature = signed.fingerprints.expect("nothing is too large");
-                Ok(Resolved::new(signed.tokens, signature))
+                let resolved = Resolved::new(signed.tokens, signature);
+                Ok(Resolved { unseen: Unseen::of(text), ..resolved })
             }
             Subject::Signature { tokens, fingerprints } => {
                 Ok(Resolved::new(*tokens, fingerprints.clone()))

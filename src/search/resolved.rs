@@ -5,12 +5,14 @@ use super::candidates::Found;
 use super::{QueryInfo, Stopped};
 use crate::index::DocAddress;
 use crate::scheme::Fingerprint;
+use crate::text::unseen::Unseen;
 
 /// The subject of a query, as numbers.
 pub struct Resolved {
     pub id: Option<String>,
     pub address: Option<DocAddress>,
     pub tokens: u32,
+    pub unseen: Unseen,
     pub signature: Vec<Fingerprint>,
     /// The distinct keys of the signature, ascending.
     pub keys: Vec<u64>,
@@ -24,7 +26,8 @@ impl Resolved {
         firsts.sort_unstable();
         firsts.dedup_by_key(|fingerprint| fingerprint.key);
         let (keys, positions) = firsts.into_iter().map(|f| (f.key, f.position)).unzip();
-        Resolved { id: None, address: None, tokens, signature, keys, positions }
+        let unseen = Unseen::default();
+        Resolved { id: None, address: None, tokens, unseen, signature, keys, positions }
     }
 
     /// Takes out fingerprints that do not count.
@@ -46,6 +49,7 @@ impl Resolved {
             stopped_fingerprints: stopped,
             postings: found.postings,
             boilerplate: Vec::new(),
+            unseen: self.unseen,
         }
     }
 

@@ -12,6 +12,7 @@ mod normalize;
 mod prepared;
 mod tokenize;
 mod unicode;
+pub mod unseen;
 
 use crate::error::Result;
 use crate::stop::Stop;

@@ -24,7 +24,7 @@ use cento::stop::Stop;
 use cento::{Analyzer, Comparison, Config, Error, Measure, Tokens};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, Found, NotCompared, Place, ReuseReport, Run, Searched};
-use cento_source::{Seen, SourceOptions, read_text_as_seen};
+use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
 ///
@@ -77,23 +77,13 @@ struct Report<'a> {
     b: String,
     #[serde(flatten)]
     comparison: &'a Comparison,
-    /// The characters of both files that a reader does not see, if there are any.
-    #[serde(skip_serializing_if = "is_none")]
-    hidden_characters: [usize; 2],
-    /// The words of both with letters of another script that look the same, if there are any.
-    #[serde(skip_serializing_if = "is_none")]
-    mixed_words: [usize; 2],
-}
-
-fn is_none(of_both: &[usize; 2]) -> bool {
-    *of_both == [0, 0]
 }
 
 impl Compare {
     pub(super) fn run(self) -> Result {
         let mut missing = Vec::new();
-        let (a, a_seen) = self.text(&self.a, &mut missing)?;
-        let (b, b_seen) = self.text(&self.b, &mut missing)?;
+        let (a, a_file) = self.text(&self.a, &mut missing)?;
+        let (b, b_file) = self.text(&self.b, &mut missing)?;
         let comparison = match self.service.client()? {
             None => self.compare(&a, &b)?,
             Some(client) => {
@@ -104,24 +94,22 @@ impl Compare {
             }
         };
         let mut comparison = comparison.with_passages_of_at_least(self.min_passage.unwrap_or(0));
-        if let Some(origins) = &a_seen.origins {
+        if let Some(origins) = &a_file.origins {
             origins.place_queries(&mut comparison.passages);
         }
-        if let Some(origins) = &b_seen.origins {
+        if let Some(origins) = &b_file.origins {
             origins.place_documents(&mut comparison.passages);
         }
         let names = [&self.a, &self.b].map(|path| path.display().to_string());
-        let warned = |(name, seen): (&String, &Seen)| {
-            let warnings = seen.warnings().into_iter();
-            warnings.map(|what| NotCompared::new(&**name, what)).collect::<Vec<_>>()
-        };
-        let warnings = names.iter().zip([&a_seen, &b_seen]).flat_map(warned).collect::<Vec<_>>();
+        for (unseen, in_file) in comparison.unseen.iter_mut().zip([&a_file, &b_file]) {
+            *unseen = unseen.with_hidden(in_file.hidden_characters);
+        }
+        let unseen = names.iter().zip(&comparison.unseen);
+        let warnings: Vec<_> =
+            unseen.flat_map(|(name, unseen)| output::warnings(name, unseen)).collect();
         if self.format == Format::Json {
             let [a, b] = names;
-            let hidden_characters = [a_seen.hidden_characters, b_seen.hidden_characters];
-            let mixed_words = [a_seen.mixed_words, b_seen.mixed_words];
-            let comparison = &comparison;
-            output::print_json(&Report { a, b, comparison, hidden_characters, mixed_words })?;
+            output::print_json(&Report { a, b, comparison: &comparison })?;
         } else {
             print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
             output::print_warnings(&warnings)?;
@@ -186,7 +174,11 @@ impl Compare {
 
     /// Reads the text of a file, and where it stands in it, and notes what of it cannot be read. An empty one
     /// would seem to have nothing in common with the other.
-    fn text(&self, path: &Path, not_read: &mut Vec<NotCompared>) -> cento::Result<(String, Seen)> {
+    fn text(
+        &self,
+        path: &Path,
+        not_read: &mut Vec<NotCompared>,
+    ) -> cento::Result<(String, InFile)> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
         let options =
             SourceOptions { encoding, html, readers: self.readers.readers(), ..source_options() };
@@ -194,7 +186,7 @@ impl Compare {
             tell!("cento: {}", Explained(missing));
             not_read.push(output::not_compared(missing));
         };
-        let read = read_text_as_seen(path, &options, &mut missing)?;
+        let read = read_text_in_file(path, &options, &mut missing)?;
         match read.0.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
             false => Ok(read),

@@ -9,7 +9,7 @@ use super::left_out::LeftOut;
 use super::terminal::{self, line};
 use cento::{Error, Origin, Passage};
 
-pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity};
+pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, similarity, warnings};
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -62,13 +62,16 @@ pub struct ListEnd<'a> {
     /// The files that were left out by their names.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     left_out: &'a [LeftOut],
+    /// The texts of which a reader does not see all.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [NotCompared],
 }
 
 impl<'a> ListEnd<'a> {
     /// The end of a list of this length of all that there is.
     pub fn new(shown: usize, total: u64, not_compared: &'a [NotCompared]) -> ListEnd<'a> {
         let shown = shown as u64;
-        ListEnd { more: shown < total, shown, total, not_compared, left_out: &[] }
+        ListEnd { more: shown < total, shown, total, not_compared, left_out: &[], warnings: &[] }
     }
 
     /// Adds the files that were left out by their names.
@@ -76,9 +79,15 @@ impl<'a> ListEnd<'a> {
         ListEnd { left_out, ..self }
     }
 
+    /// Adds the texts of which a reader does not see all.
+    pub fn with_warnings(self, warnings: &'a [NotCompared]) -> ListEnd<'a> {
+        ListEnd { warnings, ..self }
+    }
+
     /// Writes it as JSON, unless the list is all that there is to say.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let is_whole = self.not_compared.is_empty() && self.left_out.is_empty();
+        let is_whole =
+            self.not_compared.is_empty() && self.left_out.is_empty() && self.warnings.is_empty();
         match self.more || !is_whole {
             true => writeln!(out, "{}", terminal::json(self)?),
             false => Ok(()),

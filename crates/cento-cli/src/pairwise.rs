@@ -131,6 +131,7 @@ struct Added {
     submissions: Option<Submissions>,
     documents: u64,
     not_compared: Vec<NotCompared>,
+    warnings: Vec<NotCompared>,
 }
 
 impl Pairwise {
@@ -151,7 +152,7 @@ impl Pairwise {
             let filter = source.filter.in_any_language();
             added = self.add(&index, &SourceOptions { filter, ..source }, &ignored, &stop)?;
         }
-        let Added { submissions, left_out, .. } = added;
+        let Added { submissions, left_out, warnings, .. } = added;
         left_out.tell();
         check_enough(added.documents)?;
         not_compared.extend(added.not_compared);
@@ -184,7 +185,13 @@ impl Pairwise {
             tell_not_compared(&not_compared);
         }
         check_enough(found.compared)?;
-        self.write(&found, submissions.as_ref(), &not_compared, &left_out)?;
+        let end = ListEnd::new(found.pairs.len(), found.total, &not_compared)
+            .with_left_out(left_out.list())
+            .with_warnings(&warnings);
+        self.write(&found, submissions.as_ref(), &end)?;
+        if self.format == Format::Human {
+            output::print_warnings(&warnings)?;
+        }
         let MostSimilar { pairs: best, .. } = &found;
         if let Some(path) = &self.graph {
             let edges: Vec<_> = best
@@ -196,7 +203,7 @@ impl Pairwise {
         let is_empty = best.is_empty();
         let is_missing = tell_not_compared(&not_compared);
         if self.handout.is_asked() {
-            self.report(&searcher, found, not_compared, &left_out)?;
+            self.report(&searcher, found, not_compared, warnings, &left_out)?;
         }
         if is_missing {
             return Ok(Outcome::Bad);
@@ -210,6 +217,7 @@ impl Pairwise {
         searcher: &Searcher,
         found: MostSimilar,
         not_compared: Vec<NotCompared>,
+        warnings: Vec<NotCompared>,
         left_out: &LeftOuts,
     ) -> cento::Result<()> {
         let analyzer = &searcher.snapshot().config().analyzer;
@@ -240,6 +248,7 @@ impl Pairwise {
             total: found.total,
             limit_option: "--limit",
             not_compared,
+            warnings,
             ..Joined::read(pairs.collect(), searcher, None)?
         };
         self.handout.write_pairs(&PairsReport::new(run, joined, self.anonymous))
@@ -254,8 +263,12 @@ impl Pairwise {
         let filter = self.filter.filter()?;
         let filter = filter.without_libraries(is_directory, is_directory || is_program);
         let filter = if is_directory { filter.without_data() } else { filter };
-        let options =
-            SourceOptions { filter, lists_are_texts: is_directory, ..self.source.options() };
+        let options = SourceOptions {
+            filter,
+            lists_are_texts: is_directory,
+            tells_unseen: true,
+            ..self.source.options()
+        };
         let config = self.config.config_of_most(&self.paths, &options)?;
         let filter = match language_in(&config.analyzer.to_string()) {
             Some(language) => options.filter.in_language(language, infers),
@@ -284,7 +297,8 @@ impl Pairwise {
             ..AddOptions::default()
         };
         let progress = AddProgress::new(false);
-        let (mut not_compared, mut left_out) = (Vec::new(), LeftOuts::default());
+        let (mut not_compared, mut warnings) = (Vec::new(), Vec::new());
+        let mut left_out = LeftOuts::default();
         let messages = Messages::default();
         let added = cento_source::add(index, &self.paths, &options, stop, &mut |event| {
             match &event {
@@ -301,13 +315,15 @@ impl Pairwise {
                     }
                     not_compared.push(NotCompared::new(*id, REPLACED));
                 }
+                Event::Unseen(id, unseen) => warnings.extend(output::warnings(id, unseen)),
                 Event::Progress(_) => {}
             }
             progress.tell(event);
         });
         progress.finish();
         messages.finish();
-        Ok(Added { submissions: None, documents: added?.added, not_compared, left_out })
+        let documents = added?.added;
+        Ok(Added { submissions: None, documents, not_compared, left_out, warnings })
     }
 
     fn add_directories(
@@ -322,15 +338,16 @@ impl Pairwise {
         let not_compared = std::mem::take(&mut submissions.left_out);
         let left_out = std::mem::take(&mut submissions.by_name);
         let documents = submissions.all.len() as u64;
-        Ok(Added { submissions: Some(submissions), documents, not_compared, left_out })
+        let unseen = submissions.unseen();
+        let warnings = unseen.flat_map(|(name, unseen)| output::warnings(name, &unseen)).collect();
+        Ok(Added { submissions: Some(submissions), documents, not_compared, left_out, warnings })
     }
 
     fn write(
         &self,
-        MostSimilar { pairs: best, total, .. }: &MostSimilar,
+        MostSimilar { pairs: best, .. }: &MostSimilar,
         submissions: Option<&Submissions>,
-        not_compared: &[NotCompared],
-        left_out: &LeftOuts,
+        end: &ListEnd<'_>,
     ) -> io::Result<()> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         if self.format == Format::Human && !best.is_empty() {
@@ -372,7 +389,6 @@ impl Pairwise {
                 }
             }
         }
-        let end = ListEnd::new(best.len(), *total, not_compared).with_left_out(left_out.list());
         if self.format == Format::Json {
             end.write(&mut out)?;
         }

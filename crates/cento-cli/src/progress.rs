@@ -141,7 +141,11 @@ impl AddProgress {
             self.bar.suspend(|| tell!("{said}"));
         }
         match event {
-            Event::Skipped(..) | Event::Empty(_) | Event::Replaced(_) | Event::Failed(_) => {}
+            Event::Skipped(..)
+            | Event::Empty(_)
+            | Event::Replaced(_)
+            | Event::Failed(_)
+            | Event::Unseen(..) => {}
             Event::Progress(report) => {
                 let documents = report.added + report.replaced + report.unchanged;
                 if documents.is_multiple_of(64) {

@@ -27,8 +27,8 @@ use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
 use cento_report::{IndexState, NotCompared, ReuseReport, Run};
-use cento_source::Seen;
-use queries::{Answered, End, Unanswered};
+use cento_source::InFile;
+use queries::{End, Unanswered};
 
 /// Find the documents that share text with a query.
 ///
@@ -159,7 +159,7 @@ impl From<RankArg> for Rank {
 /// A query of the user.
 enum Asked {
     /// A text, and where it stands in its file.
-    Text(String, Seen),
+    Text(String, InFile),
     Id(String),
     Signature(Signature),
 }
@@ -251,12 +251,10 @@ impl Search {
         let (mut collected, mut analyzer) = (Collected::default(), None);
         let mut warnings = Vec::new();
         self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
-            let seen = match &mut asked {
-                Asked::Text(_, seen) => std::mem::take(seen),
-                Asked::Id(_) | Asked::Signature(_) => Seen::default(),
+            let in_file = match &mut asked {
+                Asked::Text(_, in_file) => std::mem::take(in_file),
+                Asked::Id(_) | Asked::Signature(_) => InFile::default(),
             };
-            let warned: Vec<NotCompared> =
-                seen.warnings().into_iter().map(|what| NotCompared::new(&*name, what)).collect();
             let reported = match (&asked, self.handout.is_asked()) {
                 (_, false) | (Asked::Signature(_), _) => None,
                 (Asked::Text(text, _), true) => Some(text.clone()),
@@ -264,7 +262,9 @@ impl Search {
             };
             let mut answer = engine.search(asked, &query)?;
             answer.query.id = answer.query.id.or(id);
-            if let Some(origins) = &seen.origins {
+            answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
+            let warned = output::warnings(&name, &answer.query.unseen);
+            if let Some(origins) = &in_file.origins {
                 let hits = answer.hits.iter_mut();
                 origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
             }
@@ -280,7 +280,7 @@ impl Search {
             found |= !answer.hits.is_empty();
             answered += 1;
             match self.format {
-                Format::Json => output::print_json(&Answered::new(&answer, &seen))?,
+                Format::Json => output::print_json(&answer)?,
                 Format::Human => {
                     print_human(&answer, &query)?;
                     output::print_warnings(&warned)?;

@@ -14,6 +14,7 @@ use cento::Error;
 use cento::Overlap;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::stop::Stop;
+use cento::text::unseen::Unseen;
 use cento_report::NotCompared;
 use cento_source::{Chunk, Item, PathFilter, SourceOptions, is_by_name};
 
@@ -29,6 +30,7 @@ pub struct Submission {
 struct File {
     path: String,
     text: String,
+    unseen: Unseen,
     /// Its distinct fingerprints, ascending.
     keys: Vec<u64>,
 }
@@ -96,8 +98,11 @@ impl Submissions {
                             found.leave_out(NotCompared::new(&*chunk.path, LIST));
                         }
                     }
-                    Item::Chunk(chunk) => chunk.documents(options, |document| match document {
-                        Ok(document) => found.push(input, document),
+                    Item::Chunk(chunk) => chunk.documents_in_file(options, |read| match read {
+                        Ok((document, in_file)) => {
+                            let unseen = in_file.unseen(&document.text);
+                            found.push(input, document, unseen);
+                        }
                         Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
                     Item::Skipped { place, why } if is_by_name(why) => {
@@ -174,9 +179,9 @@ impl Submissions {
         self.left_out.push(what);
     }
 
-    fn push(&mut self, input: &Path, document: Document) {
-        let name = submission_of(input, &document.id);
-        self.put(name, File { path: document.id, text: document.text, keys: Vec::new() });
+    fn push(&mut self, input: &Path, Document { id: path, text, .. }: Document, unseen: Unseen) {
+        let name = submission_of(input, &path);
+        self.put(name, File { path, text, unseen, keys: Vec::new() });
     }
 
     fn put(&mut self, name: String, file: File) {
@@ -184,6 +189,15 @@ impl Submissions {
             Some(submission) => submission.files.push(file),
             None => self.all.push(Submission { name, files: vec![file] }),
         }
+    }
+
+    /// What a reader of each submission does not see, if there is any.
+    pub fn unseen(&self) -> impl Iterator<Item = (&str, Unseen)> {
+        let of_all = self.all.iter().map(|submission| {
+            let files = submission.files.iter().map(|file| file.unseen);
+            (submission.name.as_str(), files.fold(Unseen::default(), Unseen::with))
+        });
+        of_all.filter(|(_, unseen)| !unseen.is_none())
     }
 
     /// Adds each submission to the index as a document, and notes what each of its files has that is

@@ -24,7 +24,7 @@ pub use graph::{Cluster, clusters, dot};
 pub use link::link;
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
-pub use omission::NotCompared;
+pub use omission::{NotCompared, warnings};
 pub use pairs::{Joined, Member, PAIRWISE_MEASURE, PairEntry, PairsReport};
 pub use reuse::{
     CountUnit, Counting, DocumentReport, Excluded, Found, Place, ReuseReport, Searched, Source,

@@ -2,6 +2,7 @@
 
 use cento::Analyzer;
 use cento::join::pairwise::NothingLeft;
+use cento::text::unseen::Unseen;
 use serde::{Deserialize, Serialize};
 
 /// A file or document that was given and not compared, or read only in part, with the reason.
@@ -23,6 +24,12 @@ const NO_TOKENS: &str =
 /// Why a document is not compared that consists of boilerplate.
 const ONLY_BOILERPLATE: &str =
     "there is nothing to compare: without the boilerplate nothing is left of it";
+
+/// What a reader of a text is to be told of it.
+#[must_use]
+pub fn warnings(name: &str, unseen: &Unseen) -> Vec<NotCompared> {
+    unseen.warnings().into_iter().map(|what| NotCompared::new(name, what)).collect()
+}
 
 impl NotCompared {
     /// Notes a document of which nothing can be compared, of an index with this analyzer.

@@ -36,6 +36,10 @@ pub struct PairsReport {
     pub more: bool,
     /// The inputs that were not compared, or only in part.
     pub not_compared: Vec<NotCompared>,
+    /// The inputs of which a reader does not see all, and what. An anonymous report has the numbers of those in
+    /// pairs, and no others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<NotCompared>,
     /// Documents without the field by which pairs were chosen.
     #[serde(skip_serializing_if = "is_zero")]
     pub documents_without_field: u64,
@@ -120,6 +124,8 @@ pub struct Joined {
     pub limit_option: &'static str,
     /// The inputs that were not compared.
     pub not_compared: Vec<NotCompared>,
+    /// The inputs of which a reader does not see all.
+    pub warnings: Vec<NotCompared>,
     /// Documents without the field by which pairs were chosen.
     pub documents_without_field: u64,
     /// The texts of their documents, as far as they are known.
@@ -167,6 +173,13 @@ impl PairsReport {
             }
         }
         let name = |id: &str| documents[numbers[id] - 1].name.as_str();
+        let warnings = joined.warnings.into_iter().filter_map(|warning| match anonymous {
+            true => numbers
+                .get(&warning.name)
+                .map(|number| NotCompared { name: documents[number - 1].name.clone(), ..warning }),
+            false => Some(warning),
+        });
+        let warnings = warnings.collect();
         let clusters = clusters(pairs.iter().map(|(pair, _)| (name(&pair.a), name(&pair.b))));
         let cluster_of: BTreeMap<&str, usize> = clusters
             .iter()
@@ -191,6 +204,7 @@ impl PairsReport {
             total,
             more,
             not_compared,
+            warnings,
             documents_without_field: joined.documents_without_field,
             clusters,
             limit_option,

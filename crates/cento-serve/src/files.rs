@@ -19,7 +19,7 @@ use cento::index::Document;
 use cento::stop::Stop;
 use cento::{Error, Result};
 use cento_client::api::{FileReason, NotRead};
-use cento_source::{Item, Origins, SourceOptions, read_bytes};
+use cento_source::{InFile, Item, Origins, SourceOptions, read_bytes};
 
 /// The part with the JSON of the request.
 const REQUEST: &str = "request";
@@ -36,8 +36,8 @@ pub struct FileDocument {
     pub part: String,
     /// The document.
     pub document: Document,
-    /// Where its text stands in the file, if that is a web page.
-    pub origins: Option<Origins>,
+    /// What its file says beside its text.
+    pub in_file: InFile,
 }
 
 /// The files of a request, and what it says of them.
@@ -140,7 +140,7 @@ impl Reading {
             let taken = match item {
                 Item::Chunk(chunk) => {
                     let mut taken = Ok(());
-                    chunk.documents_with_origins(options, |document| {
+                    chunk.documents_in_file(options, |document| {
                         if taken.is_ok() {
                             taken = self.take(&name, document, bytes_max);
                         }
@@ -164,10 +164,10 @@ impl Reading {
     fn take(
         &mut self,
         part: &str,
-        document: Result<(Document, Option<Origins>)>,
+        document: Result<(Document, InFile)>,
         bytes_max: usize,
     ) -> Result<()> {
-        let (document, origins) = match document {
+        let (document, in_file) = match document {
             Ok(read) => read,
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => {
@@ -178,7 +178,7 @@ impl Reading {
         };
         let bytes = document.text.len() + document.id.len() + part.len() + DOCUMENT_BYTES;
         self.bytes += bytes;
-        let held = bytes + origins.as_ref().map_or(0, Origins::bytes);
+        let held = bytes + in_file.origins.as_ref().map_or(0, Origins::bytes);
         if self.bytes > bytes_max {
             let what =
                 format!("the texts of the files exceed {bytes_max} bytes; send less at a time");
@@ -188,7 +188,7 @@ impl Reading {
             let what = "too many bytes of requests and answers are in flight; try again later";
             return Err(Error::Memory { what: what.into(), is_for_now: true });
         }
-        self.documents.push(FileDocument { part: part.to_owned(), document, origins });
+        self.documents.push(FileDocument { part: part.to_owned(), document, in_file });
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use cento::index::{Index, Outcome, WriterOptions};
 use cento::text::is_white_space;
+use cento::text::unseen::Unseen;
 use cento::{Error, Result};
 use serde::Serialize;
 
@@ -85,6 +86,8 @@ pub enum Event<'a> {
     Empty(&'a str),
     /// The document with this id took the place of another version, or of another document of the run.
     Replaced(&'a str),
+    /// Of the document with this id a reader does not see all. Only if it was asked for.
+    Unseen(&'a str, Unseen),
     /// Documents have been taken; the numbers so far.
     Progress(&'a AddReport),
 }
@@ -142,6 +145,10 @@ pub fn add(
             Output::Skipped { place, why } => {
                 report.skipped += 1;
                 on_event(Event::Skipped(&place, why));
+                return Ok(());
+            }
+            Output::Unseen { id, unseen } => {
+                on_event(Event::Unseen(&id, unseen));
                 return Ok(());
             }
             Output::Failed(error) if options.strict => return Err(error),

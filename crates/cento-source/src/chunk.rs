@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use cento::index::{Document, IdSource};
 use cento::stop::Stop;
+use cento::text::unseen::Unseen;
 use cento::{Error, Result};
 
-use crate::{DEFECT, Extracted, Origins, Seen, SourceOptions};
+use crate::{DEFECT, Extracted, Origins, SourceOptions};
 use crate::{
     charset, checked, for_each_record, html, markdown_text, notebook, partition, sniff, tex,
     unread, xml,
@@ -53,6 +54,24 @@ pub enum ChunkKind {
     Text,
 }
 
+/// What a file says of a document beside its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InFile {
+    /// Where the text stands in the file, if that is a web page.
+    pub origins: Option<Origins>,
+    /// The characters of the file that a reader does not see, such as white letters: they are left out of the text.
+    pub hidden_characters: u64,
+}
+
+impl InFile {
+    /// What a reader of the file does not see, of which this is the text.
+    #[must_use]
+    pub fn unseen(&self, text: &str) -> Unseen {
+        Unseen::of(text).with_hidden(self.hidden_characters)
+    }
+}
+
 impl ChunkKind {
     /// Whether it is a file that is one document, with its path as its id.
     #[must_use]
@@ -65,40 +84,16 @@ impl Chunk {
     /// The documents of the chunk, in order; an error for each record that is none, and for a document
     /// of which a part cannot be read.
     pub fn documents(&self, options: &SourceOptions, mut each: impl FnMut(Result<Document>)) {
-        self.documents_with_origins(options, |document| {
-            each(document.map(|(document, _)| document))
+        self.documents_in_file(options, |document| {
+            each(document.map(|(document, _)| document));
         });
     }
 
-    /// The same, each with the places of its text in its file, if that is a web page.
-    pub fn documents_with_origins(
+    /// The same, each with what the file says beside its text.
+    pub fn documents_in_file(
         &self,
         options: &SourceOptions,
-        mut each: impl FnMut(Result<(Document, Option<Origins>)>),
-    ) {
-        self.each_document(options, |document| {
-            each(document.map(|(document, origins, _)| (document, origins)));
-        });
-    }
-
-    /// The same, each with what is known of its text beside it.
-    pub fn documents_as_seen(
-        &self,
-        options: &SourceOptions,
-        mut each: impl FnMut(Result<(Document, Seen)>),
-    ) {
-        self.each_document(options, |document| {
-            each(document.map(|(document, origins, hidden)| {
-                let seen = Seen::of(&document.text, origins, hidden);
-                (document, seen)
-            }));
-        });
-    }
-
-    fn each_document(
-        &self,
-        options: &SourceOptions,
-        mut each: impl FnMut(Result<(Document, Option<Origins>, usize)>),
+        mut each: impl FnMut(Result<(Document, InFile)>),
     ) {
         if let ChunkKind::Lines { first_line } = self.kind {
             let place = |number| format!("{}:{number}", self.path);
@@ -111,7 +106,7 @@ impl Chunk {
                 &mut |_, document| {
                     each(document.map(|mut document| {
                         partition::add(&partitions, &mut document.meta);
-                        (self.with_id_source(document), None, 0)
+                        (self.with_id_source(document), InFile::default())
                     }));
                 },
             );
@@ -121,7 +116,9 @@ impl Chunk {
                 let document = Document::new(self.path.to_string(), text);
                 let document = checked(document.with_id_source(self.id_source));
                 each(match document {
-                    Ok(document) => Ok((document, origins, hidden)),
+                    Ok(document) => {
+                        Ok((document, InFile { origins, hidden_characters: hidden as u64 }))
+                    }
                     Err(what) => Err(unread(&self.path, what)),
                 });
                 if let Some(missing) = missing {

@@ -39,6 +39,8 @@ pub fn dedup(
     let is_known = |_: &_, _| false;
     pipeline::run(inputs, index.config(), &pipeline, stop, &is_known, &mut |output| {
         run.push(match output {
+            // The text that is seen decides.
+            Output::Unseen { .. } => return Ok(()),
             Output::Signed { signed, .. } => Record::Document(signed),
             Output::Skipped { place, why } => Record::Skipped { place, why },
             Output::Failed(error) => Record::Failed(error),

@@ -44,7 +44,6 @@ mod table_form;
 mod tex;
 mod train;
 mod transcode;
-mod unseen;
 mod walk;
 #[cfg(feature = "archives")]
 mod warc;
@@ -61,7 +60,7 @@ use cento::index::Document;
 use cento::{Error, Result};
 
 pub use add::{AddOptions, AddReport, Event, add};
-pub use chunk::{Chunk, ChunkKind};
+pub use chunk::{Chunk, ChunkKind, InFile};
 #[cfg(feature = "parquet")]
 pub use columnar::serve as serve_table;
 pub use columnar::{
@@ -79,7 +78,6 @@ pub use origin::Origins;
 pub use reader::Readers;
 pub use table_form::TableForm;
 pub use train::train;
-pub use unseen::Seen;
 pub use walk::{read, read_bytes};
 
 /// How sources are read.
@@ -108,6 +106,8 @@ pub struct SourceOptions {
     pub filter: PathFilter,
     /// Each list of records (JSON, tables) is one text, as any other file is.
     pub lists_are_texts: bool,
+    /// Say of each document what of it a reader does not see. That takes a look at each of its characters.
+    pub tells_unseen: bool,
     /// Documents keep the line that they were read from.
     pub keeps_records: bool,
     /// Documents keep the place of the line or row that they were read from, `path:number`, where they
@@ -146,6 +146,7 @@ impl Default for SourceOptions {
             follow_links: false,
             filter: PathFilter::default(),
             lists_are_texts: false,
+            tells_unseen: false,
             keeps_records: false,
             keeps_places: false,
             requires_id: false,
@@ -198,34 +199,20 @@ pub fn read_text(
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
 ) -> Result<String> {
-    Ok(read_text_with_origins(path, options, missing)?.0)
+    Ok(read_text_in_file(path, options, missing)?.0)
 }
 
-/// The same, with the places of the text in the file, if that is a web page.
+/// The same, with what the file says beside its text.
 ///
 /// # Errors
 /// As [`read_text`].
-pub fn read_text_with_origins(
+pub fn read_text_in_file(
     path: &Path,
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
-) -> Result<(String, Option<Origins>)> {
-    let (Extracted { text, .. }, origins) = read_extracted(path, options, missing)?;
-    Ok((text, origins))
-}
-
-/// The same, with what is known of the text beside it.
-///
-/// # Errors
-/// As [`read_text`].
-pub fn read_text_as_seen(
-    path: &Path,
-    options: &SourceOptions,
-    missing: &mut dyn FnMut(&Error),
-) -> Result<(String, Seen)> {
+) -> Result<(String, InFile)> {
     let (Extracted { text, hidden, .. }, origins) = read_extracted(path, options, missing)?;
-    let seen = Seen::of(&text, origins, hidden);
-    Ok((text, seen))
+    Ok((text, InFile { origins, hidden_characters: hidden as u64 }))
 }
 
 fn read_extracted(

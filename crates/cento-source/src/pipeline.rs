@@ -31,6 +31,7 @@ use cento::fault::Faults;
 use cento::hash::Digest;
 use cento::index::{Config, Document, Signature, Signed};
 use cento::text::PART_TOKENS;
+use cento::text::unseen::Unseen;
 use cento::{Error, Result};
 
 /// What comes out of the pipeline, in the order of the input.
@@ -54,6 +55,13 @@ pub enum Output {
     },
     /// A record that is no document.
     Failed(Error),
+    /// Of the document that comes next a reader does not see all. Only if it was asked for.
+    Unseen {
+        /// Its id.
+        id: String,
+        /// What is not seen.
+        unseen: Unseen,
+    },
 }
 
 /// How the pipeline works.
@@ -291,11 +299,18 @@ impl Worker<'_> {
         let mut made = Vec::new();
         // What is reserved for signing, and for one document of any kind.
         let mut bytes_left = self.share.signing * chunk.bytes.len() + PART_TOKENS;
-        chunk.documents(&self.options.source, |document| {
-            made.push(match document {
-                Ok(document) => self.document(document, &mut bytes_left, part),
-                Err(error) => Made::Output(Output::Failed(error)),
-            });
+        chunk.documents_in_file(&self.options.source, |document| {
+            let (document, in_file) = match document {
+                Ok(read) => read,
+                Err(error) => return made.push(Made::Output(Output::Failed(error))),
+            };
+            if self.options.source.tells_unseen {
+                let unseen = in_file.unseen(&document.text);
+                let id = document.id.clone();
+                let is_all = unseen.is_none();
+                made.extend((!is_all).then_some(Made::Output(Output::Unseen { id, unseen })));
+            }
+            made.push(self.document(document, &mut bytes_left, part));
         });
         made
     }

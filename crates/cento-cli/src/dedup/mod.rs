@@ -434,6 +434,7 @@ impl Dedup {
             window_bytes_max: _,
             filter,
             lists_are_texts: _,
+            tells_unseen: _,
             stop: _,
         } = &self.source();
         let config = index.config();

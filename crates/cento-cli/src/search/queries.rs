@@ -14,9 +14,8 @@ use crate::terminal::tell;
 use crate::{Failure, Result};
 use cento::Error;
 use cento::index::Document;
-use cento::search::Answer;
 use cento_report::NotCompared;
-use cento_source::{Chunk, Item, Seen, SourceOptions};
+use cento_source::{Chunk, InFile, Item, SourceOptions};
 
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
@@ -24,28 +23,6 @@ pub struct Unanswered {
     /// All, in order.
     pub list: Vec<NotCompared>,
     messages: Messages,
-}
-
-/// An answer in JSON, with what is known of the text beside it.
-#[derive(Serialize)]
-pub struct Answered<'a> {
-    #[serde(flatten)]
-    answer: &'a Answer,
-    /// The characters of the query that a reader does not see, if there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hidden_characters: Option<usize>,
-    /// The words of the query with letters of another script that look the same, if there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mixed_words: Option<usize>,
-}
-
-impl<'a> Answered<'a> {
-    /// The answer to a query of which this is known.
-    pub fn new(answer: &'a Answer, seen: &Seen) -> Answered<'a> {
-        let some = |count: usize| (count > 0).then_some(count);
-        let hidden_characters = some(seen.hidden_characters);
-        Answered { answer, hidden_characters, mixed_words: some(seen.mixed_words) }
-    }
 }
 
 /// The last line of an answer in JSON, if there are such queries.
@@ -104,7 +81,7 @@ impl Search {
         each: &mut Each<'_>,
     ) -> Result<()> {
         if let Some(text) = &self.text {
-            return each("--text".into(), None, Asked::Text(text.clone(), Seen::of_text(text)));
+            return each("--text".into(), None, Asked::Text(text.clone(), InFile::default()));
         }
         if let Some(id) = &self.id {
             return each(id.clone(), None, Asked::Id(id.clone()));
@@ -132,10 +109,10 @@ impl Search {
         each: &mut Each<'_>,
     ) -> Result<()> {
         let mut missing = |missing: &Error| unanswered.note(missing);
-        let read = cento_source::read_text_as_seen(Path::new("-"), options, &mut missing);
+        let read = cento_source::read_text_in_file(Path::new("-"), options, &mut missing);
         match read {
-            Ok((text, seen)) => {
-                let asked = Asked::Text(text, seen);
+            Ok((text, in_file)) => {
+                let asked = Asked::Text(text, in_file);
                 answered("standard input".into(), None, asked, unanswered, each)
             }
             Err(error) => {
@@ -174,11 +151,11 @@ fn ask_all(
     each: &mut Each<'_>,
 ) -> Result<()> {
     let mut end = Ok(());
-    chunk.documents_as_seen(options, |document| match document {
+    chunk.documents_in_file(options, |document| match document {
         _ if end.is_err() => {}
         Err(error) => unanswered.note(&error),
-        Ok((Document { id, text, .. }, seen)) => {
-            let asked = Asked::Text(text, seen);
+        Ok((Document { id, text, .. }, in_file)) => {
+            let asked = Asked::Text(text, in_file);
             end = answered(id.clone(), Some(id), asked, unanswered, each);
         }
     });

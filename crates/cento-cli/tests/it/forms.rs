@@ -419,7 +419,7 @@ fn archives_within_archives_end_at_the_second() {
 #[test]
 fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
     let dir = Dir::new();
-    let text = words(1, 60);
+    let text = words(1, 60).replace('w', "wore");
     dir.write("base.txt", &text);
     // Words in white between the words, and characters without width in them.
     let hidden = text.replace(' ', "<span style='font-size:0'> unseen </span> ");
@@ -428,9 +428,10 @@ fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
     dir.write("width.txt", text.chars().map(spread).collect::<String>());
     dir.json(&["add", "idx", "base.txt"]);
     let compared = dir.json(&["compare", "base.txt", "trick.html"]);
+    let unseen = |hidden: u64| json!({"hidden_characters": hidden, "mixed_words": 0});
     assert_eq!(
-        (&compared["resemblance"], &compared["hidden_characters"]),
-        (&json!(1.0), &json!([0, 59 * 6]))
+        (&compared["resemblance"], &compared["unseen"]),
+        (&json!(1.0), &json!([unseen(0), unseen(59 * 6)]))
     );
     let run =
         dir.run(&["search", "idx", "trick.html", "width.txt", "base.txt", "--report", "r.html"]);
@@ -445,6 +446,29 @@ fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
     assert!(report.contains("contains 354 characters that a reader does not see"));
     let found = dir.json(&["search", "idx", "width.txt"]);
     assert_eq!(found["hits"][0]["containment_of_query"], 1.0);
-    assert!(found["hidden_characters"].as_u64() > Some(10), "{found}");
-    assert!(dir.json(&["search", "idx", "base.txt"]).get("hidden_characters").is_none());
+    assert!(found["query"]["unseen"]["hidden_characters"].as_u64() > Some(10), "{found}");
+    assert!(dir.json(&["search", "idx", "base.txt"])["query"].get("unseen").is_none());
+    // Also where letters of another script hide the copy, so that no pair shows the text.
+    dir.write("hand/ann/a.html", format!("<html><p>{hidden}</p>"));
+    dir.write("hand/bob/a.txt", words(2, 60));
+    let alike = |c: char| if matches!(c, 'e' | 'o') { '\u{43e}' } else { c };
+    dir.write("hand/eve/a.txt", text.chars().map(alike).collect::<String>());
+    let of_eve = "eve contains 60 words with letters of another script that look the same";
+    for by in ["file", "directory"] {
+        let name = |name: &str| match by {
+            "file" => format!("hand/{name}/a.{}", if name == "ann" { "html" } else { "txt" }),
+            _ => format!("hand/{name}"),
+        };
+        let asked = ["pairwise", "hand", "--by", by, "--report", "p.html"];
+        let run = dir.run(&asked);
+        let hidden = "contains 354 characters that a reader does not see";
+        assert!(run.out.contains(&format!("{} {hidden}", name("ann"))), "{}", run.out);
+        assert!(run.out.contains(&of_eve.replace("eve", &name("eve"))), "{}", run.out);
+        let report = std::fs::read_to_string(dir.path("p.html")).unwrap();
+        assert!(report.contains(hidden) && !report.contains("bob contains"));
+        let run = dir.run(&[&asked[..], &["--format", "json"]].concat());
+        let end: Value = serde_json::from_str(run.out.lines().last().unwrap()).unwrap();
+        assert_eq!(end["warnings"][0], json!({"name": name("ann"), "reason": hidden}));
+        assert_eq!(end["warnings"].as_array().unwrap().len(), 2, "{end}");
+    }
 }

@@ -130,8 +130,12 @@ fn a_service_says_what_it_did_not_compare_and_how_many_pairs_there_are() {
     let left = &answer.not_read.left_out[0];
     assert!(left.path == "sheet" && left.reason.contains("without the boilerplate"), "{left:?}");
     let scan = FileReason { path: "scan.pdf".into(), reason: "it has no text".into() };
-    let request =
-        PairwiseReportRequest { pairwise: request, anonymous: false, not_compared: vec![scan] };
+    let request = PairwiseReportRequest {
+        pairwise: request,
+        anonymous: false,
+        not_compared: vec![scan],
+        warnings: vec![],
+    };
     let html = service.client().pairwise_report(&request).unwrap();
     for expected in [
         "1 of 3 pairs shown; `limit` 3 shows all",

@@ -88,6 +88,25 @@ fn files_are_added_searched_for_and_compared() {
     let origin = Some(Origin { start: end - words(1, 80).len() as u32, end, line: 1 });
     let passage = &compared.passages[0];
     assert_eq!((passage.query_origin, passage.origin), (origin, None));
+    // Of files a reader does not see all, and of texts.
+    let white = page.replace(' ', " <i style='font-size:0'>x</i>");
+    let hidden = white.matches("<i").count() as u64;
+    let answer =
+        client.search_files(&[file("w.html", white.as_bytes())], &SearchRequest::default());
+    assert_eq!(answer.unwrap().answers[0].answer.query.unseen.hidden_characters, hidden);
+    let one = side("a", "w.html", white.as_bytes());
+    let compared = client.compare_files(&[one, sides[1]], &request).unwrap().comparison;
+    assert_eq!(compared.unseen.map(|unseen| unseen.hidden_characters), [hidden, 0]);
+    let none: PairwiseRequest = serde_json::from_value(json!({
+        "documents": [{"id": "t", "text": "a w\u{200b}ord"}],
+    }))
+    .unwrap();
+    let pairs = client.pairwise_files(&[file("w.html", white.as_bytes())], &none).unwrap();
+    let what =
+        |number: u64, s: &str| format!("contains {number} character{s} that a reader does not see");
+    let told: Vec<_> = pairs.warnings.into_iter().map(|told| (told.path, told.reason)).collect();
+    assert_eq!(told, [("t".into(), what(1, "")), ("w.html".into(), what(hidden, "s"))]);
+
     let searched = SearchRequest { passages: true, ..SearchRequest::default() };
     let found = client.search_files(&[file("a.html", page.as_bytes())], &searched).unwrap();
     let passages = found.answers[0].answer.hits[0].passages.as_ref().unwrap();

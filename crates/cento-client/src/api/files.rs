@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use cento::search::Answer;
+use cento::text::unseen::Unseen;
 
 /// Files, as `multipart/form-data`: parts with a file name, in any form that `cento add` reads. An
 /// archive, a mail or a list of records is read as the documents in it, whose ids begin with its name.
@@ -96,6 +97,9 @@ pub struct FileText {
     pub id: String,
     /// The text.
     pub text: String,
+    /// What a reader of the file does not see, if there is any.
+    #[serde(default, skip_serializing_if = "Unseen::is_none")]
+    pub unseen: Unseen,
 }
 
 /// The answer to a search for files.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::{min_passage, share};
-use super::{DocumentBody, NotRead, whole};
+use super::{DocumentBody, FileReason, NotRead, whole};
 use cento::Result;
 use cento::join::pairwise::SymmetricPair;
 
@@ -66,4 +66,7 @@ pub struct PairwiseResponse {
     /// Files that were not read, if files were sent, and documents without a fingerprint to compare.
     #[serde(flatten)]
     pub not_read: NotRead,
+    /// The documents of which a reader does not see all, and what, as clauses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<FileReason>,
 }

@@ -36,4 +36,7 @@ pub struct PairwiseReportRequest {
     /// Files that the client could not read, for the list in the report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<FileReason>,
+    /// Files of which a reader does not see all, and what, as clauses, for the report. Default: of the texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<FileReason>,
 }

@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use super::excerpt::{Excerpts, Side, bytes};
 use super::text::{Shown, Writer};
-use super::{colour, counted, linked, not_compared, not_compared_note, percent};
+use super::{colour, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
-use crate::omission::NotCompared;
 use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
 use crate::shares::Share;
 
@@ -20,9 +19,7 @@ pub fn body(report: &ReuseReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
     html! {
         (not_compared_note(&report.not_compared))
-        @for NotCompared { name, reason } in &report.warnings {
-            p.warning { bdi { (Shown(name)) } " " (reason) "." }
-        }
+        (warnings(&report.warnings))
         @if report.documents.len() > 1 { (overview(report)) }
         @for (number, document) in (1..).zip(&report.documents) {
             (section(number, document, &mut excerpts))

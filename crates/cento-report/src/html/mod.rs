@@ -94,6 +94,15 @@ fn not_compared(list: &[NotCompared]) -> Markup {
     }
 }
 
+/// Says what a reader of the texts does not see.
+fn warnings(list: &[NotCompared]) -> Markup {
+    html! {
+        @for NotCompared { name, reason } in list {
+            p.warning { bdi { (Shown(name)) } " " (reason) "." }
+        }
+    }
+}
+
 /// A link to the list of inputs that were not compared.
 fn not_compared_note(list: &[NotCompared]) -> Markup {
     html! {

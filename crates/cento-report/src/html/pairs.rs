@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandths};
 use super::excerpt::{Excerpts, Side};
 use super::text::Shown;
-use super::{colour, count, counted, linked, not_compared, not_compared_note, percent};
+use super::{colour, count, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
@@ -26,6 +26,7 @@ pub fn body(report: &PairsReport) -> Markup {
             }
             @if let Some(cut) = cut { p.warning { (cut) ". The graph, the clusters and the matrix are of the shown pairs." } }
             (not_compared_note(&report.not_compared))
+            (warnings(&report.warnings))
             @if report.documents_without_field > 0 {
                 p.warning {
                     (counted(report.documents_without_field, "document"))

@@ -142,8 +142,8 @@ function* parcels(chosen) {
 
 /**
  * Has the service read files, in any form that it knows; of an archive each file in it. Returns
- * `{ documents: [{ id, text, path, isListed }], skipped: [{ path, reason }] }`; an id is the path, and unlike that
- * of any other.
+ * `{ documents: [{ id, text, unseen, path, isListed }], skipped: [{ path, reason }] }`; an id is the path, and unlike
+ * that of any other.
  */
 export async function readDocuments(chosen, { signal, say }) {
   const documents = [];
@@ -172,8 +172,9 @@ export async function readDocuments(chosen, { signal, say }) {
       continue;
     }
     const isListed = new Map(parcel.map((one) => [one.path, one.isListed]));
-    for (const { id, text } of answer.documents) {
-      documents.push({ id: unique(id, ids), text: wellFormed(text), path: id, isListed: isListed.get(id) ?? true });
+    for (const { id, text, unseen } of answer.documents) {
+      const found = { id: unique(id, ids), text: wellFormed(text), unseen, path: id };
+      documents.push({ ...found, isListed: isListed.get(id) ?? true });
     }
     skipped.push(...(answer.left_out ?? []), ...(answer.unread_files ?? []));
     const unnamed = { path: "a file that is not named", reason: "too many were left out" };
@@ -187,6 +188,20 @@ function unique(path, ids) {
   for (let number = 2; ids.has(id); number += 1) id = `${path} (${number})`;
   ids.add(id);
   return id;
+}
+
+/** What a reader of a text does not see, as clauses after its name. */
+export function warningsOf(unseen) {
+  const { hidden_characters: hidden = 0, mixed_words: mixed = 0 } = unseen ?? {};
+  return [
+    ...(hidden > 0 ? [`contains ${counted(hidden, "character")} that a reader does not see`] : []),
+    ...(mixed > 0 ? [`contains ${counted(mixed, "word")} with letters of another script that look the same`] : []),
+  ];
+}
+
+/** The same of several texts, as sentences; empty if a reader sees all. */
+export function warned(texts) {
+  return texts.flatMap(({ id, unseen }) => warningsOf(unseen).map((what) => ` ${id} ${what}.`)).join("");
 }
 
 /** What was left out, as a sentence; empty if nothing was. */

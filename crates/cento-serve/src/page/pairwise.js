@@ -2,7 +2,7 @@
 
 import { post, postForFile } from "./api.js";
 import { byId, count, counted, make, saveFile, share } from "./dom.js";
-import { Chooser, leftOut, readDocuments } from "./files.js";
+import { Chooser, leftOut, readDocuments, warned, warningsOf } from "./files.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
 import { makeLatest, makeTask } from "./task.js";
@@ -61,15 +61,16 @@ export function setUpPairwise() {
   });
 }
 
-/** The request whose pairs are shown, and what could not be read for it. */
+/** The request whose pairs are shown, what could not be read for it, and what a reader does not see. */
 let shown = null;
 let unread = [];
+let warnings = [];
 
 /** Saves the report of the pairs that are shown. */
 async function exportReport({ signal, say }) {
   say("Making the report.");
   const anonymous = byId("pairwise-anonymous").checked;
-  const file = await postForFile("/v1/pairwise/report", { pairwise: shown, anonymous, not_compared: unread }, signal);
+  const file = await postForFile("/v1/pairwise/report", { pairwise: shown, anonymous, not_compared: unread, warnings }, signal);
   saveFile(file, "report.html");
   byId("pairwise-status").textContent = "The report has been saved as report.html.";
 }
@@ -97,13 +98,14 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
   const vertices = new Map(documents.map(({ id, text }) => [id, { name: id, kind: "file", text }]));
   const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
   unread = notRead.map(({ path, reason }) => ({ path, reason }));
+  warnings = documents.flatMap(({ id, unseen }) => warningsOf(unseen).map((reason) => ({ path: id, reason })));
   const alone = answer.left_out ?? [];
   const compared = count(documents.length - alone.length);
   const found = pairs.length === 0
     ? `No two of the ${compared} files share a fingerprint.`
     : `${compared} files were compared.`;
   const cut = answer.more ? ` ${count(pairs.length)} of ${count(answer.total)} pairs shown; raise the maximum to see more.` : "";
-  status.textContent = `${found}${cut}${leftOut([...notRead, ...alone])}`;
+  status.textContent = `${found}${cut}${leftOut([...notRead, ...alone])}${warned(documents)}`;
   results.hidden = pairs.length === 0;
   byId("pairwise-report-form").hidden = pairs.length === 0;
   view.show(pairs);

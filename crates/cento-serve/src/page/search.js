@@ -2,7 +2,7 @@
 
 import { post, postForFile, storedText } from "./api.js";
 import { byId, count, counted, duration, make, saveFile, share } from "./dom.js";
-import { Chooser, leftOut, readDocuments, wellFormed } from "./files.js";
+import { Chooser, leftOut, readDocuments, warned, wellFormed } from "./files.js";
 import { clearSides, showSides } from "./sides.js";
 import { fillTable, markChosen } from "./table.js";
 import { makeLatest, makeTask } from "./task.js";
@@ -81,13 +81,14 @@ async function search(chooser, { signal, say }, latest) {
   }
   const wanted = options();
   const found = [];
-  for (const [index, { id, text }] of documents.entries()) {
+  for (const [index, { id, text, unseen }] of documents.entries()) {
     say(documents.length > 1 ? `Searching for file ${index + 1} of ${documents.length}.` : "Searching.");
     const answer = await post("/v1/search", { text, ...wanted }, signal);
-    found.push({ id, text, answer, wanted, minPassage: wanted.min_passage ?? 1 });
+    const told = unseen ?? answer.query.unseen;
+    found.push({ id, text, unseen: told, answer, wanted, minPassage: wanted.min_passage ?? 1 });
   }
   byId("search-results").hidden = false;
-  status.textContent = leftOut(skipped).trim();
+  status.textContent = `${leftOut(skipped)}${warned(found)}`.trim();
   showQueries(found, latest);
 }
 

@@ -22,7 +22,7 @@ use cento::{Config, Error, Measure, Result, compare_by};
 use cento_client::api::{
     CompareRequest, CompareResponse, FileReason, PassagesRequest, PassagesResponse, TextOrId,
 };
-use cento_source::Origins;
+use cento_source::InFile;
 
 /// Compare two documents, stored or not.
 ///
@@ -43,9 +43,9 @@ pub async fn compare(
     request: Request,
 ) -> std::result::Result<Json<CompareResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let (request, origins, room) = match body.is_files() {
+    let (request, in_files, room) = match body.is_files() {
         true => files(&app, body).await?,
-        false => (body.json()?, [None, None], body.into_parts().1),
+        false => (body.json()?, Default::default(), body.into_parts().1),
     };
     let min_passage = request.min_passage()?;
     let CompareRequest { a, b, measures, .. } = request;
@@ -73,11 +73,14 @@ pub async fn compare(
         let stop = Stop::on(&*stop);
         let comparison = compare_by(scheme, analyzer, &a_text, &b_text, &by, stop)?;
         let mut comparison = comparison.with_passages_of_at_least(min_passage.unwrap_or(0));
-        let [a_origins, b_origins] = origins;
-        if let Some(origins) = a_origins {
+        for (unseen, in_file) in comparison.unseen.iter_mut().zip(&in_files) {
+            *unseen = unseen.with_hidden(in_file.hidden_characters);
+        }
+        let [a_file, b_file] = in_files;
+        if let Some(origins) = a_file.origins {
             origins.place_queries(&mut comparison.passages);
         }
-        if let Some(origins) = b_origins {
+        if let Some(origins) = b_file.origins {
             origins.place_documents(&mut comparison.passages);
         }
         Ok(CompareResponse { a, b, comparison })
@@ -85,11 +88,11 @@ pub async fn compare(
     Ok(Json(response.await?))
 }
 
-/// The request that files make, each of which is one text, and where these texts stand in the files.
+/// The request that files make, each of which is one text, and what the files say beside these texts.
 async fn files(
     app: &Arc<App>,
     body: Body,
-) -> std::result::Result<(CompareRequest, [Option<Origins>; 2], Permit), Failure> {
+) -> std::result::Result<(CompareRequest, [InFile; 2], Permit), Failure> {
     const PARTS: [&str; 2] = ["a", "b"];
     let mut files = Files::read(app, body, &PARTS).await?;
     let none = json!({"text": ""});
@@ -100,14 +103,14 @@ async fn files(
         // A part of a text would seem to have less in common with the other.
         return Err(Failure::bad_request(format!("{path}: {reason}")));
     }
-    let mut origins = [None, None];
-    let sides = [&mut request.a, &mut request.b].into_iter().zip(&mut origins);
-    for (part, (side, origins)) in PARTS.into_iter().zip(sides) {
+    let mut in_files = <[InFile; 2]>::default();
+    let sides = [&mut request.a, &mut request.b].into_iter().zip(&mut in_files);
+    for (part, (side, in_file)) in PARTS.into_iter().zip(sides) {
         let mut documents = files.take(part);
         match (documents.pop(), documents.is_empty()) {
             (Some(found), true) => {
                 *side = TextOrId::Text(found.document.text);
-                *origins = found.origins;
+                *in_file = found.in_file;
             }
             (Some(_), false) => {
                 let message = format!("the file `{part}` holds several texts; send one of them");
@@ -116,7 +119,7 @@ async fn files(
             (None, _) => {}
         }
     }
-    Ok((request, origins, files.room))
+    Ok((request, in_files, files.room))
 }
 
 /// The id, if it is a stored document, and the text.

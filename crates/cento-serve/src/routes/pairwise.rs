@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
-use crate::files::Files;
+use crate::files::{FileDocument, Files};
 use crate::memory;
 use cento::Error;
 use cento::budget::Permit;
@@ -19,6 +19,7 @@ use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::join::pairwise::{MostSimilar, PairwiseOptions, most_similar};
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
+use cento::text::unseen::Unseen;
 use cento_client::api::{
     DocumentBody, FileReason, HITS_MAX, NotRead, PairwiseReportRequest, PairwiseRequest,
     PairwiseResponse,
@@ -45,27 +46,28 @@ pub async fn pairwise(
     request: Request,
 ) -> Result<Json<PairwiseResponse>, Failure> {
     let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
-    let (request, room, mut not_read) = match body.is_files() {
+    let (request, unseen, room, mut not_read) = match body.is_files() {
         true => files(&app, body).await?,
-        false => (body.json()?, body.into_parts().1, NotRead::default()),
+        false => (body.json()?, Vec::new(), body.into_parts().1, NotRead::default()),
     };
     check(&app, &request)?;
     let (own, searcher) = (app.clone(), app.searcher());
     let found = app.run(move |stop| {
         let _room = room;
+        let warnings = warnings(&request.documents, &unseen);
         // Texts decide, so they are stored.
         let config = searcher.snapshot().config().with_text(true)?;
         let finds_passages = request.min_passage()?.is_some();
         let mut compared = Compared::new(&own, config, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
-        Ok((compared.found, left))
+        Ok((compared.found, left, warnings))
     });
-    let (MostSimilar { pairs, total, .. }, left) = found.await?;
+    let (MostSimilar { pairs, total, .. }, left, warnings) = found.await?;
     let left =
         left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
     not_read.left_out.extend(left);
     let more = (pairs.len() as u64) < total;
-    Ok(Json(PairwiseResponse { pairs, total, more, not_read }))
+    Ok(Json(PairwiseResponse { pairs, total, more, not_read, warnings }))
 }
 
 /// Report which of a handful of documents are most alike, and where.
@@ -100,9 +102,12 @@ pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Res
 fn made(
     app: &App,
     config: Config,
-    PairwiseReportRequest { pairwise, anonymous, not_compared }: PairwiseReportRequest,
+    PairwiseReportRequest { pairwise, anonymous, not_compared, mut warnings }: PairwiseReportRequest,
     stop: &Arc<AtomicBool>,
 ) -> cento::Result<String> {
+    if warnings.is_empty() {
+        warnings = self::warnings(&pairwise.documents, &[]);
+    }
     let run = described(&pairwise, &config);
     let text_bytes = pairwise.documents.iter().map(|document| document.text.len()).sum();
     let mut compared = Compared::new(app, config, pairwise, true, stop)?;
@@ -116,9 +121,21 @@ fn made(
     (joined.total, joined.limit_option) = (found.total, "`limit`");
     let named = |FileReason { path, reason }| NotCompared::new(path, reason);
     joined.not_compared = not_compared.into_iter().map(named).chain(left).collect();
+    joined.warnings = warnings.into_iter().map(named).collect();
     drop(memory);
     let (_memory, _) = memory::for_report(&app.memory, text_bytes, stop)?;
     super::report::bounded(PairsReport::new(run, joined, anonymous).html())
+}
+
+/// What a reader of the documents is to be told of them; `unseen` are those that files said, by their places.
+fn warnings(documents: &[DocumentBody], unseen: &[Unseen]) -> Vec<FileReason> {
+    let first_of_files = documents.len() - unseen.len();
+    let of = |(place, DocumentBody { id, text, .. }): (usize, &DocumentBody)| {
+        let in_file = place.checked_sub(first_of_files).map(|at| unseen[at]);
+        let warnings = in_file.unwrap_or_else(|| Unseen::of(text)).warnings().into_iter();
+        warnings.map(|reason| FileReason { path: id.clone(), reason }).collect::<Vec<_>>()
+    };
+    documents.iter().enumerate().flat_map(of).collect()
 }
 
 /// What the foot of the report says.
@@ -219,18 +236,21 @@ impl Compared {
     }
 }
 
-/// The request that files make, beside the documents and the boilerplate that it has.
-async fn files(app: &Arc<App>, body: Body) -> Result<(PairwiseRequest, Permit, NotRead), Failure> {
+/// The request that files make, beside the documents and the boilerplate that it has, and what a reader of the
+/// files, which are the last of the documents, does not see.
+async fn files(
+    app: &Arc<App>,
+    body: Body,
+) -> Result<(PairwiseRequest, Vec<Unseen>, Permit, NotRead), Failure> {
     let mut files = Files::read(app, body, &["file", "boilerplate"]).await?;
     let mut request: PairwiseRequest = files.request([("documents", json!([]))])?;
     let boilerplate = files.take("boilerplate").into_iter();
     request.boilerplate.extend(boilerplate.map(|found| found.document.text));
-    let documents = files.take("file").into_iter().map(|found| found.document);
-    request.documents.extend(documents.map(|Document { id, text, meta, .. }| DocumentBody {
-        id,
-        text,
-        meta,
-        id_place: None,
-    }));
-    Ok((request, files.room, files.not_read))
+    let mut unseen = Vec::new();
+    for FileDocument { document, in_file, .. } in files.take("file") {
+        let Document { id, text, meta, .. } = document;
+        unseen.push(in_file.unseen(&text));
+        request.documents.push(DocumentBody { id, text, meta, id_place: None });
+    }
+    Ok((request, unseen, files.room, files.not_read))
 }

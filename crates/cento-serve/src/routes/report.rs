@@ -17,7 +17,7 @@ use crate::memory;
 use cento::search::Searcher;
 use cento::{Error, Result};
 use cento_client::api::{ReportRequest, SearchRequest};
-use cento_report::{Exclusions, IndexState, ReuseReport, Run, Searched};
+use cento_report::{Exclusions, IndexState, ReuseReport, Run, Searched, warnings};
 
 /// Report how much of a document is reused, from which sources, and where.
 ///
@@ -121,8 +121,11 @@ fn made(
         }
     };
     let analyzer = &searcher.snapshot().config().analyzer;
+    let warnings = warnings(&name, &answer.query.unseen);
     let searched = Searched::new(name, text, &answer, text_of, analyzer)?;
-    bounded(ReuseReport::new(run, vec![searched], exclusions)?.html())
+    let mut report = ReuseReport::new(run, vec![searched], exclusions)?;
+    report.warnings = warnings;
+    bounded(report.html())
 }
 
 /// What the foot of the report says: all of the request that is not a default.

@@ -104,11 +104,12 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
     let (own, searcher) = (app.clone(), app.searcher());
     let answers = app.run(move |stop| {
         let (_room, collection) = (room, own.settings.collection.as_ref());
-        let answer = |FileDocument { document: Document { id, text, .. }, origins, .. }| {
+        let answer = |FileDocument { document: Document { id, text, .. }, in_file, .. }| {
             let request = SearchRequest { text: Some(text), ..request.clone() };
             let mut answer = one(&own, &searcher, collection, request, Some(stop.clone()))?;
             own.metrics.searched(&answer);
-            if let Some(origins) = origins {
+            answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
+            if let Some(origins) = in_file.origins {
                 let hits = answer.hits.iter_mut();
                 origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
             }

@@ -32,9 +32,10 @@ pub async fn texts(
     }
     let Files { documents, not_read, .. } = Files::read(&app, body, &["file"]).await?;
     let documents = documents.into_iter();
-    let documents = documents.map(|FileDocument { part, document, .. }| FileText {
+    let documents = documents.map(|FileDocument { part, document, in_file }| FileText {
         part,
         id: document.id,
+        unseen: in_file.unseen(&document.text),
         text: document.text,
     });
     Ok(Json(TextsResponse { documents: documents.collect(), not_read }))

@@ -3,37 +3,62 @@
 //! Some hide a copy by characters without width between the letters of its words, others by letters of another
 //! script that look the same. Scripts that need such characters may use them.
 
-use crate::Origins;
+use serde::{Deserialize, Serialize};
 
-/// What is known of a text beside it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What a reader of a text does not see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
-pub struct Seen {
-    /// Where it stands in its file, if that is a web page.
-    pub origins: Option<Origins>,
-    /// The number of characters of the file that a reader does not see: white letters, which are left out of the
-    /// text, and characters without width between its letters.
-    pub hidden_characters: usize,
-    /// The number of words with letters of another script that look the same.
-    pub mixed_words: usize,
+pub struct Unseen {
+    /// The number of characters that a reader does not see: of a text, those without width between its letters,
+    /// and of a file, also hidden and white letters, which are left out of its text.
+    pub hidden_characters: u64,
+    /// The number of words with letters of another script that look the same. They are other words.
+    pub mixed_words: u64,
 }
 
-impl Seen {
-    /// Looks at a text of no file.
+impl Unseen {
+    /// Counts them in a text.
+    ///
+    /// ```
+    /// use cento::text::unseen::Unseen;
+    ///
+    /// let unseen = Unseen::of("a w\u{200b}ord and a w\u{43e}rd");
+    /// assert_eq!((unseen.hidden_characters, unseen.mixed_words), (1, 1));
+    /// assert!(Unseen::of("a word").is_none());
+    /// ```
     #[must_use]
-    pub fn of_text(text: &str) -> Seen {
-        Seen::of(text, None, 0)
+    pub fn of(text: &str) -> Unseen {
+        if text.is_ascii() {
+            return Unseen::default();
+        }
+        Unseen { hidden_characters: invisible(text) as u64, mixed_words: mixed(text) as u64 }
     }
 
-    pub(crate) fn of(text: &str, origins: Option<Origins>, hidden: usize) -> Seen {
-        let hidden_characters = hidden.saturating_add(invisible(text));
-        Seen { origins, hidden_characters, mixed_words: mixed(text) }
+    /// Adds what a reader of another part of the same text does not see.
+    #[must_use]
+    pub fn with(self, other: Unseen) -> Unseen {
+        let mixed_words = self.mixed_words.saturating_add(other.mixed_words);
+        Unseen { mixed_words, ..self }.with_hidden(other.hidden_characters)
     }
 
-    /// What a reader of the text should be told, as clauses after its name.
+    /// Adds characters that are not in the text.
+    #[must_use]
+    pub fn with_hidden(self, characters: u64) -> Unseen {
+        let hidden_characters = self.hidden_characters.saturating_add(characters);
+        Unseen { hidden_characters, ..self }
+    }
+
+    /// Whether a reader sees all.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Unseen::default()
+    }
+
+    /// Says what a reader of the text should know, as clauses after its name.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let count = |number: usize, what: &str| match number {
+        let count = |number: u64, what: &str| match number {
             1 => format!("1 {what}"),
             number => format!("{number} {what}s"),
         };
@@ -54,9 +79,6 @@ impl Seen {
 
 /// Counts the characters of a text that a reader does not see.
 fn invisible(text: &str) -> usize {
-    if text.is_ascii() {
-        return 0;
-    }
     let is_rtl = text.chars().any(is_right_to_left);
     let mut count = 0;
     // What stands before: a letter of a script without joiners, or a black flag.
@@ -105,9 +127,6 @@ const ALIKE: &str = "\u{430}\u{435}\u{43e}\u{440}\u{441}\u{443}\u{445}\u{456}\u{
 
 /// Counts the words in which letters of another script stand for those that look the same.
 fn mixed(text: &str) -> usize {
-    if text.is_ascii() {
-        return 0;
-    }
     let is_other = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}');
     let is_latin = |c: char| c.is_ascii_alphabetic() || ('\u{c0}'..'\u{250}').contains(&c);
     let words = text.split(|c: char| !is_other(c) && !is_latin(c));
