@@ -44,6 +44,8 @@ class Worker:
             self.process.stdin.flush()
             status = self.read(1)
             first, second = self.read_text(), self.read_text()
+            # The number of characters that a reader does not see.
+            self.read(8)
         except (BrokenPipeError, EOFError):
             self.end()
             return None, "", "the process ended"

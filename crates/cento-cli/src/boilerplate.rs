@@ -5,14 +5,22 @@ use std::path::{Path, PathBuf};
 use super::extract::source_options;
 use super::messages::Messages;
 use super::terminal::tell;
+use cento::Error;
 use cento::index::{Config, Index};
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento_report::NotCompared;
+use cento_source::NoDocument;
 
 /// Makes a searcher ignore the text at these paths.
+///
+/// # Errors
+/// When a document of them is refused: nothing would say that its text counts.
 pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
-    without_noting(searcher, boilerplate, &mut Vec::new())
+    match read(boilerplate, searcher.snapshot().config())? {
+        Some(boilerplate) => searcher.without(boilerplate),
+        None => Ok(searcher),
+    }
 }
 
 /// Makes a searcher ignore the text at these paths, and notes the boilerplate that was not read.
@@ -28,8 +36,17 @@ pub fn without_noting(
 }
 
 /// Reads the text at these paths; none if there are no paths.
+///
+/// # Errors
+/// As [`without`].
 pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerplate>> {
-    read_noting(paths, config, &mut Vec::new())
+    let mut refused = None;
+    let read = read_telling(paths, config, &mut |name, NoDocument { what, is_refused }| {
+        if is_refused && refused.is_none() {
+            refused = Some(Error::input(name, format!("this boilerplate cannot be read: {what}")));
+        }
+    })?;
+    refused.map_or(Ok(read), Err)
 }
 
 /// Reads the text at these paths, and notes the parts that were not read; none if there are no paths.
@@ -38,13 +55,29 @@ pub fn read_noting(
     config: &Config,
     unread: &mut Vec<NotCompared>,
 ) -> cento::Result<Option<Boilerplate>> {
+    read_telling(paths, config, &mut |name, NoDocument { what, .. }| {
+        unread.push(not_read(name, &what));
+    })
+}
+
+/// Reads the text at these paths, and tells the parts that were not read.
+fn read_telling(
+    paths: &[PathBuf],
+    config: &Config,
+    tell: &mut dyn FnMut(&str, NoDocument),
+) -> cento::Result<Option<Boilerplate>> {
     if paths.is_empty() {
         return Ok(None);
     }
     let mut boilerplate = Boilerplate::new(config)?;
     let messages = Messages::default();
     for path in paths {
-        add(path, config, &mut boilerplate, (unread, &messages))?;
+        add(path, config, &mut boilerplate, &mut |name, no_document| {
+            if messages.counts_named(&no_document.what) {
+                tell!("cento: {}", no_document.what);
+            }
+            tell(name, no_document);
+        })?;
     }
     messages.finish();
     Ok(Some(boilerplate))
@@ -55,7 +88,7 @@ fn add(
     path: &Path,
     config: &Config,
     boilerplate: &mut Boilerplate,
-    (unread, messages): (&mut Vec<NotCompared>, &Messages),
+    skipped: &mut dyn FnMut(&str, NoDocument),
 ) -> cento::Result<()> {
     if Index::exists(path) {
         let snapshot = Index::open(path)?.snapshot()?;
@@ -71,15 +104,12 @@ fn add(
     cento_source::check_there([&path.to_owned()])?;
     let mut add = |text: &str| boilerplate.add_text(text, Stop::NEVER);
     let name = path.display().to_string();
-    let mut skipped = |what: &str| note_unread(&name, what, unread, messages);
+    let mut skipped = |no_document| skipped(&name, no_document);
     cento_source::for_each_text(&[path.to_owned()], &source_options(), &mut add, &mut skipped)
 }
 
-/// Reports a part of the boilerplate that could not be read, and notes it for the report.
-pub fn note_unread(name: &str, what: &str, unread: &mut Vec<NotCompared>, messages: &Messages) {
-    if messages.counts_named(what) {
-        tell!("cento: {what}");
-    }
+/// A part of the boilerplate that was not read, for the report.
+pub fn not_read(name: &str, what: &str) -> NotCompared {
     let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
-    unread.push(NotCompared::new(name, reason));
+    NotCompared::new(name, reason)
 }

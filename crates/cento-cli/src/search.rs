@@ -16,7 +16,7 @@ use super::messages::Messages;
 use super::output::{self, Format, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
-use super::terminal::line;
+use super::terminal::{line, tell};
 use super::values::parse_share;
 use super::{Outcome, Result};
 use cento::index::Index;
@@ -27,7 +27,7 @@ use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
 use cento_report::{IndexState, NotCompared, ReuseReport, Run};
-use cento_source::InFile;
+use cento_source::{InFile, NoDocument};
 use queries::{End, Unanswered};
 
 /// Find the documents that share text with a query.
@@ -246,6 +246,7 @@ impl Search {
         }
         let mut not_compared = Vec::new();
         let (engine, place) = self.engine(&mut not_compared)?;
+        let is_boilerplate_missing = !not_compared.is_empty();
         let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
         let query = self.query();
         let (mut collected, mut analyzer) = (Collected::default(), None);
@@ -303,6 +304,9 @@ impl Search {
             if self.format == Format::Json {
                 output::print_json(&End { answered, not_compared: &unanswered.list })?;
             }
+            return Ok(Outcome::Bad);
+        }
+        if is_boilerplate_missing {
             return Ok(Outcome::Bad);
         }
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
@@ -402,8 +406,12 @@ impl Search {
             Ok(())
         };
         let messages = Messages::default();
-        let mut skipped =
-            |what: &str| boilerplate::note_unread("boilerplate", what, unread, &messages);
+        let mut skipped = |NoDocument { what, .. }| {
+            if messages.counts_named(&what) {
+                tell!("cento: {what}");
+            }
+            unread.push(boilerplate::not_read("boilerplate", &what));
+        };
         cento_source::for_each_text(
             &self.boilerplate,
             &self.source.options(),

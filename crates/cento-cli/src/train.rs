@@ -11,6 +11,7 @@ use super::output::count;
 use super::terminal::tell;
 use super::{Outcome, Result, language};
 use cento::index::Training;
+use cento_source::NoDocument;
 
 /// Count the runs of tokens of a collection, and write a frequency table.
 ///
@@ -47,8 +48,10 @@ impl Train {
         let analyzer = language::of_documents(&self.analyzer, &self.inputs, &options)?.parse()?;
         let training = Training { analyzer, q: self.q as usize, spex: self.spex };
         let messages = Messages::default();
-        let mut skipped = |what: &str| {
-            if messages.counts_named(what) {
+        let mut is_any_refused = false;
+        let mut skipped = |NoDocument { what, is_refused }| {
+            is_any_refused |= is_refused;
+            if messages.counts_named(&what) {
                 tell!("cento: {what}");
             }
         };
@@ -63,6 +66,10 @@ impl Train {
             header.q,
             self.out.display()
         );
-        Ok(if header.documents > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(match header.documents > 0 {
+            _ if is_any_refused => Outcome::Bad,
+            true => Outcome::Found,
+            false => Outcome::Nothing,
+        })
     }
 }

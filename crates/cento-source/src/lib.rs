@@ -283,6 +283,15 @@ pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(
     Ok(())
 }
 
+/// What of a source is no document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoDocument {
+    /// Its place and the reason, for people.
+    pub what: String,
+    /// Whether it was refused: a record that should have been one. Otherwise it was left out.
+    pub is_refused: bool,
+}
+
 /// Gives `add` the text of every document of `inputs`; what is no document is reported to `skipped`.
 ///
 /// # Errors
@@ -291,8 +300,9 @@ pub fn for_each_text(
     inputs: &[PathBuf],
     options: &SourceOptions,
     add: &mut dyn FnMut(&str) -> Result<()>,
-    skipped: &mut dyn FnMut(&str),
+    skipped: &mut dyn FnMut(NoDocument),
 ) -> Result<()> {
+    let refused = |error: &Error| NoDocument { what: error.to_string(), is_refused: true };
     let mut failure = None;
     read(inputs, options, &mut |item| {
         match item {
@@ -301,13 +311,16 @@ pub fn for_each_text(
                     Ok(document) if failure.is_none() => add(&document.text),
                     Ok(_) => Ok(()),
                     Err(error) => {
-                        skipped(&error.to_string());
+                        skipped(refused(&error));
                         Ok(())
                     }
                 };
                 failure = failure.take().or(added.err());
             }),
-            Item::Skipped { place, why } => skipped(&format!("{place}: {why}")),
+            Item::Skipped { place, why } => {
+                skipped(NoDocument { what: format!("{place}: {why}"), is_refused: false });
+            }
+            Item::Failed(error @ Error::Input { .. }) => skipped(refused(&error)),
             Item::Failed(error) => failure = Some(error),
         }
         if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

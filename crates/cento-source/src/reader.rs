@@ -58,6 +58,11 @@ impl Readers {
         Readers { hidden: variables.into_iter().collect(), ..self }
     }
 
+    /// The endings and the words of the commands, so that two runs can be told apart.
+    pub fn commands(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.all.iter().map(|reader| (&*reader.ending, &*reader.words))
+    }
+
     /// The number of the one for a file of this name.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.all.iter().position(|reader| has_ending(name, &[&reader.ending]))

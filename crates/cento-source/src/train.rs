@@ -6,7 +6,7 @@ use cento::index::{Index, Training};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Result};
 
-use crate::{SourceOptions, for_each_text};
+use crate::{NoDocument, SourceOptions, for_each_text};
 
 /// Writes the frequency table of a collection to `out`: of the texts of an index if `inputs` is one,
 /// else of files and directories. What is no document is reported to `skipped`.
@@ -19,7 +19,7 @@ pub fn train(
     source: &SourceOptions,
     training: &Training,
     out: &Path,
-    skipped: &mut dyn FnMut(&str),
+    skipped: &mut dyn FnMut(NoDocument),
 ) -> Result<FrequencyTable> {
     let passes = training.passes();
     let is_readable_again = |input: &PathBuf| {

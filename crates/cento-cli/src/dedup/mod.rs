@@ -465,7 +465,7 @@ impl Dedup {
             ("needs_text_only", needs_text_only.to_string()),
             ("html", format!("{html:?}")),
             ("extraction", extraction.is_some().to_string()),
-            ("readers", format!("{readers:?}")),
+            ("readers", format!("{:?}", readers.commands().collect::<Vec<_>>())),
             ("keeps_places", keeps_places.to_string()),
             ("tables", tables.is_some().to_string()),
             ("patterns", listed(filter.patterns().iter().map(listed))),

@@ -5,6 +5,7 @@
 
 mod access;
 mod browser;
+mod census;
 mod cli;
 mod cli_add;
 mod cli_adopt;
