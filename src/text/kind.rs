@@ -9,12 +9,22 @@
 #[doc(hidden)]
 pub const SAMPLE_BYTES: usize = 8 << 10;
 
+/// What such a document is, and who reads it.
+macro_rules! office {
+    ($what:literal) => {
+        concat!(
+            $what,
+            "; the packages of cento read it (feature `office`), or convert it to text first"
+        )
+    };
+}
+
 /// How files begin, and what they are.
 const BEGINNINGS: [(&[u8], &str); 24] = [
-    (b"%PDF-", "it is a PDF document; convert it to text first"),
-    (b"{\\rtf", "it is an RTF document; convert it to text first"),
+    (b"%PDF-", office!("it is a PDF document")),
+    (b"{\\rtf", office!("it is an RTF document")),
     (b"%!PS-Adobe", "it is a PostScript document; convert it to text first"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "it is an old Office document; convert it to text first"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", office!("it is an old Office document")),
     (b"PK\x05\x06", "it is an empty zip archive"),
     (b"\x1f\x8b\x08", "it is compressed with gzip; give it a name that ends in .gz"),
     (b"\x28\xb5\x2f\xfd", "it is compressed with Zstandard; give it a name that ends in .zst"),
@@ -39,11 +49,11 @@ const BEGINNINGS: [(&[u8], &str); 24] = [
 
 /// What zip archives are that have this in their beginning.
 const IN_ZIP: [(&[u8], &str); 7] = [
-    (b"word/", "it is a Word document (.docx); convert it to text first"),
-    (b"ppt/", "it is a PowerPoint document (.pptx); convert it to text first"),
+    (b"word/", office!("it is a Word document (.docx)")),
+    (b"ppt/", office!("it is a PowerPoint document (.pptx)")),
     (b"xl/", "it is an Excel document (.xlsx); convert it to text first"),
-    (b"vnd.oasis.opendocument", "it is an OpenDocument document; convert it to text first"),
-    (b"application/epub+zip", "it is an e-book (EPUB); convert it to text first"),
+    (b"vnd.oasis.opendocument", office!("it is an OpenDocument document")),
+    (b"application/epub+zip", office!("it is an e-book (EPUB)")),
     (b"[Content_Types].xml", "it is an Office document; convert it to text first"),
     (b"META-INF/MANIFEST.MF", "it is a Java archive"),
 ];
