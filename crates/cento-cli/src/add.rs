@@ -276,7 +276,7 @@ impl Add {
         let has_nothing = landed == 0 && report.skipped > 0;
         Ok(match () {
             () if has_nothing || report.failed > 0 => Outcome::Bad,
-            () if self.strict && report.skipped > 0 => Outcome::Incomplete,
+            () if self.strict && report.skipped > report.skipped_by_name => Outcome::Incomplete,
             () => Outcome::Found,
         })
     }

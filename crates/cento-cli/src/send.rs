@@ -101,7 +101,7 @@ impl Sending<'_> {
                 result
             }
             Item::Skipped { place, why } => {
-                self.report.skipped += 1;
+                self.report.count_skipped(why);
                 (self.on_event)(Event::Skipped(&place, why));
                 Ok(())
             }

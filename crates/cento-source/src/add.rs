@@ -11,6 +11,7 @@ use cento::{Error, Result};
 use serde::Serialize;
 
 use crate::SourceOptions;
+use crate::filter::is_by_name;
 use crate::pipeline::{self, Output, PipelineOptions};
 
 /// How documents are added.
@@ -31,6 +32,12 @@ pub struct AddOptions {
 }
 
 impl AddReport {
+    /// Counts a file that is left out for this reason.
+    pub fn count_skipped(&mut self, why: &str) {
+        self.skipped += 1;
+        self.skipped_by_name += u64::from(is_by_name(why));
+    }
+
     /// Counts what is no document.
     pub fn count_failed(&mut self, error: &Error) {
         self.failed += 1;
@@ -60,8 +67,10 @@ pub struct AddReport {
     pub replaced: u64,
     /// Documents that were there already, with the same text and meta.
     pub unchanged: u64,
-    /// Files left out because they are no text, empty or no files.
+    /// Files left out because they are no text, empty or no files, or by their names.
     pub skipped: u64,
+    /// Of these, files left out by their names, such as hidden ones.
+    pub skipped_by_name: u64,
     /// Records that are no documents, and files that could not be read.
     pub failed: u64,
     /// Of these, files that could not be read, or not to their ends: it is not known how many
@@ -143,7 +152,7 @@ pub fn add(
                 return Ok(());
             }
             Output::Skipped { place, why } => {
-                report.skipped += 1;
+                report.count_skipped(why);
                 on_event(Event::Skipped(&place, why));
                 return Ok(());
             }

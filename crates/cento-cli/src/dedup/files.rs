@@ -16,7 +16,7 @@ use crate::terminal::{self, tell};
 use cento::Error;
 use cento::join::dedup::{Decision, Event, Verdict};
 use cento_report::NotCompared;
-use cento_source::{Selection, TableForm};
+use cento_source::{Selection, TableForm, is_by_name};
 
 /// Where kept documents go.
 enum Out {
@@ -120,6 +120,7 @@ impl Files {
             Event::Decided(decision) => self.decided(decision, annotates)?,
             Event::Skipped(place, why) => {
                 self.summary.skipped += 1;
+                self.summary.skipped_by_name += u64::from(is_by_name(why));
                 self.report_of(&NoDocument { place, verdict: "left_out", reason: why })?;
                 if let Some(said) = self.omissions.left_out(place, why) {
                     tell!("{said}");

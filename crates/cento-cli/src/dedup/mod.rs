@@ -149,6 +149,9 @@ struct Summary {
     /// Kept without some passages.
     cut: u64,
     skipped: u64,
+    /// Of these, files left out by their names, such as hidden ones.
+    #[serde(default)]
+    skipped_by_name: u64,
     failed: u64,
     /// Of these, files that could not be read, or not to their ends.
     #[serde(default)]
@@ -248,7 +251,7 @@ impl Dedup {
         self.tell(&summary, &not_read, started)?;
         Ok(match summary.kept {
             _ if summary.failed > 0 => Outcome::Bad,
-            _ if self.strict && summary.skipped > 0 => Outcome::Incomplete,
+            _ if self.strict && summary.skipped > summary.skipped_by_name => Outcome::Incomplete,
             0 => Outcome::Nothing,
             _ => Outcome::Found,
         })

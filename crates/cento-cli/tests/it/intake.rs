@@ -238,6 +238,20 @@ fn links_are_followed_where_they_are_named_or_if_asked() {
 }
 
 #[test]
+fn what_is_left_out_by_its_name_is_no_concern_of_a_strict_run() {
+    let dir = Dir::new();
+    dir.write("in/a.txt", words(1, 60));
+    dir.write("in/.git/config", "x");
+    let (report, status) = added(&dir, &["idx", "in", "--strict"]);
+    let counts = (&report["skipped"], &report["skipped_by_name"]);
+    assert_eq!((counts, status), ((&json!(1), &json!(1)), 0));
+    assert_eq!(dir.run(&["dedup", "in", "--strict"]).status, 0);
+    dir.write("in/b.png", b"\x89PNG\r\n\x1a\n\0\0");
+    assert_eq!(added(&dir, &["idx", "in", "--strict"]).1, 3);
+    assert_eq!(dir.run(&["dedup", "in", "--strict"]).status, 3);
+}
+
+#[test]
 fn a_file_that_is_not_what_its_name_promises_is_refused() {
     let dir = Dir::new();
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n";
