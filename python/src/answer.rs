@@ -101,6 +101,12 @@ impl Answer {
         (id, tokens, fingerprints, stopped, *explained, *complete, *took_us, *more, *total)
     }
 
+    /// What a reader of the query does not see, as the values of the fields of `Unseen`.
+    fn unseen(&self) -> (u64, u64) {
+        let unseen = &self.found.answer.query.unseen;
+        (unseen.hidden_characters, unseen.mixed_words)
+    }
+
     /// The hits, each as the values of the fields of `Hit`.
     fn hits<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let hits = self.found.in_units().hits.iter();

@@ -322,3 +322,17 @@ def test_threads_search_while_another_writes(
         thread.join()
     assert not wrong
     assert len(empty) == 40 + 20 * 32
+
+
+def test_what_a_reader_does_not_see_is_counted(tmp_path: Path) -> None:
+    plain = "the river ferry at the old bridge carried farmers and sheep"
+    hidden = plain.replace("e", "e\u200b").replace("farmers", "f\u0430rmers")
+    index = cento.Index(tmp_path / "idx", create=True)
+    with index.writer() as writer:
+        writer.add("a", plain)
+    seen = cento.Unseen()
+    assert index.search(plain).unseen == seen
+    found = index.search(hidden).unseen
+    assert (found.hidden_characters > 5, found.mixed_words) == (True, 1)
+    assert cento.compare(plain, hidden).unseen == (seen, found)
+    assert cento.compare(plain, plain).unseen == (seen, seen)

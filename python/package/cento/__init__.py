@@ -60,6 +60,7 @@ from ._types import (
     Refusal,
     Signature,
     Stats,
+    Unseen,
     Verdict,
     Weighted,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "StorageError",
     "Stream",
     "Table",
+    "Unseen",
     "Verdict",
     "Weighted",
     "Writer",

@@ -198,6 +198,16 @@ def _hit(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What a reader of a text does not see."""
+
+    hidden_characters: int = 0
+    """The number of characters without width between its letters."""
+    mixed_words: int = 0
+    """The number of words with letters of another script that look the same: other words."""
+
+
 class Answer:
     """What a search found. It iterates over its hits, the best first."""
 
@@ -233,6 +243,11 @@ class Answer:
     def stopped(self) -> int:
         """How many of them are in so many documents that they bring up none (``max_df``)."""
         return self._native.info()[3]
+
+    @property
+    def unseen(self) -> Unseen:
+        """What a reader of the query's text does not see."""
+        return Unseen(*self._native.unseen())
 
     @property
     def explained(self) -> float | None:
@@ -571,6 +586,8 @@ class Comparison:
     """The passages in common; the first text is the query."""
     complete: bool
     """Whether these are all."""
+    unseen: tuple[Unseen, Unseen] = (Unseen(), Unseen())
+    """What a reader of either text does not see."""
     _json: str = field(default="", repr=False, compare=False)
     _texts: tuple[str, str] = field(default=("", ""), repr=False, compare=False)
     _analyzer: str = field(default="words", repr=False, compare=False)
@@ -598,6 +615,7 @@ def comparison_of(
     shown: str, line: str, texts: tuple[str, str], analyzer: str, is_bytes: bool
 ) -> Comparison:
     found: dict[str, Any] = json.loads(shown)
+    a, b = found.get("unseen", ({}, {}))
     return Comparison(
         overlap=found["overlap"],
         containment_of_a=found["containment_of_a"],
@@ -608,6 +626,7 @@ def comparison_of(
         measures=found.get("measures", {}),
         passages=_passages(found["passages"], is_bytes),
         complete=found["complete"],
+        unseen=(Unseen(**a), Unseen(**b)),
         _json=line,
         _texts=texts,
         _analyzer=analyzer,
