@@ -29,10 +29,15 @@ impl Unseen {
     /// ```
     #[must_use]
     pub fn of(text: &str) -> Unseen {
-        if text.is_ascii() {
-            return Unseen::default();
+        let bytes = text.as_bytes();
+        let may_hide =
+            bytes.iter().enumerate().any(|(at, &first)| first >= 0xc2 && hides(&bytes[at..]));
+        // Letters of Greek and Cyrillic.
+        let may_mix = bytes.iter().any(|byte| (0xcd..=0xd4).contains(byte));
+        Unseen {
+            hidden_characters: if may_hide { invisible(text) as u64 } else { 0 },
+            mixed_words: if may_mix { mixed(text) as u64 } else { 0 },
         }
-        Unseen { hidden_characters: invisible(text) as u64, mixed_words: mixed(text) as u64 }
     }
 
     /// Adds what a reader of another part of the same text does not see.
@@ -74,6 +79,22 @@ impl Unseen {
             ));
         }
         warnings
+    }
+}
+
+/// Whether a character begins here that [`invisible`] may count, by its bytes in UTF-8: most texts have none.
+fn hides(rest: &[u8]) -> bool {
+    match rest {
+        [0xc2, second, ..] => *second == 0xad,
+        [0xcd, second, ..] => *second == 0x8f,
+        [0xd8, second, ..] => *second == 0x9c,
+        [0xe1, second, ..] => matches!(second, 0x85 | 0xa0),
+        [0xe2, 0x80, third, ..] => matches!(third, 0x8b..=0x8f | 0xaa..=0xae),
+        [0xe2, second, ..] => *second == 0x81,
+        [0xe3, second, ..] => *second == 0x85,
+        [0xef, second, ..] => matches!(second, 0xb8 | 0xbb | 0xbe),
+        [0xf3, ..] => true,
+        _ => false,
     }
 }
 
@@ -129,15 +150,23 @@ const ALIKE: &str = "\u{430}\u{435}\u{43e}\u{440}\u{441}\u{443}\u{445}\u{456}\u{
 fn mixed(text: &str) -> usize {
     let is_other = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}');
     let is_latin = |c: char| c.is_ascii_alphabetic() || ('\u{c0}'..'\u{250}').contains(&c);
-    let words = text.split(|c: char| !is_other(c) && !is_latin(c));
-    let is_mixed = |word: &&str| {
-        let mut others = word.chars().filter(|&c| is_other(c)).peekable();
-        others.peek().is_some()
-            && word.chars().any(is_latin)
-            && word.chars().nth(2).is_some()
+    let is_mixed = |word: &str| {
+        let mut others = word.chars().filter(|&c| is_other(c));
+        word.chars().nth(2).is_some()
             && (others.all(|c| ALIKE.contains(c)) || is_mostly_other(word, is_other))
     };
-    words.filter(is_mixed).count()
+    let (mut count, mut start, mut has_other, mut has_latin) = (0, 0, false, false);
+    // The last word ends with the text.
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let (other, latin) = (is_other(c), is_latin(c));
+        if !other && !latin {
+            count += usize::from(has_other && has_latin && is_mixed(&text[start..at]));
+            (start, has_other, has_latin) = (at + c.len_utf8(), false, false);
+        }
+        has_other |= other;
+        has_latin |= latin;
+    }
+    count
 }
 
 /// Whether a word is in another script, with Latin letters that look like its own.
@@ -165,6 +194,17 @@ mod tests {
         );
         check("\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645} \u{200f}x\u{202a}", 0);
         check("\u{e01}\u{200b}\u{e02} path/\u{200b}file", 0);
+    }
+
+    #[test]
+    fn every_character_that_may_be_counted_is_looked_for() {
+        for c in '\u{80}'..=char::MAX {
+            let text = format!("a{c}b");
+            let counted = invisible(&text) as u64;
+            assert_eq!(Unseen::of(&text).hidden_characters, counted, "{c:?}");
+            let text = format!("ab{c}");
+            assert_eq!(Unseen::of(&text).mixed_words, mixed(&text) as u64, "{c:?}");
+        }
     }
 
     #[test]
