@@ -63,9 +63,7 @@ pub fn id_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<String> {
     };
     let json = RawValue::from_string(written).ok();
     let id = json.and_then(|json| id_of_json(&json).ok().flatten());
-    id.ok_or_else(|| {
-        refuse(place, format!("the id {value} is no number of JSON"))
-    })
+    id.ok_or_else(|| refuse(place, format!("the id {value} is no number of JSON")))
 }
 
 /// The meta object that a value is; `None` is an empty one.
