@@ -31,6 +31,10 @@ pub struct AddOptions {
     pub source: SourceOptions,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl AddReport {
     /// Counts a file that is left out for this reason.
     pub fn count_skipped(&mut self, why: &str) {
@@ -69,7 +73,8 @@ pub struct AddReport {
     pub unchanged: u64,
     /// Files left out because they are no text, empty or no files, or by their names.
     pub skipped: u64,
-    /// Of these, files left out by their names, such as hidden ones.
+    /// Of these, files left out by their names, such as hidden ones. Not in JSON if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
     pub skipped_by_name: u64,
     /// Records that are no documents, and files that could not be read.
     pub failed: u64,
