@@ -12,6 +12,24 @@ use cento::stop::Stop;
 use cento_report::NotCompared;
 use cento_source::NoDocument;
 
+/// Boilerplate that was not read.
+#[derive(Debug, Default)]
+pub struct Unread {
+    /// All of it, for a report.
+    pub list: Vec<NotCompared>,
+    /// Whether any was refused, and not only left out.
+    pub is_any_refused: bool,
+}
+
+impl Unread {
+    /// Notes a part of it.
+    pub fn note(&mut self, name: &str, NoDocument { what, is_refused }: NoDocument) {
+        let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
+        self.list.push(NotCompared::new(name, reason));
+        self.is_any_refused |= is_refused;
+    }
+}
+
 /// Makes a searcher ignore the text at these paths.
 ///
 /// # Errors
@@ -27,7 +45,7 @@ pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Sea
 pub fn without_noting(
     searcher: Searcher,
     boilerplate: &[PathBuf],
-    unread: &mut Vec<NotCompared>,
+    unread: &mut Unread,
 ) -> cento::Result<Searcher> {
     match read_noting(boilerplate, searcher.snapshot().config(), unread)? {
         Some(boilerplate) => searcher.without(boilerplate),
@@ -53,11 +71,9 @@ pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerpl
 pub fn read_noting(
     paths: &[PathBuf],
     config: &Config,
-    unread: &mut Vec<NotCompared>,
+    unread: &mut Unread,
 ) -> cento::Result<Option<Boilerplate>> {
-    read_telling(paths, config, &mut |name, NoDocument { what, .. }| {
-        unread.push(not_read(name, &what));
-    })
+    read_telling(paths, config, &mut |name, no_document| unread.note(name, no_document))
 }
 
 /// Reads the text at these paths, and tells the parts that were not read.
@@ -106,10 +122,4 @@ fn add(
     let name = path.display().to_string();
     let mut skipped = |no_document| skipped(&name, no_document);
     cento_source::for_each_text(&[path.to_owned()], &source_options(), &mut add, &mut skipped)
-}
-
-/// A part of the boilerplate that was not read, for the report.
-pub fn not_read(name: &str, what: &str) -> NotCompared {
-    let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
-    NotCompared::new(name, reason)
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::add::SourceArgs;
-use super::boilerplate::read_noting;
+use super::boilerplate::{Unread, read_noting};
 use super::create::ConfigArgs;
 use super::handout::{self, HandoutArgs};
 use super::left_out::{FilterArgs, LeftOuts};
@@ -143,8 +143,9 @@ impl Pairwise {
         // Texts decide, so they are stored.
         let (config, source) = self.config_and_source()?;
         let index = Index::create(dir.path().join("index"), config)?;
-        let mut not_compared = Vec::new();
-        let boilerplate = read_noting(&self.boilerplate, index.config(), &mut not_compared)?;
+        let mut unread = Unread::default();
+        let boilerplate = read_noting(&self.boilerplate, index.config(), &mut unread)?;
+        let mut not_compared = unread.list;
         let ignored = boilerplate.as_ref().map(Boilerplate::keys).unwrap_or_default();
         let mut added = self.add(&index, &source, &ignored, &stop)?;
         if added.documents == 0 && source.filter.asks_language() {

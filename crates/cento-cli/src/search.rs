@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::add::SourceArgs;
-use super::boilerplate;
+use super::boilerplate::{self, Unread};
 use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
 use super::messages::Messages;
@@ -26,7 +26,7 @@ use cento::text::kind::no_text_in;
 use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
-use cento_report::{IndexState, NotCompared, ReuseReport, Run};
+use cento_report::{IndexState, ReuseReport, Run};
 use cento_source::{InFile, NoDocument};
 use queries::{End, Unanswered};
 
@@ -244,9 +244,8 @@ impl Search {
                         with the file instead of --signature";
             return Err(Error::Query { what: what.into() }.into());
         }
-        let mut not_compared = Vec::new();
-        let (engine, place) = self.engine(&mut not_compared)?;
-        let is_boilerplate_missing = !not_compared.is_empty();
+        let mut unread = Unread::default();
+        let (engine, place) = self.engine(&mut unread)?;
         let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
         let query = self.query();
         let (mut collected, mut analyzer) = (Collected::default(), None);
@@ -295,8 +294,8 @@ impl Search {
             let run = Run { index: Some(engine.state(&place)?), ..run };
             let exclusions = self.exclude.exclusions();
             let mut report = ReuseReport::new(run, collected.searched, exclusions)?;
-            not_compared.extend(unanswered.list.iter().cloned());
-            report.not_compared = not_compared;
+            report.not_compared = unread.list;
+            report.not_compared.extend(unanswered.list.iter().cloned());
             report.warnings = warnings;
             self.handout.write_reuse(&report)?;
         }
@@ -306,14 +305,14 @@ impl Search {
             }
             return Ok(Outcome::Bad);
         }
-        if is_boilerplate_missing {
+        if unread.is_any_refused {
             return Ok(Outcome::Bad);
         }
         Ok(if found { Outcome::Found } else { Outcome::Nothing })
     }
 
     /// Opens what answers, and tells where that is; notes what of the boilerplate is not read.
-    fn engine(&mut self, not_compared: &mut Vec<NotCompared>) -> cento::Result<(Engine, String)> {
+    fn engine(&mut self, unread: &mut Unread) -> cento::Result<(Engine, String)> {
         let place;
         let engine = match self.target.target(&mut self.files)? {
             Target::Index(path) => {
@@ -329,8 +328,7 @@ impl Search {
                 place = handout::listed(&paths);
                 let searcher =
                     Searcher::new(union(&paths, paths.iter().map(Index::open_for_search))?);
-                let searcher =
-                    boilerplate::without_noting(searcher, &self.boilerplate, not_compared)?;
+                let searcher = boilerplate::without_noting(searcher, &self.boilerplate, unread)?;
                 let collection = self.collection.as_deref().map(FrequencyTable::open);
                 Engine::Index { searcher, collection: collection.transpose()?.map(Arc::new) }
             }
@@ -344,7 +342,7 @@ impl Search {
                     return Err(Error::Query { what: what.into() });
                 }
                 place = client.url().to_owned();
-                Engine::Service { client, boilerplate: self.boilerplate_texts(not_compared)? }
+                Engine::Service { client, boilerplate: self.boilerplate_texts(unread)? }
             }
         };
         Ok((engine, place))
@@ -394,7 +392,7 @@ impl Search {
     }
 
     /// Reads the boilerplate as texts, for a service.
-    fn boilerplate_texts(&self, unread: &mut Vec<NotCompared>) -> cento::Result<Vec<String>> {
+    fn boilerplate_texts(&self, unread: &mut Unread) -> cento::Result<Vec<String>> {
         let mut texts = Vec::new();
         cento_source::check_there(&self.boilerplate)?;
         if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
@@ -406,11 +404,11 @@ impl Search {
             Ok(())
         };
         let messages = Messages::default();
-        let mut skipped = |NoDocument { what, .. }| {
-            if messages.counts_named(&what) {
-                tell!("cento: {what}");
+        let mut skipped = |no_document: NoDocument| {
+            if messages.counts_named(&no_document.what) {
+                tell!("cento: {}", no_document.what);
             }
-            unread.push(boilerplate::not_read("boilerplate", &what));
+            unread.note("boilerplate", no_document);
         };
         cento_source::for_each_text(
             &self.boilerplate,
