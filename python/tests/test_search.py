@@ -326,7 +326,7 @@ def test_threads_search_while_another_writes(
 
 def test_what_a_reader_does_not_see_is_counted(tmp_path: Path) -> None:
     plain = "the river ferry at the old bridge carried farmers and sheep"
-    hidden = plain.replace("e", "e\u200b").replace("farmers", "f\u0430rmers")
+    hidden = plain.replace("farmers", "f\u0430rmers").replace("e", "e\u200b")
     index = cento.Index(tmp_path / "idx", create=True)
     with index.writer() as writer:
         writer.add("a", plain)
