@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::output::{self, count};
 use super::terminal::tell;
-use cento_source::PathFilter;
+use cento_source::{PathFilter, place_of};
 
 /// Which files are read, by their names.
 #[derive(Debug, Clone, Default, Args)]
@@ -70,7 +70,8 @@ impl LeftOuts {
         filter: &PathFilter,
     ) {
         let dir = inputs.iter().find_map(|input| {
-            // Names leave out a leading `./`.
+            let input = place_of(input);
+            let input = Path::new(&*input);
             let input = input.strip_prefix(".").unwrap_or(input);
             let below = Path::new(place).strip_prefix(input).ok()?;
             let (left_out, why) = filter.left_out(below)?;

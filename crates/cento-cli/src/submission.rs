@@ -16,7 +16,7 @@ use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::stop::Stop;
 use cento::text::unseen::Unseen;
 use cento_report::NotCompared;
-use cento_source::{Chunk, Item, PathFilter, SourceOptions, is_by_name};
+use cento_source::{Chunk, Item, PathFilter, SourceOptions, is_by_name, place_of};
 
 /// All files below a directory, as one document.
 #[derive(Debug)]
@@ -80,12 +80,14 @@ impl Submissions {
     pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> cento::Result<Submissions> {
         let mut found = Submissions::default();
         // Without files so far: what is left out belongs to a submission or is all of it.
-        let mut without: Vec<(&Path, String, &'static str)> = Vec::new();
+        let mut without: Vec<(PathBuf, String, &'static str)> = Vec::new();
         for input in inputs {
+            // As the ids of its files begin.
+            let root = PathBuf::from(&*place_of(input));
             let mut failure = None;
             cento_source::read(std::slice::from_ref(input), options, &mut |item| {
                 match item {
-                    Item::Chunk(chunk) if is_list(&chunk, input) => {
+                    Item::Chunk(chunk) if is_list(&chunk, &root) => {
                         let what = "its documents are in no directories; use --by file, or name \
                                     directories or archives without it";
                         failure = Some(Error::input(&*chunk.path, what));
@@ -101,7 +103,7 @@ impl Submissions {
                     Item::Chunk(chunk) => chunk.documents_in_file(options, |read| match read {
                         Ok((document, in_file)) => {
                             let unseen = in_file.unseen(&document.text);
-                            found.push(input, document, unseen);
+                            found.push(&root, document, unseen);
                         }
                         Err(error) => found.leave_out(output::not_compared(&error)),
                     }),
@@ -112,10 +114,10 @@ impl Submissions {
                             std::slice::from_ref(input),
                             &options.filter,
                         );
-                        without.push((input, place, why));
+                        without.push((root.clone(), place, why));
                     }
                     Item::Skipped { place, why } if why == EMPTY => {
-                        without.push((input, place, why))
+                        without.push((root.clone(), place, why))
                     }
                     Item::Skipped { place, why } => found.leave_out(NotCompared::new(place, why)),
                     Item::Failed(error) => found.leave_out(output::not_compared(&error)),
@@ -126,13 +128,13 @@ impl Submissions {
                 return Err(error);
             }
         }
-        let root = found.unwrap();
+        let unwrapped = found.unwrap();
         found.all.sort_by(|a, b| a.name.cmp(&b.name));
         for submission in &mut found.all {
             submission.files.sort_by(|a, b| Path::new(&a.path).cmp(Path::new(&b.path)));
         }
-        for (input, place, why) in without {
-            found.account(root.as_deref().unwrap_or(input), &place, why, options);
+        for (root, place, why) in without {
+            found.account(unwrapped.as_deref().unwrap_or(&root), &place, why, options);
         }
         found.messages.finish();
         Ok(found)
@@ -179,8 +181,8 @@ impl Submissions {
         self.left_out.push(what);
     }
 
-    fn push(&mut self, input: &Path, Document { id: path, text, .. }: Document, unseen: Unseen) {
-        let name = submission_of(input, &path);
+    fn push(&mut self, root: &Path, Document { id: path, text, .. }: Document, unseen: Unseen) {
+        let name = submission_of(root, &path);
         self.put(name, File { path, text, unseen, keys: Vec::new() });
     }
 
@@ -250,16 +252,16 @@ impl Submissions {
 }
 
 /// Whether it is part of a list of records that was named, or standard input.
-fn is_list(chunk: &Chunk, input: &Path) -> bool {
-    let is_named = Path::new(&*chunk.path) == input.strip_prefix(".").unwrap_or(input);
+fn is_list(chunk: &Chunk, root: &Path) -> bool {
+    let is_named = Path::new(&*chunk.path) == root;
     let is_data = !chunk.kind.is_whole_file() || PathFilter::is_data(&chunk.path);
     &*chunk.path == "-" || (is_named && is_data)
 }
 
-/// The name of the submission that has the file at this path, which is `input` or below it.
-fn submission_of(input: &Path, path: &str) -> String {
+/// The name of the submission that has the file at this path, which is `root` or below it.
+fn submission_of(root: &Path, path: &str) -> String {
     // Names of documents leave out a leading `./`.
-    let root = input.strip_prefix(".").unwrap_or(input);
+    let root = root.strip_prefix(".").unwrap_or(root);
     let Ok(below) = Path::new(path).strip_prefix(root) else { return path.to_owned() };
     let mut parts = below.components();
     match (parts.next(), parts.next()) {

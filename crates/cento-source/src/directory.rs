@@ -35,7 +35,8 @@ pub enum Found {
     Failed(Error),
 }
 
-/// The name of a file or directory in places: its path as an id has it, without a `./` at its beginning.
+/// The name of a file or directory in places and ids: its path as an id has it, without a `./` at its beginning.
+#[must_use]
 pub fn place_of(path: &Path) -> Arc<str> {
     let name = names::escaped(path.as_os_str().as_encoded_bytes());
     name.strip_prefix("./").unwrap_or(&name).into()

@@ -65,7 +65,7 @@ pub fn read(
         } else if input.is_dir() {
             reader.directory(input)
         } else if let Some(why) = options.filter.why_not_named(input) {
-            reader.skip(&input.to_string_lossy(), why)
+            reader.skip(&place_of(input), why)
         } else {
             reader.file(input)
         };

@@ -106,7 +106,7 @@ impl TableFiles {
         let found = place.rsplit_once(':').and_then(|(path, row)| Some((path, row.parse().ok()?)));
         let (path, row): (&str, u64) =
             found.ok_or_else(|| Error::internal(place, "it is no place of a row"))?;
-        let is_current = |input: &TableInput| name_of(&input.path) == path;
+        let is_current = |input: &TableInput| *input.place == *path;
         let at = self.inputs[self.current..].iter().position(is_current);
         let at = at.ok_or_else(|| Error::internal(place, "it is in none of the inputs"))?;
         let at = self.current + at;
@@ -127,7 +127,7 @@ impl TableFiles {
 
     /// Whether this is the name of an input as a whole.
     pub fn is_input(&self, place: &str) -> bool {
-        self.inputs.iter().any(|input| name_of(&input.path) == place)
+        self.inputs.iter().any(|input| *input.place == *place)
     }
 
     /// Begins to copy what is kept of the current input, and goes on to the next one.
@@ -225,12 +225,6 @@ fn check_new(dir: &Path, inputs: &[TableInput]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// How documents of an input name it.
-fn name_of(input: &Path) -> String {
-    let name = input.to_string_lossy();
-    name.strip_prefix("./").unwrap_or(&name).to_owned()
 }
 
 /// The file that becomes the copy at `target`: with a name of its own, so that a run that is resumed removes

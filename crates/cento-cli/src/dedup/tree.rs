@@ -3,15 +3,18 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use cento::{Error, Result};
-use cento_source::{Found, SourceOptions, files_below, is_parquet};
+use cento_source::{Found, SourceOptions, files_below, is_parquet, place_of};
 
 /// A Parquet file, and where its copy is in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableInput {
     /// The file.
     pub path: PathBuf,
+    /// Its name in the places of its rows.
+    pub place: Arc<str>,
     /// The copy, below the directory of the output.
     pub copy: PathBuf,
 }
@@ -50,14 +53,14 @@ impl Tree {
                     return refused("there is no Parquet file in it");
                 }
             } else if let Some(why) = options.filter.why_not_named(input) {
-                tree.left_out.push((input.display().to_string(), why));
+                tree.left_out.push((place_of(input).to_string(), why));
             } else if input == Path::new("-") || !is_parquet(input)? {
                 return refused(
                     "it is no Parquet file; where the output is a directory, all inputs are Parquet \
                      files or directories of them",
                 );
             } else {
-                tree.files.push(TableInput { path: input.clone(), copy: below_partitions(input) });
+                tree.push(input.clone(), below_partitions(input));
             }
         }
         tree.part()?;
@@ -90,13 +93,18 @@ impl Tree {
         let describes =
             DESCRIPTIONS.iter().any(|name| path.file_name().is_some_and(|n| n == *name));
         match describes {
-            true => self.left_out.push((path.display().to_string(), DESCRIPTION)),
+            true => self.left_out.push((place_of(&path).to_string(), DESCRIPTION)),
             false if !is_parquet(&path)? => {
-                self.left_out.push((path.display().to_string(), NO_TABLE));
+                self.left_out.push((place_of(&path).to_string(), NO_TABLE));
             }
-            false => self.files.push(TableInput { path, copy: below }),
+            false => self.push(path, below),
         }
         Ok(())
+    }
+
+    fn push(&mut self, path: PathBuf, copy: PathBuf) {
+        let place = place_of(&path);
+        self.files.push(TableInput { path, place, copy });
     }
 
     /// Gives each file a copy of its own.

@@ -70,6 +70,22 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
 }
 
 #[test]
+fn directories_whose_names_are_escaped_in_ids_are_submissions_too() {
+    let dir = Dir::new();
+    // The id of a file has another `%25` for each of these.
+    for name in ["ann", "bob"] {
+        dir.write(&format!("in%C3%A9/{name}/A.java"), program("A"));
+        dir.write(&format!("in%C3%A9/{name}/B.java"), program("B"));
+        dir.write(&format!("in%C3%A9/{name}/stock.json"), "[1, 2]");
+    }
+    let asked = ["pairwise", "in%C3%A9", "--by", "directory", "--analyzer", "code(language=java)"];
+    let (pairs, end) = end_of(&dir, &asked);
+    assert_eq!(pairs.len(), 1, "{pairs:?}");
+    assert_eq!(pairs[0]["a"], "in%25C3%25A9/ann");
+    assert_eq!(end["left_out"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn libraries_are_left_out_of_submissions_and_counted() {
     let dir = Dir::new();
     for (name, seed) in [("ann", 1), ("bob", 2)] {

@@ -211,6 +211,19 @@ mod with_the_feature {
     }
 
     #[test]
+    fn partitions_whose_names_are_escaped_are_copied() {
+        let dir = Dir::new();
+        let name = "hive/city=Z%C3%BCrich/part-0.parquet";
+        dir.write(name, PARQUET);
+        for input in ["hive", name] {
+            let out = format!("out-{}/", input.len());
+            let run = dir.run(&with(&["dedup", input, "--exact", "--out", &out]));
+            assert_eq!(run.status, 0, "{}", run.err);
+            assert!(dir.path(&out).join("city=Z%C3%BCrich/part-0.parquet").is_file(), "{input}");
+        }
+    }
+
+    #[test]
     fn columns_that_cannot_be_texts_ids_or_meta_are_refused_by_name() {
         let dir = dir();
         assert_eq!(dir.run(&["create", "i"]).status, 0);
