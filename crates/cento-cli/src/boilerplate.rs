@@ -10,7 +10,7 @@ use cento::index::{Config, Index};
 use cento::search::{Boilerplate, Searcher};
 use cento::stop::Stop;
 use cento_report::NotCompared;
-use cento_source::NoDocument;
+use cento_source::{NoDocument, SourceOptions};
 
 /// Boilerplate that was not read.
 #[derive(Debug, Default)]
@@ -23,10 +23,14 @@ pub struct Unread {
 
 impl Unread {
     /// Notes a part of it.
-    pub fn note(&mut self, name: &str, NoDocument { what, is_refused }: NoDocument) {
+    fn note(&mut self, name: &str, no_document: NoDocument) {
+        self.is_any_refused |= matches!(no_document, NoDocument::Refused(_));
+        let what = match no_document {
+            NoDocument::LeftOut { place, why } => format!("{place}: {why}"),
+            NoDocument::Refused(error) => error.to_string(),
+        };
         let reason = format!("a part of the boilerplate was not read, and counts as text: {what}");
         self.list.push(NotCompared::new(name, reason));
-        self.is_any_refused |= is_refused;
     }
 }
 
@@ -35,7 +39,16 @@ impl Unread {
 /// # Errors
 /// When a document of them is refused: nothing would say that its text counts.
 pub fn without(searcher: Searcher, boilerplate: &[PathBuf]) -> cento::Result<Searcher> {
-    match read(boilerplate, searcher.snapshot().config())? {
+    let boilerplate = read(boilerplate, searcher.snapshot().config())?;
+    without_read(searcher, boilerplate)
+}
+
+/// Makes a searcher ignore boilerplate, if there is any.
+pub fn without_read(
+    searcher: Searcher,
+    boilerplate: Option<Boilerplate>,
+) -> cento::Result<Searcher> {
+    match boilerplate {
         Some(boilerplate) => searcher.without(boilerplate),
         None => Ok(searcher),
     }
@@ -47,10 +60,8 @@ pub fn without_noting(
     boilerplate: &[PathBuf],
     unread: &mut Unread,
 ) -> cento::Result<Searcher> {
-    match read_noting(boilerplate, searcher.snapshot().config(), unread)? {
-        Some(boilerplate) => searcher.without(boilerplate),
-        None => Ok(searcher),
-    }
+    let boilerplate = read_noting(boilerplate, searcher.snapshot().config(), unread)?;
+    without_read(searcher, boilerplate)
 }
 
 /// Reads the text at these paths; none if there are no paths.
@@ -59,9 +70,9 @@ pub fn without_noting(
 /// As [`without`].
 pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerplate>> {
     let mut refused = None;
-    let read = read_telling(paths, config, &mut |name, NoDocument { what, is_refused }| {
-        if is_refused && refused.is_none() {
-            refused = Some(Error::input(name, format!("this boilerplate cannot be read: {what}")));
+    let read = read_telling(paths, config, &mut |name, no_document| {
+        if let (NoDocument::Refused(error), None) = (no_document, &refused) {
+            refused = Some(Error::input(name, format!("this boilerplate cannot be read: {error}")));
         }
     })?;
     refused.map_or(Ok(read), Err)
@@ -89,14 +100,32 @@ fn read_telling(
     let messages = Messages::default();
     for path in paths {
         add(path, config, &mut boilerplate, &mut |name, no_document| {
-            if messages.counts_named(&no_document.what) {
-                tell!("cento: {}", no_document.what);
-            }
+            messages.tell_no_document(&no_document);
             tell(name, no_document);
         })?;
     }
     messages.finish();
     Ok(Some(boilerplate))
+}
+
+/// Reads the text at these paths as texts, for a service, and notes the parts that were not read.
+pub fn texts_noting(
+    paths: &[PathBuf],
+    options: &SourceOptions,
+    unread: &mut Unread,
+) -> cento::Result<Vec<String>> {
+    let (mut texts, messages) = (Vec::new(), Messages::default());
+    let mut add = |text: &str| {
+        texts.push(text.to_owned());
+        Ok(())
+    };
+    let mut skipped = |no_document| {
+        messages.tell_no_document(&no_document);
+        unread.note("boilerplate", no_document);
+    };
+    cento_source::for_each_text(paths, options, &mut add, &mut skipped)?;
+    messages.finish();
+    Ok(texts)
 }
 
 /// Adds the documents at `path`, or those of the index there.

@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::advice::Explained;
 use super::output;
 use super::terminal::tell;
 use cento::Error;
+use cento_source::NoDocument;
 
 /// Messages of one kind that are shown.
 const SHOWN_MAX: u64 = 10;
@@ -51,9 +53,26 @@ impl Messages {
         self.counts(&reason_of(error))
     }
 
-    /// Counts a message that begins with a place; returns whether to show it.
-    pub fn counts_named(&self, message: &str) -> bool {
-        self.counts(message.split_once(": ").map_or(message, |(_, reason)| reason))
+    /// Tells the reason of something, if it is to be shown.
+    pub fn tell(&self, name: &str, reason: &str) {
+        if self.counts(reason) {
+            tell!("cento: {name}: {reason}");
+        }
+    }
+
+    /// Tells an error, if it is to be shown.
+    pub fn tell_error(&self, error: &Error) {
+        if self.counts_error(error) {
+            tell!("cento: {}", Explained(error));
+        }
+    }
+
+    /// Tells what is no document, if it is to be shown.
+    pub fn tell_no_document(&self, no_document: &NoDocument) {
+        match no_document {
+            NoDocument::LeftOut { place, why } => self.tell(place, why),
+            NoDocument::Refused(error) => self.tell_error(error),
+        }
     }
 
     /// Shows how many messages were not shown.

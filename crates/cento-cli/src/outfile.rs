@@ -70,15 +70,17 @@ const OTHERS: [&str; 14] = [
     "xlsx",
 ];
 
+/// How a name ends, in small letters.
+fn ending_of(path: &Path) -> Option<String> {
+    path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+}
+
 /// Returns what the name of an output promises; `lines` names what is written.
 ///
 /// # Errors
 /// When it promises a form that is not written.
 pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
-    let (_, path_inside) = Compression::of(path);
-    let ending =
-        path_inside.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    let Some(ending) = ending else { return Ok(Promised::Lines) };
+    let Some(ending) = ending_of(&Compression::of(path).1) else { return Ok(Promised::Lines) };
     let is_in = |list: &[&str]| list.contains(&ending.as_str());
     let instead = format!(
         "its name promises .{ending}, and {lines} are written; end the name in .jsonl, .jsonl.gz or .jsonl.zst"
@@ -113,8 +115,7 @@ pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
 
 /// Whether the name of an output promises JSON lines.
 pub fn promises_json(path: &Path) -> bool {
-    let (_, inside) = Compression::of(path);
-    let ending = inside.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let ending = ending_of(&Compression::of(path).1);
     matches!(ending.as_deref(), Some("jsonl" | "ndjson" | "jl"))
 }
 
@@ -135,8 +136,7 @@ pub fn check_own(path: &Path, what: &str) -> Result<()> {
 impl Compression {
     /// How a file of this name is compressed, and the name without that ending.
     fn of(path: &Path) -> (Compression, PathBuf) {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        match ending.as_deref() {
+        match ending_of(path).as_deref() {
             Some("gz") => (Compression::Gzip, path.with_extension("")),
             Some("zst" | "zstd") => (Compression::Zstd, path.with_extension("")),
             _ => (Compression::None, path.to_owned()),

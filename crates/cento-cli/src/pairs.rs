@@ -239,7 +239,6 @@ impl Pairs {
         }
     }
 
-    /// Shows the best pairs first.
     /// Refuses an output whose name promises another form than is written.
     fn check_name(&self) -> cento::Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
@@ -251,6 +250,7 @@ impl Pairs {
         Ok(())
     }
 
+    /// Shows the best pairs first.
     fn run_ranked(
         &self,
         rank: RankArg,

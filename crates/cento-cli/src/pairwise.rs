@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::add::SourceArgs;
-use super::boilerplate::{Unread, read_noting};
+use super::boilerplate::{Unread, read_noting, without_read};
 use super::create::ConfigArgs;
 use super::handout::{self, HandoutArgs};
 use super::left_out::{FilterArgs, LeftOuts};
@@ -158,10 +158,7 @@ impl Pairwise {
         check_enough(added.documents)?;
         not_compared.extend(added.not_compared);
         let searcher = Searcher::new(index.snapshot()?);
-        let searcher = match boilerplate {
-            Some(boilerplate) => searcher.without(boilerplate)?,
-            None => searcher,
-        };
+        let searcher = without_read(searcher, boilerplate)?;
         let options = PairwiseOptions {
             limit: self.limit,
             similarity_min: self.min_similarity,
@@ -176,9 +173,7 @@ impl Pairwise {
         for left in &found.not_compared {
             let analyzer = &searcher.snapshot().config().analyzer;
             let left = NotCompared::nothing_left(left.clone(), analyzer);
-            if messages.counts(&left.reason) {
-                tell!("cento: {}: {}", left.name, left.reason);
-            }
+            messages.tell(&left.name, &left.reason);
             not_compared.push(left);
         }
         messages.finish();
@@ -311,9 +306,7 @@ impl Pairwise {
                 // The comparison finds it, and reports the reason.
                 Event::Empty(_) => return,
                 Event::Replaced(id) => {
-                    if messages.counts(REPLACED) {
-                        tell!("cento: {id}: {REPLACED}");
-                    }
+                    messages.tell(id, REPLACED);
                     not_compared.push(NotCompared::new(*id, REPLACED));
                 }
                 Event::Unseen(id, unseen) => warnings.extend(output::warnings(id, unseen)),

@@ -12,11 +12,10 @@ use super::add::SourceArgs;
 use super::boilerplate::{self, Unread};
 use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
-use super::messages::Messages;
 use super::output::{self, Format, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
-use super::terminal::{line, tell};
+use super::terminal::line;
 use super::values::parse_share;
 use super::{Outcome, Result};
 use cento::index::Index;
@@ -27,7 +26,7 @@ use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
 use cento_report::{IndexState, ReuseReport, Run};
-use cento_source::{InFile, NoDocument};
+use cento_source::InFile;
 use queries::{End, Unanswered};
 
 /// Find the documents that share text with a query.
@@ -393,31 +392,12 @@ impl Search {
 
     /// Reads the boilerplate as texts, for a service.
     fn boilerplate_texts(&self, unread: &mut Unread) -> cento::Result<Vec<String>> {
-        let mut texts = Vec::new();
         cento_source::check_there(&self.boilerplate)?;
         if let Some(index) = self.boilerplate.iter().find(|path| Index::exists(path)) {
             let what = "this is an index, but with --url boilerplate must be text files";
             return Err(Error::index(index, what));
         }
-        let mut add = |text: &str| {
-            texts.push(text.to_owned());
-            Ok(())
-        };
-        let messages = Messages::default();
-        let mut skipped = |no_document: NoDocument| {
-            if messages.counts_named(&no_document.what) {
-                tell!("cento: {}", no_document.what);
-            }
-            unread.note("boilerplate", no_document);
-        };
-        cento_source::for_each_text(
-            &self.boilerplate,
-            &self.source.options(),
-            &mut add,
-            &mut skipped,
-        )?;
-        messages.finish();
-        Ok(texts)
+        boilerplate::texts_noting(&self.boilerplate, &self.source.options(), unread)
     }
 
     /// The options as a query, whose subject is still to come.

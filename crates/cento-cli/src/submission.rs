@@ -9,14 +9,13 @@ use super::left_out::LeftOuts;
 use super::memory;
 use super::messages::Messages;
 use super::output;
-use super::terminal::tell;
 use cento::Error;
 use cento::Overlap;
 use cento::index::{Config, Document, Index, Signed, WriterOptions};
 use cento::stop::Stop;
 use cento::text::unseen::Unseen;
 use cento_report::NotCompared;
-use cento_source::{Chunk, Item, PathFilter, SourceOptions, is_by_name, place_of};
+use cento_source::{Chunk, EMPTY, Item, PathFilter, SourceOptions, is_by_name, place_of};
 
 /// All files below a directory, as one document.
 #[derive(Debug)]
@@ -60,9 +59,6 @@ pub struct Submissions {
     pub by_name: LeftOuts,
     messages: Messages,
 }
-
-/// Why an empty file is no document.
-const EMPTY: &str = "it is empty";
 
 /// Why a list of records is no part of a submission.
 const LIST: &str = "it is a list of records; --by file compares those";
@@ -175,9 +171,7 @@ impl Submissions {
     }
 
     fn leave_out(&mut self, what: NotCompared) {
-        if self.messages.counts(&what.reason) {
-            tell!("cento: {}: {}", what.name, what.reason);
-        }
+        self.messages.tell(&what.name, &what.reason);
         self.left_out.push(what);
     }
 

@@ -49,11 +49,9 @@ impl Train {
         let training = Training { analyzer, q: self.q as usize, spex: self.spex };
         let messages = Messages::default();
         let mut is_any_refused = false;
-        let mut skipped = |NoDocument { what, is_refused }| {
-            is_any_refused |= is_refused;
-            if messages.counts_named(&what) {
-                tell!("cento: {what}");
-            }
+        let mut skipped = |no_document| {
+            messages.tell_no_document(&no_document);
+            is_any_refused |= matches!(no_document, NoDocument::Refused(_));
         };
         let table =
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;

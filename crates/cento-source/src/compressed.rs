@@ -157,6 +157,15 @@ impl Compression {
         !start.is_empty() && magics.any(|(magic, _)| magic.starts_with(start))
     }
 
+    /// How a stream is compressed that begins with these bytes: as they say, or, if they are the beginning of
+    /// one that is cut off, as its name `promised`.
+    pub fn of_start(start: &[u8], promised: Compression) -> Compression {
+        match Compression::of_magic(start) {
+            Compression::None if promised.is_begun_by(start) => promised,
+            found => found,
+        }
+    }
+
     /// Whether a member may begin with these bytes, be it cut off.
     fn begins(self, start: &[u8]) -> bool {
         Compression::of_magic(start) == self || self.is_begun_by(start)

@@ -235,7 +235,7 @@ fn read_extracted(
         });
         ControlFlow::Break(())
     });
-    found.unwrap_or_else(|| Err(Error::input(path.display().to_string(), "it is empty")))
+    found.unwrap_or_else(|| Err(Error::input(path.display().to_string(), EMPTY)))
 }
 
 /// The document in a JSON object.
@@ -283,13 +283,21 @@ pub fn check_there<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(
     Ok(())
 }
 
+/// Why an empty file is left out.
+pub const EMPTY: &str = "it is empty";
+
 /// What of a source is no document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoDocument {
-    /// Its place and the reason, for people.
-    pub what: String,
-    /// Whether it was refused: a record that should have been one. Otherwise it was left out.
-    pub is_refused: bool,
+#[derive(Debug)]
+pub enum NoDocument {
+    /// A file that is left out.
+    LeftOut {
+        /// Its place.
+        place: String,
+        /// Why, as a clause.
+        why: &'static str,
+    },
+    /// A record or file that is refused.
+    Refused(Error),
 }
 
 /// Gives `add` the text of every document of `inputs`; what is no document is reported to `skipped`.
@@ -302,7 +310,6 @@ pub fn for_each_text(
     add: &mut dyn FnMut(&str) -> Result<()>,
     skipped: &mut dyn FnMut(NoDocument),
 ) -> Result<()> {
-    let refused = |error: &Error| NoDocument { what: error.to_string(), is_refused: true };
     let mut failure = None;
     read(inputs, options, &mut |item| {
         match item {
@@ -311,16 +318,14 @@ pub fn for_each_text(
                     Ok(document) if failure.is_none() => add(&document.text),
                     Ok(_) => Ok(()),
                     Err(error) => {
-                        skipped(refused(&error));
+                        skipped(NoDocument::Refused(error));
                         Ok(())
                     }
                 };
                 failure = failure.take().or(added.err());
             }),
-            Item::Skipped { place, why } => {
-                skipped(NoDocument { what: format!("{place}: {why}"), is_refused: false });
-            }
-            Item::Failed(error @ Error::Input { .. }) => skipped(refused(&error)),
+            Item::Skipped { place, why } => skipped(NoDocument::LeftOut { place, why }),
+            Item::Failed(error @ Error::Input { .. }) => skipped(NoDocument::Refused(error)),
             Item::Failed(error) => failure = Some(error),
         }
         if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -58,11 +58,7 @@ impl TableForm {
         let name = path.to_string_lossy();
         let (promised, inner) = Compression::of_name(&name);
         let (start, stream) = peek(File::open(path).map_err(failed)?, 16).map_err(failed)?;
-        let compression = match Compression::of_magic(&start) {
-            Compression::None if promised.is_begun_by(&start) => promised,
-            found => found,
-        };
-        let opened = compression.open(stream, options.window_bytes_max);
+        let opened = Compression::of_start(&start, promised).open(stream, options.window_bytes_max);
         let (head, _) = peek(opened, HEAD_BYTES).map_err(failed)?;
         let is_whole = head.len() < HEAD_BYTES;
         let Form::Table(delimiter) = sniff::form(&head, is_whole, inner, options) else {

@@ -28,7 +28,7 @@ use super::records::read_records;
 use super::sniff::{self, Form, has_ending};
 use super::table::{Fault, read_table};
 use super::transcode::utf8;
-use super::{Chunk, ChunkKind, DEFECT, Item, PEEK_BYTES, SourceOptions};
+use super::{Chunk, ChunkKind, DEFECT, EMPTY, Item, PEEK_BYTES, SourceOptions};
 use super::{too_long, unread};
 use cento::Error;
 #[cfg(feature = "archives")]
@@ -229,10 +229,7 @@ impl<'a> Reader<'a> {
         }
         let (promised, inner) = Compression::of_name(name);
         let opened = source.peek(PEEK_BYTES).and_then(|(start, source)| {
-            let compression = match Compression::of_magic(&start) {
-                Compression::None if promised.is_begun_by(&start) => promised,
-                found => found,
-            };
+            let compression = Compression::of_start(&start, promised);
             if compression == Compression::None {
                 return Ok((start, source, compression));
             }
@@ -530,9 +527,7 @@ impl<'a> Reader<'a> {
     fn whole(&mut self, place: &Arc<str>, source: Source<'_>, kind: ChunkKind) -> ControlFlow<()> {
         match self.bytes(place, source) {
             Err(error) => self.fail(error),
-            Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => {
-                self.skip(place, "it is empty")
-            }
+            Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => self.skip(place, EMPTY),
             Ok(bytes) => {
                 let (path, id_source) = (place.clone(), self.id_source);
                 (self.emit)(Item::Chunk(Chunk { path, bytes, kind, id_source }))

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::{Asked, Search};
-use crate::advice::Explained;
 use crate::fingerprint;
 use crate::messages::Messages;
 use crate::output;
-use crate::terminal::tell;
 use crate::{Failure, Result};
 use cento::Error;
 use cento::index::Document;
@@ -37,9 +35,7 @@ pub struct End<'a> {
 impl Unanswered {
     /// Names a query, or a part of one.
     fn note(&mut self, error: &Error) {
-        if self.messages.counts_error(error) {
-            tell!("cento: {}", Explained(error));
-        }
+        self.messages.tell_error(error);
         self.list.push(output::not_compared(error));
     }
 

@@ -3,7 +3,7 @@
 /// Follows the tags of a page.
 #[derive(Default)]
 pub struct Marks {
-    links: usize,
+    is_in_link: bool,
     raised: usize,
 }
 
@@ -12,12 +12,12 @@ impl Marks {
     pub fn start(&mut self, name: &[u8]) -> bool {
         match name {
             b"a" => {
-                self.links = 1;
+                self.is_in_link = true;
                 self.raised > 0
             }
             b"sup" => {
                 self.raised += 1;
-                self.links > 0
+                self.is_in_link
             }
             _ => false,
         }
@@ -26,7 +26,7 @@ impl Marks {
     /// Takes an end tag.
     pub fn end(&mut self, name: &[u8]) {
         match name {
-            b"a" => self.links = 0,
+            b"a" => self.is_in_link = false,
             b"sup" => self.raised = self.raised.saturating_sub(1),
             _ => {}
         }
