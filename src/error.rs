@@ -217,7 +217,8 @@ impl fmt::Display for Error {
             Error::Index { path, what } => write!(f, "{}: {what}", path.display()),
             Error::Locked { path } => write!(
                 f,
-                "{}: another process is writing to this index; wait until it has finished, or stop it",
+                "{}: another process is writing to this index; wait until it has finished, or stop it (the lock \
+                 is that of a running process, never a stale file: deleting it would lose documents)",
                 path.display()
             ),
             Error::Store { action, path, source } => {

@@ -17,6 +17,8 @@ pub enum Point {
     Add,
     /// A document arrives in a segment, on tantivy's own thread.
     Index,
+    /// What has been changed is about to be committed, or whether it could be is being tried.
+    Commit,
     /// What has just been committed is about to be opened by its writer.
     OpenCommitted,
     /// A service is about to open what has been committed, to search it.

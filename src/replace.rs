@@ -14,21 +14,34 @@ use std::path::Path;
 /// When they cannot be written; the file is then as it was. When its directory cannot be synced: then
 /// a power cut decides what it holds.
 pub fn file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    file_again(path, |file| file.write_all(bytes))
+    file_if(path, bytes, || Ok(()))
+}
+
+/// Does what [`file`] does, if `check` succeeds, which is called when all that is left is to rename the
+/// new file.
+///
+/// # Errors
+/// As [`file`], and those of `check`; the file is then as it was.
+pub fn file_if(path: &Path, bytes: &[u8], check: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    file_again(path, |file| file.write_all(bytes), check)
 }
 
 /// Does what [`file_with`] does, and does it again if the new file vanishes meanwhile. Whoever opens the
 /// writer of an index removes what others seem to have left unfinished in its directory. That happens once
 /// an opening: a few tries are enough.
-fn file_again(path: &Path, mut write: impl FnMut(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn file_again(
+    path: &Path,
+    mut write: impl FnMut(&mut File) -> io::Result<()>,
+    check: impl Fn() -> io::Result<()>,
+) -> io::Result<()> {
     const TRIES: usize = 10;
     for _ in 1..TRIES {
-        match file_with(path, &mut write) {
+        match written(path, &mut write, &check) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             done => return done,
         }
     }
-    file_with(path, write)
+    written(path, write, check)
 }
 
 /// Puts what `write` writes into the file at `path`, as [`file`].
@@ -36,9 +49,18 @@ fn file_again(path: &Path, mut write: impl FnMut(&mut File) -> io::Result<()>) -
 /// # Errors
 /// As [`file`].
 pub fn file_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    written(path, write, || Ok(()))
+}
+
+fn written(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+    check: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
     let mut new = beside(path)?;
     write(new.as_file_mut())?;
     new.as_file().sync_all()?;
+    check()?;
     new.persist(path)?;
     sync_name(path)
 }
@@ -85,6 +107,7 @@ mod tests {
             Err(io::Error::other("no"))
         });
         assert!(refused.is_err());
+        assert!(file_if(&path, b"third", || Err(io::Error::other("no"))).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"other");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
@@ -95,7 +118,7 @@ mod tests {
         let path = dir.path().join("a");
         file(&path, b"one").unwrap();
         let mut tries = 0;
-        file_again(&path, |file| {
+        let write = |file: &mut File| {
             tries += 1;
             if tries < 3 {
                 for entry in std::fs::read_dir(dir.path())?.flatten() {
@@ -105,8 +128,8 @@ mod tests {
                 }
             }
             file.write_all(b"other")
-        })
-        .unwrap();
+        };
+        file_again(&path, write, || Ok(())).unwrap();
         assert_eq!((tries, std::fs::read(&path).unwrap()), (3, b"other".to_vec()));
         // Without its directory it is not replaced, however often that is tried.
         assert!(file(&dir.path().join("none").join("a"), b"one").is_err());

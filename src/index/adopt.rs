@@ -18,8 +18,9 @@ use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::{Directory, HasLen};
 
+use super::component::{damage, footer, verify_end, verify_whole};
 use super::conflict::{self, Elsewhere};
-use super::directory::{damage, footer, is_denied, verify_end, verify_whole};
+use super::directory::is_denied;
 use super::policy::TieredMergePolicy;
 use super::seal::{Adopted, Adoption, Component, META};
 use super::{Index, Snapshot, Writer, WriterOptions, retrain, schema};
@@ -563,6 +564,8 @@ fn write_alive(
 fn remove_shard(shard: Shard<'_>) -> Result<()> {
     let Shard { index, snapshot, lock, .. } = shard;
     drop(snapshot);
+    // What lies there by now may be another's.
+    index.directory().check_writer().map_err(|e| index.error("remove", e.into()))?;
     let path = index.path().canonicalize().map_err(|e| Error::io("find", index.path(), e))?;
     let failed = |e| Error::io("remove", &path, e);
     for entry in std::fs::read_dir(&path).map_err(failed)? {

@@ -10,7 +10,7 @@ use tantivy::TantivyError;
 use tantivy::directory::FileSlice;
 use tantivy::directory::error::OpenReadError;
 
-use super::directory::verify_whole;
+use super::component::verify_whole;
 use super::seal::Component;
 use super::{DocAddress, Index, Snapshot};
 use crate::error::{Corruption, Error, Result};

@@ -1,8 +1,9 @@
 //! Is what tantivy reads what was written, and is a commit on disk when it is acknowledged?
 //!
-//! A thin layer over a tantivy directory (the memory-mapped one, except in tests). It adds four
-//! promises to those of the directory beneath: an atomic write is durable when it returns; the
-//! list of segments is checked at every read; a component has the length and the checksum that
+//! A thin layer over a tantivy directory (the memory-mapped one, except in tests). It adds five
+//! promises to those of the directory beneath: an atomic write is durable when it returns; nothing is
+//! changed in another directory than the one that was opened (`held`); the list of segments is checked at
+//! every read; a component has the length and the checksum that
 //! the list gives it; and of a small component the end, which says what is where, is checked when it is
 //! opened, and all of it before the first byte of the rest is used (`lazy`). The large components have
 //! their own checks: pages in `.sig`; in `.store` the index at opening, the digests of documents when they
@@ -20,16 +21,16 @@ use std::thread::ThreadId;
 
 use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
-use tantivy::directory::footer::Footer;
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, FileSlice, Lock, META_LOCK,
-    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, FileSlice, INDEX_WRITER_LOCK, Lock,
+    META_LOCK, TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
+use super::component::{damage, footer, verify_end};
+use super::held::Held;
 use super::lazy::{self, LazyFile, Verified};
 use super::seal::{self, Adopted, Adoption, Component, Components, META, Sealed};
 use super::store_file::Stores;
-use crate::error::Corruption;
 use crate::replace;
 
 /// Components that check themselves as they are read.
@@ -37,9 +38,6 @@ const SELF_CHECKED: [&str; 2] = ["sig", "store"];
 
 /// The file in which tantivy keeps which files it may collect.
 pub const MANAGED: &str = ".managed.json";
-
-/// The two numbers at the end of a component: the length of tantivy's footer, and its magic.
-const FOOTER_END_BYTES: usize = 8;
 
 /// A tantivy directory whose commits are durable and whose damage is noticed.
 #[derive(Clone)]
@@ -50,8 +48,10 @@ pub struct IndexDirectory {
 
 #[derive(Default)]
 struct State {
-    /// Where the directory is, if it is one of the file system's.
-    root: Option<PathBuf>,
+    /// The directory, if it is one of the file system's.
+    held: Option<Arc<Held>>,
+    /// The files besides components and lists without which the index cannot be opened.
+    others: Mutex<BTreeSet<PathBuf>>,
     /// What the last list of segments says of its files; their names are never used again.
     listed: Mutex<Components>,
     /// Held from reading or writing the list until `listed` is set: a thread that read it before another wrote it must not
@@ -77,9 +77,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl IndexDirectory {
-    /// A layer over `inner`, which is the directory `root` of the file system if it is one.
-    pub fn new(inner: Box<dyn Directory>, root: Option<PathBuf>) -> IndexDirectory {
-        IndexDirectory { inner, state: Arc::new(State { root, ..State::default() }) }
+    /// A layer over `inner`, which is the directory `held` of the file system if it is one.
+    pub fn new(inner: Box<dyn Directory>, held: Option<Held>) -> IndexDirectory {
+        let held = held.map(Arc::new);
+        IndexDirectory { inner, state: Arc::new(State { held, ..State::default() }) }
     }
 
     /// Keeps every file that the list of segments names from being collected, in all processes.
@@ -99,7 +100,7 @@ impl IndexDirectory {
     }
 
     fn lock_list(&self) -> Result<DirectoryLock, LockError> {
-        match (&self.state.root, self.inner.acquire_lock(&META_LOCK)) {
+        match (self.root(), self.inner.acquire_lock(&META_LOCK)) {
             (Some(root), Err(LockError::IoError(error))) if is_denied(&error) => {
                 // A lock wants no more than an open file. Where there is none yet, or the file
                 // system knows no locks, there is nothing to wait for.
@@ -116,7 +117,10 @@ impl IndexDirectory {
     /// which a repetition has again: the file would always be in its way. Only for the holder of the
     /// lock of the writer, after it has read the list of segments: there is no other writer.
     pub fn remove_unfinished(&self) {
-        let Some(root) = &self.state.root else { return };
+        let Some(root) = self.root() else { return };
+        if let Err(error) = self.check_writer() {
+            return log::warn!("what was cut off in {} stays: {error}", root.display());
+        }
         // A reader holds this while it opens the files of a commit before the last one.
         let _held = match self.hold_list() {
             Ok(held) => held,
@@ -194,7 +198,7 @@ impl IndexDirectory {
 
     /// The directory of the file system, if it is one.
     pub fn root(&self) -> Option<&Path> {
-        self.state.root.as_deref()
+        self.state.held.as_deref().map(Held::root)
     }
 
     /// Puts the names of files that are about to come into the list of files that may be collected, durably
@@ -247,11 +251,56 @@ impl IndexDirectory {
         locked(&self.state.links).insert(path.to_owned(), source);
     }
 
+    /// Notes a file without which the index cannot be opened.
+    fn relies_on(&self, path: &Path) {
+        if path != Path::new(MANAGED) {
+            locked(&self.state.others).insert(path.to_owned());
+        }
+    }
+
+    /// Makes sure that what is changed is the index that was opened, and that nobody else changes it.
+    ///
+    /// # Errors
+    /// When another directory or lock is in the place of the one held.
+    pub fn check_writer(&self) -> io::Result<()> {
+        self.state.held.as_ref().map_or(Ok(()), |held| held.check_writer())
+    }
+
     /// Writes a file whole and for good, in place of another or none.
-    fn replace(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        if let Some(root) = &self.state.root {
+    ///
+    /// # Errors
+    /// When it cannot be written, or the directory is another.
+    pub fn replace(&self, path: &Path, data: &[u8]) -> io::Result<()> {
+        self.replace_if(path, data, &|| self.check_writer())
+    }
+
+    /// Puts `list`, which names `components`, in the place of the list of segments.
+    ///
+    /// # Errors
+    /// When it cannot be written; when the list on disk is not the one that this writer left, or a named
+    /// file is not there.
+    pub fn replace_list(&self, list: &[u8], components: &Components) -> io::Result<()> {
+        let Some(held) = &self.state.held else {
+            return self.replace_if(Path::new(META), list, &|| Ok(()));
+        };
+        let others: Vec<PathBuf> = locked(&self.state.others).iter().cloned().collect();
+        self.replace_if(Path::new(META), list, &|| held.check_list(components, &others))?;
+        held.wrote_list(list);
+        Ok(())
+    }
+
+    /// Writes such a file if `check` succeeds, once before it begins and once before the new file takes its
+    /// place.
+    fn replace_if(
+        &self,
+        path: &Path,
+        data: &[u8],
+        check: &dyn Fn() -> io::Result<()>,
+    ) -> io::Result<()> {
+        check()?;
+        if let Some(root) = self.root() {
             // Not tantivy's, whose files nobody but their owner may read.
-            return replace::file(&root.join(path), data);
+            return replace::file_if(&root.join(path), data, check);
         }
         self.inner.atomic_write(path, data)?;
         // tantivy syncs the directory before the rename only; without this a commit that was
@@ -360,62 +409,6 @@ pub fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-pub fn damage(name: &str, what: impl Into<String>) -> io::Error {
-    io::Error::other(Corruption::new(name, "component", 0, what))
-}
-
-/// tantivy's footer of a component, and all before it.
-///
-/// # Errors
-/// When it has none.
-pub(super) fn footer(name: &str, file: FileSlice) -> io::Result<(Footer, FileSlice)> {
-    // tantivy's own reader panics on less.
-    if file.len() < FOOTER_END_BYTES {
-        return Err(damage(name, format!("it has only {} bytes", file.len())));
-    }
-    Footer::extract_footer(file).map_err(|e| damage(name, e.to_string()))
-}
-
-/// Compares a component's length, and the checksum in its footer, with those that were listed.
-pub fn verify_end(name: &str, file: &FileSlice, listed: Component) -> io::Result<()> {
-    if file.len() as u64 != listed.len {
-        let what = format!("it has {} bytes, but {} were written", file.len(), listed.len);
-        return Err(damage(name, what));
-    }
-    let found = footer(name, file.clone())?.0.crc;
-    if found != listed.crc {
-        let what = format!(
-            "its content is not what was written: the checksum is {found:08x} instead of {:08x}",
-            listed.crc
-        );
-        return Err(damage(name, what));
-    }
-    Ok(())
-}
-
-/// Compares all that a component holds with the checksum in its footer.
-///
-/// # Errors
-/// When it does not fit, or cannot be read.
-pub(super) fn verify_body(name: &str, file: FileSlice) -> io::Result<()> {
-    let (footer, body) = footer(name, file)?;
-    let found = crc32fast::hash(&body.read_bytes()?);
-    if found != footer.crc {
-        let what = format!("the checksum is {found:08x}, but {:08x} was written", footer.crc);
-        return Err(damage(name, what));
-    }
-    Ok(())
-}
-
-/// Compares all of a component with what was listed.
-///
-/// # Errors
-/// When it is not what was written, or cannot be read.
-pub fn verify_whole(name: &str, file: FileSlice, listed: Component) -> io::Result<()> {
-    verify_end(name, &file, listed)?;
-    verify_body(name, file)
-}
-
 impl fmt::Debug for IndexDirectory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "IndexDirectory({:?})", self.inner)
@@ -436,6 +429,10 @@ impl Directory for IndexDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        self.check_writer().map_err(|e| DeleteError::IoError {
+            io_error: Arc::new(e),
+            filepath: path.to_owned(),
+        })?;
         self.inner.delete(path)
     }
 
@@ -444,18 +441,22 @@ impl Directory for IndexDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        let failed = |e| OpenWriteError::wrap_io_error(e, path.to_owned());
+        self.check_writer().map_err(failed)?;
         let source = locked(&self.state.links).remove(path);
-        let (Some(source), Some(root)) = (source, &self.state.root) else {
+        let (Some(source), Some(root)) = (source, self.root()) else {
             return self.inner.open_write(path);
         };
         let linked = std::fs::hard_link(source, root.join(path));
-        linked.map_err(|e| OpenWriteError::wrap_io_error(e, path.to_owned()))?;
+        linked.map_err(failed)?;
         Ok(io::BufWriter::new(Box::new(Linked)))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
         if path != Path::new(META) {
-            return self.inner.atomic_read(path);
+            let bytes = self.inner.atomic_read(path)?;
+            self.relies_on(path);
+            return Ok(bytes);
         }
         let _list = locked(&self.state.list);
         let bytes = self.inner.atomic_read(path)?;
@@ -471,7 +472,7 @@ impl Directory for IndexDirectory {
             let _list = locked(&self.state.list);
             let (before, adoption) = (self.adopted(), locked(&self.state.adoption));
             let sealed = seal::seal(data, &before, adoption.as_ref(), |name| self.component(name))?;
-            self.replace(path, &sealed.json)?;
+            self.replace_list(&sealed.json, &sealed.components)?;
             *locked(&self.state.listed) = sealed.components;
             *locked(&self.state.adopted) = sealed.adopted;
             return Ok(());
@@ -479,7 +480,9 @@ impl Directory for IndexDirectory {
         if path == Path::new(MANAGED) {
             return self.write_managed(data);
         }
-        self.replace(path, data)
+        self.replace(path, data)?;
+        self.relies_on(path);
+        Ok(())
     }
 
     fn sync_directory(&self) -> io::Result<()> {
@@ -487,6 +490,10 @@ impl Directory for IndexDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        if let (true, Some(held)) = (lock.filepath == INDEX_WRITER_LOCK.filepath, &self.state.held)
+        {
+            return Ok(DirectoryLock::from(Box::new(held.lock_writer()?)));
+        }
         if lock.filepath != META_LOCK.filepath {
             return self.inner.acquire_lock(lock);
         }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::HasLen;
 use tantivy::directory::{FileHandle, FileSlice, OwnedBytes};
 
-use super::directory::{damage, verify_body};
+use super::component::{damage, verify_body};
 use super::seal::TAIL_BYTES;
 use crate::segment::ReadAhead;
 

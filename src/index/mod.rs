@@ -10,6 +10,7 @@ pub mod canonical;
 mod check;
 mod column;
 mod compact;
+mod component;
 mod config;
 mod conflict;
 mod directory;
@@ -17,6 +18,7 @@ mod distribution;
 mod document;
 mod failure;
 mod freed;
+mod held;
 mod kept;
 mod lazy;
 mod max_df;
@@ -74,6 +76,7 @@ use crate::segment::ReadAhead;
 use crate::segment::plugin::{self, Progress, SignaturePlugin};
 use directory::IndexDirectory;
 use failure::{StoreFailure, io_cause};
+use held::Held;
 use seal::TAIL_BYTES;
 
 /// The level at which texts are compressed: on RFCs 1 gives 0.290 of the text, and documents are
@@ -228,7 +231,7 @@ impl Index {
             docstore_blocksize: STORE_BLOCK_BYTES,
             ..IndexSettings::default()
         };
-        let directory = IndexDirectory::new(directory.into(), root(path));
+        let directory = IndexDirectory::new(directory.into(), held(path)?);
         if let Some(table) = &config.frequencies {
             let file = Path::new(config::FREQUENCIES_FILE);
             let written = tantivy::Directory::atomic_write(&directory, file, &table.bytes());
@@ -265,7 +268,7 @@ impl Index {
         path: impl AsRef<Path>,
     ) -> Result<Index> {
         let path = path.as_ref();
-        let directory = IndexDirectory::new(directory.into(), root(path));
+        let directory = IndexDirectory::new(directory.into(), held(path)?);
         let mut tantivy = tantivy::Index::open(directory.clone())
             .map_err(|e| store_error("open the index in", path, e))?;
         let schema = tantivy.schema();
@@ -400,6 +403,11 @@ fn root(path: &Path) -> Option<PathBuf> {
     path.is_dir().then(|| path.to_owned())
 }
 
+/// The directory at `path`, held open; `None` as with [`root`].
+fn held(path: &Path) -> Result<Option<Held>> {
+    root(path).map(|root| Held::open(&root)).transpose()
+}
+
 fn signature_plugin(path: &Path, config: &Config) -> Arc<SignaturePlugin> {
     Arc::new(SignaturePlugin {
         description: config.description(),
@@ -416,7 +424,9 @@ fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error 
     if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
         return Error::Locked { path: path.to_owned() };
     }
-    if let TantivyError::LockFailure(LockError::IoError(error), _) = &error {
+    if let TantivyError::LockFailure(LockError::IoError(error), _) = &error
+        && error.get_ref().is_none()
+    {
         // The system's error, which cannot be taken out of what tantivy shares.
         let copy = error.raw_os_error().map_or_else(
             || io::Error::new(error.kind(), error.to_string()),
@@ -428,9 +438,10 @@ fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error 
     if let Some(corruption) = cause.and_then(|cause| cause.downcast_ref::<Corruption>()) {
         return Error::Corrupt(corruption.clone());
     }
-    if let Some(Error::Corrupt(corruption)) = cause.and_then(|cause| cause.downcast_ref::<Error>())
-    {
-        return Error::Corrupt(corruption.clone());
+    match cause.and_then(|cause| cause.downcast_ref::<Error>()) {
+        Some(Error::Corrupt(corruption)) => return Error::Corrupt(corruption.clone()),
+        Some(Error::Index { path, what }) => return Error::index(path, what.clone()),
+        _ => {}
     }
     Error::Store { action, path: path.to_owned(), source: Box::new(StoreFailure(error)) }
 }

@@ -98,8 +98,6 @@ pub fn others(schema: &Schema) -> Vec<&FieldEntry> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use serde_json::{Value, json};
     use tantivy::directory::RamDirectory;
 
@@ -111,8 +109,7 @@ mod tests {
     fn opened(schema: Value) -> Result<Index> {
         let directory = RamDirectory::create();
         let schema = serde_json::from_value(schema).unwrap();
-        let sealed =
-            IndexDirectory::new(directory.clone().into(), super::super::root(Path::new("it")));
+        let sealed = IndexDirectory::new(directory.clone().into(), None);
         tantivy::Index::builder().schema(schema).open_or_create(sealed).unwrap();
         Index::open_in(directory, "it")
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tantivy::directory::{FileHandle, FileSlice};
 
-use super::directory::{footer, verify_body};
+use super::component::{footer, verify_body};
 use super::lazy::{LazyFile, Verified};
 use super::store;
 use crate::error::Corruption;

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +18,10 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{DirectoryLock, FileSlice, INDEX_WRITER_LOCK};
 use tantivy::{Directory, HasLen, TantivyError};
 
+use super::component::verify_whole;
 use super::config::FREQUENCIES_FILE;
-use super::directory::{IndexDirectory, MANAGED, verify_whole};
+use super::directory::{IndexDirectory, MANAGED};
+use super::held::Held;
 use super::seal::{self, COMPONENTS, Component, Components, META};
 use super::{Index, mmap_directory, plugin, retrain, store_error};
 use crate::error::{Corruption, Error, Result};
@@ -281,7 +284,8 @@ impl Receiver {
         let path = path.as_ref();
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
         retrain::check_all_own(path)?;
-        let directory = IndexDirectory::new(Box::new(mmap_directory(path)?), Some(path.to_owned()));
+        let directory =
+            IndexDirectory::new(Box::new(mmap_directory(path)?), Some(Held::open(path)?));
         let lock = directory.acquire_lock(&INDEX_WRITER_LOCK);
         let lock = lock.map_err(|e| store_error("write to", path, e.into()))?;
         let current = match directory.sealed_list() {
@@ -319,7 +323,7 @@ impl Receiver {
         {
             return Err(Corruption::new(table, "frequency table", 0, "it is missing").into());
         }
-        let failed = |e| Error::io("write", self.path.join(META), e);
+        let failed = |e: io::Error| store_error("write to", &self.path, e.into());
         // Durable names before the list that has them.
         replace::sync_name(&self.path.join(META)).map_err(failed)?;
         if self.current.as_ref() != Some(list) {
@@ -328,9 +332,8 @@ impl Receiver {
             let names: BTreeSet<&str> =
                 list.files().chain(old).map(|file| file.name).chain([META]).collect();
             let managed = serde_json::to_vec(&names).expect("names are JSON");
-            replace::file(&self.path.join(MANAGED), &managed)
-                .map_err(|e| Error::io("write", self.path.join(MANAGED), e))?;
-            replace::file(&self.path.join(META), list.as_bytes()).map_err(failed)?;
+            self.directory.replace(Path::new(MANAGED), &managed).map_err(failed)?;
+            self.directory.replace_list(list.as_bytes(), &list.files).map_err(failed)?;
         }
         self.remove_others(list);
         Ok(())
@@ -349,6 +352,9 @@ impl Receiver {
     /// Removes the files of segments that the list does not name. One that stays takes space and does no
     /// harm.
     fn remove_others(&self, list: &FileList) {
+        if let Err(error) = self.directory.check_writer() {
+            return log::warn!("old files of {} stay: {error}", self.path.display());
+        }
         // A reader holds this while it opens the files of a commit before.
         let _held = match self.directory.hold_list() {
             Ok(held) => held,

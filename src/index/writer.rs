@@ -342,6 +342,8 @@ impl Writer {
     fn commit_all(&mut self) -> Result<()> {
         let note = self.note.clone();
         self.failed = true;
+        let point = self.index.faults().at(Point::Commit, "");
+        point.map_err(|e| Error::io("write to", self.index.path(), e))?;
         let committed = self.tantivy_writer().prepare_commit().and_then(|mut prepared| {
             // A commit without would take the last one away.
             if let Some(note) = &note {
@@ -437,6 +439,10 @@ impl Writer {
     /// A failed write, by its cause: what tantivy says first is only that its thread has ended.
     fn failure(&mut self, action: &'static str, error: TantivyError) -> Error {
         self.failed = true;
+        // Whatever failed in a directory that was exchanged, that is the cause.
+        if let Err(exchanged) = self.index.directory().check_writer() {
+            return self.index.error(action, exchanged.into());
+        }
         let is_thread = |error: &TantivyError| matches!(error, TantivyError::ErrorInThread(_));
         let error = match is_thread(&error) {
             true => self.tantivy_writer().prepare_commit().err().unwrap_or(error),

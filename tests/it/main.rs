@@ -10,6 +10,7 @@ mod copies;
 mod crash;
 mod damage;
 mod dedup;
+mod exchanged;
 mod extent;
 mod format;
 mod index;

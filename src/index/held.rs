@@ -1,0 +1,251 @@
+//! Is the index that is being written still the one that was opened?
+//!
+//! A path is a name, and people move what it names: they switch a link, put a backup back, rename a
+//! directory or mount another over it, or delete a lock that looks stale. A writer that went on would
+//! replace the list of segments of whatever index lies there now. So the directory and the lock are held
+//! open, and what their paths lead to is compared with them before anything there is changed; before the
+//! list is replaced, so are its bytes and the files that it will name.
+//!
+//! Between the comparison and the rename that follows it something may still be exchanged; nothing that a
+//! file system offers closes that window.
+
+use std::fs::{OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use same_file::Handle;
+use tantivy::directory::INDEX_WRITER_LOCK;
+use tantivy::directory::error::LockError;
+
+use super::component::damage;
+use super::seal::{Components, META};
+use crate::error::{Error, Result};
+use crate::hash::Digest;
+
+/// How often the lock is taken again if its file is replaced meanwhile.
+const LOCK_TRIES: usize = 10;
+
+/// The directory of an index, held open.
+pub struct Held {
+    /// The path as it was given, absolute: whoever looks for the index looks there.
+    given: PathBuf,
+    /// The path without links, by which files are read and written.
+    root: PathBuf,
+    directory: Handle,
+    /// What the only writer holds, if this process has it.
+    writer: Mutex<Option<Holding>>,
+}
+
+/// What the only writer of an index holds.
+struct Holding {
+    /// The file of the lock, which is locked as long as it is open.
+    lock: Handle,
+    /// The digest of the list of segments as it was when the lock was taken, or as this writer wrote it
+    /// afterwards; nothing if there was none.
+    list: Option<Digest>,
+}
+
+/// The lock of the only writer; released when it is dropped.
+pub struct WriterLock(Arc<Held>);
+
+impl Drop for WriterLock {
+    fn drop(&mut self) {
+        let Some(holding) = self.0.writer().take() else { return };
+        // A process that another thread is just starting has a copy of the open file until it begins its
+        // program; closing this one alone would leave it locked until then.
+        if let Err(error) = holding.lock.as_file().unlock() {
+            log::warn!("cannot release the lock of {}: {error}", self.0.root.display());
+        }
+    }
+}
+
+impl Held {
+    /// Holds the directory at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be found or opened.
+    pub fn open(path: &Path) -> Result<Held> {
+        let held = || {
+            let (given, root) = (std::path::absolute(path)?, path.canonicalize()?);
+            let directory = Handle::from_path(&root)?;
+            Ok(Held { given, root, directory, writer: Mutex::default() })
+        };
+        held().map_err(|e| Error::io("open", path, e))
+    }
+
+    /// The path of the directory without links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Option<Holding>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the lock of the only writer.
+    ///
+    /// # Errors
+    /// `LockBusy` when another has it; when it cannot be taken, or the directory is another.
+    pub fn lock_writer(self: &Arc<Held>) -> std::result::Result<WriterLock, LockError> {
+        let failed = LockError::wrap_io_error;
+        self.check_directory().map_err(failed)?;
+        let path = self.root.join(&INDEX_WRITER_LOCK.filepath);
+        for _ in 0..LOCK_TRIES {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+            let file = file.map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(LockError::LockBusy),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+            let lock = Handle::from_file(file).map_err(failed)?;
+            // Removed between opening and locking, it keeps nobody out.
+            if is_at(&lock, &path).map_err(failed)? {
+                let list = self.list().map_err(failed)?;
+                *self.writer() = Some(Holding { lock, list });
+                return Ok(WriterLock(self.clone()));
+            }
+        }
+        Err(LockError::LockBusy)
+    }
+
+    /// Compares the directory that the path leads to, and that its files are written to, with the one held.
+    ///
+    /// # Errors
+    /// When it is another, or none.
+    pub fn check_directory(&self) -> io::Result<()> {
+        if is_at(&self.directory, &self.given)? && is_at(&self.directory, &self.root)? {
+            return Ok(());
+        }
+        self.refused(
+            "the path does not lead to the directory that was opened: it was moved, removed or replaced, or a \
+             link or mount was changed; nothing was written there; put the directory back, or open the index \
+             again",
+        )
+    }
+
+    /// Compares directory and, if this process has the only writer, the lock.
+    ///
+    /// # Errors
+    /// When one of them is another, or gone.
+    pub fn check_writer(&self) -> io::Result<()> {
+        self.check_directory()?;
+        match &*self.writer() {
+            Some(holding) => self.check_lock(holding),
+            None => Ok(()),
+        }
+    }
+
+    fn check_lock(&self, holding: &Holding) -> io::Result<()> {
+        let path = self.root.join(&INDEX_WRITER_LOCK.filepath);
+        if is_at(&holding.lock, &path)? {
+            return Ok(());
+        }
+        self.refused(&format!(
+            "its lock `{}` was removed or replaced while this writer held it, so another may have written \
+             to the index; nothing was written; open the index again (the lock is never stale: the system \
+             releases it when its process ends)",
+            INDEX_WRITER_LOCK.filepath.display()
+        ))
+    }
+
+    /// Makes sure that the list of segments can be replaced by one that names `components`, and `others`.
+    ///
+    /// # Errors
+    /// When directory, lock or list are not those that this writer left, or a named file is not there with
+    /// its length.
+    pub fn check_list(&self, components: &Components, others: &[PathBuf]) -> io::Result<()> {
+        self.check_directory()?;
+        // Whoever has no lock creates an index, of which there is no list yet.
+        if let Some(holding) = &*self.writer() {
+            self.check_lock(holding)?;
+            if self.list()? != holding.list {
+                return self.refused(
+                    "its list of segments, meta.json, is not the one that this writer left: another \
+                     index or a copy was put in its place; nothing was written; open the index again",
+                );
+            }
+        }
+        for (name, component) in components {
+            let found = self.len(Path::new(name))?;
+            if found != Some(component.len) {
+                let what = match found {
+                    None => "it is missing".to_owned(),
+                    Some(len) => format!("it has {len} bytes, but {} were written", component.len),
+                };
+                return Err(damage(name, what));
+            }
+        }
+        for name in others {
+            if self.len(name)?.is_none() {
+                return Err(damage(&name.display().to_string(), "it is missing"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that this writer has put `list` in the place of the list of segments.
+    pub fn wrote_list(&self, list: &[u8]) {
+        if let Some(holding) = &mut *self.writer() {
+            holding.list = Some(Digest::of(list));
+        }
+    }
+
+    /// The digest of the list of segments, if there is one.
+    fn list(&self) -> io::Result<Option<Digest>> {
+        match std::fs::read(self.root.join(META)) {
+            Ok(list) => Ok(Some(Digest::of(&list))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The length of a file, if it is there.
+    fn len(&self, name: &Path) -> io::Result<Option<u64>> {
+        match std::fs::metadata(self.root.join(name)) {
+            Ok(found) => Ok(Some(found.len())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn refused(&self, what: &str) -> io::Result<()> {
+        Err(io::Error::other(Error::index(&self.given, what)))
+    }
+}
+
+/// Whether `path` leads to what is held.
+fn is_at(held: &Handle, path: &Path) -> io::Result<bool> {
+    match Handle::from_path(path) {
+        Ok(found) => Ok(found == *held),
+        // A directory that was renamed away, or a file where one of its parents was.
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_released_though_a_process_that_is_just_starting_has_it_too() {
+        // Between fork and exec a child has every open file. A service that opened its writer again while
+        // another thread started a process was refused, and counted what it had acknowledged as lost.
+        let dir = tempfile::tempdir().unwrap();
+        let held = Arc::new(Held::open(dir.path()).unwrap());
+        for _ in 0..2 {
+            let lock = held.lock_writer().unwrap();
+            assert!(matches!(held.lock_writer(), Err(LockError::LockBusy)));
+            let of_the_child = held.writer().as_ref().unwrap().lock.as_file().try_clone().unwrap();
+            drop(lock);
+            drop(held.lock_writer().unwrap());
+            drop(of_the_child);
+        }
+    }
+}
