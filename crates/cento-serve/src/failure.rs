@@ -65,6 +65,14 @@ impl Failure {
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
     }
 
+    /// The last write failed, and nothing new is taken until writing succeeds.
+    pub fn not_writing() -> Failure {
+        Failure::unavailable(
+            "the index cannot be written at present, the log of the service says why; what was accepted \
+             before is kept and written as soon as possible, nothing new is accepted until then",
+        )
+    }
+
     /// A defect, or trouble that only the operator can mend.
     pub fn internal() -> Failure {
         let message = "internal error; the log of the service has the details";

@@ -9,12 +9,17 @@ use std::path::{Path, PathBuf};
 use cento::replace;
 use cento_client::Whereabouts;
 
-/// Takes the file away when the service ends.
-pub struct Announced(PathBuf);
+/// Takes the file away when the service ends, unless it is another's by then.
+pub struct Announced {
+    file: PathBuf,
+    written: Vec<u8>,
+}
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        if fs::read(&self.file).is_ok_and(|found| found == self.written) {
+            let _ = fs::remove_file(&self.file);
+        }
     }
 }
 
@@ -22,12 +27,11 @@ impl Drop for Announced {
 pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
     let file = Whereabouts::file(path);
     let own = Whereabouts { url: url(address), pid: std::process::id(), started };
-    let written = serde_json::to_vec(&own).map_err(Into::into);
-    let written: std::io::Result<()> = written.and_then(|json| replace::file(&file, &json));
-    if let Err(error) = written {
+    let written = serde_json::to_vec(&own).expect("an address is JSON");
+    if let Err(error) = replace::file(&file, &written) {
         tracing::warn!(%error, "commands on this machine will not find the service by its index");
     }
-    Announced(file)
+    Announced { file, written }
 }
 
 /// The address for clients on the same machine.

@@ -1,8 +1,10 @@
 //! What a defect in the service does to clients that did not trigger it: nothing.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::common::fault::{poison_at, silence, unopenable};
 use crate::common::{Model, config, contents, words};
@@ -31,7 +33,7 @@ impl Local {
         let settings = Settings {
             listen: ([127, 0, 0, 1], 0).into(),
             // Only a waiting client makes it commit.
-            commit_interval: std::time::Duration::from_secs(3600),
+            commit_interval: Duration::from_secs(3600),
             faults,
             ..Settings::default()
         };
@@ -64,6 +66,18 @@ impl Local {
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         let may_be_repeated = head.to_ascii_lowercase().contains("retry-after");
         (status, may_be_repeated, serde_json::from_str(body).unwrap())
+    }
+
+    /// The status of a page.
+    fn get(&self, path: &str) -> u16 {
+        use std::io::{Read, Write};
+        let address = self.url.strip_prefix("http://").unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
     /// Ends it; what is in the index then.
@@ -260,4 +274,83 @@ fn the_answer_to_a_removal_names_what_could_not_be_removed() {
     assert_eq!((removed.removed, removed.missing, removed.committed), (1, vec!["b".into()], true));
     let (status, _, answer) = service.post("/v1/remove", &json!({"ids": ["a"]}).to_string());
     assert_eq!((status, &answer["missing"]), (202, &json!(["a"])));
+}
+
+/// Whether a service is ready, within a minute.
+fn is_ready_again(service: &Local) -> bool {
+    let is_ready = || service.get("/readyz") == 200;
+    (0..600).any(|_| {
+        is_ready() || {
+            std::thread::sleep(Duration::from_millis(100));
+            false
+        }
+    })
+}
+
+/// A disk that is full as long as the flag is set.
+fn full_disk() -> (Arc<AtomicBool>, Faults) {
+    let flag = Arc::new(AtomicBool::new(false));
+    let is_full = flag.clone();
+    let faults = Faults::new(move |point, _| match point {
+        Point::Commit if is_full.load(Ordering::Relaxed) => Err(ErrorKind::StorageFull.into()),
+        _ => Ok(()),
+    });
+    (flag, faults)
+}
+
+#[test]
+fn what_was_accepted_before_the_disk_was_full_is_written_when_it_has_room() {
+    let (is_full, faults) = full_disk();
+    let service = Local::start(faults);
+    let client = service.client();
+    client.add(&body("old", 1), Commit::Wait).unwrap();
+    let run = client.commit().unwrap().run;
+    client.add(&body("a", 2), Commit::Auto).unwrap();
+    client.add(&body("old", 3), Commit::Auto).unwrap();
+    client.remove(vec!["a".into()], Commit::Auto).unwrap();
+    client.add(&body("a", 4), Commit::Auto).unwrap();
+    is_full.store(true, Ordering::Relaxed);
+    // Whoever waits learns it, and nothing of theirs comes later.
+    assert_eq!(code_of(client.add(&body("waited", 5), Commit::Wait)).0, "storage_full");
+    // Nothing new is acknowledged, at whichever door.
+    let document = serde_json::to_string(&body("b", 6)).unwrap();
+    for (path, sent) in [
+        ("/v1/documents?commit=auto", document.as_str()),
+        ("/v1/documents?commit=wait", &document),
+        ("/v1/remove?commit=auto", r#"{"ids": ["old"]}"#),
+        ("/v1/commit", ""),
+        ("/v1/compact", "{}"),
+    ] {
+        let (status, may_be_repeated, answer) = service.post(path, sent);
+        assert_eq!((status, &answer["error"]["code"]), (503, &json!("unavailable")), "{path}");
+        assert!(may_be_repeated, "{path}");
+    }
+    for _ in 0..20 {
+        assert_eq!(service.get("/readyz"), 503);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let stats = client.stats().unwrap();
+    assert_eq!((stats.uncommitted, stats.run), (4, run));
+    is_full.store(false, Ordering::Relaxed);
+    assert!(is_ready_again(&service));
+    let stats = client.stats().unwrap();
+    assert_eq!((stats.uncommitted, stats.run, stats.index.documents), (0, run, 2));
+    client.add(&body("b", 6), Commit::Auto).unwrap();
+    let expected = [("a", 4), ("b", 6), ("old", 3)].map(|(id, seed)| (id.into(), words(seed, 30)));
+    assert_eq!(service.end(), Model::from(expected));
+}
+
+#[test]
+fn what_could_not_be_written_until_the_end_is_counted_as_lost() {
+    let (is_full, faults) = full_disk();
+    let mut service = Local::start(faults);
+    let client = service.client();
+    client.add(&body("a", 1), Commit::Wait).unwrap();
+    client.add(&body("b", 2), Commit::Auto).unwrap();
+    is_full.store(true, Ordering::Relaxed);
+    service.stop.store(true, Ordering::Relaxed);
+    let ended = service.thread.take().unwrap().join().unwrap();
+    assert!(ended.unwrap_err().to_string().contains("could not be committed"));
+    let index = Index::open(service.dir.path().join("idx")).unwrap();
+    assert_eq!(contents(&index.snapshot().unwrap()).len(), 1);
 }

@@ -120,7 +120,8 @@ impl Kept {
         Refused { id: self.id().to_owned(), line, bytes, is_empty, counted }
     }
 
-    fn bytes(&self) -> usize {
+    /// About the memory that it takes.
+    pub fn bytes(&self) -> usize {
         let own = match &self.change {
             Change::Add(Received { signed, .. }) => {
                 // The meta object was parsed from JSON, which is limited.
@@ -149,6 +150,11 @@ impl Changes {
     /// About the memory that they take.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The number of changes.
+    pub fn len(&self) -> usize {
+        self.list.len()
     }
 
     /// All of them; none are kept any more.

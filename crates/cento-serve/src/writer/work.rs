@@ -3,10 +3,7 @@
 //! It takes commands in turn, commits when a client waits for it or the commit interval is over, and
 //! publishes what it committed. A compaction goes on in threads of tantivy's while documents are added.
 //!
-//! After a failed write everything since the last commit is gone. Waiting clients receive an error; what had
-//! been acknowledged before is counted as lost, and a new writer is opened.
-//!
-//! After a panic nothing is lost: see [`recovery`].
+//! After a failed write or a panic nothing that was acknowledged is lost: see [`recovery`].
 
 mod recovery;
 
@@ -19,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 use axum::http::StatusCode;
 use crossbeam::channel::{Sender, select_biased};
 
-use self::recovery::{settle, take_out};
+use self::recovery::{take_out, take_out_refused};
 use super::kept::{Change, Changes, Kept, Poisons, Refused, Reported, State};
 use super::{Incoming, Status, WriterSettings};
 use crate::command::{Command, Received, Reply};
@@ -70,7 +67,7 @@ struct Made {
 
 pub struct Work {
     index: Index,
-    /// Without one after a failed write.
+    /// Without one after a failed write, until writing succeeds again.
     writer: Option<Writer>,
     settings: WriterSettings,
     published: Arc<Published>,
@@ -84,6 +81,8 @@ pub struct Work {
     commit_due: Option<Instant>,
     /// The changes since the last commit.
     kept: Changes,
+    /// What was acknowledged and could not be written: nothing new is taken until it is committed.
+    owed: Changes,
     /// Of commands that have not been answered, what was refused.
     refused: HashMap<u64, Vec<Refused>>,
     poisons: Poisons,
@@ -119,6 +118,7 @@ impl Work {
             waiting: Vec::new(),
             commit_due: None,
             kept: Changes::default(),
+            owed: Changes::default(),
             refused: HashMap::new(),
             poisons: Poisons::default(),
             running: None,
@@ -137,8 +137,7 @@ impl Work {
             self.guard(|work| work.take(command));
         }
         self.guard(Work::commit);
-        let is_committed = !self.status.failed.load(Ordering::Relaxed);
-        let _ = committed.send(is_committed);
+        let _ = committed.send(self.end());
     }
 
     /// Does `what`; waiting clients learn of a defect outside of a change, where it is caught too, and
@@ -199,7 +198,7 @@ impl Work {
                 self.metrics.arrived("failed", failed);
                 response.report.seconds = started.elapsed().as_secs_f64();
                 self.answer(commit, reply, move |is_committed, refused| {
-                    settle(&mut response, refused)?;
+                    take_out_refused(&mut response, refused)?;
                     // What was there already is committed already, unless it came a moment ago.
                     if is_committed {
                         response.committed = true;
@@ -227,6 +226,9 @@ impl Work {
                 let tell: Tell = Box::new(|result, _| reply.send(result));
                 self.waiting.push(Waiting { command: self.command, tell });
             }
+            Command::Compact { reply, .. } if self.is_failing() => {
+                reply.send(Err(Failure::not_writing()));
+            }
             Command::Compact { segments, reply, wait } => {
                 if self.running.is_some() {
                     return reply.send(Err(Failure::new(
@@ -248,7 +250,10 @@ impl Work {
             Command::Join { shards, options, reply } => {
                 // What was taken before comes before.
                 self.commit();
-                reply.send(Ok(self.join(&shards, options)));
+                reply.send(match self.is_failing() {
+                    true => Err(Failure::not_writing()),
+                    false => Ok(self.join(&shards, options)),
+                });
             }
             Command::Compacted(result) => self.end_compaction(result),
             Command::Stop => self.is_stopped = true,
@@ -309,6 +314,7 @@ impl Work {
         documents: Vec<Received>,
         response: &mut AddResponse,
     ) -> std::result::Result<(), Failure> {
+        self.check_writing()?;
         for received in documents {
             let is_poison = self.poisons.has(&received.signed);
             let (line, signed) = (received.line, &received.signed);
@@ -342,6 +348,7 @@ impl Work {
         ids: Vec<String>,
         response: &mut RemoveResponse,
     ) -> std::result::Result<(), Failure> {
+        self.check_writing()?;
         for id in ids {
             let kept = Kept::new(Change::Remove(id.clone()), self.command);
             match self.change(kept)? {
@@ -389,6 +396,10 @@ impl Work {
     }
 
     fn commit(&mut self) {
+        if self.is_failing() {
+            self.settle();
+            return self.tell_waiting(&Failure::not_writing());
+        }
         let started = Instant::now();
         let has_changes = self.uncommitted() > 0;
         match Error::catch("a commit", || self.writer()?.commit()) {
@@ -533,8 +544,8 @@ impl Work {
     fn tick(&mut self) {
         self.metrics.merged(self.index.merges());
         // A client that asks whether the service can write need not write to find out.
-        if self.status.failed.load(Ordering::Relaxed) {
-            let _ = self.writer();
+        if self.is_failing() {
+            self.settle();
         }
         self.publish();
         let now = schedule::now(SystemTime::now());
@@ -547,7 +558,8 @@ impl Work {
     }
 
     fn uncommitted(&self) -> u64 {
-        self.writer.as_ref().map_or(0, |writer| writer.uncommitted() as u64)
+        let changed = self.writer.as_ref().map_or(0, Writer::uncommitted);
+        (changed + self.owed.len()) as u64
     }
 
     fn tell_compacting(&self, is_compacting: bool) {

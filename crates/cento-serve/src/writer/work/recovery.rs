@@ -1,10 +1,15 @@
-//! What becomes of changes that make the writer panic, and of all others?
+//! What becomes of changes that cannot be written, or make the writer panic, and of all others?
+//!
+//! When a write fails, everything since the last commit is gone from tantivy's memory. Waiting clients
+//! receive an error. What had been acknowledged is *owed*: it is kept, nothing new is accepted beside it, and
+//! every second it is tried whether the disk takes it again. Only what is owed when the service ends is lost.
 //!
 //! A document that brings out a defect must take no other with it. tantivy forgets everything since the
 //! last commit when one of its threads panics, and does not say at which document. So what has been
 //! taken is done again by a new writer, in halves as often as it panics, until the change that does it is
 //! alone. That one is refused by name, to its sender alone; all others are committed.
 
+use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -14,13 +19,18 @@ use super::{Work, options};
 use crate::command::{ERRORS_MAX, Received};
 use crate::failure::Failure;
 use crate::writer::kept::{Change, Kept, Refused, Reported, State};
+use cento::fault::Point;
 use cento::index::{Outcome, Writer};
-use cento::{Error, Result};
+use cento::{Error, Result, replace};
 use cento_client::api::{AddResponse, RecordError};
 
 /// The maximum number of times in a row that accepted changes are applied again. One change that panics among a
 /// million needs 41; more than these means that nothing can be written.
 const TRIES_MAX: u32 = 1000;
+
+/// What a disk must take, besides what is owed, before writing goes on: it would fail again at once on one
+/// that has just room for an empty file.
+const PROBE_BYTES: usize = 1 << 20;
 
 impl Work {
     /// Its sender learns that it is not taken; or it is lost, if the sender was answered that it was.
@@ -84,7 +94,15 @@ impl Work {
         let done = Error::catch("the writer", || {
             let mut writer = opened;
             for kept in &mut *kept {
-                kept.make(&mut writer)?;
+                kept.state = State::Pending;
+                match kept.make(&mut writer) {
+                    // Somebody else has changed the index since it was accepted.
+                    Err(error @ Error::Input { .. }) if writer.is_usable() => {
+                        tracing::error!(id = kept.id(), %error, "an accepted change is refused");
+                        kept.state = State::Refused;
+                    }
+                    made => drop(made?),
+                }
             }
             writer.commit()?;
             Ok(writer)
@@ -92,7 +110,13 @@ impl Work {
         match done {
             Ok(writer) => {
                 self.writer = Some(writer);
-                kept.iter_mut().for_each(|kept| kept.state = State::Committed);
+                for kept in kept {
+                    match kept.state {
+                        State::Refused if kept.reported == Reported::Accepted => self.lose(1),
+                        State::Refused => {}
+                        _ => kept.state = State::Committed,
+                    }
+                }
                 Ok(())
             }
             Err(Error::Internal { .. }) => {
@@ -112,18 +136,27 @@ impl Work {
         self.index.writer(options(self.settings.memory_bytes))
     }
 
-    /// The writer, opened again if a write had failed.
+    /// The writer.
+    ///
+    /// # Errors
+    /// After a failed write, until writing succeeds again.
     pub(super) fn writer(&mut self) -> Result<&mut Writer> {
-        if self.writer.is_none() {
-            self.writer = Some(self.open()?);
-            if self.status.failed.swap(false, Ordering::Relaxed) {
-                tracing::info!("writing again");
-            }
-        }
-        Ok(self.writer.as_mut().expect("it was just opened"))
+        let what = "the last write failed, and has not succeeded since";
+        self.writer.as_mut().ok_or_else(|| Error::index(self.index.path(), what))
     }
 
-    /// Ends the writer after a failed write: what was not committed is gone.
+    /// Whether the last write failed.
+    pub(super) fn is_failing(&self) -> bool {
+        self.status.failed.load(Ordering::Relaxed)
+    }
+
+    /// Refuses what is new as long as writing fails: it could not be kept without bound.
+    pub(super) fn check_writing(&self) -> std::result::Result<(), Failure> {
+        if self.is_failing() { Err(Failure::not_writing()) } else { Ok(()) }
+    }
+
+    /// Ends the writer after a failed write. What was acknowledged is owed; of the rest clients learn that
+    /// it failed.
     pub(super) fn give_up(&mut self, error: &Error) -> Failure {
         let mut failure = Failure::from(error);
         // It may pass, except for a defect.
@@ -133,19 +166,92 @@ impl Work {
                 "the change could not be written; the log of the service says why",
             );
         }
-        let lost =
-            self.kept.take().into_iter().filter(|kept| kept.reported == Reported::Accepted).count();
-        self.lose(lost as u64);
-        self.status.failed.store(true, Ordering::Relaxed);
-        tracing::error!(%error, lost, "writing failed; the index is in the state of its last commit");
         self.writer = None;
+        for kept in self.kept.take() {
+            if kept.reported == Reported::Accepted {
+                self.owed.push(kept);
+            }
+        }
+        self.status.failed.store(true, Ordering::Relaxed);
+        let owed = self.owed.len();
+        tracing::error!(
+            %error, owed,
+            "writing failed; the index is in the state of its last commit, and what was accepted since is \
+             kept until it can be written"
+        );
         self.commit_due = None;
         self.refused.clear();
         self.tell();
+        self.tell_waiting(&failure);
+        failure
+    }
+
+    /// Tells waiting clients that there was no commit.
+    pub(super) fn tell_waiting(&mut self, failure: &Failure) {
         for waiting in std::mem::take(&mut self.waiting) {
+            self.refused.remove(&waiting.command);
             (waiting.tell)(Err(failure.clone()), Vec::new());
         }
-        failure
+    }
+
+    /// Opens the writer again and commits what is owed, if the disk takes it.
+    pub(super) fn settle(&mut self) {
+        let started = Instant::now();
+        let mut owed = self.owed.take();
+        let count = owed.len();
+        let settled = self.reopen(&owed).and_then(|()| {
+            let mut tries = TRIES_MAX;
+            self.make_again(&mut owed, &mut tries)
+        });
+        for kept in owed {
+            if kept.state == State::Pending {
+                self.owed.push(kept);
+            }
+        }
+        if let Err(error) = settled {
+            self.writer = None;
+            tracing::debug!(%error, "writing still fails");
+            return self.tell();
+        }
+        self.status.failed.store(false, Ordering::Relaxed);
+        tracing::info!(
+            changes = count,
+            "writing succeeds again; what was accepted before is committed"
+        );
+        self.committed(started, count > 0);
+    }
+
+    /// Opens the writer, if the index is the one that was opened and the disk takes as much as `owed`.
+    fn reopen(&mut self, owed: &[Kept]) -> Result<()> {
+        let writer = Error::catch("a new writer", || self.open())?;
+        let bytes = PROBE_BYTES + owed.iter().map(Kept::bytes).sum::<usize>();
+        self.probe(bytes).map_err(|e| Error::io("write to", self.index.path(), e))?;
+        self.writer = Some(writer);
+        Ok(())
+    }
+
+    /// Writes a file of so many bytes beside those of the index, and removes it.
+    fn probe(&self, bytes: usize) -> io::Result<()> {
+        self.index.faults().at(Point::Commit, "")?;
+        let mut file = replace::beside(&self.index.path().join("probe"))?;
+        let part = vec![0x5a; PROBE_BYTES];
+        for _ in 0..bytes.div_ceil(PROBE_BYTES) {
+            file.write_all(&part)?;
+        }
+        file.as_file().sync_all()
+    }
+
+    /// Counts what is owed at the end as lost; whether nothing is.
+    pub(super) fn end(&mut self) -> bool {
+        let owed = self.owed.take().len();
+        if owed > 0 {
+            self.lose(owed as u64);
+            tracing::error!(
+                changes = owed,
+                "the service ends, and what it had accepted could not be written"
+            );
+        }
+        owed == 0
     }
 
     /// Counts acknowledged changes that are not made.
@@ -157,7 +263,7 @@ impl Work {
 
 /// Takes what was refused out of the numbers. A document that was sent alone is refused as a whole, one of
 /// several with its line.
-pub(super) fn settle(
+pub(super) fn take_out_refused(
     response: &mut AddResponse,
     refused: Vec<Refused>,
 ) -> std::result::Result<(), Failure> {

@@ -1,0 +1,134 @@
+//! An index whose place another takes while the command or the service writes to it.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::common::run::{Dir, line};
+use crate::common::service::Service;
+use crate::common::words;
+use serde_json::{Value, json};
+
+/// Two indexes, `v1` and `v2` with `count` documents each, and a link `idx` to the first.
+fn two(count: u64) -> Dir {
+    let dir = Dir::new();
+    for (version, name) in ["v1", "v2"].into_iter().enumerate() {
+        let id = |i: u64| format!("{name}-{i}");
+        let text = |i: u64| words(1000 * version as u64 + i, 60);
+        let lines: Vec<String> = (0..count).map(|i| line(&id(i), &text(i), json!({}))).collect();
+        dir.write("lines.jsonl", lines.join("\n"));
+        assert_eq!(dir.run(&["add", name, "lines.jsonl"]).status, 0);
+    }
+    symlink(dir.path("v1"), dir.path("idx")).unwrap();
+    dir
+}
+
+fn switch(dir: &Dir, to: &str) {
+    fs::remove_file(dir.path("idx")).unwrap();
+    symlink(dir.path(to), dir.path("idx")).unwrap();
+}
+
+fn documents(dir: &Dir, index: &str) -> Value {
+    assert_eq!(dir.json(&["check", index])["ok"], true);
+    dir.json(&["stats", index])["documents"].clone()
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_service_acknowledges_nothing_when_a_link_is_switched() {
+    let dir = two(3);
+    let service = Service::start(&dir, &[]);
+    let add =
+        |id: &str| service.post("/v1/documents?commit=wait", &line(id, &words(77, 60), json!({})));
+    assert_eq!(add("before").status, 200);
+    // Accepted, and not committed yet.
+    let accepted = line("accepted", &words(78, 60), json!({}));
+    assert_eq!(service.post("/v1/documents?commit=auto", &accepted).status, 202);
+    let before = fs::read(dir.path("v2/meta.json")).unwrap();
+    switch(&dir, "v2");
+    let refused = add("after");
+    assert_eq!((refused.status, refused.code().as_str()), (503, "unavailable"));
+    assert!(!refused.body.contains("v2") && !refused.body.contains("idx"), "{}", refused.body);
+    // It stays so, and says so.
+    assert_eq!(add("after").status, 503);
+    assert_eq!(service.ask("GET", "/readyz", "", "").status, 503);
+    assert_eq!(fs::read(dir.path("v2/meta.json")).unwrap(), before);
+    assert_eq!(documents(&dir, "v2"), 3);
+    // Put back, what was accepted is there, and it goes on.
+    switch(&dir, "v1");
+    wait_until("the service writes again", || service.ask("GET", "/readyz", "", "").status == 200);
+    assert_eq!(add("after").status, 200);
+    assert!(service.stop());
+    assert_eq!(documents(&dir, "v1"), 6);
+}
+
+#[test]
+fn a_service_that_is_started_again_serves_what_the_link_leads_to() {
+    let dir = two(3);
+    let service = Service::start(&dir, &[]);
+    switch(&dir, "v2");
+    let new = line("new", &words(77, 60), json!({}));
+    assert_eq!(service.post("/v1/documents?commit=wait", &new).status, 503);
+    // Nothing that was acknowledged is lost: it ends well.
+    assert!(service.stop());
+    let service = Service::start(&dir, &[]);
+    assert_eq!(service.post("/v1/documents?commit=wait", &new).status, 200);
+    assert!(service.stop());
+    assert_eq!((documents(&dir, "v1"), documents(&dir, "v2")), (json!(3), json!(4)));
+}
+
+#[test]
+fn an_addition_ends_when_its_index_is_exchanged() {
+    for exchange in ["link", "backup", "removed", "lock"] {
+        let dir = two(3);
+        let mut command = dir.command(&["add", "idx", "-", "--commit-every", "1"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let list = || fs::read(dir.path("v1/meta.json")).unwrap();
+        let before = list();
+        // More than is read at once.
+        let id = |i: u64| format!("n{i}");
+        let lines = (0..5000).map(|i| line(&id(i), &words(200 + i, 60), json!({})));
+        stdin.write_all(lines.collect::<Vec<_>>().join("\n").as_bytes()).unwrap();
+        wait_until("it commits", || list() != before);
+        match exchange {
+            "link" => switch(&dir, "v2"),
+            "backup" => {
+                fs::rename(dir.path("v1"), dir.path("aside")).unwrap();
+                fs::rename(dir.path("v2"), dir.path("v1")).unwrap();
+            }
+            "removed" => {
+                // Under another name nothing is written to it meanwhile.
+                fs::rename(dir.path("v1"), dir.path("aside")).unwrap();
+                fs::remove_dir_all(dir.path("aside")).unwrap();
+            }
+            _ => fs::remove_file(dir.path("v1/.tantivy-writer.lock")).unwrap(),
+        }
+        // The pipe may break: it has ended by then.
+        for i in 0..20 {
+            let _ = writeln!(stdin, "\n{}", line(&id(6000 + i), &words(9000 + i, 60), json!({})));
+        }
+        drop(stdin);
+        let ended = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{exchange}: {told}");
+        assert!(told.contains("open the index again"), "{exchange}: {told}");
+        match exchange {
+            "link" => assert_eq!(documents(&dir, "v2"), 3, "{told}"),
+            "backup" => assert_eq!(documents(&dir, "v1"), 3, "{told}"),
+            "removed" => assert!(!dir.path("v1").exists(), "{told}"),
+            _ => assert!(documents(&dir, "v1").as_u64() >= Some(4), "{told}"),
+        }
+    }
+}
