@@ -19,6 +19,8 @@ pub enum Point {
     Index,
     /// What has been changed is about to be committed, or whether it could be is being tried.
     Commit,
+    /// A segment is asked whether it is full; if this fails it is, and is written.
+    Fill,
     /// What has just been committed is about to be opened by its writer.
     OpenCommitted,
     /// A service is about to open what has been committed, to search it.

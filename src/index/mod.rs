@@ -13,6 +13,7 @@ mod compact;
 mod component;
 mod config;
 mod conflict;
+mod deletion;
 mod directory;
 mod distribution;
 mod document;
@@ -38,6 +39,7 @@ mod train;
 mod transfer;
 mod view;
 mod writer;
+mod written;
 
 use std::io;
 use std::path::{Path, PathBuf};

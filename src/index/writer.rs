@@ -6,21 +6,21 @@
 //! commit is complete when it is durable, whether or not it can then be opened.
 
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde_json::{Map, Value};
 use tantivy::Directory;
 use tantivy::merge_policy::NoMergePolicy;
-use tantivy::schema::OwnedValue;
-use tantivy::{DateTime, IndexWriter, TantivyDocument, TantivyError, Term};
+use tantivy::{DateTime, IndexWriter, TantivyError};
 
 use super::Signed;
-use super::canonical::{self, canonical_json};
+use super::canonical::canonical_json;
+use super::deletion::Deletions;
 use super::failure::words;
 use super::freed;
 use super::policy::TieredMergePolicy;
+use super::written::{date, written};
 use super::{FINGERPRINT_BYTES, Index, Snapshot};
 use crate::error::{Error, Result};
 use crate::fault::Point;
@@ -44,6 +44,8 @@ impl Default for WriterOptions {
     }
 }
 
+/// No less is used.
+const MEMORY_BYTES_MIN: usize = 32 << 20;
 /// tantivy takes no less.
 const SEGMENT_BYTES_MIN: usize = 16 << 20;
 /// tantivy takes no more.
@@ -52,6 +54,10 @@ const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 /// The maximum number of changes in a commit, so that the memory to remember them stays below about
 /// 100 MiB: 41 bytes a place, and a hash map of 2^21 places takes no more than 7/8 of them.
 pub const UNCOMMITTED_MAX: usize = 1_800_000;
+
+/// This share of the memory is for what is deleted by the next commit, which is made when it is used up. Documents
+/// that wait have so much less.
+const DELETIONS_SHARE: usize = 6;
 
 /// The effect of adding a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,11 +83,12 @@ pub struct Writer {
     unseen: HashMap<Digest, Change>,
     /// The changes since the last commit, likewise.
     changed: HashMap<Digest, Change>,
+    /// The documents that these changes replace or remove.
+    pub(super) deletions: Deletions,
     backlog: Arc<Backlog>,
     /// The note of the last commit, which the next one carries on.
     note: Option<String>,
-    /// Whether segments are merged in the background.
-    merge: bool,
+    options: WriterOptions,
     /// Set while a change is made, and left so by one that fails or panics half way.
     failed: bool,
 }
@@ -145,9 +152,10 @@ impl Index {
             is_behind: false,
             unseen: HashMap::new(),
             changed: HashMap::new(),
+            deletions: Deletions::new(self.fields().id),
             backlog: self.inner.plugin.backlog.clone(),
             note: self.note()?,
-            merge: options.merge,
+            options,
             failed: false,
         })
     }
@@ -258,13 +266,13 @@ impl Writer {
         let stored = self.index.fields().text.map_or(0, |_| own.document.text.len());
         let bytes = stored + FINGERPRINT_BYTES * own.signature.len() + 1024;
         let place = own.document.id_source.place();
-        let mut document = self.document_of(own, &compared.meta, added);
+        let mut document = written(self.index.fields(), own, &compared.meta, added);
         let payload = Payload {
             digest: own.digest,
             tokens: own.token_count,
             signature: own.signature.clone(),
         };
-        let replaced = compared.before.is_some().then(|| self.id_term(&own.document.id));
+        let replaced = compared.before.is_some().then(|| own.document.id.clone());
         let point = self.index.faults().at(Point::Add, &own.document.id);
         point.map_err(|e| Error::io("write to", self.index.path(), e))?;
         drop(signed);
@@ -272,8 +280,8 @@ impl Writer {
         self.failed = true;
         let number = self.backlog.push(payload, bytes);
         document.add_custom(self.index.fields().signature, &number);
-        if let Some(term) = replaced {
-            self.tantivy_writer().delete_term(term);
+        if let Some(id) = replaced {
+            self.delete(compared.of_id, &id)?;
         }
         let added = self.tantivy_writer().add_document(document);
         added.map_err(|e| self.failure("add a document to", e))?;
@@ -295,13 +303,23 @@ impl Writer {
         if self.content_of(of_id, id)?.is_none() {
             return Ok(false);
         }
-        let term = self.id_term(id);
         self.failed = true;
-        self.tantivy_writer().delete_term(term);
+        self.delete(of_id, id)?;
         self.changed.insert(of_id, Change::Removed);
         self.failed = false;
         self.commit_if_many()?;
         Ok(true)
+    }
+
+    /// Deletes the document with this id, which has the digest `of_id`.
+    fn delete(&mut self, of_id: Digest, id: &str) -> Result<()> {
+        let is_committed = !self.changed.contains_key(&of_id);
+        let writer = self.inner.as_ref().expect("a writer is used before it is closed");
+        let deleted = self.deletions.delete(writer, (of_id, id), is_committed);
+        deleted.map_err(|e| self.failure("delete a document of", e))?;
+        let bytes = (self.options.memory_bytes / 3).saturating_sub(self.deletions.bytes());
+        self.backlog.have(bytes);
+        Ok(())
     }
 
     /// Changes of commits that could not be opened take as much memory, and no commit frees it.
@@ -309,8 +327,14 @@ impl Writer {
         if self.unseen.len() >= UNCOMMITTED_MAX { self.catch_up() } else { Ok(()) }
     }
 
+    fn deletions_bytes_max(&self) -> usize {
+        self.options.memory_bytes.max(MEMORY_BYTES_MIN) / DELETIONS_SHARE
+    }
+
     fn commit_if_many(&mut self) -> Result<()> {
-        if self.changed.len() >= UNCOMMITTED_MAX { self.commit() } else { Ok(()) }
+        let are_many = self.changed.len() >= UNCOMMITTED_MAX
+            || self.deletions.bytes() >= self.deletions_bytes_max();
+        if are_many { self.commit() } else { Ok(()) }
     }
 
     /// Makes all changes durable and visible, or none.
@@ -353,7 +377,8 @@ impl Writer {
         });
         committed.map_err(|e| self.failure("commit to", e))?;
         self.failed = false;
-        self.backlog.clear();
+        self.deletions.begin();
+        self.backlog.begin(self.options.memory_bytes / 3);
         self.is_behind = true;
         if self.unseen.is_empty() {
             std::mem::swap(&mut self.unseen, &mut self.changed);
@@ -414,7 +439,7 @@ impl Writer {
 
     /// Whether segments are merged in the background.
     pub(super) fn merges(&self) -> bool {
-        self.merge
+        self.options.merge
     }
 
     /// Begins a change of the list of segments: if it is not committed, the writer is unusable.
@@ -478,29 +503,6 @@ impl Writer {
         let digest = content_digest(segment.signatures.digest(address.doc)?, &meta);
         Ok(Some(Content { digest, place: segment.place(address.doc)? }))
     }
-
-    fn id_term(&self, id: &str) -> Term {
-        Term::from_field_text(self.index.fields().id, id)
-    }
-
-    /// tantivy's document, without its signature.
-    fn document_of(&self, signed: &Signed, meta: &str, added: DateTime) -> TantivyDocument {
-        let fields = self.index.fields();
-        let mut document = TantivyDocument::new();
-        document.add_text(fields.id, &signed.document.id);
-        if let Some(text) = fields.text {
-            document.add_text(text, &signed.document.text);
-        }
-        if let Some(place) = signed.document.id_source.place() {
-            document.add_u64(fields.place, place);
-        }
-        if !signed.document.meta.is_empty() {
-            document.add_object(fields.meta, object_of(&signed.document.meta));
-            document.add_bytes(fields.meta_json, meta.as_bytes());
-        }
-        document.add_date(fields.added, added);
-        document
-    }
 }
 
 /// Why a document does not replace another.
@@ -538,19 +540,11 @@ impl Compared {
 
 impl Drop for Writer {
     fn drop(&mut self) {
+        self.deletions.abandon();
         if let Err(error) = self.close() {
             log::warn!("a merge in the background failed: {}", words(&error));
         }
     }
-}
-
-/// The time, to the nanosecond until 2262 and then no more.
-fn date(time: SystemTime) -> DateTime {
-    let nanos = match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
-    };
-    DateTime::from_timestamp_nanos(nanos)
 }
 
 fn id_digest(id: &str) -> Digest {
@@ -560,38 +554,4 @@ fn id_digest(id: &str) -> Digest {
 /// One digest for text, of which the digest is given, and meta together.
 fn content_digest(digest: Digest, meta: &[u8]) -> Digest {
     Digest::of_parts(&[&digest.to_le_bytes(), meta])
-}
-
-/// A meta object as tantivy takes it, its members in the order of their names: of two that mean one
-/// path (`{"a": {"b": 1}, "a.b": 2}`) the first is always the same.
-fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
-    meta.iter().map(|(key, value)| (key.clone(), owned(value))).collect()
-}
-
-fn owned(value: &Value) -> OwnedValue {
-    match value {
-        Value::Object(object) => {
-            let members = canonical::sorted(object).into_iter();
-            OwnedValue::Object(members.map(|(key, value)| (key.clone(), owned(value))).collect())
-        }
-        Value::Array(values) => OwnedValue::Array(values.iter().map(owned).collect()),
-        scalar => scalar.clone().into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn a_clock_that_is_wrong_by_thousands_of_years_stops_no_writer() {
-        let year = Duration::from_secs(365 * 86_400);
-        let after = |years| date(SystemTime::UNIX_EPOCH + year * years);
-        assert_eq!(after(1), DateTime::from_timestamp_secs(365 * 86_400));
-        assert!(after(1) < after(200) && after(200) < after(8100));
-        assert_eq!(after(8100), after(9000));
-        let before = SystemTime::UNIX_EPOCH.checked_sub(year * 3000);
-        assert!(before.is_none_or(|before| date(before) < after(0)));
-    }
 }

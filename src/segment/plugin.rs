@@ -144,8 +144,13 @@ impl Backlog {
 
     /// Begins anew, for a writer that has room for `bytes_max` of what waits.
     pub fn begin(&self, bytes_max: usize) {
-        self.bytes_max.store(bytes_max, Ordering::Relaxed);
+        self.have(bytes_max);
         self.clear();
+    }
+
+    /// From now on there is room for `bytes_max` of what waits.
+    pub fn have(&self, bytes_max: usize) {
+        self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
     /// Forgets everything, after the queue has been thrown away or has run dry.
@@ -435,6 +440,9 @@ impl PluginWriter for SignatureWriter {
     }
 
     fn mem_usage(&self) -> usize {
+        if self.faults.at(Point::Fill, "").is_err() {
+            return FLUSH_NOW_BYTES;
+        }
         let occurrences_max = SegmentBuilder::occurrences_max(self.description.key_bits);
         if occurrences_max > OCCURRENCES_MARGIN
             && self.builder.occurrences() > occurrences_max - OCCURRENCES_MARGIN

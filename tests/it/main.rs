@@ -19,6 +19,7 @@ mod matched;
 mod misplaced;
 mod naive_reader;
 mod passages;
+mod replaced;
 mod scripts;
 mod search;
 mod segment;

@@ -1,0 +1,307 @@
+//! Which documents go with the next commit, and what does it take to remember them?
+//!
+//! tantivy keeps a deletion until every segment has met it, and a deletion meets all documents of its id in a
+//! segment. With one for each version, n versions of a document would be met n^2 times, and each deletion would
+//! take 1.2 kB. So a commit has one deletion for all documents that the last one had ([`Ids`]). A document
+//! that was added since then has a deletion of its own, and the next one of the same id makes that void: whatever
+//! it would delete, the next one deletes, because a commit has each segment meet all deletions.
+//!
+//! The deletion of committed documents can grow until the commit because no segment meets it before: the committed
+//! ones meet deletions when there is a commit, and those written since have none of its ids, as long as what
+//! was added since the last commit is never among them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, IndexWriter, Score, SegmentReader, TERMINATED, TantivyError, Term};
+
+use crate::hash::Digest;
+
+/// Ids are kept in pieces of this many bytes, so that they are never moved.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// The bytes of the length of an id.
+const LEN_BYTES: usize = 4;
+
+/// What a deletion of one document takes beside its id, void or not: its operation in tantivy's queue, which
+/// grows by doubling, its query, the id's own allocation.
+const SINGLE_BYTES: usize = 176;
+
+/// What it takes to know the last deletion of an id.
+const LAST_BYTES: usize = 64;
+
+/// What is deleted since the last commit.
+pub struct Deletions {
+    /// The field with the ids.
+    field: Field,
+    /// The documents of the last commit, once there is one.
+    committed: Option<Arc<Ids>>,
+    /// The last deletion of each id that was added since.
+    single: HashMap<Digest, Arc<Ids>>,
+    bytes: usize,
+    period: Arc<Period>,
+}
+
+/// What the deletions between two commits have in common.
+#[derive(Default)]
+struct Period {
+    /// There will be no commit.
+    is_abandoned: AtomicBool,
+    /// The documents that deletions have met.
+    met: AtomicU64,
+}
+
+impl Deletions {
+    /// Nothing is deleted yet; `field` has the ids.
+    pub fn new(field: Field) -> Deletions {
+        let (committed, single) = (None, HashMap::new());
+        Deletions { field, committed, single, bytes: 0, period: Arc::default() }
+    }
+
+    /// Begins anew: there was a commit.
+    pub fn begin(&mut self) {
+        *self = Deletions::new(self.field);
+    }
+
+    /// Deletes the document with this id, which has the digest `of_id`. `is_committed` says that it has not
+    /// been changed since the last commit.
+    ///
+    /// # Errors
+    /// Those of tantivy.
+    pub fn delete(
+        &mut self,
+        writer: &IndexWriter,
+        (of_id, id): (Digest, &str),
+        is_committed: bool,
+    ) -> tantivy::Result<()> {
+        let (field, period) = (self.field, &self.period);
+        let query =
+            |ids: &Arc<Ids>| Box::new(Deletion { field, ids: ids.clone(), period: period.clone() });
+        if is_committed {
+            if self.committed.is_none() {
+                let ids = Arc::default();
+                writer.delete_query(query(&ids))?;
+                self.committed = Some(ids);
+            }
+            let ids = self.committed.as_ref().expect("it was made above");
+            self.bytes += ids.push(id);
+            return Ok(());
+        }
+        let ids = Arc::new(Ids::of_one(id));
+        // The next one is there before the last one is void, so that no segment misses both.
+        writer.delete_query(query(&ids))?;
+        self.bytes += SINGLE_BYTES;
+        match self.single.entry(of_id) {
+            Entry::Occupied(mut last) => last.insert(ids).clear(),
+            Entry::Vacant(place) => {
+                self.bytes += LAST_BYTES + id.len();
+                place.insert(ids);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns about the memory that the deletions take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Nothing will come of the deletions: no segment needs to meet them.
+    pub fn abandon(&self) {
+        self.period.is_abandoned.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns how many documents deletions have met since the last commit.
+    #[cfg(test)]
+    fn met(&self) -> Arc<Period> {
+        self.period.clone()
+    }
+}
+
+/// Ids of documents, each with its length before it.
+#[derive(Default)]
+struct Ids(Mutex<Vec<Vec<u8>>>);
+
+impl Ids {
+    /// One id alone takes no more than it needs.
+    fn of_one(id: &str) -> Ids {
+        let mut piece = Vec::with_capacity(LEN_BYTES + id.len());
+        write_id(&mut piece, id);
+        Ids(Mutex::new(vec![piece]))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an id; returns how many bytes more are taken.
+    fn push(&self, id: &str) -> usize {
+        let mut pieces = self.lock();
+        let is_room = |piece: &Vec<u8>| piece.capacity() - piece.len() >= LEN_BYTES + id.len();
+        let mut taken = 0;
+        if !pieces.last().is_some_and(is_room) {
+            taken = PIECE_BYTES.max(LEN_BYTES + id.len());
+            pieces.push(Vec::with_capacity(taken));
+        }
+        write_id(pieces.last_mut().expect("there is one with room"), id);
+        taken
+    }
+
+    fn clear(&self) {
+        *self.lock() = Vec::new();
+    }
+
+    /// Calls `each` with every id. The lock is not held meanwhile: ids may be added.
+    fn for_each(&self, each: &mut dyn FnMut(&str) -> tantivy::Result<()>) -> tantivy::Result<()> {
+        for at in 0.. {
+            let Some(piece) = self.lock().get(at).cloned() else { break };
+            let mut rest = &piece[..];
+            while let Some((len, ids)) = rest.split_first_chunk() {
+                let (id, others) = ids.split_at(u32::from_le_bytes(*len) as usize);
+                each(std::str::from_utf8(id).expect("it was text"))?;
+                rest = others;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_id(piece: &mut Vec<u8>, id: &str) {
+    let len = u32::try_from(id.len()).expect("a text is smaller than 4 GiB");
+    piece.extend_from_slice(&len.to_le_bytes());
+    piece.extend_from_slice(id.as_bytes());
+}
+
+/// The documents with some ids, as tantivy deletes them.
+#[derive(Clone)]
+struct Deletion {
+    field: Field,
+    ids: Arc<Ids>,
+    period: Arc<Period>,
+}
+
+impl fmt::Debug for Deletion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deletion").finish_non_exhaustive()
+    }
+}
+
+impl Query for Deletion {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for Deletion {
+    fn scorer(&self, _: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        Err(TantivyError::InternalError("deleted documents are not searched for".into()))
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Err(TantivyError::InternalError("deleted documents have no score".into()))
+    }
+
+    fn for_each_no_score(
+        &self,
+        reader: &SegmentReader,
+        callback: &mut dyn FnMut(&[DocId]),
+    ) -> tantivy::Result<()> {
+        let postings = reader.inverted_index(self.field)?;
+        self.ids.for_each(&mut |id| {
+            if self.period.is_abandoned.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let term = Term::from_field_text(self.field, id);
+            let found = postings.read_postings(&term, IndexRecordOption::Basic)?;
+            let Some(mut found) = found else { return Ok(()) };
+            let mut met = 0;
+            while found.doc() != TERMINATED {
+                callback(&[found.doc()]);
+                found.advance();
+                met += 1;
+            }
+            self.period.met.fetch_add(met, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Document, Index, Outcome, WriterOptions};
+
+    const VERSIONS: u64 = 600;
+
+    fn index() -> Index {
+        Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn n_versions_of_a_document_are_met_twice_each_and_not_n_times() {
+        // Each version was deleted by itself, and each deletion met all of them: 10 MB of one id kept a writer
+        // busy for 90 s.
+        let index = index();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let add = |writer: &mut crate::index::Writer, version| {
+            writer.add(Document::new("same", format!("version {version}"))).unwrap()
+        };
+        assert_eq!(add(&mut writer, 0), Outcome::Added);
+        writer.commit().unwrap();
+        let period = writer.deletions.met();
+        for version in 1..VERSIONS {
+            assert_eq!(add(&mut writer, version), Outcome::Replaced);
+        }
+        writer.commit().unwrap();
+        let met = period.met.load(Ordering::Relaxed);
+        assert!((VERSIONS - 1..=2 * VERSIONS).contains(&met), "{met}");
+        let snapshot = writer.committed().unwrap();
+        assert_eq!(snapshot.documents(), 1);
+        let address = snapshot.find("same").unwrap().unwrap();
+        let text = snapshot.document(address).unwrap().text.unwrap();
+        assert_eq!(text, format!("version {}", VERSIONS - 1));
+    }
+
+    #[test]
+    fn a_writer_that_is_dropped_meets_no_document() {
+        // It took as long to stop as to commit.
+        let index = index();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        for version in 0..VERSIONS {
+            writer.add(Document::new("same", format!("version {version}"))).unwrap();
+        }
+        let period = writer.deletions.met();
+        writer.deletions.abandon();
+        drop(writer);
+        assert_eq!(period.met.load(Ordering::Relaxed), 0);
+        assert_eq!(index.snapshot().unwrap().documents(), 0);
+    }
+
+    #[test]
+    fn deletions_that_use_up_their_memory_are_committed() {
+        let index = index();
+        let mut writer = index.writer(WriterOptions { memory_bytes: 0, merge: false }).unwrap();
+        let id = |i: u32| format!("{i:0>1000}");
+        const DOCUMENTS: u32 = 6_000;
+        for i in 0..DOCUMENTS {
+            writer.add(Document::new(id(i), "a")).unwrap();
+        }
+        writer.commit().unwrap();
+        for i in 0..2_000 {
+            assert!(writer.remove(&id(i)).unwrap());
+        }
+        let taken = writer.deletions.bytes();
+        assert!((2_000_000..2_200_000).contains(&taken), "{taken}");
+        // A sixth of 32 MiB is less than what the ids take.
+        for i in 2_000..DOCUMENTS {
+            writer.remove(&id(i)).unwrap();
+        }
+        assert!(writer.uncommitted() < 1_000, "{}", writer.uncommitted());
+        assert!(writer.committed().unwrap().documents() < 1_000);
+    }
+}

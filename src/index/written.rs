@@ -1,0 +1,73 @@
+//! What does tantivy get of a document?
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use serde_json::{Map, Value};
+use tantivy::schema::OwnedValue;
+use tantivy::{DateTime, TantivyDocument};
+
+use super::Signed;
+use super::canonical;
+use super::schema::Fields;
+
+/// Returns tantivy's document, without its signature; `meta` is its meta object as canonical JSON.
+pub fn written(fields: &Fields, signed: &Signed, meta: &str, added: DateTime) -> TantivyDocument {
+    let mut document = TantivyDocument::new();
+    document.add_text(fields.id, &signed.document.id);
+    if let Some(text) = fields.text {
+        document.add_text(text, &signed.document.text);
+    }
+    if let Some(place) = signed.document.id_source.place() {
+        document.add_u64(fields.place, place);
+    }
+    if !signed.document.meta.is_empty() {
+        document.add_object(fields.meta, object_of(&signed.document.meta));
+        document.add_bytes(fields.meta_json, meta.as_bytes());
+    }
+    document.add_date(fields.added, added);
+    document
+}
+
+/// The time, to the nanosecond until 2262 and then no more.
+pub fn date(time: SystemTime) -> DateTime {
+    let nanos = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |n| -n),
+    };
+    DateTime::from_timestamp_nanos(nanos)
+}
+
+/// A meta object as tantivy takes it, its members in the order of their names: of two that mean one
+/// path (`{"a": {"b": 1}, "a.b": 2}`) the first is always the same.
+fn object_of(meta: &Map<String, Value>) -> BTreeMap<String, OwnedValue> {
+    meta.iter().map(|(key, value)| (key.clone(), owned(value))).collect()
+}
+
+fn owned(value: &Value) -> OwnedValue {
+    match value {
+        Value::Object(object) => {
+            let members = canonical::sorted(object).into_iter();
+            OwnedValue::Object(members.map(|(key, value)| (key.clone(), owned(value))).collect())
+        }
+        Value::Array(values) => OwnedValue::Array(values.iter().map(owned).collect()),
+        scalar => scalar.clone().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_clock_that_is_wrong_by_thousands_of_years_stops_no_writer() {
+        let year = Duration::from_secs(365 * 86_400);
+        let after = |years| date(SystemTime::UNIX_EPOCH + year * years);
+        assert_eq!(after(1), DateTime::from_timestamp_secs(365 * 86_400));
+        assert!(after(1) < after(200) && after(200) < after(8100));
+        assert_eq!(after(8100), after(9000));
+        let before = SystemTime::UNIX_EPOCH.checked_sub(year * 3000);
+        assert!(before.is_none_or(|before| date(before) < after(0)));
+    }
+}
