@@ -188,8 +188,10 @@ impl Passages {
 
     /// The memory, in bytes, that they take.
     pub(crate) fn bytes(&self) -> usize {
+        let ranges = self.found.iter().map(|passage| passage.matched_ranges.capacity());
         self.found.capacity() * size_of::<Passage>()
             + self.places.capacity() * size_of::<Range<u32>>()
+            + ranges.sum::<usize>() * size_of::<(u32, u32)>()
     }
 
     /// The number of tokens of the query that are in any of them. Passages may overlap; what is in two

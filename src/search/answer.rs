@@ -146,7 +146,7 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub verified: Option<Verified>,
-    /// The passages in common, if they were asked for.
+    /// The passages in common, if they were asked for and the memory for passages suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,

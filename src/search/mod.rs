@@ -22,6 +22,7 @@ mod resolved;
 mod run_sets;
 mod score;
 mod shared;
+mod shown;
 mod similar;
 mod similar_to;
 mod stopped;
@@ -63,6 +64,7 @@ use looks::Looks;
 use resolved::Resolved;
 use score::Scored;
 use shared::SharedFingerprints;
+use shown::Shown;
 use similar::Similarities;
 
 /// Answers queries over one snapshot of an index. It may be used by many threads at once.
@@ -193,7 +195,7 @@ impl Searcher {
         let mut evidence = self.evidence(subject, query)?;
         let met = scored.len();
         let chosen = self.choose(scored, &subject.keys, query, evidence.as_mut())?;
-        let (mut looks, mut shown) = (Looks::of(query), Vec::new());
+        let (mut looks, mut shown) = (Looks::of(query), shown::List::of(query));
         // Whether documents that may be hits are left out.
         let mut is_cut = query.goal == Goal::Hits && chosen.len() < met;
         for (scored, adds) in chosen {
@@ -224,13 +226,10 @@ impl Searcher {
                 }
                 scored.similarity = evidence.similarity(scored.address)?.or(scored.similarity);
             }
-            shown.push(Shown { scored, adds, verified, passages });
+            shown.push(Shown::new((scored, adds), verified, passages));
         }
         let passed = shown.len();
-        if query.rank == Rank::Passages {
-            // Equal ones stay in the order of their weight.
-            shown.sort_by_key(|shown| Reverse(shown.passage_tokens()));
-        }
+        let mut shown = shown.finish();
         shown.truncate(query.shown(shown.iter().map(Shown::has_passage)));
         let extent = match query.goal == Goal::Cover || query.is_demanding() {
             true => Extent::of_those_looked_at(shown.len(), passed, is_cut),
@@ -398,7 +397,7 @@ impl Searcher {
         let place = 0..tokens.hashes.len() as u32;
         let passages = Passages::new(vec![(passage, place)], true);
         let passages = Some(passages.placed(&text, &other.text));
-        let best = Shown { scored: best, adds: None, verified: None, passages };
+        let best = Shown::new((best, None), None, passages);
         let hit = self.hit(best, &mut self.similarities(subject, counted, query)?, query)?;
         Ok((vec![hit], CandidateTexts { texts: all, calculated: found.calculated }))
     }
@@ -539,11 +538,12 @@ impl Searcher {
 
     fn hit(&self, shown: Shown, similarities: &mut Similarities<'_>, query: &Query) -> Result<Hit> {
         let by_passages = query.rank == Rank::Passages;
-        let passage_tokens = by_passages.then(|| shown.passage_tokens());
-        let Shown { mut scored, adds, verified, passages } = shown;
+        let passage_tokens = by_passages.then_some(shown.passage_tokens);
+        let Shown { mut scored, adds, verified, passages, is_without_passages, .. } = shown;
         score::weigh_document(self, &mut scored, query)?;
         let passages = passages.filter(|_| query.shows_passages() || query.goal == Goal::Passage);
         let passages_complete = passages.as_ref().map(|passages| passages.complete);
+        let passages_complete = if is_without_passages { Some(false) } else { passages_complete };
         let similarity = match scored.similarity {
             Some(similarity) => similarity,
             None => similarities.shown(&scored)?,
@@ -562,25 +562,5 @@ impl Searcher {
             passages: passages.map(|passages| passages.found),
             passages_complete,
         })
-    }
-}
-
-/// A document that is shown, with what the query requests of it besides numbers.
-struct Shown {
-    scored: Scored,
-    /// The fingerprints that it adds to a cover.
-    adds: Option<u32>,
-    verified: Option<Verified>,
-    passages: Option<Passages>,
-}
-
-impl Shown {
-    fn has_passage(&self) -> bool {
-        self.passages.as_ref().is_some_and(|passages| !passages.found.is_empty())
-    }
-
-    /// The tokens of the query in passages.
-    fn passage_tokens(&self) -> u32 {
-        self.passages.as_ref().map_or(0, Passages::tokens)
     }
 }

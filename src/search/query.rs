@@ -72,6 +72,9 @@ pub struct Query {
     pub goal: Goal,
     /// Set to end the search soon, when its answer is no longer needed.
     pub stop: Option<Arc<AtomicBool>>,
+    /// The memory, in bytes, for the passages of the answer. Those of the hits that come last are left out if they
+    /// take more: [`Hit::passages`](super::Hit::passages) is then `None`, and they are not complete.
+    pub passage_bytes_max: Option<usize>,
     /// What texts that are compared take is taken from here, if it is much.
     pub memory: Option<QueryMemory>,
 }
@@ -230,6 +233,7 @@ impl Query {
             min_similarity: 0.0,
             goal: Goal::Hits,
             stop: None,
+            passage_bytes_max: None,
             memory: None,
         }
     }

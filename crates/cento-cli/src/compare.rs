@@ -18,6 +18,7 @@ use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::{line, tell};
 use super::values::parse_encoding;
+use super::whole::LengthArgs;
 use super::{Outcome, Result};
 use cento::scheme::frequency::FrequencyTable;
 use cento::stop::Stop;
@@ -56,6 +57,8 @@ pub struct Compare {
     /// Encoding of the files. Default: detected.
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
+    #[command(flatten)]
+    length: LengthArgs,
     #[command(flatten)]
     readers: ReaderArgs,
     /// What to read of HTML pages.
@@ -180,8 +183,9 @@ impl Compare {
         not_read: &mut Vec<NotCompared>,
     ) -> cento::Result<(String, InFile)> {
         let (encoding, html) = (self.encoding.clone(), self.html.into());
+        let (readers, record_bytes_max) = (self.readers.readers(), self.length.bytes_max());
         let options =
-            SourceOptions { encoding, html, readers: self.readers.readers(), ..source_options() };
+            SourceOptions { encoding, html, readers, record_bytes_max, ..source_options() };
         let mut missing = |missing: &Error| {
             tell!("cento: {}", Explained(missing));
             not_read.push(output::not_compared(missing));

@@ -1,6 +1,6 @@
 //! `cento fingerprint`
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,6 +11,7 @@ use super::extract::{ReaderArgs, source_options};
 use super::output::{self, Format};
 use super::terminal::{line, tell};
 use super::values::parse_encoding;
+use super::whole::{self, LengthArgs};
 use super::{Outcome, Result};
 use cento::Error;
 use cento::index::Index;
@@ -35,32 +36,23 @@ pub struct Fingerprint {
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     encoding: Option<String>,
     #[command(flatten)]
+    length: LengthArgs,
+    #[command(flatten)]
     readers: ReaderArgs,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
-/// Reads the bytes of a file, or of standard input if it is named `-`.
-fn read_bytes(path: &Path) -> cento::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = match path.to_str() {
-        Some("-") => io::stdin().lock().read_to_end(&mut bytes),
-        _ => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
-    };
-    read.map_err(|e| Error::io("read", path, e))?;
-    Ok(bytes)
-}
-
-/// Reads the signature in the file `path`.
-pub fn read(path: &Path) -> cento::Result<Signature> {
+/// Reads the signature in the file `path`, which has at most `bytes_max` bytes.
+pub fn read(path: &Path, bytes_max: usize) -> cento::Result<Signature> {
     let refused = |e| {
         Error::input(
             path.display().to_string(),
             format!("not a signature made by `cento fingerprint --format json`: {e}"),
         )
     };
-    serde_json::from_slice(&read_bytes(path)?).map_err(refused)
+    serde_json::from_slice(&whole::read(path, bytes_max)?).map_err(refused)
 }
 
 impl Fingerprint {
@@ -77,6 +69,7 @@ impl Fingerprint {
         let options = SourceOptions {
             encoding: self.encoding,
             readers: self.readers.readers(),
+            record_bytes_max: self.length.bytes_max(),
             ..source_options()
         };
         let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));

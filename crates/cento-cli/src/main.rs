@@ -58,6 +58,7 @@ mod terminal;
 mod train;
 mod values;
 mod web;
+mod whole;
 
 use std::io;
 use std::process::ExitCode;

@@ -18,6 +18,7 @@ use super::pause::Pause;
 use super::progress::{Progress, stop_flag};
 use super::terminal::{self, line, tell};
 use super::values::parse_margin;
+use super::whole;
 use super::{Failure, Outcome, Result};
 use cento::Error;
 use cento::hash::hash_fields;
@@ -423,6 +424,9 @@ impl Pairs {
     }
 }
 
+/// More than any checkpoint has.
+const CHECKPOINT_BYTES_MAX: usize = 64 << 10;
+
 /// Where pairs go.
 struct Output {
     out: OutFile,
@@ -443,7 +447,7 @@ impl Output {
         // Of a run that was cut off before its first checkpoint there is at most an empty file.
         let is_begun = beside.exists() || is_taken(path);
         let out = if resumes && is_begun {
-            let json = std::fs::read(&beside).map_err(|e| Error::io("read", &beside, e))?;
+            let json = whole::read(&beside, CHECKPOINT_BYTES_MAX)?;
             let found: Option<Checkpoint> = serde_json::from_slice(&json).ok();
             checkpoint = found.filter(|found| found.run == run).ok_or_else(|| {
                 let what = "the checkpoint belongs to a run with other options, or to another state of \

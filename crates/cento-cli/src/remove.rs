@@ -1,5 +1,7 @@
 //! `cento remove`
 
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +12,8 @@ use super::target::{Target, TargetArgs};
 use super::terminal::tell;
 use super::{Outcome, Result};
 use cento::Error;
-use cento::index::{Index, WriterOptions};
+use cento::index::{ID_BYTES_MAX, Index, WriterOptions};
+use cento_client::Client;
 use cento_client::api::{Commit, RemoveResponse};
 
 /// Remove documents.
@@ -48,17 +51,46 @@ impl From<PathBuf> for Id {
     }
 }
 
-fn remove(path: &Path, ids: Vec<String>) -> cento::Result<Report> {
-    let mut writer = Index::open(path)?.writer(WriterOptions::default())?;
-    let mut report = Report { removed: 0, missing: Vec::new() };
-    for id in ids {
-        match writer.remove(&id)? {
-            true => report.removed += 1,
-            false => report.missing.push(id),
+/// Ids that are sent to a service at a time, in bytes: a service accepts bodies of this length.
+const SENT_BYTES_MAX: usize = 1 << 20;
+
+/// Gives `each` the ids in a file, one a line, or in standard input if it is named `-`. No more than a line is
+/// held.
+///
+/// # Errors
+/// When the file cannot be read or has a line that is no id; those of `each`.
+fn for_each_id(
+    path: &Path,
+    each: &mut dyn FnMut(String) -> cento::Result<()>,
+) -> cento::Result<()> {
+    let unreadable = |e| Error::io("read", path, e);
+    let stream: Box<dyn Read> = match path.to_str() {
+        Some("-") => Box::new(io::stdin().lock()),
+        _ => Box::new(File::open(path).map_err(unreadable)?),
+    };
+    let mut stream = BufReader::new(stream);
+    let mut line = Vec::new();
+    for number in 1u64.. {
+        line.clear();
+        // The line feed, and one more to know whether the line goes on.
+        let most = ID_BYTES_MAX as u64 + 2;
+        let read = stream.by_ref().take(most).read_until(b'\n', &mut line).map_err(unreadable)?;
+        if read == 0 {
+            break;
+        }
+        let id = line.strip_suffix(b"\n").unwrap_or(&line);
+        let id = id.strip_suffix(b"\r").unwrap_or(id);
+        let no_id = |what: String| Error::input(format!("{}:{number}", path.display()), what);
+        if id.len() > ID_BYTES_MAX {
+            let what = format!("no id has more than {ID_BYTES_MAX} bytes; give one id a line");
+            return Err(no_id(what));
+        }
+        if !id.is_empty() {
+            let id = str::from_utf8(id).map_err(|e| no_id(format!("it is not UTF-8: {e}")))?;
+            each(id.to_owned())?;
         }
     }
-    writer.finish()?;
-    Ok(report)
+    Ok(())
 }
 
 #[derive(Debug, Serialize)]
@@ -70,29 +102,67 @@ struct Report {
 impl Remove {
     pub(super) fn run(mut self) -> Result {
         let target = self.target.target(&mut self.ids)?;
-        if let Some(path) = &self.from_file {
-            let text = match path.to_str() {
-                Some("-") => std::io::read_to_string(std::io::stdin()),
-                _ => std::fs::read_to_string(path),
-            };
-            let text = text.map_err(|e| Error::io("read", path, e))?;
-            self.ids.extend(text.lines().filter(|line| !line.is_empty()).map(Id::from));
-        }
-        let ids: Vec<String> = self.ids.into_iter().map(|id| id.0).collect();
         let report = match target {
-            Target::Index(path) => remove(&path, ids)?,
-            Target::Service(_) if ids.is_empty() => {
-                return Err(
-                    Error::Query { what: "no ids; name the documents to remove".into() }.into()
-                );
-            }
-            Target::Service(client) => {
-                let RemoveResponse { removed, missing, .. } = client.remove(ids, Commit::Wait)?;
-                Report { removed, missing }
-            }
+            Target::Index(path) => self.remove(&path)?,
+            Target::Service(client) => self.send(&client)?,
         };
+        self.print(&report)
+    }
+
+    /// Gives `each` all ids that are named.
+    fn each(&self, each: &mut dyn FnMut(String) -> cento::Result<()>) -> cento::Result<()> {
+        self.ids.iter().try_for_each(|id| each(id.0.clone()))?;
+        self.from_file.as_deref().map_or(Ok(()), |path| for_each_id(path, each))
+    }
+
+    /// Removes the documents from an index; none if the ids cannot all be read.
+    fn remove(&self, path: &Path) -> cento::Result<Report> {
+        let mut writer = Index::open(path)?.writer(WriterOptions::default())?;
+        let mut report = Report { removed: 0, missing: Vec::new() };
+        self.each(&mut |id| {
+            match writer.remove(&id)? {
+                true => report.removed += 1,
+                false => report.missing.push(id),
+            }
+            Ok(())
+        })?;
+        writer.finish()?;
+        Ok(report)
+    }
+
+    /// Has a service remove the documents.
+    fn send(&self, client: &Client) -> cento::Result<Report> {
+        let mut report = Report { removed: 0, missing: Vec::new() };
+        let (mut ids, mut bytes, mut are_any) = (Vec::new(), 0, false);
+        let mut send = |ids: Vec<String>| -> cento::Result<()> {
+            let RemoveResponse { removed, missing, .. } = client.remove(ids, Commit::Wait)?;
+            report.removed += removed;
+            report.missing.extend(missing);
+            Ok(())
+        };
+        self.each(&mut |id| {
+            are_any = true;
+            // Quotation marks, a comma, and each byte perhaps escaped.
+            bytes += 6 * id.len() + 3;
+            ids.push(id);
+            if bytes < SENT_BYTES_MAX {
+                return Ok(());
+            }
+            bytes = 0;
+            send(std::mem::take(&mut ids))
+        })?;
+        if !are_any {
+            return Err(Error::Query { what: "no ids; name the documents to remove".into() });
+        }
+        if !ids.is_empty() {
+            send(ids)?;
+        }
+        Ok(report)
+    }
+
+    fn print(&self, report: &Report) -> Result {
         match self.format {
-            Format::Json => output::print_json(&report)?,
+            Format::Json => output::print_json(report)?,
             Format::Human => {
                 for id in &report.missing {
                     tell!("cento: no document has the id `{id}`");

@@ -12,20 +12,21 @@ use super::add::SourceArgs;
 use super::boilerplate::{self, Unread};
 use super::handout::{self, ExcludeArgs, HandoutArgs};
 use super::join::union;
+use super::memory;
 use super::output::{self, Format, similarity};
 use super::search_report::{Collected, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
-use super::terminal::line;
-use super::values::parse_share;
+use super::terminal::{line, tell};
+use super::values::{parse_bytes, parse_share};
 use super::{Outcome, Result};
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Answer, MaxDf, Query, Rank, Searcher, Subject};
+use cento::search::{Answer, Hit, MaxDf, Query, Rank, Searcher, Subject};
 use cento::text::kind::no_text_in;
 use cento::{Analyzer, Error, Measure, Unit};
 use cento_client::Client;
 use cento_client::api::{SearchRequest, Signature, goal};
-use cento_report::{IndexState, ReuseReport, Run};
+use cento_report::{IndexState, NotCompared, ReuseReport, Run};
 use cento_source::InFile;
 use queries::{End, Unanswered};
 
@@ -123,6 +124,10 @@ pub struct Search {
     /// Read standard input as JSON lines, one query per line.
     #[arg(long)]
     jsonl: bool,
+    /// Memory for passages and the report. What does not fit is left out, and named. Default: 512MiB, or less in a
+    /// container or machine with less than 2.2 GiB.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    memory: Option<usize>,
     #[command(flatten)]
     handout: HandoutArgs,
     #[command(flatten)]
@@ -133,6 +138,12 @@ pub struct Search {
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
+
+/// The share of the memory that passages of one answer may take: as text they take as much again, and more.
+const PASSAGES_SHARE: usize = 4;
+
+/// The share of the memory for what becomes a report.
+const REPORT_SHARE: usize = 2;
 
 /// The order of hits.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -247,7 +258,8 @@ impl Search {
         let (engine, place) = self.engine(&mut unread)?;
         let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
         let query = self.query();
-        let (mut collected, mut analyzer) = (Collected::default(), None);
+        let memory = self.memory();
+        let (mut collected, mut analyzer) = (Collected::within(memory / REPORT_SHARE), None);
         let mut warnings = Vec::new();
         self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
             let in_file = match &mut asked {
@@ -268,7 +280,7 @@ impl Search {
                 origins.place_queries(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
             }
             if let Some(text) = reported {
-                let subject = Reported { name, text };
+                let subject = Reported { name: name.clone(), text };
                 let text_of = |id: &str| engine.text_of(id);
                 let analyzer = match analyzer.take() {
                     Some(known) => analyzer.insert(known),
@@ -286,14 +298,22 @@ impl Search {
                 }
             }
             warnings.extend(warned);
+            if let Some(said) = without_passages(&name, &answer, memory) {
+                tell!("cento: {}: {}", said.name, said.reason);
+                warnings.push(said);
+            }
             Ok(())
         })?;
         if self.handout.is_asked() {
             let run = self.reported(&engine.analyzer()?)?;
             let run = Run { index: Some(engine.state(&place)?), ..run };
             let exclusions = self.exclude.exclusions();
+            for said in &collected.left_out {
+                tell!("cento: {}: {}", said.name, said.reason);
+            }
             let mut report = ReuseReport::new(run, collected.searched, exclusions)?;
             report.not_compared = unread.list;
+            report.not_compared.extend(collected.left_out);
             report.not_compared.extend(unanswered.list.iter().cloned());
             report.warnings = warnings;
             self.handout.write_reuse(&report)?;
@@ -400,6 +420,10 @@ impl Search {
         boilerplate::texts_noting(&self.boilerplate, &self.source.options(), unread)
     }
 
+    fn memory(&self) -> usize {
+        self.memory.unwrap_or_else(memory::default_bytes)
+    }
+
     /// The options as a query, whose subject is still to come.
     fn query(&self) -> Query {
         Query {
@@ -416,6 +440,7 @@ impl Search {
             budget: self.budget,
             estimates: true,
             passages: self.passages || self.handout.is_asked(),
+            passage_bytes_max: Some(self.memory() / PASSAGES_SHARE),
             min_passage: self.min_passage,
             verify: self.verify.clone(),
             min_similarity: self.min_similarity,
@@ -454,6 +479,21 @@ fn print_human(answer: &Answer, wanted: &Query) -> io::Result<()> {
         line!(out, "{}", more(answer, wanted))?;
     }
     Ok(())
+}
+
+/// Says that hits are shown without their passages.
+fn without_passages(name: &str, answer: &Answer, memory: usize) -> Option<NotCompared> {
+    let is_without = |hit: &&Hit| hit.passages.is_none() && hit.passages_complete == Some(false);
+    let count = answer.hits.iter().filter(is_without).count();
+    let what = || {
+        format!(
+            "the passages of the last {} are left out, because a quarter of --memory, {}, does not \
+             suffice for them; raise it, lower --limit, or set --min-passage",
+            output::counted(count as u64, "hit"),
+            output::bytes((memory / PASSAGES_SHARE) as u64),
+        )
+    };
+    (count > 0).then(|| NotCompared::new(name, what()))
 }
 
 /// Says that hits were left out.
@@ -524,7 +564,7 @@ fn print_hits(out: &mut impl io::Write, answer: &Answer) -> io::Result<()> {
                 similarity(passage.similarity)
             )?;
         }
-        if hit.passages_complete == Some(false) {
+        if hit.passages_complete == Some(false) && hit.passages.is_some() {
             line!(out, "{:>13} {}", "", output::MORE_PASSAGES)?;
         }
     }

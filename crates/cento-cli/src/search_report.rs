@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use cento::search::Answer;
 use cento::{Analyzer, Error};
-use cento_report::Searched;
+use cento_report::{NotCompared, Searched};
+
+use super::output;
 
 /// What was searched for, as the reader knows it.
 pub struct Subject {
@@ -14,22 +16,49 @@ pub struct Subject {
     pub text: String,
 }
 
-/// Collects the answers of a run.
-#[derive(Default)]
+/// Collects the answers of a run, as far as there is memory for them.
 pub struct Collected {
     /// The documents, in the order of the queries.
     pub searched: Vec<Searched>,
+    /// Documents and sources of which the report lacks something, with the reasons.
+    pub left_out: Vec<NotCompared>,
     /// Texts of sources: those of one query are often those of the next.
     texts: HashMap<String, Option<String>>,
     /// How many bytes these are.
     held: usize,
+    /// The memory, in bytes, for what is collected.
+    bytes_max: usize,
+    /// What of it is taken.
+    bytes: usize,
 }
 
 /// Texts of sources are held up to this many bytes, and read again otherwise.
 const HELD_BYTES_MAX: usize = 64 << 20;
 
+/// The times that the text of a document is in memory while its report is made: its parts, with markup.
+const TEXT_TIMES: usize = 8;
+
+/// The times that the text of a source is.
+const SOURCE_TIMES: usize = 2;
+
+/// What a passage takes beside its text, in the report and as markup.
+const PASSAGE_BYTES: usize = 1024;
+
 impl Collected {
-    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is that of the index.
+    /// Nothing yet; all may take this many bytes.
+    pub fn within(bytes_max: usize) -> Collected {
+        Collected {
+            searched: Vec::new(),
+            left_out: Vec::new(),
+            texts: HashMap::new(),
+            held: 0,
+            bytes_max,
+            bytes: 0,
+        }
+    }
+
+    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is that of the index. Sources for which the
+    /// memory does not suffice are left out from the first on.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -40,10 +69,60 @@ impl Collected {
         mut text_of: impl FnMut(&str) -> cento::Result<Option<String>>,
         analyzer: &Analyzer,
     ) -> cento::Result<()> {
-        let held = |id: &str| self.text(id, &mut text_of);
-        let searched = Searched::new(name, text, answer, held, analyzer)?;
+        let own = text.len().saturating_mul(TEXT_TIMES);
+        if !self.take(own) {
+            self.note(name, "the report does not have it".into());
+            return Ok(());
+        }
+        let mut left_out = 0;
+        let mut passages = HashMap::new();
+        for hit in &answer.hits {
+            passages.insert(hit.id.as_str(), hit.passages.as_ref().map_or(0, Vec::len));
+        }
+        let held = |id: &str| {
+            let text = if left_out > 0 { None } else { self.text(id, &mut text_of)? };
+            let bytes = text.as_ref().map_or(0, |text| text.len().saturating_mul(SOURCE_TIMES));
+            let places = passages.get(id).map_or(0, |count| count * PASSAGE_BYTES);
+            if left_out == 0 && self.take(bytes.saturating_add(places)) {
+                return Ok(text);
+            }
+            left_out += 1;
+            Ok(None)
+        };
+        let mut searched = Searched::new(name, text, answer, held, analyzer)?;
+        if left_out > 0 {
+            let with_passages = searched.sources.iter().filter(|found| !found.passages.is_empty());
+            let kept = with_passages.count() - left_out;
+            let mut number = 0;
+            searched.sources.retain(|found| {
+                number += usize::from(!found.passages.is_empty());
+                number <= kept
+            });
+            searched.more = true;
+            let sources = output::counted(left_out as u64, "source");
+            self.note(searched.name.clone(), format!("the report lacks the last {sources} of it"));
+        }
         self.searched.push(searched);
         Ok(())
+    }
+
+    /// Takes so much of the memory, if it is left.
+    fn take(&mut self, bytes: usize) -> bool {
+        let taken = self.bytes.saturating_add(bytes);
+        let fits = taken <= self.bytes_max;
+        if fits {
+            self.bytes = taken;
+        }
+        fits
+    }
+
+    fn note(&mut self, name: String, what: String) {
+        let max = output::bytes(self.bytes_max as u64);
+        let reason = format!(
+            "{what}, because half of --memory, {max}, does not suffice for it; raise it, lower \
+             --limit, or search for fewer texts at a time"
+        );
+        self.left_out.push(NotCompared::new(name, reason));
     }
 
     fn text(
@@ -55,10 +134,11 @@ impl Collected {
             return Ok(text.clone());
         }
         let text = text_of(id)?;
+        let held_max = HELD_BYTES_MAX.min(self.bytes_max / 4);
         self.held += text.as_ref().map_or(0, String::len);
-        if self.held > HELD_BYTES_MAX {
+        if self.held > held_max {
             self.texts.clear();
-            self.held = 0;
+            self.held = text.as_ref().map_or(0, String::len);
         }
         self.texts.insert(id.to_owned(), text.clone());
         Ok(text)

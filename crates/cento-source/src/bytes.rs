@@ -34,6 +34,18 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// How long it is, if that is known.
+    pub fn len(&self) -> Option<u64> {
+        match self {
+            Source::File(file) => {
+                let found = file.metadata().ok().filter(|found| found.is_file());
+                found.map(|found| found.len())
+            }
+            Source::Bytes(bytes) => Some(bytes.get_ref().len() as u64),
+            Source::Stream(_) => None,
+        }
+    }
+
     /// The first bytes, so many at most, and all of it again.
     pub fn peek(self, bytes_max: usize) -> io::Result<(Vec<u8>, Source<'a>)> {
         // Of a pipe nothing can be read twice.

@@ -189,11 +189,10 @@ fn markdown_text(markdown: String, options: &SourceOptions) -> String {
 }
 
 /// The text of one file, or of standard input if it is named `-`, as a document of it would have it;
-/// records are not looked for, and it may be of any length. What of it cannot be read is told to
-/// `missing`.
+/// records are not looked for. What of it cannot be read is told to `missing`.
 ///
 /// # Errors
-/// When it cannot be read, is no text, or is an archive.
+/// When it cannot be read, is no text, is an archive, or is longer than a record may be.
 pub fn read_text(
     path: &Path,
     options: &SourceOptions,
@@ -220,7 +219,6 @@ fn read_extracted(
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
 ) -> Result<(Extracted, Option<Origins>)> {
-    let options = &SourceOptions { record_bytes_max: usize::MAX, ..options.clone() };
     let mut found = None;
     walk::read_one(path, options, &mut |item| {
         found = Some(match item {
@@ -264,7 +262,7 @@ pub fn for_each_record(
         if line.iter().any(|byte| !byte.is_ascii_whitespace()) {
             let place = || place(number);
             let document = match line.len() > options.record_bytes_max {
-                true => Err(too_long(options)),
+                true => Err(too_long(options.record_bytes_max)),
                 false => jsonl::parse(line, options, place).and_then(checked),
             };
             each(number, document.map_err(|what| Error::input(place(), what)));
@@ -376,7 +374,8 @@ fn unread(place: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>)
 /// Why a file is not read that makes a library panic.
 const DEFECT: &str = "reading it triggers a defect in cento; please report it";
 
-fn too_long(options: &SourceOptions) -> String {
-    let max = options.record_bytes_max;
-    format!("longer than {max} bytes, the limit for a record")
+/// Why a record or file is refused that is longer than `bytes_max`.
+#[must_use]
+pub fn too_long(bytes_max: usize) -> String {
+    format!("longer than {bytes_max} bytes, the limit for a record")
 }

@@ -35,6 +35,9 @@ use cento::Error;
 use cento::hash::Digest;
 use cento::index::IdSource;
 
+/// The most that is allocated for a file before it is read.
+const ROOM_BYTES_MAX: usize = 64 << 20;
+
 /// The name of standard input, as a path and in places.
 const STDIN: &str = "-";
 
@@ -360,7 +363,7 @@ impl<'a> Reader<'a> {
         let max = self.options.record_bytes_max;
         let mut file = match source.seekable(max) {
             Ok(Some(file)) => file,
-            Ok(None) => return self.fail(unread(place, too_long(self.options))),
+            Ok(None) => return self.fail(unread(place, too_long(self.options.record_bytes_max))),
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };
         let form = archive::form_of_zip(&mut file);
@@ -508,9 +511,10 @@ impl<'a> Reader<'a> {
                     let kind = ChunkKind::Lines { first_line };
                     Item::Chunk(Chunk { path: place.clone(), bytes, kind, id_source })
                 }
-                Lines::TooLong(line) => {
-                    Item::Failed(Error::input(format!("{place}:{line}"), too_long(options)))
-                }
+                Lines::TooLong(line) => Item::Failed(Error::input(
+                    format!("{place}:{line}"),
+                    too_long(options.record_bytes_max),
+                )),
                 Lines::Bad(line, what) => {
                     Item::Failed(Error::input(format!("{place}:{line}"), what))
                 }
@@ -535,14 +539,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// All of a stream, if that is no more than a record may have.
+    /// All of a stream, if that is no more than a record may have. A file that says it has more is not read.
     fn bytes(&self, place: &str, source: Source<'_>) -> cento::Result<Vec<u8>> {
         let max = self.options.record_bytes_max;
-        let mut bytes = Vec::new();
+        let len = source.len().unwrap_or(0);
+        if len > max as u64 {
+            return Err(unread(place, too_long(max)));
+        }
+        // A file may say that it is as long as it likes.
+        let mut bytes = Vec::with_capacity((len as usize).min(ROOM_BYTES_MAX));
         let read = source.take((max as u64).saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Error::io("read", place, error))?;
         match bytes.len() > max {
-            true => Err(unread(place, too_long(self.options))),
+            true => Err(unread(place, too_long(self.options.record_bytes_max))),
             false => Ok(bytes),
         }
     }

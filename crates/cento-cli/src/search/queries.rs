@@ -82,11 +82,12 @@ impl Search {
         if let Some(id) = &self.id {
             return each(id.clone(), None, Asked::Id(id.clone()));
         }
+        let options = self.source.options();
         if let Some(path) = &self.signature {
             let name = path.display().to_string();
-            return each(name, None, Asked::Signature(fingerprint::read(path)?));
+            let signature = fingerprint::read(path, options.record_bytes_max)?;
+            return each(name, None, Asked::Signature(signature));
         }
-        let options = self.source.options();
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {

@@ -35,6 +35,7 @@ mod fuzz_replay;
 #[cfg(feature = "tls")]
 mod https;
 mod intake;
+mod limits;
 mod lists;
 mod outputs;
 mod readers;

@@ -36,9 +36,10 @@ impl Reader<'_> {
             InMailbox::Mail(number, bytes) => {
                 self.parsed(&format!("{place}/{number}").into(), bytes)
             }
-            InMailbox::TooLong(number) => {
-                self.fail(unread(&format!("{place}/{number}"), too_long(self.options)))
-            }
+            InMailbox::TooLong(number) => self.fail(unread(
+                &format!("{place}/{number}"),
+                too_long(self.options.record_bytes_max),
+            )),
         });
         read.unwrap_or_else(|error| self.fail(Error::io("read", &**place, error)))
     }
