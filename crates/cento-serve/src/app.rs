@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use axum::extract::Request;
 use crossbeam::channel::{Sender, TrySendError, bounded};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 
 use super::Settings;
-use super::body::{Body, Gate};
+use super::body::{self, Body, Gate, declared_length};
 use super::command::{Command, Reply, Room, Unsigned};
 use super::failure::Failure;
 use super::follow::Following;
 use super::metrics::Metrics;
+use super::priority;
 use super::published::Published;
 use super::shards::Shards;
+use super::turns::{Client, Job, Turns};
 use super::writer::Status;
 use cento::budget::ByteBudget;
 use cento::search::Searcher;
@@ -22,6 +26,12 @@ use cento_client::api::{AddResponse, Commit};
 
 /// The largest answer, that to a batch.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// So long is taken what a client sends that is turned away.
+const FORGET_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// In addition to the requests that are answered, this share of their number may write.
+const WRITE_SHARE: usize = 4;
 
 /// The state of a running service.
 pub struct App {
@@ -44,8 +54,12 @@ pub struct App {
     pub answers: Gate,
     /// What the texts of requests take beside themselves.
     pub memory: Arc<ByteBudget>,
-    /// Requests that have arrived and are being answered; others are turned away.
+    /// Requests that have arrived and are being answered; others are turned away. Quick searches need no place.
     places: Semaphore,
+    /// Places of requests that write, so that searches, however many, turn none away.
+    write_places: Semaphore,
+    /// Requests whose files are read.
+    files: Arc<Turns>,
     /// Searches that run; others wait.
     running: Arc<Semaphore>,
     unsigned: Sender<Unsigned>,
@@ -92,6 +106,8 @@ impl App {
         let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
             places: Semaphore::new(settings.requests_max),
+            write_places: Semaphore::new((settings.requests_max / WRITE_SHARE).max(1)),
+            files: Turns::new(settings.threads),
             reads: Gate::new(gate_bytes),
             writes: Gate::new(gate_bytes),
             answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
@@ -139,9 +155,82 @@ impl App {
     /// A place among the requests that are being answered. Those that are still arriving need none:
     /// slow clients take no place from others.
     fn place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
-        self.places
-            .try_acquire()
-            .map_err(|_| Failure::busy("too many requests are in progress; try again later"))
+        self.places.try_acquire().map_err(|_| crowded())
+    }
+
+    /// A place among the requests that write.
+    fn write_place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
+        self.write_places.try_acquire().map_err(|_| crowded())
+    }
+
+    /// Reads the body of a request that needs a place to be answered. If there is none, the request is turned
+    /// away before its body is held or looked at.
+    pub async fn read_body(&self, request: Request) -> std::result::Result<Body, Failure> {
+        self.body_for(&self.places, &self.reads, request).await
+    }
+
+    /// The same, of one that writes.
+    pub async fn write_body(&self, request: Request) -> std::result::Result<Body, Failure> {
+        self.body_for(&self.write_places, &self.writes, request).await
+    }
+
+    /// The same, of one that needs no place if it is short.
+    pub async fn quick_body(
+        &self,
+        request: Request,
+        bytes_max: usize,
+    ) -> std::result::Result<Body, Failure> {
+        match declared_length(request.headers())? {
+            Some(length) if length <= bytes_max as u64 => {
+                Body::read(request, &self.reads, self.settings.body_bytes_max).await
+            }
+            _ => self.read_body(request).await,
+        }
+    }
+
+    async fn body_for(
+        &self,
+        places: &Semaphore,
+        gate: &Gate,
+        request: Request,
+    ) -> std::result::Result<Body, Failure> {
+        if places.available_permits() > 0 {
+            return Body::read(request, gate, self.settings.body_bytes_max).await;
+        }
+        // A client that is cut off while it writes does not read why.
+        let forgotten = body::forget(request.into_body(), self.settings.body_bytes_max);
+        let _ = tokio::time::timeout(FORGET_TIMEOUT, forgotten).await;
+        Err(crowded())
+    }
+
+    /// Reads files on a thread of its own, in turn with other clients; searches go first. `job` waits for
+    /// its turn before each file.
+    pub async fn read_files<T: Send + 'static>(
+        &self,
+        client: Client,
+        job: impl FnOnce(Arc<AtomicBool>, &mut Job) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
+        let mut turn = self.files.enter(client)?;
+        let stop = StopOnDrop(Arc::default());
+        let is_unwanted = stop.0.clone();
+        let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
+        let (tell, done) = oneshot::channel();
+        let read = move || {
+            // What extracts texts is a process of this thread's, with its priority.
+            priority::give_way();
+            let result = Error::catch("reading files", || job(is_unwanted, &mut turn));
+            if matches!(result, Err(Error::Cancelled)) {
+                metrics.stopped_computations.inc();
+            }
+            drop((turn, computing));
+            let _ = tell.send(result);
+        };
+        let started = std::thread::Builder::new().name("cento-files".into()).spawn(read);
+        started.map_err(|e| Failure::from(&Error::io("start", "a thread", e)))?;
+        match done.await {
+            Ok(result) => result.map_err(Failure::from),
+            Err(_) => Err(Failure::internal()),
+        }
     }
 
     /// Runs what takes time on a thread of its own, as many at a time as there are threads to search.
@@ -158,6 +247,7 @@ impl App {
         let is_unwanted = stop.0.clone();
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let done = tokio::task::spawn_blocking(move || {
+            priority::let_quick_ones_go_first();
             let (_permit, _computing) = (permit, computing);
             let result = job(is_unwanted);
             if matches!(result, Err(Error::Cancelled)) {
@@ -185,7 +275,7 @@ impl App {
         body: Body,
         commit: Commit,
     ) -> std::result::Result<AddResponse, Failure> {
-        let _place = self.place()?;
+        let _place = self.write_place()?;
         let (reply, answer) = Reply::new();
         let is_lines = body.is_lines();
         let (body, permit) = body.into_parts();
@@ -204,16 +294,6 @@ impl App {
         Failure::internal()
     }
 
-    /// Runs what takes no longer than a change of threads would, on the thread that is here.
-    pub async fn run_here<T>(
-        &self,
-        job: impl FnOnce() -> Result<T>,
-    ) -> std::result::Result<T, Failure> {
-        let _place = self.place()?;
-        let _permit = self.running.acquire().await.map_err(|_| Failure::internal())?;
-        job().map_err(Failure::from)
-    }
-
     /// The room that a body takes until the writer has what it says.
     pub fn room(&self, body: Body) -> Room {
         let (bytes, permit) = body.into_parts();
@@ -230,11 +310,15 @@ impl App {
         &self,
         command: impl FnOnce(Reply<T>) -> Command,
     ) -> std::result::Result<T, Failure> {
-        let _place = self.place()?;
+        let _place = self.write_place()?;
         let (reply, answer) = Reply::new();
         self.commands.try_send(command(reply)).map_err(turned_away)?;
         answer.await.map_err(|_| self.unanswered())?
     }
+}
+
+fn crowded() -> Failure {
+    Failure::busy("too many requests are in progress; try again later")
 }
 
 fn turned_away<T>(error: TrySendError<T>) -> Failure {

@@ -13,6 +13,7 @@ use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
 use super::failure::Failure;
+use super::turns::Client;
 use cento::budget::{ByteBudget, Permit};
 
 /// Limits the bytes of bodies that are in memory at a time. Room is taken as bytes arrive, so that a
@@ -53,6 +54,8 @@ pub struct Body {
     /// What stands between files.
     boundary: Option<String>,
     permit: Permit,
+    /// Who sent it.
+    client: Client,
 }
 
 /// A part of a body of files.
@@ -80,8 +83,14 @@ impl Body {
         if declared.is_some_and(|length| length > bytes_max as u64) {
             return Err(too_large(bytes_max));
         }
+        let client = request.extensions().get().copied().unwrap_or_default();
         let (bytes, permit) = collect(request.into_body(), gate, bytes_max).await?;
-        Ok(Body { bytes, form, boundary, permit })
+        Ok(Body { bytes, form, boundary, permit, client })
+    }
+
+    /// Who sent it.
+    pub fn client(&self) -> Client {
+        self.client
     }
 
     /// Whether it is JSON lines.
@@ -96,7 +105,8 @@ impl Body {
 
     /// JSON lines that the service has made itself, and what keeps room for them.
     pub fn of_lines(lines: Vec<u8>, permit: Permit) -> Body {
-        Body { bytes: lines.into(), form: Form::Lines, boundary: None, permit }
+        let (form, client) = (Form::Lines, Client::default());
+        Body { bytes: lines.into(), form, boundary: None, permit, client }
     }
 
     /// The parts of a body of files, and what keeps room for them.
@@ -172,6 +182,17 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(json).map_err(|error| Failure::bad_request(error.to_string()))
 }
 
+/// Takes what comes of a body, up to `bytes_max`, and holds none of it.
+pub async fn forget(mut body: Stream, bytes_max: usize) {
+    let mut bytes = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        bytes += frame.data_ref().map_or(0, Bytes::len);
+        if bytes > bytes_max {
+            break;
+        }
+    }
+}
+
 async fn collect(
     mut body: Stream,
     gate: &Gate,
@@ -219,7 +240,11 @@ fn boundary(headers: &HeaderMap) -> Result<String, Failure> {
         .map_err(|error| Failure::bad_request(format!("Content-Type: {error}")))
 }
 
-fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+/// The length that a request gives for its body, if it does.
+///
+/// # Errors
+/// When it is no number.
+pub fn declared_length(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
     let Some(length) = headers.get(header::CONTENT_LENGTH) else { return Ok(None) };
     let length = length.to_str().ok().and_then(|length| length.parse().ok());
     length.map(Some).ok_or_else(|| Failure::bad_request("Content-Length is not a number"))

@@ -3,12 +3,18 @@
 //! Connections up to a number; what comes beyond is turned away at once. A client that does not send
 //! its request, or does not take its answer, is cut off.
 
+use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
+use axum::response::Response;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -17,6 +23,7 @@ use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 
 use super::app::App;
+use super::turns::Client;
 
 /// The head of a request arrives within this time, counted from the end of the last one, or within the
 /// time that a request may take if that is less; so is it with answers.
@@ -48,9 +55,9 @@ pub async fn serve(
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(app.settings.connections_max));
     loop {
-        let stream = tokio::select! {
+        let (stream, address) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Such as too many open files: that passes.
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -73,10 +80,7 @@ pub async fn serve(
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT.min(app.settings.timeout))
             .max_buf_size(BUFFER_BYTES_MAX)
-            .serve_connection(
-                TokioIo::new(Box::pin(stream)),
-                TowerToHyperService::new(router.clone()),
-            );
+            .serve_connection(TokioIo::new(Box::pin(stream)), answering(&router, address));
         let connection = graceful.watch(connection);
         let metrics = app.metrics.clone();
         metrics.connections.inc();
@@ -92,6 +96,20 @@ pub async fn serve(
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests were not finished within the grace period");
     }
+}
+
+/// Answers the requests of a connection; they know whose it is.
+fn answering(
+    router: &Router,
+    address: SocketAddr,
+) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static>
++ use<> {
+    let service = TowerToHyperService::new(router.clone());
+    let client = Client::Address(address.ip());
+    service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(client);
+        service.call(request)
+    })
 }
 
 async fn stopped(stop: &AtomicBool) {

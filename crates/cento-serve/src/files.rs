@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::app::App;
 use super::body::{Body, Part};
 use super::failure::Failure;
+use super::turns::Job;
 use cento::budget::Permit;
 use cento::index::Document;
 use cento::stop::Stop;
@@ -61,6 +62,7 @@ impl Files {
         body: Body,
         names: &'static [&'static str],
     ) -> std::result::Result<Files, Failure> {
+        let client = body.client();
         let (parts, room) = body.into_files(app.settings.batch_max).await?;
         let mut request = Map::new();
         let mut files = Vec::new();
@@ -82,13 +84,13 @@ impl Files {
             return Err(Failure::bad_request(format!("there is no part `{}`", names[0])));
         }
         let (source, bytes_max) = (app.settings.source.clone(), app.settings.body_bytes_max);
-        app.run(move |stop| {
+        app.read_files(client, move |stop, job| {
             let empty = (Vec::new(), NotRead::default());
             let mut reading = Reading { documents: empty.0, not_read: empty.1, bytes: 0, room };
             let options =
                 SourceOptions { record_bytes_max: bytes_max, stop: Some(stop.clone()), ..source };
             for part in files {
-                reading.file(part, &options, bytes_max, &stop)?;
+                reading.file(part, (&options, bytes_max), &stop, job)?;
             }
             let Reading { documents, not_read, room, .. } = reading;
             Ok(Files { request, documents, not_read, room })
@@ -129,16 +131,18 @@ impl Reading {
     fn file(
         &mut self,
         part: Part,
-        options: &SourceOptions,
-        bytes_max: usize,
+        (options, bytes_max): (&SourceOptions, usize),
         stop: &AtomicBool,
+        job: &mut Job,
     ) -> Result<()> {
         let Part { name, file, bytes } = part;
         let file = file.filter(|file| !file.is_empty()).unwrap_or_else(|| name.clone());
         let mut failure = None;
+        job.wait(stop)?;
         read_bytes(&file, bytes.into(), options, &mut |item| {
             let taken = match item {
-                Item::Chunk(chunk) => {
+                // Each file of an archive has a turn of its own.
+                Item::Chunk(chunk) => job.wait(stop).and_then(|()| {
                     let mut taken = Ok(());
                     chunk.documents_in_file(options, |document| {
                         if taken.is_ok() {
@@ -146,7 +150,7 @@ impl Reading {
                         }
                     });
                     taken
-                }
+                }),
                 Item::Skipped { place, why } => {
                     let reason = || FileReason { path: place, reason: why.into() };
                     let NotRead { left_out, not_read_more, .. } = &mut self.not_read;

@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
@@ -16,9 +16,13 @@ use super::answer;
 use super::app::{App, Source};
 use super::failure::Failure;
 use super::tokens::Role;
+use super::turns::Client;
 
 /// Routes that answer when they are done, however long it takes.
 const PATIENT: [&str; 2] = ["/v1/compact", "/v1/join"];
+
+/// So long a client waits for the answer that there is no place for it.
+const REFUSAL_DELAY: Duration = Duration::from_millis(300);
 
 /// Answers within the time limit, counts, and logs.
 pub async fn guard(
@@ -43,6 +47,10 @@ pub async fn guard(
         },
     };
     drop(in_flight);
+    if response.status() == StatusCode::TOO_MANY_REQUESTS {
+        // Clients that try again at once would take the time of those that are answered.
+        tokio::time::sleep(app.settings.timeout.min(REFUSAL_DELAY)).await;
+    }
     response = answer::hold(response, &app.answers).await;
     let took = started.elapsed();
     let status = response.status();
@@ -180,7 +188,15 @@ pub async fn writers(state: State<Arc<App>>, request: Request, next: Next) -> Re
 }
 
 /// Lets those pass whose token allows it.
-async fn only(wanted: Role, State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+async fn only(
+    wanted: Role,
+    State(app): State<Arc<App>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Some((_, number)) = app.settings.tokens.known(request.headers()) {
+        request.extensions_mut().insert(Client::Token(number));
+    }
     match app.settings.tokens.role(request.headers()) {
         None => {
             let message = "send an `Authorization: Bearer` header with a token of this service";

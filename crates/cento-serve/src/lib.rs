@@ -26,6 +26,7 @@ mod routes;
 mod schedule;
 mod shards;
 mod tokens;
+mod turns;
 mod watch;
 mod whereabouts;
 mod writer;

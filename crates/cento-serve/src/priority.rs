@@ -11,8 +11,27 @@ pub fn give_way() {
         if let Err(error) = rustix::process::setpriority_process(None, niceness) {
             tracing::warn!(%error, "the priority of ingest threads cannot be lowered");
         }
-        if let Err(error) = wait_for_long_slices(niceness) {
+        if let Err(error) = wait_for_long_slices(niceness, SLICE_NANOSECONDS) {
             tracing::debug!(%error, "ingest threads keep the usual slices of time");
+        }
+    }
+}
+
+/// Lets threads of the process with slices of the usual length interrupt this one whenever they have something to
+/// do; it has its full share of the processors all the same. Once for each thread. Where the system cannot do that,
+/// nothing happens.
+pub fn let_quick_ones_go_first() {
+    #[cfg(target_os = "linux")]
+    {
+        thread_local! {
+            static IS_SET: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+        }
+        if IS_SET.replace(true) {
+            return;
+        }
+        let own = rustix::process::getpriority_process(None).unwrap_or(0);
+        if let Err(error) = wait_for_long_slices(own, SEARCH_SLICE_NANOSECONDS) {
+            tracing::debug!(%error, "searches keep the usual slices of time");
         }
     }
 }
@@ -25,6 +44,10 @@ const NICENESS: i32 = 10;
 #[cfg(target_os = "linux")]
 const SLICE_NANOSECONDS: u64 = 100_000_000;
 
+/// That of a search that takes time: of 60 us quick ones, none needs to wait for it.
+#[cfg(target_os = "linux")]
+const SEARCH_SLICE_NANOSECONDS: u64 = 20_000_000;
+
 /// Asks for rare and long slices of time instead of frequent short ones.
 ///
 /// A thread that has just been given a slice keeps the processor for most of it, whoever wakes up: beside a
@@ -32,7 +55,7 @@ const SLICE_NANOSECONDS: u64 = 100_000_000;
 /// Linux before 6.12 takes no notice, before 5.3 it refuses.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no crate makes this system call with a slice")]
-fn wait_for_long_slices(niceness: i32) -> std::io::Result<()> {
+fn wait_for_long_slices(niceness: i32, nanoseconds: u64) -> std::io::Result<()> {
     let attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: 0,
@@ -40,7 +63,7 @@ fn wait_for_long_slices(niceness: i32) -> std::io::Result<()> {
         sched_flags: libc::SCHED_FLAG_KEEP_POLICY as u64,
         sched_nice: niceness,
         sched_priority: 0,
-        sched_runtime: SLICE_NANOSECONDS,
+        sched_runtime: nanoseconds,
         sched_deadline: 0,
         sched_period: 0,
     };

@@ -76,14 +76,19 @@ impl Tokens {
         if self.is_empty() {
             return Some(Role::Write);
         }
+        self.known(headers).map(|(role, _)| role)
+    }
+
+    /// What the token of a request allows, and its number.
+    pub fn known(&self, headers: &HeaderMap) -> Option<(Role, usize)> {
         let given = headers.get(header::AUTHORIZATION)?.as_bytes();
         let (scheme, given) = given.split_at_checked("Bearer ".len())?;
         if !scheme.eq_ignore_ascii_case(b"Bearer ") {
             return None;
         }
         // Every token is looked at, in constant time, so that an answer tells nothing of them.
-        let known = self.tokens.iter().filter(|(_, token)| token.ct_eq(given).into());
-        known.fold(None, |most, (role, _)| most.max(Some(*role)))
+        let known = (0..).zip(&self.tokens).filter(|(_, (_, token))| token.ct_eq(given).into());
+        known.fold(None, |most, (number, (role, _))| most.max(Some((*role, number))))
     }
 }
 

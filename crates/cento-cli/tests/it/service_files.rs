@@ -322,3 +322,35 @@ fn a_file_of_a_name_that_is_taken_replaces_nothing_and_the_others_are_added() {
     let report = client.add_files(&[empty], Commit::Wait).unwrap().report;
     assert_eq!((report.failed, report.empty, report.bytes), (1, 0, 0));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn searches_do_not_wait_for_files_that_are_read() {
+    // 100 Office documents of one client kept the searches of all others waiting for 30 s.
+    let dir = indexed();
+    let gate = dir.path("gate");
+    let made = std::process::Command::new("mkfifo").arg(&gate).status().unwrap();
+    assert!(made.success());
+    let reader = format!("slow=cat '{}'", gate.display());
+    let service = Service::start(&dir, &["--reader", &reader]);
+    let at_a_time = std::thread::available_parallelism().unwrap().get();
+    std::thread::scope(|scope| {
+        for _ in 0..=at_a_time {
+            scope.spawn(|| service.client().texts(&[file("a.slow", b"x")]).unwrap());
+        }
+        // One more than are read at a time: it waits.
+        while service.metric("cento_computations") <= at_a_time as f64 {
+            std::thread::yield_now();
+        }
+        let request =
+            SearchRequest { text: Some(words(1, 80)), passages: true, ..SearchRequest::default() };
+        assert!(!service.client().search(&request).unwrap().hits.is_empty());
+        // Whoever waits for the gate sees its end once somebody has opened it.
+        scope.spawn(|| {
+            while service.metric("cento_computations") > 0.0 {
+                // For reading too, so that it does not wait for one that reads.
+                drop(std::fs::OpenOptions::new().read(true).write(true).open(&gate));
+            }
+        });
+    });
+}

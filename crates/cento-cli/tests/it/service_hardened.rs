@@ -380,3 +380,19 @@ fn passages_of_pairs_take_no_more_memory_than_there_is() {
     let found: Value = serde_json::from_str(&reply.body).unwrap();
     assert_eq!(found["pairs"][0]["passages"].as_array().unwrap().len(), 1, "{reply:?}");
 }
+
+#[test]
+fn quick_searches_and_writes_need_no_place_of_other_searches() {
+    // With all places taken by searches that ask for passages one of five additions was turned away, and a quick
+    // search waited for the others.
+    let dir = created();
+    let service = Service::start(&dir, &["--max-requests", "0"]);
+    let reply = service.post("/v1/search", "{\"text\": \"x\", \"passages\": true}");
+    assert_eq!((reply.status, reply.code()), (429, "busy".into()));
+    // Before its body is looked at.
+    let reply = service.post("/v1/search", &"x".repeat(1 << 20));
+    assert_eq!((reply.status, reply.code()), (429, "busy".into()));
+    assert_eq!(service.post("/v1/search", "{\"text\": \"x\"}").status, 200);
+    assert_eq!(service.post("/v1/documents", "{\"id\": \"a\", \"text\": \"x\"}").status, 202);
+    assert_eq!(service.post("/v1/commit", "{}").status, 200);
+}

@@ -42,7 +42,7 @@ pub async fn compare(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Json<CompareResponse>, Failure> {
-    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let body = app.read_body(request).await?;
     let (request, in_files, room) = match body.is_files() {
         true => files(&app, body).await?,
         false => (body.json()?, Default::default(), body.into_parts().1),
@@ -155,7 +155,7 @@ pub async fn passages(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Json<PassagesResponse>, Failure> {
-    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let body = app.read_body(request).await?;
     let request: PassagesRequest = body.json()?;
     let searcher = app.searcher();
     let (_, room) = body.into_parts();

@@ -52,7 +52,7 @@ pub async fn add(
     Query(when): Query<When>,
     request: Request,
 ) -> Result<(StatusCode, Json<AddResponse>), Failure> {
-    let body = Body::read(request, &app.writes, app.settings.body_bytes_max).await?;
+    let body = app.write_body(request).await?;
     let response = match body.is_files() {
         true => add_files(&app, body, when.commit).await?,
         false => app.add(body, when.commit).await?,
@@ -155,7 +155,7 @@ pub async fn remove(
     Query(when): Query<When>,
     request: Request,
 ) -> Result<(StatusCode, Json<RemoveResponse>), Failure> {
-    let body = Body::read(request, &app.writes, app.settings.body_bytes_max).await?;
+    let body = app.write_body(request).await?;
     let RemoveRequest { ids } = body.json()?;
     if ids.len() > IDS_MAX {
         let message = format!("at most {IDS_MAX} documents can be removed at once; send fewer");

@@ -45,7 +45,7 @@ pub async fn pairwise(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Json<PairwiseResponse>, Failure> {
-    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let body = app.read_body(request).await?;
     let (request, unseen, room, mut not_read) = match body.is_files() {
         true => files(&app, body).await?,
         false => (body.json()?, Vec::new(), body.into_parts().1, NotRead::default()),
@@ -86,7 +86,7 @@ pub async fn pairwise(
     )
 ))]
 pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
-    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let body = app.read_body(request).await?;
     let request: PairwiseReportRequest = body.json()?;
     let (_, room) = body.into_parts();
     check(&app, &request.pairwise)?;

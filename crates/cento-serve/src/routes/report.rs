@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::search;
 use crate::app::{ANSWER_BYTES_MAX, App};
-use crate::body::Body;
 use crate::failure::Failure;
 use crate::memory;
 use cento::search::Searcher;
@@ -38,7 +37,7 @@ pub async fn report(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Response, Failure> {
-    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let body = app.read_body(request).await?;
     let request: ReportRequest = body.json()?;
     let searcher = app.searcher();
     let (_, room) = body.into_parts();

@@ -59,7 +59,7 @@ pub async fn search(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Response, Failure> {
-    let body = Body::read(request, &app.reads, app.settings.body_bytes_max).await?;
+    let body = app.quick_body(request, QUICK_BYTES_MAX).await?;
     if body.is_lines() {
         return batch(&app, body).await;
     }
@@ -71,7 +71,8 @@ pub async fn search(
     let request: SearchRequest = body.json()?;
     let (searcher, collection) = (app.searcher(), app.settings.collection.clone());
     let answer = if is_quick(&request, body.len(), searcher.snapshot().config()) {
-        app.run_here(|| one(&app, &searcher, collection.as_ref(), request, None)).await?
+        // On this thread, whatever others do.
+        one(&app, &searcher, collection.as_ref(), request, None)?
     } else {
         // Its room is given up when the search is done.
         let (_, room) = body.into_parts();

@@ -1,0 +1,265 @@
+//! Whose files are read next?
+//!
+//! Office documents and PDF take seconds of processes of their own, and a request may have hundreds of files. So
+//! files are read on threads of their own, which give way to searches, as many at a time as there are
+//! processors. A client that waits takes the place of one that has just had a file read and has more places or has
+//! waited less: of two clients each gets every other file, whatever they have sent. No search waits for any
+//! of that.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::failure::Failure;
+use cento::{Error, Result};
+
+/// The maximum number of requests whose files are read or wait for it.
+const JOBS_MAX: usize = 64;
+
+/// The maximum number of them that are of one client.
+const JOBS_OF_ONE_MAX: usize = 32;
+
+/// How often a waiting thread checks whether its request has gone.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Who sends requests, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Client {
+    /// Who has the token of this number.
+    Token(usize),
+    /// Who is at this address, if there are no tokens.
+    Address(IpAddr),
+    /// Nothing is known.
+    #[default]
+    Unknown,
+}
+
+/// The requests whose files are read, and those that wait.
+pub struct Turns {
+    /// How many are read at a time.
+    at_a_time: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many are being read.
+    taken: usize,
+    clients: HashMap<Client, Of>,
+    waiting: Vec<(u64, Client)>,
+    /// The number of the next job.
+    next: u64,
+    /// Counts turns.
+    clock: u64,
+}
+
+/// What is known of a client.
+#[derive(Default)]
+struct Of {
+    /// Its requests.
+    jobs: usize,
+    /// Those of them that are being read.
+    running: usize,
+    /// When its last turn ended.
+    last: u64,
+}
+
+impl State {
+    /// The job whose turn is next: of the client with the fewest that are being read, of these the one that
+    /// has waited longest since its last turn.
+    fn first(&self) -> Option<u64> {
+        let rank = |&&(job, client): &&(u64, Client)| {
+            let of = self.clients.get(&client);
+            (of.map_or((0, 0), |of| (of.running, of.last)), job)
+        };
+        self.waiting.iter().min_by_key(rank).map(|(job, _)| *job)
+    }
+}
+
+impl Turns {
+    /// Has so many requests read at a time.
+    pub fn new(at_a_time: usize) -> Arc<Turns> {
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        Arc::new(Turns { at_a_time: at_a_time.max(1), state, changed })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a request of a client wait for its turn.
+    ///
+    /// # Errors
+    /// When too many wait, of this client or of all.
+    pub fn enter(self: &Arc<Turns>, client: Client) -> std::result::Result<Job, Failure> {
+        let mut state = self.lock();
+        let all: usize = state.clients.values().map(|of| of.jobs).sum();
+        let own = state.clients.get(&client).map_or(0, |of| of.jobs);
+        if own >= JOBS_OF_ONE_MAX {
+            let message =
+                "too many requests of this client wait for their files to be read; try again later";
+            return Err(Failure::busy(message));
+        }
+        if all >= JOBS_MAX {
+            let message = "too many requests wait for their files to be read; try again later";
+            return Err(Failure::unavailable(message));
+        }
+        state.clients.entry(client).or_default().jobs += 1;
+        let number = state.next;
+        state.next += 1;
+        Ok(Job { turns: self.clone(), client, number, is_running: false })
+    }
+}
+
+/// A request whose files are to be read.
+pub struct Job {
+    turns: Arc<Turns>,
+    client: Client,
+    number: u64,
+    is_running: bool,
+}
+
+impl Job {
+    /// Waits for its turn, or for the next one if it has had one and others come first.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] soon after `stop`.
+    pub fn wait(&mut self, stop: &AtomicBool) -> Result<()> {
+        let turns = self.turns.clone();
+        let mut state = turns.lock();
+        self.end_turn(&mut state);
+        state.waiting.push((self.number, self.client));
+        loop {
+            let is_first = state.first() == Some(self.number);
+            let is_unwanted = stop.load(Ordering::Relaxed);
+            if is_unwanted || (is_first && state.taken < turns.at_a_time) {
+                state.waiting.retain(|(job, _)| *job != self.number);
+            }
+            if is_unwanted {
+                turns.changed.notify_all();
+                return Err(Error::Cancelled);
+            }
+            if is_first && state.taken < turns.at_a_time {
+                break;
+            }
+            let waited = turns.changed.wait_timeout(state, LOOK_INTERVAL);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.taken += 1;
+        state.clients.entry(self.client).or_default().running += 1;
+        self.is_running = true;
+        // There may be room for the next one.
+        turns.changed.notify_all();
+        Ok(())
+    }
+
+    fn end_turn(&mut self, state: &mut State) {
+        if !std::mem::take(&mut self.is_running) {
+            return;
+        }
+        state.taken -= 1;
+        state.clock += 1;
+        let now = state.clock;
+        if let Some(of) = state.clients.get_mut(&self.client) {
+            of.running -= 1;
+            of.last = now;
+        }
+        self.turns.changed.notify_all();
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        let turns = self.turns.clone();
+        let mut state = turns.lock();
+        self.end_turn(&mut state);
+        if let Some(of) = state.clients.get_mut(&self.client) {
+            of.jobs -= 1;
+            if of.jobs == 0 {
+                state.clients.remove(&self.client);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::StatusCode;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_client_with_one_file_waits_for_one_file_of_a_client_with_a_hundred() {
+        // 100 documents of one client kept all others waiting for 30 s, searches too.
+        let turns = Turns::new(1);
+        let (events, heard) = mpsc::channel();
+        let never = AtomicBool::new(false);
+        let mut many = turns.enter(Client::Token(0)).unwrap();
+        many.wait(&never).unwrap();
+        let mut one = turns.enter(Client::Token(1)).unwrap();
+        std::thread::scope(|scope| {
+            let (heavy, light) = (events.clone(), events.clone());
+            let never = &never;
+            scope.spawn(move || {
+                one.wait(never).unwrap();
+                light.send("one").unwrap();
+            });
+            while turns.lock().waiting.is_empty() {
+                std::thread::yield_now();
+            }
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    heavy.send("many").unwrap();
+                    many.wait(never).unwrap();
+                }
+            });
+        });
+        drop(events);
+        assert_eq!(heard.iter().collect::<Vec<_>>(), ["many", "one", "many", "many"]);
+        assert!(turns.lock().clients.is_empty(), "nothing is known of clients that have gone");
+    }
+
+    #[test]
+    fn with_two_places_no_client_has_both_while_another_waits() {
+        let turns = Turns::new(2);
+        let never = AtomicBool::new(false);
+        let mut jobs = [0, 0, 1].map(|client| turns.enter(Client::Token(client)).unwrap());
+        jobs[0].wait(&never).unwrap();
+        jobs[1].wait(&never).unwrap();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let [first, second, other] = &mut jobs;
+            let waiting = scope.spawn(|| other.wait(&never).unwrap());
+            while turns.lock().waiting.is_empty() {
+                std::thread::yield_now();
+            }
+            let stop = &stop;
+            let ended = scope.spawn(move || first.wait(stop).is_err());
+            waiting.join().unwrap();
+            // The other place is still that of the second request of the same client.
+            while turns.lock().waiting.is_empty() {
+                std::thread::yield_now();
+            }
+            assert!(second.is_running && turns.lock().taken == 2);
+            stop.store(true, Ordering::Relaxed);
+            assert!(ended.join().unwrap(), "who waits learns that nobody wants it");
+        });
+    }
+
+    #[test]
+    fn requests_that_wait_are_bounded_for_each_client_and_for_all() {
+        let turns = Turns::new(1);
+        let enter = |client| turns.enter(Client::Token(client));
+        let first: Vec<Job> = (0..JOBS_OF_ONE_MAX).map(|_| enter(0).unwrap()).collect();
+        let refused = |client| enter(client).err().map(|failure| failure.status);
+        assert_eq!(refused(0), Some(StatusCode::TOO_MANY_REQUESTS));
+        let second: Vec<Job> = (0..JOBS_OF_ONE_MAX).map(|_| enter(1).unwrap()).collect();
+        assert_eq!(refused(2), Some(StatusCode::SERVICE_UNAVAILABLE));
+        drop(first);
+        assert_eq!(refused(2), None);
+        drop(second);
+    }
+}
