@@ -31,9 +31,17 @@ const RECORD_ADVICE: &str =
 /// Errors of one kind are distinguished by words of their messages; the tests provoke each of them.
 pub fn advice(error: &Error) -> Option<&'static str> {
     match error {
-        Error::Corrupt(found) if matches!(found.section, "object" | "manifest") => {
+        Error::Corrupt(found) if found.section == "object" => {
             Some("pull an older manifest, which `cento ls` lists, or push the index to another URL")
         }
+        Error::Corrupt(found) if found.section == "manifest" => Some(
+            "`cento ls` lists the others, `cento pull --manifest` fetches one, and `cento restore` makes one \
+             current; a push of the index that was pushed last puts a new one",
+        ),
+        Error::Conflict { what } if what.contains("what it held would be lost") => Some(
+            "push the index that it was made of, or make an older manifest current with `cento restore`, \
+             pull it into another directory and add or join there what is new",
+        ),
         Error::Corrupt(_) => Some("run `cento check` on the index"),
         Error::Locked { .. } => Some("if a service runs on the index, use --url"),
         Error::Memory { is_for_now: false, .. } => Some("raise --memory"),

@@ -6,13 +6,15 @@ use clap::Args;
 
 use super::output::{self, Format, bytes, count};
 use super::stored::StoreArgs;
+use super::terminal::printable;
 use super::{Outcome, Result};
+use cento_remote::{Content, Listed};
 
 /// List what has been pushed to an object store.
 ///
 /// Each manifest is a commit that can be pulled or restored. The columns are its number, the time of the
 /// push, documents, segments, bytes, bytes that the one before does not have, and whether it is the current
-/// one or a restored copy.
+/// one or a restored copy. A damaged manifest is listed with what is wrong with it; the others can be used.
 #[derive(Debug, Args)]
 pub struct Ls {
     #[command(flatten)]
@@ -34,27 +36,32 @@ impl Ls {
         for manifest in &listed {
             match self.format {
                 Format::Json => output::print_json_to(&mut out, manifest)?,
-                Format::Human => {
-                    let created = manifest.created.get(..19).unwrap_or(&manifest.created);
-                    let mut note = String::new();
-                    if let Some(old) = manifest.restored {
-                        note.push_str(&format!("  restored from {old}"));
-                    }
-                    if manifest.is_current {
-                        note.push_str("  current");
-                    }
-                    writeln!(
-                        out,
-                        "{:>8}  {created}Z {:>12} {:>8} {:>12} {:>12}{note}",
-                        manifest.manifest,
-                        count(manifest.documents),
-                        manifest.segments,
-                        bytes(manifest.bytes),
-                        bytes(manifest.new_bytes),
-                    )?;
-                }
+                Format::Human => writeln!(out, "{}", row(manifest))?,
             }
         }
         Ok(if listed.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    }
+}
+
+/// A manifest, as one line.
+fn row(listed: &Listed) -> String {
+    let current = if listed.is_current { "  current" } else { "" };
+    match &listed.content {
+        Content::Commit(commit) => {
+            let created = commit.created.get(..19).unwrap_or(&commit.created);
+            let restored = commit.restored.map(|old| format!("  restored from {old}"));
+            format!(
+                "{:>8}  {created}Z {:>12} {:>8} {:>12} {:>12}{}{current}",
+                listed.manifest,
+                count(commit.documents),
+                commit.segments,
+                bytes(commit.bytes),
+                bytes(commit.new_bytes),
+                restored.unwrap_or_default()
+            )
+        }
+        Content::Damaged { damaged } => {
+            format!("{:>8}  damaged: {}{current}", listed.manifest, printable(damaged))
+        }
     }
 }

@@ -155,5 +155,11 @@ fn sentence(done: &Done) -> String {
         let removed = counted(retained.removed_manifests as u64, "old manifest");
         said.push_str(&format!("; removed {removed}, {}", bytes(retained.removed_bytes)));
     }
+    if let Some(number) = done.retained.as_ref().and_then(|retained| retained.damaged.first()) {
+        said.push_str(&format!(
+            "; removed no file that is not needed, because manifest {number} is damaged: what it needs is \
+             not known"
+        ));
+    }
     said
 }

@@ -23,9 +23,11 @@
 //! more, the push has succeeded or never will, so that parts of older ones that no manifest names can be
 //! removed, whoever pushes meanwhile.
 
+mod listing;
 mod manifest;
 mod mirror;
 mod origin;
+mod place;
 mod pull;
 mod push;
 mod retention;
@@ -37,7 +39,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use cento::{Error, Result};
-use manifest::Manifest;
+use manifest::{Base, Manifest};
 pub use mirror::Mirror;
 pub use pull::PullOptions;
 pub use push::PushOptions;
@@ -121,6 +123,41 @@ pub struct Pulled {
 pub struct Listed {
     /// Its number.
     pub manifest: u64,
+    /// Whether it is the one that a pull takes.
+    pub is_current: bool,
+    /// What it holds.
+    #[serde(flatten)]
+    pub content: Content,
+}
+
+impl Listed {
+    /// The commit; `None` if the manifest cannot be read.
+    #[must_use]
+    pub fn commit(&self) -> Option<&ListedCommit> {
+        match &self.content {
+            Content::Commit(commit) => Some(commit),
+            Content::Damaged { .. } => None,
+        }
+    }
+}
+
+/// What a manifest holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// A commit.
+    Commit(ListedCommit),
+    /// Nothing that can be read.
+    Damaged {
+        /// What is wrong, with the name of the object.
+        damaged: String,
+    },
+}
+
+/// A commit in a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListedCommit {
     /// The number of the manifest that it is a restored copy of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored: Option<u64>,
@@ -132,10 +169,8 @@ pub struct Listed {
     pub segments: usize,
     /// Bytes of its files.
     pub bytes: u64,
-    /// Bytes of files that the one listed before it does not name.
+    /// Bytes of files that the readable one listed before it does not name.
     pub new_bytes: u64,
-    /// Whether it is the one that a pull takes.
-    pub is_current: bool,
 }
 
 /// The result of applying a retention.
@@ -150,6 +185,9 @@ pub struct Retained {
     pub removed_parts: usize,
     /// Their bytes.
     pub removed_bytes: u64,
+    /// Manifests that stay and cannot be read. What they name is not known, so no part was removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<u64>,
 }
 
 impl Remote {
@@ -188,7 +226,7 @@ impl Remote {
     }
 
     /// The bytes of the files of a manifest and of another one together; what both have counts once. The
-    /// other one may be gone.
+    /// other one may be gone or damaged.
     ///
     /// # Errors
     /// When there is no such manifest, or the store cannot be read.
@@ -196,7 +234,10 @@ impl Remote {
         self.store.block(async {
             let manifest = self.store.manifest(manifest).await?;
             let other = match beside {
-                Some(number) => self.store.manifest_if_there(number).await?,
+                Some(number) => match self.store.manifest_if_there(number).await {
+                    Err(Error::Corrupt(_)) => None,
+                    other => other?,
+                },
                 None => None,
             };
             let new = manifest.bytes_beside(other.as_ref());
@@ -204,10 +245,11 @@ impl Remote {
         })
     }
 
-    /// All manifests, oldest first.
+    /// All manifests, oldest first. Those that are damaged, or of another version, are listed with the
+    /// reason.
     ///
     /// # Errors
-    /// When there is no index, the store cannot be read, or a manifest is damaged.
+    /// When there is no index, or the store cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>> {
         self.store.block(async {
             self.store.check_layout().await?;
@@ -216,36 +258,50 @@ impl Remote {
             let mut before: Option<Manifest> = None;
             let mut listed = Vec::new();
             for number in numbers {
-                let Some(manifest) = self.store.manifest_if_there(number).await? else { continue };
-                listed.push(Listed {
-                    manifest: number,
-                    restored: manifest.restored,
-                    created: manifest.created.to_string(),
-                    documents: manifest.list.documents(),
-                    segments: manifest.list.segments(),
-                    bytes: manifest.bytes(),
-                    new_bytes: manifest.bytes_beside(before.as_ref()),
-                    is_current: Some(number) == current,
-                });
-                before = Some(manifest);
+                let content = match self.store.manifest_if_there(number).await {
+                    Ok(None) => continue,
+                    Ok(Some(manifest)) => {
+                        let commit = ListedCommit {
+                            restored: manifest.restored,
+                            created: manifest.created.to_string(),
+                            documents: manifest.list.documents(),
+                            segments: manifest.list.segments(),
+                            bytes: manifest.bytes(),
+                            new_bytes: manifest.bytes_beside(before.as_ref()),
+                        };
+                        before = Some(manifest);
+                        Content::Commit(commit)
+                    }
+                    Err(error) if is_unreadable(&error) => {
+                        Content::Damaged { damaged: error.to_string() }
+                    }
+                    Err(error) => return Err(error),
+                };
+                let is_current = Some(number) == current;
+                listed.push(Listed { manifest: number, is_current, content });
             }
             Ok(listed)
         })
     }
 
     /// Makes an old manifest the newest, as if its commit had been pushed again; returns its new number.
-    /// Nothing is sent but a manifest.
+    /// Nothing is sent but a manifest. The current one may be damaged.
     ///
     /// # Errors
-    /// When there is no such manifest, or it is removed meanwhile; [`Error::Conflict`] when somebody else has
-    /// pushed meanwhile.
+    /// When there is no such manifest, it is damaged, or it is removed meanwhile; [`Error::Conflict`] when
+    /// somebody else has pushed meanwhile.
     pub fn restore(&self, manifest: u64) -> Result<u64> {
         self.store.block(async {
             self.store.check_conditions(false).await?;
             let old = self.store.manifest(manifest).await?;
-            let current = self.store.manifest(self.store.current().await?).await?;
-            let next = old.restored_after(&current);
-            self.store.put_manifest(&next, Some(&current)).await?;
+            let number = self.store.current().await?;
+            let current = match self.store.manifest(number).await {
+                Ok(current) => Base::from(&current),
+                Err(Error::Corrupt(_)) => Base { number, id: None },
+                Err(error) => return Err(error),
+            };
+            let next = old.restored_after(current);
+            self.store.put_manifest(&next, number).await?;
             // A retention that removed the old one before the new one was there may remove its files.
             if let Err(error) = self.store.manifest(manifest).await {
                 self.store.remove_manifest(next.number).await?;
@@ -254,6 +310,11 @@ impl Remote {
             Ok(next.number)
         })
     }
+}
+
+/// Whether a manifest is there and nobody can read it with this version; otherwise the store failed.
+fn is_unreadable(error: &Error) -> bool {
+    matches!(error, Error::Corrupt(_) | Error::Index { .. })
 }
 
 /// A duration in the unit that an object store's times have.

@@ -123,6 +123,21 @@ pub fn since_of(path: &Path) -> Option<u64> {
     if since.len() == 20 { since.parse().ok() } else { None }
 }
 
+/// The manifest that the next one comes after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Base {
+    /// Its number; 0 if there is none.
+    pub number: u64,
+    /// Its id; none if there is no manifest, or the one there is damaged.
+    pub id: Option<PartDigest>,
+}
+
+impl From<&Manifest> for Base {
+    fn from(manifest: &Manifest) -> Base {
+        Base { number: manifest.number, id: Some(manifest.id) }
+    }
+}
+
 /// What a push puts last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
@@ -130,7 +145,7 @@ pub struct Manifest {
     pub number: u64,
     /// What tells it from another one of the same number.
     pub id: PartDigest,
-    /// The id of the manifest that it was made from.
+    /// The id of the manifest that it was made from; none if that could not be read.
     pub parent: Option<PartDigest>,
     /// The manifest that it is a copy of.
     pub restored: Option<u64>,
@@ -156,17 +171,19 @@ struct Written {
     files: Vec<(String, StoredFile)>,
 }
 
+/// What every version of the layout has.
+#[derive(Deserialize)]
+struct Version {
+    cento_manifest: u32,
+}
+
 impl Manifest {
-    /// A manifest of these files, which comes after `parent`.
-    pub fn after(
-        parent: Option<&Manifest>,
-        list: FileList,
-        files: BTreeMap<String, StoredFile>,
-    ) -> Manifest {
+    /// A manifest of these files, which comes after `base`.
+    pub fn after(base: Base, list: FileList, files: BTreeMap<String, StoredFile>) -> Manifest {
         Manifest {
-            number: parent.map_or(0, |parent| parent.number) + 1,
+            number: base.number + 1,
             id: PartDigest(fastrand::u128(..)),
-            parent: parent.map(|parent| parent.id),
+            parent: base.id,
             restored: None,
             created: Timestamp::now(),
             list,
@@ -175,8 +192,8 @@ impl Manifest {
     }
 
     /// A copy of it, which comes after `current`.
-    pub fn restored_after(&self, current: &Manifest) -> Manifest {
-        let copy = Manifest::after(Some(current), self.list.clone(), self.files.clone());
+    pub fn restored_after(&self, current: Base) -> Manifest {
+        let copy = Manifest::after(current, self.list.clone(), self.files.clone());
         Manifest { restored: Some(self.number), ..copy }
     }
 
@@ -223,7 +240,8 @@ impl Manifest {
     /// Reads the manifest with this number.
     ///
     /// # Errors
-    /// When it is damaged, or says what no push says; `name` names it in the message.
+    /// [`Error::Corrupt`] when it is damaged, or says what no push says; [`Error::Index`] when it is of
+    /// another version. `name` names it in the message.
     pub fn parse(name: &str, number: u64, bytes: &[u8]) -> Result<Manifest> {
         let damage = |what: String| Error::from(Corruption::new(name, "manifest", 0, what));
         let at = bytes.len().checked_sub(DIGEST_MEMBER.len() + 34);
@@ -238,18 +256,22 @@ impl Manifest {
         if bytes[at + DIGEST_MEMBER.len()..] != *digest.as_bytes() {
             return Err(damage("it does not match its digest".into()));
         }
-        let written: Written = serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
-        if written.cento_manifest != FORMAT {
-            return Err(damage(format!(
-                "it has version {}, but this version of cento reads {FORMAT}",
-                written.cento_manifest
-            )));
+        let version: Version = serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
+        // One that is whole and cannot be read is not damaged: it must not be replaced as if it were.
+        if version.cento_manifest != FORMAT {
+            let what = format!(
+                "it is a manifest of version {}, but this version of cento reads {FORMAT}",
+                version.cento_manifest
+            );
+            return Err(Error::index(name, what));
         }
+        let written: Written = serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
         if written.number != number {
             return Err(damage(format!("it is the manifest {}", written.number)));
         }
         let created = written.created.parse().map_err(|e: jiff::Error| damage(e.to_string()))?;
-        let list = FileList::parse(written.list.into_bytes())?;
+        let list = FileList::parse(written.list.into_bytes());
+        let list = list.map_err(|e| damage(format!("its list of segments: {e}")))?;
         let count = written.files.len();
         let files: BTreeMap<String, StoredFile> = written.files.into_iter().collect();
         if files.len() != count {
@@ -324,7 +346,7 @@ pub mod tests {
             file
         };
         let files = list.files().map(|listed| (listed.name.to_owned(), file(listed.bytes)));
-        Manifest::after(None, list.clone(), files.collect())
+        Manifest::after(Base::default(), list.clone(), files.collect())
     }
 
     #[test]

@@ -107,8 +107,12 @@ impl Mirror {
         if newest < served {
             *known = Known { manifest: None, is_foreign: true };
         } else if dated.is_some() && known.manifest != dated {
-            let (manifest, origin) =
-                (store.block(store.manifest_if_there(served))?, Origin::read(&self.path(served))?);
+            let manifest = match store.block(store.manifest_if_there(served)) {
+                // It says nothing any more of the history, and a later one may be whole.
+                Err(Error::Corrupt(_)) => None,
+                manifest => manifest?,
+            };
+            let origin = Origin::read(&self.path(served))?;
             let is_foreign = match (&manifest, origin) {
                 (Some(manifest), Some(origin)) => !origin.is(store.url(), manifest),
                 _ => known.is_foreign,

@@ -98,10 +98,13 @@ impl Origin {
     pub async fn settled(dir: &Path, store: &Store) -> Result<Option<Origin>> {
         if let Some(next) = Origin::read_from(&dir.join(NEXT))?
             && let Some(number) = next.number_at(store.url())
-            && let Some(manifest) = store.manifest_if_there(number).await?
-            && next.is(store.url(), &manifest)
         {
-            next.write(dir)?;
+            match store.manifest_if_there(number).await {
+                Ok(Some(manifest)) if next.is(store.url(), &manifest) => next.write(dir)?,
+                // Whose it was cannot be told: the index counts as made from the one before.
+                Ok(_) | Err(Error::Corrupt(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         Origin::read(dir)
     }

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use crate::manifest::{Manifest, PartDigest, StoredFile};
+use crate::manifest::{Base, Manifest, PartDigest, StoredFile};
 use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
 use crate::{Progress, Pushed, Remote, Watch, outrun};
 use cento::index::OpenCommit;
-use cento::{Error, Index, Result, replace};
+use cento::{Corruption, Error, Index, Result, replace};
 
 /// How an index is pushed.
 #[derive(Debug, Clone)]
@@ -51,11 +51,12 @@ impl Remote {
     /// The index must be made from the current manifest: pulled as it, or pushed as it before and then
     /// changed. The first push needs an empty store. Can be repeated after any failure, also when the index has
     /// changed meanwhile; what has been sent is not sent again. A commit that is the current manifest already
-    /// is not pushed twice. Waits while another process pushes this index or pulls into its directory.
+    /// is not pushed twice. If the current manifest is damaged and the index was made from it, all files are
+    /// sent and the next manifest is put. Waits while another process pushes this index or pulls into its directory.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the store has another manifest than the one that the index was made from:
-    /// nothing is changed, and nothing of the index is lost. When the store has no conditional writes, or
+    /// nothing is changed, and nothing of the index is lost; also when that one is damaged. When the store has no conditional writes, or
     /// cannot be read or written; when a file of the index is damaged. [`Error::Cancelled`].
     pub fn push(&self, index: &Index, options: &PushOptions, watch: Watch<'_>) -> Result<Pushed> {
         let _turn = Turn::wait(index.path(), watch.stop)?;
@@ -80,9 +81,23 @@ async fn push(
 ) -> Result<(Manifest, Pushed)> {
     store.check_conditions(true).await?;
     let origin = Origin::settled(dir, store).await?;
-    let current = match store.current().await? {
+    let number = store.current().await?;
+    let current = match number {
         0 => None,
-        number => Some(store.manifest(number).await?),
+        _ => match store.manifest(number).await {
+            Ok(manifest) => Some(manifest),
+            Err(Error::Corrupt(damage)) => {
+                let base = origin.as_ref().and_then(|origin| origin.number_at(store.url()));
+                if base != Some(number) {
+                    return Err(unreadable(store.url(), base, number, &damage));
+                }
+                // The index was made from this one, so nobody else's changes are lost with it. Nothing of
+                // it is believed: all files are sent.
+                log::warn!("{damage}; all files are sent again");
+                None
+            }
+            Err(error) => return Err(error),
+        },
     };
     let mut pushed = Pushed { documents: commit.list().documents(), ..Pushed::default() };
     if let Some(current) = &current {
@@ -95,25 +110,39 @@ async fn push(
             return Err(outrun(store.url(), base.unwrap_or(0), current.number));
         }
     }
-    let files = send(store, commit, current.as_ref(), options, watch, &mut pushed).await?;
-    let manifest = Manifest::after(current.as_ref(), commit.list().clone(), files);
+    let base = Base { number, id: current.as_ref().map(|current| current.id) };
+    let before = (number, current.as_ref());
+    let files = send(store, commit, before, options, watch, &mut pushed).await?;
+    let manifest = Manifest::after(base, commit.list().clone(), files);
     Origin::of(store.url(), &manifest).write_next(dir)?;
-    store.put_manifest(&manifest, current.as_ref()).await?;
+    store.put_manifest(&manifest, number).await?;
     pushed.manifest = manifest.number;
     pushed.is_new = true;
     Ok((manifest, pushed))
 }
 
-/// Puts what the manifest before does not have; returns all files.
+/// The current manifest is damaged, and the index was made from another one, or none.
+fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) -> Error {
+    let made = match base {
+        None => "this index was not made from it".to_owned(),
+        Some(base) => format!("this index was made from manifest {base}"),
+    };
+    Error::conflict(format!(
+        "the current manifest {number} of {url} is damaged ({damage}), and {made}, so what it held would be \
+         lost"
+    ))
+}
+
+/// Puts what the manifest before, number `since`, does not have; returns all files. It puts all of them if
+/// that one cannot be read.
 async fn send(
     store: &Store,
     commit: &OpenCommit,
-    before: Option<&Manifest>,
+    (since, before): (u64, Option<&Manifest>),
     options: &PushOptions,
     watch: Watch<'_>,
     pushed: &mut Pushed,
 ) -> Result<BTreeMap<String, StoredFile>> {
-    let since = before.map_or(0, |before| before.number);
     let mut files = BTreeMap::new();
     let mut new = Vec::new();
     let mut add = |name: &str, bytes: u64, known: Option<&StoredFile>| match known {

@@ -7,12 +7,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use futures_util::stream::TryStreamExt;
+use object_store::ObjectMeta;
 use object_store::path::Path;
 
+use crate::listing;
 use crate::manifest::since_of;
 use crate::store::Store;
-use crate::{Remote, Retained, micros};
+use crate::{Remote, Retained, is_unreadable, micros};
 use cento::Result;
 
 /// Which manifests are kept. The current one always is.
@@ -38,11 +39,10 @@ impl Remote {
     /// Removes manifests that are not to be kept, and parts of files that no other one names.
     ///
     /// Others may push and pull meanwhile. "Now" is the time of the last push. Cut off, it leaves parts for
-    /// the next time.
+    /// the next time. While a manifest that stays is damaged, no part is removed.
     ///
     /// # Errors
-    /// When there is no index, the store cannot be read or written, or a manifest that stays is damaged:
-    /// then no part is removed.
+    /// When there is no index, or the store cannot be read or written.
     pub fn retain(&self, retention: &Retention) -> Result<Retained> {
         self.store.block(async {
             self.store.check_layout().await?;
@@ -66,25 +66,31 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     // Read after the removals: a restored copy of one that went is among these, or is withdrawn.
     let mut named: BTreeSet<Path> = BTreeSet::new();
     for number in store.manifests().await? {
-        if let Some(manifest) = store.manifest_if_there(number).await? {
-            retained.manifests += 1;
-            named.extend(manifest.paths());
+        match store.manifest_if_there(number).await {
+            Ok(None) => continue,
+            Ok(Some(manifest)) => named.extend(manifest.paths()),
+            Err(error) if is_unreadable(&error) => retained.damaged.push(number),
+            Err(error) => return Err(error),
         }
+        retained.manifests += 1;
+    }
+    if !retained.damaged.is_empty() {
+        return Ok(retained);
     }
     let oldest = now.saturating_sub(micros(retention.grace));
-    let path = Path::from("data");
-    let mut parts = store.below(&path);
-    while let Some(meta) = parts.try_next().await.map_err(|e| store.failed("list", &path, e))? {
+    let remove = async |part: ObjectMeta| {
         // A push that was made from the current manifest, or a later one, may still succeed.
-        let is_over = since_of(&meta.location).is_some_and(|since| since < current);
+        let is_over = since_of(&part.location).is_some_and(|since| since < current);
         if is_over
-            && meta.last_modified.timestamp_micros() <= oldest
-            && !named.contains(&meta.location)
-            && store.remove(&meta.location).await?
+            && part.last_modified.timestamp_micros() <= oldest
+            && !named.contains(&part.location)
+            && store.remove(&part.location).await?
         {
             retained.removed_parts += 1;
-            retained.removed_bytes += meta.size;
+            retained.removed_bytes += part.size;
         }
-    }
+        Ok(())
+    };
+    store.for_each_below(&Path::from("data"), listing::PARTS, remove).await?;
     Ok(retained)
 }

@@ -4,19 +4,19 @@
 //! `async` and runs inside [`Store::block`], which a thread of the caller waits in.
 
 use std::future::Future;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode};
 
+use crate::listing::{self, Bounds, Fault, Listing};
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest};
-use crate::outrun;
+use crate::{outrun, place};
 use cento::{Corruption, Error, Result};
 
 /// What marks a repository.
@@ -44,16 +44,16 @@ fn refused(url: &str, what: impl Into<String>) -> Error {
 
 impl Store {
     pub fn open(url: &str, settings: impl IntoIterator<Item = (String, String)>) -> Result<Store> {
-        match directory(url)? {
-            Some(path) => {
-                // Below the root, so that nothing is created before something is put.
-                let prefix = Path::from_absolute_path(&path);
-                let prefix = prefix.map_err(|e| refused(url, e.to_string()))?;
-                let files = LocalFileSystem::new().with_fsync(true);
-                Store::over(Arc::new(PrefixStore::new(files, prefix)), url)
-            }
-            None => Store::over(cloud(url, settings)?, url),
-        }
+        let Some(path) = place::directory(url)? else {
+            return Store::over(cloud(url, settings)?, url);
+        };
+        // Below the root, so that nothing is created before something is put.
+        let prefix = Path::from_absolute_path(&path);
+        let prefix = prefix.map_err(|e| refused(url, e.to_string()))?;
+        let files = LocalFileSystem::new().with_fsync(true);
+        // One name, however it was written: an index remembers from which store it came.
+        let url = path.display().to_string();
+        Store::over(Arc::new(PrefixStore::new(files, prefix)), &url)
     }
 
     pub fn over(objects: Arc<dyn ObjectStore>, url: &str) -> Result<Store> {
@@ -166,9 +166,27 @@ impl Store {
         found.bytes().await.map(Some).map_err(|e| self.failed("read", path, e))
     }
 
-    /// All objects below `prefix`.
-    pub fn below(&self, prefix: &Path) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
-        self.objects.list(Some(prefix))
+    /// Calls `each` with all objects below `prefix`, whose list must be within `bounds`.
+    pub async fn for_each_below(
+        &self,
+        prefix: &Path,
+        bounds: Bounds,
+        mut each: impl AsyncFnMut(ObjectMeta) -> Result<()>,
+    ) -> Result<()> {
+        let mut listing = Listing::new(self.objects.list(Some(prefix)), bounds);
+        loop {
+            match listing.next().await {
+                Ok(None) => return Ok(()),
+                Ok(Some(object)) => each(object).await?,
+                Err(Fault::Store(error)) => return Err(self.failed("list", prefix, error)),
+                Err(Fault::Endless(what)) => {
+                    let what = format!(
+                        "the list of objects that the store gives for {prefix}/ has no end: {what}"
+                    );
+                    return Err(refused(&self.url, what));
+                }
+            }
+        }
     }
 
     /// Removes an object; returns whether it was there.
@@ -183,13 +201,14 @@ impl Store {
     /// The numbers of all manifests, ascending, and when they were put, by the clock of the store in
     /// microseconds since 1970.
     pub async fn dated_manifests(&self) -> Result<Vec<(u64, i64)>> {
-        let path = Path::from("manifests");
-        let found: Vec<ObjectMeta> =
-            self.below(&path).try_collect().await.map_err(|e| self.failed("list", &path, e))?;
-        let dated = |meta: &ObjectMeta| {
-            Some((number_of(&meta.location)?, meta.last_modified.timestamp_micros()))
+        let mut manifests: Vec<(u64, i64)> = Vec::new();
+        let found = async |object: ObjectMeta| {
+            let number = number_of(&object.location);
+            manifests
+                .extend(number.map(|number| (number, object.last_modified.timestamp_micros())));
+            Ok(())
         };
-        let mut manifests: Vec<(u64, i64)> = found.iter().filter_map(dated).collect();
+        self.for_each_below(&Path::from("manifests"), listing::MANIFESTS, found).await?;
         manifests.sort_unstable();
         Ok(manifests)
     }
@@ -233,13 +252,12 @@ impl Store {
         self.remove(&manifest_path(number)).await
     }
 
-    /// Puts a manifest that was made from `base`, if none was made from it before.
+    /// Puts a manifest that was made from the one with the number `base`, if none was made from it before.
     ///
     /// # Errors
     /// [`Error::Conflict`] if one was.
-    pub async fn put_manifest(&self, manifest: &Manifest, base: Option<&Manifest>) -> Result<()> {
+    pub async fn put_manifest(&self, manifest: &Manifest, base: u64) -> Result<()> {
         let path = manifest_path(manifest.number);
-        let base = base.map_or(0, |base| base.number);
         let bytes = Bytes::from(manifest.to_bytes());
         let mut tries = 0;
         loop {
@@ -289,21 +307,6 @@ fn failed(action: &'static str, name: &str, error: object_store::Error) -> Error
     Error::Store { action, path: PathBuf::from(name), source: Box::new(error) }
 }
 
-/// The directory that `url` means, if it means one.
-fn directory(url: &str) -> Result<Option<PathBuf>> {
-    if let Some(path) = url.strip_prefix("file://") {
-        if !path.starts_with('/') {
-            return Err(refused(url, "write file:/// and the absolute path of a directory"));
-        }
-        return Ok(Some(PathBuf::from(path)));
-    }
-    if url.contains("://") {
-        return Ok(None);
-    }
-    let path = FilePath::new(url);
-    std::path::absolute(path).map(Some).map_err(|e| Error::io("find", path, e))
-}
-
 #[cfg(feature = "cloud")]
 fn cloud(
     url: &str,
@@ -340,11 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_of_a_directory_or_of_a_store() {
-        assert_eq!(directory("file:///a/b").unwrap(), Some("/a/b".into()));
-        assert!(directory("a/b").unwrap().unwrap().is_absolute());
-        assert_eq!(directory("s3://bucket/a").unwrap(), None);
-        assert!(directory("file://host/a").is_err());
+    fn a_url_of_something_else_is_refused() {
         for url in ["http://localhost/a", "ftp://a/b", "s3:/a"] {
             let opened = Store::open(&format!("{url}://"), []);
             assert!(opened.err().unwrap().to_string().contains("expected s3://"), "{url}");

@@ -146,3 +146,57 @@ fn a_push_is_repeated_until_it_is_stopped() {
     assert!(told.any(|line| line.unwrap().contains("stopping")));
     assert!(pushing.wait().unwrap().success());
 }
+
+/// `ls`, `restore` and `push` said "cento ls lists older ones", and all three failed.
+#[test]
+fn a_damaged_manifest_is_named_and_each_advice_works() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    dir.json(&["push", "idx", "store"]);
+    dir.json(&["pull", "store", "other"]);
+    add(&dir, "idx", "b", 2);
+    dir.json(&["push", "idx", "store"]);
+    let newest = dir.path("store/manifests/00000000000000000002.json");
+    std::fs::write(&newest, "{}").unwrap();
+
+    let run = dir.run(&["pull", "store", "copy"]);
+    assert_eq!(run.status, 2, "{}", run.err);
+    assert!(run.err.contains("00000000000000000002.json"), "{}", run.err);
+    assert!(run.err.contains("cento restore"), "{}", run.err);
+    assert!(!dir.path("copy").exists());
+    let run = dir.run(&["ls", "store"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert!(lines[2].trim_start().starts_with("2  damaged: "), "{}", run.out);
+    assert!(lines[2].ends_with("  current"), "{}", run.out);
+    let run = dir.run(&["ls", "store", "--format", "json"]);
+    assert!(run.out.lines().nth(1).unwrap().contains("\"damaged\":\""), "{}", run.out);
+
+    add(&dir, "other", "c", 3);
+    let run = dir.run(&["push", "other", "store"]);
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("manifest 2 of") && run.err.contains("cento restore"), "{}", run.err);
+
+    dir.json(&["pull", "store", "copy", "--manifest", "1"]);
+    assert_eq!(dir.json(&["push", "idx", "store"])["manifest"], 3);
+    dir.json(&["pull", "store", "copy"]);
+    assert_eq!(found(&dir, "copy", 2).json()["hits"][0]["id"], "b");
+    std::fs::write(dir.path("store/manifests/00000000000000000003.json"), "").unwrap();
+    assert_eq!(dir.json(&["restore", "store", "1"])["manifest"], 4);
+    dir.json(&["pull", "store", "copy"]);
+    assert_eq!(found(&dir, "copy", 2).status, 1);
+}
+
+#[test]
+fn a_store_is_named_relative_to_a_directory_and_found_again_from_another() {
+    let dir = Dir::new();
+    add(&dir, "idx", "a", 1);
+    std::fs::create_dir(dir.path("sub")).unwrap();
+    let run = dir.run(&["push", "idx", "sub/../my store/"]);
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(dir.path("my store/cento.json").exists());
+    add(&dir, "idx", "b", 2);
+    let url = format!("file://{}", dir.path("my%20store").display());
+    assert_eq!(dir.json(&["push", "idx", &url])["manifest"], 2);
+    assert_eq!(dir.json(&["pull", "./my store", "copy"])["documents"], 2);
+}

@@ -57,9 +57,12 @@ fn what_was_pushed_is_pulled_and_only_what_is_new_travels() {
         assert_has(&dirs.path("b"), 0..25);
         assert_eq!(pull(&remote, &dirs.path("b")).unwrap().kept, 14);
         let listed = remote.list().unwrap();
-        assert_eq!(listed.iter().map(|m| m.documents).collect::<Vec<_>>(), [20, 25]);
         assert_eq!(
-            listed.iter().map(|m| m.new_bytes).collect::<Vec<_>>(),
+            listed.iter().map(|m| m.commit().unwrap().documents).collect::<Vec<_>>(),
+            [20, 25]
+        );
+        assert_eq!(
+            listed.iter().map(|m| m.commit().unwrap().new_bytes).collect::<Vec<_>>(),
             [first.bytes, second.bytes]
         );
         assert!(!listed[0].is_current && listed[1].is_current);
@@ -101,7 +104,7 @@ fn a_frequency_table_and_deletions_travel_too() {
     writer.remove("3").unwrap();
     writer.finish().unwrap();
     push(&remote, &index).unwrap();
-    assert_eq!(remote.list().unwrap()[0].documents, 9);
+    assert_eq!(remote.list().unwrap()[0].commit().unwrap().documents, 9);
     pull(&remote, &dirs.path("b")).unwrap();
     assert_has(&dirs.path("b"), (0..10).filter(|&number| number != 3));
     assert!(dirs.path("b").join("frequencies.cento").exists());
@@ -303,7 +306,7 @@ fn an_old_manifest_is_pulled_restored_and_kept_as_long_as_was_asked() {
     remote.pull(&dirs.path("b"), &third, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..3);
     assert_eq!(remote.restore(3).unwrap(), 6);
-    assert_eq!(remote.list().unwrap()[5].restored, Some(3));
+    assert_eq!(remote.list().unwrap()[5].commit().unwrap().restored, Some(3));
     pull(&remote, &dirs.path("c")).unwrap();
     assert_has(&dirs.path("c"), 0..3);
     // The index that was at 5 does not come before the restored one unnoticed.

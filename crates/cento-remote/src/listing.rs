@@ -1,0 +1,139 @@
+//! How is a list of objects read that somebody else makes?
+//!
+//! A store answers page by page, and each page says whether there is another one. A store that is broken,
+//! or a proxy before it, may answer the same page for ever, never end, or say nothing more. Such a list is
+//! refused by name.
+
+use std::time::Duration;
+
+use futures_util::stream::{BoxStream, StreamExt};
+use object_store::ObjectMeta;
+use object_store::path::Path;
+
+/// What a list may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// The maximum number of objects.
+    pub objects_max: u64,
+    /// The maximum time until the next object. The clients of cloud stores limit the time of each request,
+    /// and how often it is tried again: a page takes three minutes at most.
+    pub patience: Duration,
+}
+
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Manifests: one a minute for two years.
+pub const MANIFESTS: Bounds = Bounds { objects_max: 1 << 20, patience: PATIENCE };
+
+/// Parts of files, of some petabytes.
+pub const PARTS: Bounds = Bounds { objects_max: 1 << 28, patience: PATIENCE };
+
+/// What is wrong with a list.
+#[derive(Debug)]
+pub enum Fault {
+    /// It could not be read.
+    Store(object_store::Error),
+    /// It is none that ends, as a clause.
+    Endless(String),
+}
+
+/// A list of objects, as it comes.
+pub struct Listing {
+    objects: BoxStream<'static, object_store::Result<ObjectMeta>>,
+    bounds: Bounds,
+    seen: u64,
+    /// The object with the number of which `seen` was last a power of two. A list that begins again passes
+    /// it (Brent's algorithm); no object is twice in any other.
+    mark: Option<Path>,
+}
+
+impl Listing {
+    pub fn new(
+        objects: BoxStream<'static, object_store::Result<ObjectMeta>>,
+        bounds: Bounds,
+    ) -> Listing {
+        Listing { objects, bounds, seen: 0, mark: None }
+    }
+
+    /// The next object; `None` at the end.
+    pub async fn next(&mut self) -> Result<Option<ObjectMeta>, Fault> {
+        let Bounds { objects_max, patience } = self.bounds;
+        let next = tokio::time::timeout(patience, self.objects.next()).await;
+        let next = next.map_err(|_| {
+            Fault::Endless(format!("nothing has come for {} s", patience.as_secs()))
+        })?;
+        let Some(object) = next.transpose().map_err(Fault::Store)? else { return Ok(None) };
+        if self.mark.as_ref() == Some(&object.location) {
+            let what = format!("it has {} again after {} objects", object.location, self.seen);
+            return Err(Fault::Endless(what));
+        }
+        self.seen += 1;
+        if self.seen > objects_max {
+            return Err(Fault::Endless(format!("it has more than {objects_max} objects")));
+        }
+        if self.seen.is_power_of_two() {
+            self.mark = Some(object.location.clone());
+        }
+        Ok(Some(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use futures_util::stream;
+
+    fn object(number: u64) -> object_store::Result<ObjectMeta> {
+        Ok(ObjectMeta {
+            location: Path::from(format!("manifests/{number}")),
+            last_modified: Default::default(),
+            size: 1,
+            e_tag: None,
+            version: None,
+        })
+    }
+
+    /// Reads a list of objects with these numbers; how many there were, or what is wrong.
+    fn read(
+        numbers: impl Iterator<Item = u64> + Send + 'static,
+        ends: bool,
+    ) -> Result<u64, String> {
+        let objects = stream::iter(numbers.map(object));
+        let objects = match ends {
+            true => objects.boxed(),
+            false => objects.chain(stream::pending()).boxed(),
+        };
+        let bounds = Bounds { objects_max: 10_000, patience: Duration::from_millis(1) };
+        let mut listing = Listing::new(objects, bounds);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            loop {
+                match listing.next().await {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return Ok(listing.seen),
+                    Err(Fault::Endless(what)) => return Err(what),
+                    Err(Fault::Store(error)) => panic!("{error}"),
+                }
+            }
+        })
+    }
+
+    #[test]
+    fn a_list_that_ends_is_read_and_one_that_does_not_is_refused() {
+        assert_eq!(read(0..0, true), Ok(0));
+        assert_eq!(read(0..10_000, true), Ok(10_000));
+        let refused = |read: Result<u64, String>, expected: &str| {
+            let what = read.unwrap_err();
+            assert!(what.contains(expected), "{what}");
+        };
+        refused(read(0..10_001, true), "more than 10000 objects");
+        refused(read(0.., true), "more than 10000 objects");
+        // The same page again and again, at once or after others.
+        for (first, page) in [(0, 1), (0, 3), (5, 1000), (1000, 7)] {
+            let pages = (0..first).chain((0..u64::MAX).map(move |at| first + at % page));
+            refused(read(pages, true), " again after ");
+        }
+        refused(read(0..3, false), "nothing has come");
+    }
+}
