@@ -21,8 +21,9 @@ use tantivy::{Directory, HasLen};
 use super::component::{damage, footer, verify_end, verify_whole};
 use super::conflict::{self, Elsewhere};
 use super::directory::is_denied;
+use super::moved::{self, Moving};
 use super::policy::TieredMergePolicy;
-use super::seal::{Adopted, Adoption, Component, META};
+use super::seal::{Adopted, Adoption, Component};
 use super::{Index, Snapshot, Writer, WriterOptions, retrain, schema};
 use crate::error::{Corruption, Error, Result};
 
@@ -121,9 +122,14 @@ impl Index {
         options: JoinOptions,
     ) -> Result<Joined> {
         let path = path.as_ref();
-        let shards = shards.iter().map(Index::open).collect::<Result<Vec<_>>>()?;
+        let mut removed = 0;
+        let mut shards: Vec<&Path> = shards.iter().map(AsRef::as_ref).collect();
+        if options.remove {
+            removed = moved::finish(path, &mut shards)?;
+        }
+        let shards = shards.into_iter().map(Index::open).collect::<Result<Vec<_>>>()?;
         let without_merges = WriterOptions { merge: false, ..WriterOptions::default() };
-        let (writer, joined) = match shards.first() {
+        let (writer, mut joined) = match shards.first() {
             Some(first) if !Index::exists(path) => {
                 // Whatever can be refused is refused before there is an index.
                 check_distinct(None, &shards)?;
@@ -147,6 +153,7 @@ impl Index {
             }
         };
         writer.finish()?;
+        joined.removed += removed;
         Ok(joined)
     }
 
@@ -209,11 +216,26 @@ impl Writer {
             joined.replaced = resolved.replaced;
             self.commit_adopted(taken, resolved)?;
         }
-        for shard in shards.into_iter().filter(|_| options.remove) {
-            remove_shard(shard)?;
-            joined.removed += 1;
+        if !options.remove {
+            return Ok(());
         }
-        Ok(())
+        let index = self.index().clone();
+        // What lies at the path of a shard by now may be another's.
+        let check = |shard: &Index| {
+            let checked = shard.directory().check_writer();
+            checked.map_err(|e| shard.error("remove", e.into()))
+        };
+        shards.iter().try_for_each(|shard| check(shard.index))?;
+        let places = shards.iter().map(|shard| shard.index.path());
+        let mut moving = Moving::begin(&index, places)?;
+        for Shard { index: shard, snapshot, lock, .. } in shards {
+            drop(snapshot);
+            check(shard)?;
+            moved::remove(shard.path(), lock, &index.faults())?;
+            joined.removed += 1;
+            moving.ended(shard.path());
+        }
+        moving.end()
     }
 
     /// Removes files that no commit names.
@@ -557,38 +579,4 @@ fn write_alive(
     let mut out = out.map_err(|e| index.error("write to", e.into()))?;
     tantivy::fastfield::write_alive_bitset(&alive, &mut out).map_err(failed)?;
     out.terminate().map_err(failed)
-}
-
-/// Removes the directory of a shard, all of which has been adopted. The list of segments goes last:
-/// as long as it is there, a repetition knows that the rest may go.
-fn remove_shard(shard: Shard<'_>) -> Result<()> {
-    let Shard { index, snapshot, lock, .. } = shard;
-    drop(snapshot);
-    // What lies there by now may be another's.
-    index.directory().check_writer().map_err(|e| index.error("remove", e.into()))?;
-    let path = index.path().canonicalize().map_err(|e| Error::io("find", index.path(), e))?;
-    let failed = |e| Error::io("remove", &path, e);
-    for entry in std::fs::read_dir(&path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name();
-        // A lock is no lock when its file is gone.
-        let is_kept = name == META || name.to_string_lossy().ends_with(".lock");
-        if !is_kept && entry.file_type().map_err(failed)?.is_file() {
-            std::fs::remove_file(entry.path()).map_err(failed)?;
-        }
-    }
-    std::fs::remove_file(path.join(META)).map_err(failed)?;
-    drop(lock);
-    // Only what was left: whoever comes now makes an index anew, and loses nothing.
-    for entry in std::fs::read_dir(&path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.file_name().to_string_lossy().ends_with(".lock") {
-            std::fs::remove_file(entry.path()).map_err(failed)?;
-        }
-    }
-    match std::fs::remove_dir(&path) {
-        // What is left was not the shard's.
-        Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(()),
-        removed => removed.map_err(failed),
-    }
 }

@@ -23,6 +23,7 @@ mod held;
 mod kept;
 mod lazy;
 mod max_df;
+mod moved;
 mod policy;
 mod repeated;
 mod retrain;

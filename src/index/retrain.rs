@@ -119,13 +119,8 @@ pub(super) fn check_all_own(path: &Path) -> Result<()> {
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         let name = name.to_string_lossy();
-        let is_segment = |name: &str| {
-            name.split_once('.').is_some_and(|(id, _)| {
-                id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
-            })
-        };
         let is_own = name.starts_with('.') || name == "meta.json" || name == FREQUENCIES_FILE;
-        if !is_own && !is_segment(&name) {
+        if !is_own && !is_segment_file(&name) {
             let what = format!(
                 "`{name}` does not belong to the index and would be deleted; move it elsewhere"
             );
@@ -133,6 +128,12 @@ pub(super) fn check_all_own(path: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a file has the name of one of a segment: 32 hexadecimal digits and an ending.
+pub(super) fn is_segment_file(name: &str) -> bool {
+    let id = name.split_once('.').map(|(id, _)| id);
+    id.is_some_and(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Makes durable that `beside` has changed places with a directory in `parent`, if it has: a power cut

@@ -111,7 +111,7 @@ fn create(directory: &SimDirectory, config: fn() -> Config, story: &mut Story) -
     writer.finish()
 }
 
-fn config_with_table() -> Config {
+pub fn config_with_table() -> Config {
     static TABLE: OnceLock<Arc<FrequencyTable>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();

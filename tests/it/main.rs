@@ -17,6 +17,7 @@ mod index;
 mod join;
 mod matched;
 mod misplaced;
+mod moved;
 mod naive_reader;
 mod passages;
 mod replaced;

@@ -10,6 +10,8 @@ use futures_util::stream::{BoxStream, StreamExt};
 use object_store::ObjectMeta;
 use object_store::path::Path;
 
+use crate::store::within;
+
 /// What a list may be.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
@@ -58,8 +60,8 @@ impl Listing {
     /// The next object; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<ObjectMeta>, Fault> {
         let Bounds { objects_max, patience } = self.bounds;
-        let next = tokio::time::timeout(patience, self.objects.next()).await;
-        let next = next.map_err(|_| {
+        let next = within(patience, self.objects.next()).await;
+        let next = next.ok_or_else(|| {
             Fault::Endless(format!("nothing has come for {} s", patience.as_secs()))
         })?;
         let Some(object) = next.transpose().map_err(Fault::Store)? else { return Ok(None) };
@@ -82,7 +84,12 @@ impl Listing {
 mod tests {
     use super::*;
 
+    use std::sync::Arc;
+
     use futures_util::stream;
+    use object_store::memory::InMemory;
+
+    use crate::store::Store;
 
     fn object(number: u64) -> object_store::Result<ObjectMeta> {
         Ok(ObjectMeta {
@@ -106,8 +113,8 @@ mod tests {
         };
         let bounds = Bounds { objects_max: 10_000, patience: Duration::from_millis(1) };
         let mut listing = Listing::new(objects, bounds);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(async {
+        let store = Store::over(Arc::new(InMemory::new()), "memory").unwrap();
+        store.block(async {
             loop {
                 match listing.next().await {
                     Ok(Some(_)) => {}

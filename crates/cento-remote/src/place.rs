@@ -102,10 +102,7 @@ mod tests {
             check("ROOT/link/../x", "a/x");
         }
         let relative = directory("some/../thing").unwrap().unwrap();
-        assert_eq!(
-            relative,
-            std::env::current_dir().unwrap().canonicalize().unwrap().join("thing")
-        );
+        assert_eq!(relative, Path::new(".").canonicalize().unwrap().join("thing"));
         assert_eq!(directory("s3://bucket/a").unwrap(), None);
         for url in ["file://host/a", "file:a", "file://"] {
             assert!(directory(url).unwrap_err().to_string().contains("file:///"), "{url}");

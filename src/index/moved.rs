@@ -1,0 +1,211 @@
+//! How does a repetition know that a shard which is gone has been joined?
+//!
+//! A shard that is moved is removed file by file after the commit, and several shards one after the
+//! other. Before the first file goes, a note in the index says which shards these are. A repetition
+//! that finds a shard without a list of segments, or no directory at all, asks the note: what it names
+//! has been joined, and the rest of it may go. A shard whose list is another one than in the note has
+//! been made anew in the same place, and is joined like any other.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tantivy::Directory;
+use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK};
+
+use super::config::FREQUENCIES_FILE;
+use super::retrain::is_segment_file;
+use super::seal::META;
+use super::{Index, mmap_directory, store_error};
+use crate::error::{Error, Result};
+use crate::fault::{Faults, Point};
+use crate::hash::hash_bytes;
+use crate::replace;
+
+/// Hidden, as what belongs to a directory and is no part of the index.
+const FILE: &str = ".moving.json";
+
+/// The shards that are being removed, as they are noted.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Note {
+    shards: Vec<Noted>,
+}
+
+/// One of them.
+#[derive(Debug, Serialize, Deserialize)]
+struct Noted {
+    /// The bytes of its path, which need not be Unicode.
+    path: Vec<u8>,
+    /// The hash of its list of segments.
+    list: u64,
+}
+
+/// The shards that are being removed, by the bytes of their paths, with the hashes of their lists.
+#[derive(Debug)]
+pub struct Moving {
+    /// The note; none for an index in memory.
+    path: Option<PathBuf>,
+    shards: BTreeMap<Vec<u8>, u64>,
+}
+
+impl Moving {
+    /// Notes, durably, that these shards have been joined and are about to be removed.
+    ///
+    /// # Errors
+    /// When a list of segments cannot be read, or the note not be written.
+    pub fn begin<'a>(index: &Index, shards: impl Iterator<Item = &'a Path>) -> Result<Moving> {
+        let path = index.directory().root().map(|root| root.join(FILE));
+        let mut moving = Moving { shards: BTreeMap::new(), path };
+        if let Some(path) = &moving.path {
+            moving.shards = read(path)?;
+        }
+        for shard in shards {
+            let list = shard.join(META);
+            let bytes = fs::read(&list).map_err(|e| Error::io("read", &list, e))?;
+            moving.shards.insert(key(shard)?, hash_bytes(&bytes));
+        }
+        moving.write()?;
+        Ok(moving)
+    }
+
+    /// This shard is gone.
+    pub fn ended(&mut self, shard: &Path) {
+        // Its path can be found as long as the directory that it was in is there.
+        if let Ok(key) = key(shard) {
+            self.shards.remove(&key);
+        }
+    }
+
+    /// Notes which shards are left; removes the note if none is.
+    ///
+    /// # Errors
+    /// When the note cannot be written or removed.
+    pub fn end(self) -> Result<()> {
+        match &self.path {
+            Some(path) if self.shards.is_empty() => match fs::remove_file(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed.map_err(|e| Error::io("remove", path, e)),
+            },
+            _ => self.write(),
+        }
+    }
+
+    fn write(&self) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let noted = self.shards.iter().map(|(path, &list)| Noted { path: path.clone(), list });
+        let bytes = serde_json::to_vec(&Note { shards: noted.collect() }).expect("a note is JSON");
+        replace::file(path, &bytes).map_err(|e| Error::io("write", path, e))
+    }
+}
+
+fn read(path: &Path) -> Result<BTreeMap<Vec<u8>, u64>> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        read => read.map_err(|e| Error::io("read", path, e))?,
+    };
+    // One that is damaged is as good as none: shards that are gone are then refused.
+    let note: Note = serde_json::from_slice(&bytes).unwrap_or_default();
+    Ok(note.shards.into_iter().map(|noted| (noted.path, noted.list)).collect())
+}
+
+/// The bytes of the absolute path of a shard, which may be gone.
+fn key(shard: &Path) -> Result<Vec<u8>> {
+    let failed = |e| Error::io("find", shard, e);
+    let absolute = std::path::absolute(shard).map_err(failed)?;
+    let real = match (absolute.canonicalize(), absolute.parent(), absolute.file_name()) {
+        (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+            // Without that directory there is no shard, and none was noted.
+            parent.canonicalize().map_or(absolute.clone(), |parent| parent.join(name))
+        }
+        (real, _, _) => real.map_err(failed)?,
+    };
+    Ok(real.into_os_string().into_encoded_bytes())
+}
+
+/// Finishes the removal of those of `shards` that an earlier run has joined to the index at `path` and
+/// begun to remove, and takes them out of the list; returns how many there were.
+///
+/// # Errors
+/// [`Error::Locked`] when somebody writes to one of them; when something cannot be read or removed.
+pub fn finish(path: &Path, shards: &mut Vec<&Path>) -> Result<usize> {
+    let note = path.join(FILE);
+    let noted = read(&note)?;
+    if noted.is_empty() {
+        return Ok(0);
+    }
+    let mut moving = Moving { path: Some(note), shards: noted };
+    let before = shards.len();
+    let mut left = Vec::new();
+    for &shard in shards.iter() {
+        let key = key(shard)?;
+        let list = moving.shards.get(&key).copied();
+        if list.is_some_and(|list| is_same(shard, list)) {
+            if shard.is_dir() {
+                let directory = mmap_directory(shard)?;
+                let lock = directory.acquire_lock(&INDEX_WRITER_LOCK);
+                let lock = lock.map_err(|e| store_error("write to", shard, e.into()))?;
+                remove(shard, Some(lock), &Faults::default())?;
+            }
+            moving.shards.remove(&key);
+        } else {
+            left.push(shard);
+        }
+    }
+    *shards = left;
+    let finished = before - shards.len();
+    if finished > 0 {
+        moving.end()?;
+    }
+    Ok(finished)
+}
+
+/// Whether the shard has no list of segments any more, or the one with this hash.
+fn is_same(shard: &Path, list: u64) -> bool {
+    match fs::read(shard.join(META)) {
+        Ok(bytes) => hash_bytes(&bytes) == list,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Removes the directory of a shard, all of which has been adopted. The list of segments goes last:
+/// as long as it is there, nobody takes the directory for an empty one.
+pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Result<()> {
+    let path = shard.canonicalize().map_err(|e| Error::io("find", shard, e))?;
+    let failed = |e| Error::io("remove", &path, e);
+    let remove = |name: &OsStr| {
+        faults.at(Point::RemoveOfShard, &name.to_string_lossy()).map_err(failed)?;
+        match fs::remove_file(path.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(failed),
+        }
+    };
+    for entry in fs::read_dir(&path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let shown = name.to_string_lossy();
+        // A lock is no lock when its file is gone.
+        let is_own = shown.starts_with('.') && !shown.ends_with(".lock");
+        let is_own = is_own || shown == FREQUENCIES_FILE || is_segment_file(&shown);
+        if is_own && entry.file_type().map_err(failed)?.is_file() {
+            remove(&name)?;
+        }
+    }
+    remove(META.as_ref())?;
+    drop(lock);
+    // Only what was left: whoever comes now makes an index anew, and loses nothing.
+    for entry in fs::read_dir(&path).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        if name.to_string_lossy().ends_with(".lock") {
+            remove(&name)?;
+        }
+    }
+    faults.at(Point::RemoveOfShard, "").map_err(failed)?;
+    match fs::remove_dir(&path) {
+        // What is left was not the shard's.
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        removed => removed.map_err(failed),
+    }
+}
