@@ -14,9 +14,21 @@ const CUT_SHORT: &str = "the search was cut short: sources may be missing";
 /// The note of a pair of programs whose numbers prove nothing.
 const TOO_SHORT: &str = "too short to tell";
 
-/// A cell with text from outside. A spreadsheet would run one that begins like a formula.
+/// How a formula begins for a spreadsheet. Excel takes the wide forms that Chinese and Japanese keyboards
+/// write for `=`, `+`, `-` and `@` too, and the minus sign.
+const FORMULA: [char; 9] =
+    ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{2212}'];
+
+/// A cell with text from outside. A spreadsheet would run one that begins like a formula, also after white
+/// space and characters without a width, which it skips.
 fn cell(text: &str) -> String {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+    let is_skipped = |c: char| {
+        c.is_control()
+            || cento::text::is_white_space(c)
+            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    let is_formula = text.trim_start_matches(is_skipped).starts_with(FORMULA);
+    match is_formula || text.starts_with(['\t', '\r', '\n']) {
         true => format!("'{text}"),
         false => text.to_owned(),
     }
@@ -169,6 +181,36 @@ mod tests {
     use crate::pairs::tests::{joined, pair};
     use crate::reuse::tests::{found, report};
     use crate::run::Run;
+
+    /// Excel in Chinese and Japanese takes U+FF1D for `=`.
+    #[test]
+    fn no_cell_begins_like_a_formula_in_any_width_or_after_what_is_skipped() {
+        for formula in [
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\u{ff1d}1+1",
+            "\u{ff0b}1",
+            "\u{ff0d}1",
+            "\u{ff20}SUM(A1)",
+            "\u{2212}1",
+            "\tx",
+            "\rx",
+            "\nx",
+            " =1",
+            "\u{3000}\u{ff1d}1",
+            "\u{feff}=1",
+            "\u{200b}=1",
+            "\u{202e}\t=1",
+            "\0=1",
+        ] {
+            assert_eq!(cell(formula), format!("'{formula}"), "{formula:?}");
+        }
+        for text in ["a=1", "", " ", "1-1", "\u{3042}=", "'=1", "a.txt", " a"] {
+            assert_eq!(cell(text), text);
+        }
+    }
 
     #[test]
     fn a_table_has_the_numbers_and_no_formulas() {

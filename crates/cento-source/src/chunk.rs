@@ -114,7 +114,7 @@ impl Chunk {
         match self.text(options) {
             Ok((Extracted { text, missing, hidden }, origins)) => {
                 let document = Document::new(self.path.to_string(), text);
-                let document = checked(document.with_id_source(self.id_source));
+                let document = checked(document.with_id_source(self.id_source), options);
                 each(match document {
                     Ok(document) => {
                         Ok((document, InFile { origins, hidden_characters: hidden as u64 }))

@@ -118,6 +118,9 @@ pub struct SourceOptions {
     /// A record is a document whatever its id and its meta object are: where an index could not hold them, it
     /// gets its place for an id, and an empty meta object.
     pub needs_text_only: bool,
+    /// The id of a document is but its name for people and may be any text, as that of a query, which is not
+    /// stored.
+    pub takes_any_id: bool,
     /// What is read of pages of the web; with [`Html::Source`] Markdown and LaTeX are read as they are,
     /// too.
     pub html: Html,
@@ -151,6 +154,7 @@ impl Default for SourceOptions {
             keeps_places: false,
             requires_id: false,
             needs_text_only: false,
+            takes_any_id: false,
             html: Html::default(),
             extraction: None,
             readers: Readers::default(),
@@ -241,7 +245,8 @@ fn read_extracted(
 /// # Errors
 /// When it is none, with `document` for its place.
 pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
-    let document = jsonl::parse(json, options, || "document".into()).and_then(checked);
+    let document = jsonl::parse(json, options, || "document".into())
+        .and_then(|document| checked(document, options));
     document.map_err(|what| Error::input("document", what))
 }
 
@@ -263,7 +268,8 @@ pub fn for_each_record(
             let place = || place(number);
             let document = match line.len() > options.record_bytes_max {
                 true => Err(too_long(options.record_bytes_max)),
-                false => jsonl::parse(line, options, place).and_then(checked),
+                false => jsonl::parse(line, options, place)
+                    .and_then(|document| checked(document, options)),
             };
             each(number, document.map_err(|what| Error::input(place(), what)));
         }
@@ -355,12 +361,18 @@ pub fn for_each_name(inputs: &[PathBuf], options: &SourceOptions, each: &mut dyn
     }
 }
 
-/// Gives a document back if an index can hold it; else says why not, as a clause.
-fn checked(document: Document) -> std::result::Result<Document, String> {
-    match document.problem() {
-        Some(what) => Err(what),
-        None => Ok(document),
+/// Gives a document back if an index can hold it, but for its id if any may be taken; else says why not, as a
+/// clause.
+fn checked(
+    mut document: Document,
+    options: &SourceOptions,
+) -> std::result::Result<Document, String> {
+    let id = options.takes_any_id.then(|| std::mem::replace(&mut document.id, "-".into()));
+    if let Some(what) = document.problem() {
+        return Err(what);
     }
+    document.id = id.unwrap_or(document.id);
+    Ok(document)
 }
 
 /// Bytes looked at to tell what a stream is.

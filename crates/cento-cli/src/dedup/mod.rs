@@ -429,6 +429,7 @@ impl Dedup {
             keeps_records,
             requires_id,
             needs_text_only,
+            takes_any_id: _,
             html,
             extraction,
             readers,

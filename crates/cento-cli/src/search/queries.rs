@@ -88,6 +88,8 @@ impl Search {
             let signature = fingerprint::read(path, options.record_bytes_max)?;
             return each(name, None, Asked::Signature(signature));
         }
+        // Nothing of a query is stored, so what an index could not hold is no reason to refuse one.
+        let options = SourceOptions { needs_text_only: true, takes_any_id: true, ..options };
         let stdin = [PathBuf::from("-")];
         for path in if self.files.is_empty() { &stdin[..] } else { &self.files } {
             if path == Path::new("-") && !self.jsonl {

@@ -456,3 +456,52 @@ fn a_bad_record_of_many_queries_costs_only_itself() {
     let ran = dir.run(&["search", "idx", "q.jsonl", "--filter", "no such (filter"]);
     assert!(ran.status == 2 && ran.err.lines().count() == 1, "{}", ran.err);
 }
+
+/// The path of a query was an id, which has at most 1,024 bytes and no control characters.
+#[cfg(unix)]
+#[test]
+fn a_query_may_have_any_name() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let dir = Dir::new();
+    let text = words(1, 200);
+    dir.write("in/a.txt", &text);
+    dir.json(&["add", "idx", "in"]);
+    let deep = vec!["d".repeat(200); 8].join("/");
+    std::fs::create_dir_all(dir.path(&deep)).unwrap();
+    let deep = format!("{deep}/q.txt");
+    let names: [&[u8]; 15] = [
+        b"a:b.txt",
+        b"-dash.txt",
+        b"id:x",
+        b"http:x.txt",
+        b"http:",
+        b"file:x",
+        b"s3:x",
+        b"new\nline.txt",
+        b"\x1b[31m",
+        b"bad\xff.txt",
+        b"%41.txt",
+        b"[a]*?{b,c}.txt",
+        b"~x",
+        b" ",
+        deep.as_bytes(),
+    ];
+    for name in names {
+        let name = OsStr::from_bytes(name);
+        std::fs::write(dir.path(".").join(name), &text).unwrap();
+        let mut command = dir.command(&["search", "idx", "--format", "json", "--"]);
+        let output = command.arg(name).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{name:?}: {told}");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["hits"][0]["resemblance"], 1.0, "{name:?}");
+    }
+    // The same of records, whose ids may be anything.
+    for id in ["\"x\\ny\"", &format!("\"{}\"", "x".repeat(2000)), "[1]", "\"\""] {
+        let line = format!("{{\"id\":{id},\"text\":{}}}", serde_json::json!(text));
+        dir.write("q.jsonl", line);
+        let run = dir.run(&["search", "idx", "q.jsonl", "--format", "json"]);
+        assert_eq!(run.status, 0, "{id}: {}", run.err);
+    }
+}
