@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Clients in Python, Go and TypeScript: generated from crates/cento-serve/openapi.json, type-checked strictly,
 # and used against a running service. Tools that are missing are said, and their part is skipped.
+#
+#     tools/clients/check.sh [python] [go] [typescript]
 source "$(dirname "$0")/service.sh"
 
 python_client() {
@@ -9,6 +11,11 @@ python_client() {
     rm -rf "$out" && mkdir -p "$out"
     PATH=$work/venv/bin:$PATH openapi-python-client generate --path "$document" --meta none \
         --output-path "$out/cento_api" >"$out/log" 2>&1 || { cat "$out/log"; return 1; }
+    # A required body of several types makes use of what is not imported (issue 1451 of the generator).
+    local file
+    while read -r file; do
+        sed -i.bak 's/^\(from \.\.\.types import UNSET, Response\)$/\1, Unset/' "$file"
+    done < <(grep --recursive --files-with-matches '| Unset = UNSET' "$out/cento_api/api")
     cp "$here/python/"{example.py,mypy.ini} "$out/"
     (cd "$out" && "$work/venv/bin/mypy" example.py cento_api)
     start_service
@@ -66,7 +73,7 @@ typescript_client() {
 start_service
 check_document
 stop_service
-part "Python: openapi-python-client, mypy --strict" python_client
-part "Go: openapi-generator, go vet" go_client
-part "TypeScript: openapi-typescript and openapi-fetch, tsc --strict" typescript_client
+part python "Python: openapi-python-client, mypy --strict" python_client
+part go "Go: openapi-generator, go vet" go_client
+part typescript "TypeScript: openapi-typescript and openapi-fetch, tsc --strict" typescript_client
 summary

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The document of the API against the specification, and a running service against its document.
 # `EXAMPLES=1000 tools/clients/conformance.sh` makes more requests for each operation.
+#
+#     tools/clients/conformance.sh [document] [metrics] [requests]
 source "$(dirname "$0")/service.sh"
 
 validator() {
@@ -39,7 +41,7 @@ requests() {
     stop_service
 }
 
-part "OpenAPI 3.1: openapi-spec-validator" validator
-part "Metrics: promtool" metrics
-part "Requests: schemathesis, all checks" requests
+part document "OpenAPI 3.1: openapi-spec-validator" validator
+part metrics "Metrics: promtool" metrics
+part requests "Requests: schemathesis, all checks" requests
 summary

@@ -73,15 +73,21 @@ python_tools() {
 
 passed=0 failed=0 skipped=0
 
-# Runs a part in a shell of its own, and says how it ended.
+# The parts to run: those that the script is given, or all.
+wanted=" $* "
+
+# Runs a part in a shell of its own, if it is wanted, and says how it ended: key, name, function.
 part() {
-    local name=$1
+    local key=$1 name=$2
+    if [[ $wanted != "  " && $wanted != *" $key "* ]]; then
+        return
+    fi
     printf '\n== %s\n' "$name"
     # Not as a condition: there `set -e` would not hold.
     set +e
     (
         set -e
-        "$2"
+        "$3"
     )
     local status=$?
     set -e
@@ -98,7 +104,12 @@ skip() {
     exit 77
 }
 
+# Ends the script: 0 if what ran has passed, 77 if nothing could run.
 summary() {
     printf '\n%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
+    if ((failed == 0 && passed == 0)); then
+        ((skipped)) || echo "there is no such part:$wanted" >&2
+        exit 77
+    fi
     ((failed == 0))
 }

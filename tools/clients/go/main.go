@@ -56,7 +56,7 @@ func main() {
 	must(err)
 	hits := answer.GetHits()
 	check(len(hits) == 1 && hits[0].GetId() == "a/1", "one hit", hits)
-	check(hits[0].GetContainment() == 1, "the whole query is in it", hits[0])
+	check(hits[0].GetContainmentOfQuery() == 1, "the whole query is in it", hits[0])
 	passages := hits[0].GetPassages()
 	check(len(passages) == 1, "one passage", passages)
 	place := passages[0].GetQuery()

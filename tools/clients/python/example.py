@@ -1,10 +1,11 @@
 """Uses the client that openapi-python-client generates: adds, searches, compares, removes, counts."""
 
+import inspect
 import os
 
 from cento_api import AuthenticatedClient
 from cento_api.api.documents import add, remove, stored
-from cento_api.api.search import compare, search
+from cento_api.api.search import compare, pairwise_report, report, search
 from cento_api.api.status import stats
 from cento_api.models import (
     AddCommit,
@@ -42,7 +43,7 @@ answer = search.sync(client=client, body=request)
 assert isinstance(answer, Answer), answer
 assert [hit.id for hit in answer.hits] == ["a/1"]
 hit = answer.hits[0]
-assert hit.containment == 1.0 and hit.meta["year"] == 2020
+assert hit.containment_of_query == 1.0 and hit.meta["year"] == 2020
 assert isinstance(hit.passages, list)
 assert hit.passages[0].query == [0, len(TEXT)] and hit.passages[0].similarity == 1.0
 
@@ -53,6 +54,9 @@ found = compare.sync(
 assert isinstance(found, CompareResponse), found
 assert found.a == "a/1" and found.b is None and not isinstance(found.measures, type(None))
 assert found.resemblance == 1.0
+
+# Two operations that had one name, so that a client had one of them.
+assert report is not pairwise_report and "/v1/pairwise/report" in inspect.getsource(pairwise_report)
 
 document = stored.sync(client=client, id="a/1")
 assert isinstance(document, DocumentResponse) and document.text == TEXT

@@ -29,7 +29,7 @@ const { data: answer } = await client.POST("/v1/search", {
 assert(answer, "the search is answered");
 assert.deepEqual(answer.hits.map((hit) => hit.id), ["a/1"]);
 const [hit] = answer.hits;
-assert(hit?.containment === 1 && hit.meta["year"] === 2020);
+assert(hit?.containment_of_query === 1 && hit.meta["year"] === 2020);
 assert.deepEqual(hit.passages?.[0]?.query, [0, text.length]);
 
 const { data: compared } = await client.POST("/v1/compare", {

@@ -233,6 +233,20 @@ mod tests {
     }
 
     #[test]
+    fn every_operation_has_a_name_of_its_own() {
+        // Two were called `report`, after functions of two modules: a generated client had one of them.
+        let document = document();
+        let operations = document["paths"].as_object().unwrap().values();
+        let operations = operations.flat_map(|methods| methods.as_object().unwrap().values());
+        let mut names: Vec<&str> =
+            operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "{names:?}");
+    }
+
+    #[test]
     fn no_value_is_a_default() {
         // Validators refuse null for what is not nullable, and openapi-typescript takes a field with a
         // default for one that is always there.

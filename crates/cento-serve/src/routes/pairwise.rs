@@ -77,6 +77,7 @@ pub async fn pairwise(
 #[cfg_attr(feature = "openapi", utoipa::path(
     post,
     path = "/v1/pairwise/report",
+    operation_id = "pairwise_report",
     tag = "search",
     security(("token" = [])),
     request_body = PairwiseReportRequest,
