@@ -94,7 +94,7 @@ fn each_outside_format_has_one_door() {
         ("zip", &["crates/cento-source/src/archive", "crates/cento-source/src/xml/"]),
         ("quick_xml", &["crates/cento-source/src/xml/mod.rs"]),
         ("office_oxide", &["crates/cento-source/src/extract/office.rs"]),
-        ("hyper", &["crates/cento-serve/src/connection.rs", "crates/cento-serve/src/answer.rs"]),
+        ("hyper", &["crates/cento-serve/src/connection", "crates/cento-serve/src/answer.rs"]),
         ("prometheus_client", &["crates/cento-serve/src/metrics.rs"]),
         ("ureq", &["crates/cento-client/src/client.rs", "crates/cento-cli/src/web/fetch.rs"]),
         ("object_store", &["crates/cento-remote/src/"]),

@@ -1,7 +1,7 @@
 //! `cento serve`
 
 use std::io::IsTerminal;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ use cento::Error;
 use cento::scheme::frequency::FrequencyTable;
 #[cfg(feature = "remote")]
 use cento_remote::{Mirror, Watch};
-use cento_serve::{DEFAULT_PORT, Service, Settings, Tokens};
+use cento_serve::{DEFAULT_PORT, IpNet, Origins, Service, Settings, Tokens};
 #[cfg(feature = "remote")]
 use cento_serve::{Follow, Newest, Upstream};
 use cento_source::SourceOptions;
@@ -82,6 +82,18 @@ pub struct Serve {
     /// Abort requests that take longer than this.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
+    /// Close connections that are idle for longer than this between two requests. A load balancer in front
+    /// must close them sooner, or some of its requests fail.
+    #[arg(long, value_name = "TIME", default_value = "75s", value_parser = parse_duration)]
+    idle_timeout: Duration,
+    /// Let the web pages of this origin, such as https://example.org, use the service with a token. Can be
+    /// repeated. Default: no pages but its own.
+    #[arg(long = "cors-origin", value_name = "ORIGIN", value_delimiter = ',', requires = "tokens")]
+    cors_origins: Vec<String>,
+    /// Address or network of a proxy, such as 10.0.0.0/8, whose header X-Forwarded-For names the client in
+    /// the log. Can be repeated.
+    #[arg(long = "trusted-proxy", value_name = "CIDR", value_delimiter = ',', value_parser = parse_network)]
+    trusted_proxies: Vec<IpNet>,
     /// On shutdown, maximum time to finish the requests in progress, and then merges. Acknowledged
     /// documents are committed however long it takes.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
@@ -140,6 +152,13 @@ enum LogFormat {
 /// Parses a time of day.
 fn parse_time(text: &str) -> std::result::Result<Time, String> {
     Time::strptime("%H:%M", text).map_err(|_| "expected a time of day, such as 03:00".into())
+}
+
+/// Parses an address or a network.
+fn parse_network(text: &str) -> std::result::Result<IpNet, String> {
+    let address = text.parse::<IpAddr>().map(IpNet::from);
+    let network = address.or_else(|_| text.parse());
+    network.map_err(|_| "expected an address or a network, such as 192.0.2.1 or 10.0.0.0/8".into())
 }
 
 impl Serve {
@@ -229,6 +248,8 @@ impl Serve {
             );
             return Err(Error::Query { what });
         }
+        let origins = Origins::new(self.cors_origins.iter().map(String::as_str));
+        let origins = origins.map_err(|what| Error::input("--cors-origin", what))?;
         let table = self.collection.as_deref().map(FrequencyTable::open).transpose()?;
         let defaults = Settings::default();
         Ok(Settings {
@@ -239,6 +260,9 @@ impl Serve {
             requests_max: self.max_requests,
             connections_max: self.max_connections,
             timeout: self.timeout,
+            idle_timeout: self.idle_timeout,
+            cors_origins: origins,
+            trusted_proxies: self.trusted_proxies.clone(),
             grace: self.grace,
             threads: self.threads.unwrap_or(defaults.threads),
             memory_bytes: memory::or_default_saying(self.memory, |said| tracing::warn!("{said}")),

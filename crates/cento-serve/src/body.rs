@@ -12,6 +12,7 @@ use futures_util::stream;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 
+use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
 use super::turns::Client;
 use cento::budget::{ByteBudget, Permit};
@@ -35,6 +36,9 @@ impl Gate {
 fn no_room() -> Failure {
     Failure::busy("too many bytes of requests and answers are in flight; try again later")
 }
+
+/// A body that is larger lets other requests go on while it is unpacked.
+const YIELD_BYTES: usize = 256 << 10;
 
 /// The form of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,12 +73,14 @@ pub struct Part {
 }
 
 impl Body {
-    /// Reads the body of a request, of at most `bytes_max`, for which `gate` must have room.
+    /// Reads the body of a request, of at most `bytes_max` when it is unpacked, for which `gate` must have
+    /// room.
     ///
     /// # Errors
     /// When it is too large, no JSON by its own account, or does not arrive.
     pub async fn read(request: Request, gate: &Gate, bytes_max: usize) -> Result<Body, Failure> {
         let form = form(request.headers())?;
+        let encoding = Encoding::of(request.headers())?;
         let boundary = match form {
             Form::Files => Some(boundary(request.headers())?),
             _ => None,
@@ -84,7 +90,11 @@ impl Body {
             return Err(too_large(bytes_max));
         }
         let client = request.extensions().get().copied().unwrap_or_default();
-        let (bytes, permit) = collect(request.into_body(), gate, bytes_max).await?;
+        let body = request.into_body();
+        let (bytes, permit) = match encoding {
+            None => collect(body, gate, bytes_max).await?,
+            Some(encoding) => unpack(body, encoding, gate, bytes_max).await?,
+        };
         Ok(Body { bytes, form, boundary, permit, client })
     }
 
@@ -213,13 +223,60 @@ async fn collect(
     Ok((bytes.freeze(), room))
 }
 
-fn form(headers: &HeaderMap) -> Result<Form, Failure> {
-    let encoding = headers.get(header::CONTENT_ENCODING);
-    if encoding.is_some_and(|encoding| encoding != "identity") {
-        return Err(Failure::unsupported(
-            "Content-Encoding is not supported; send the body uncompressed",
-        ));
+/// Collects a body that comes packed. Packed or not, it is no larger than `bytes_max`: members of nothing could
+/// go on for ever.
+async fn unpack(
+    mut body: Stream,
+    encoding: Encoding,
+    gate: &Gate,
+    bytes_max: usize,
+) -> Result<(Bytes, Permit), Failure> {
+    let mut unpacker = Unpacker::new(encoding)?;
+    // What the decoder takes is given back at the end, what it makes is kept.
+    let mut decoding = gate.enter(unpacker.bytes())?;
+    let (mut bytes, mut room, mut packed_bytes) = (Vec::new(), gate.enter(0)?, 0);
+    let mut counted = 0;
+    let mut count = |unpacker: &Unpacker, bytes: &Vec<u8>| {
+        let more = bytes.len() - counted;
+        if bytes.len() > bytes_max {
+            let message = format!(
+                "the body exceeds {bytes_max} bytes when it is unpacked; send less at a time"
+            );
+            return Err(Failure::too_large(message));
+        }
+        if !room.try_grow(more) || !decoding.try_grow(unpacker.window_bytes(counted, more)) {
+            return Err(no_room());
+        }
+        counted = bytes.len();
+        Ok(more > 0)
+    };
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Failure::bad_request("the body is incomplete"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        packed_bytes += data.len();
+        if packed_bytes > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        let mut packed = &data[..];
+        loop {
+            unpacker.step(&mut packed, &mut bytes)?;
+            let is_more = count(&unpacker, &bytes)?;
+            if packed.is_empty() && !is_more {
+                break;
+            }
+            // Little may be packed in much: other requests go on meanwhile.
+            if bytes.len() > YIELD_BYTES {
+                tokio::task::yield_now().await;
+            }
+        }
     }
+    unpacker.finish(&mut bytes)?;
+    count(&unpacker, &bytes)?;
+    bytes.shrink_to_fit();
+    Ok((bytes.into(), room))
+}
+
+fn form(headers: &HeaderMap) -> Result<Form, Failure> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
     match kind.map(str::to_ascii_lowercase).as_deref() {

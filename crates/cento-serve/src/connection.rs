@@ -3,19 +3,18 @@
 //! Connections up to a number; what comes beyond is turned away at once. A client that does not send
 //! its request, or does not take its answer, is cut off.
 
+mod pace;
+
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::Request;
-use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
@@ -23,10 +22,11 @@ use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 
 use super::app::App;
-use super::turns::Client;
+use super::caller::Peer;
+use pace::{Pace, Paced};
 
-/// The head of a request arrives within this time, counted from the end of the last one, or within the
-/// time that a request may take if that is less; so is it with answers.
+/// The head of a request arrives within this time, or within the time that a request may take if that is
+/// less; so is it with answers.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client takes some of its answer within this time.
@@ -76,11 +76,22 @@ pub async fn serve(
         let _ = stream.set_nodelay(true);
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(WRITE_TIMEOUT.min(app.settings.timeout)));
+        let head_max = HEAD_TIMEOUT.min(app.settings.timeout);
+        let pace = Pace::new(head_max, app.settings.idle_timeout);
+        let stream = Paced::new(Box::pin(stream), pace.clone());
+        let answers = TowerToHyperService::new(router.clone());
+        let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+            pace.begin();
+            request.extensions_mut().insert(Peer(address));
+            let (pace, answer) = (pace.clone(), answers.call(request));
+            async move {
+                let answer = answer.await?;
+                Ok::<_, Infallible>(answer.map(|body| pace.until_the_end_of(body)))
+            }
+        });
         let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIMEOUT.min(app.settings.timeout))
             .max_buf_size(BUFFER_BYTES_MAX)
-            .serve_connection(TokioIo::new(Box::pin(stream)), answering(&router, address));
+            .serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);
         let metrics = app.metrics.clone();
         metrics.connections.inc();
@@ -96,20 +107,6 @@ pub async fn serve(
     if tokio::time::timeout(grace, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests were not finished within the grace period");
     }
-}
-
-/// Answers the requests of a connection; they know whose it is.
-fn answering(
-    router: &Router,
-    address: SocketAddr,
-) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static>
-+ use<> {
-    let service = TowerToHyperService::new(router.clone());
-    let client = Client::Address(address.ip());
-    service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(client);
-        service.call(request)
-    })
 }
 
 async fn stopped(stop: &AtomicBool) {

@@ -9,6 +9,8 @@ use std::io;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::caller::request_id;
+use super::encoding::ACCEPTED;
 use cento::Error;
 use cento_client::api::{ErrorBody, ErrorInfo};
 
@@ -91,7 +93,7 @@ impl Failure {
     /// The body of the answer.
     pub fn body(&self) -> ErrorBody {
         let (code, message) = (self.code.to_owned(), self.message.clone());
-        ErrorBody { error: ErrorInfo { code, message } }
+        ErrorBody { error: ErrorInfo { code, message, request_id: None } }
     }
 }
 
@@ -113,17 +115,17 @@ impl From<&Error> for Failure {
             // Its caller is the guard, when the time is over, or a client that hung up.
             Error::Cancelled => Failure::timed_out(),
             Error::Corrupt(_) => {
-                tracing::error!(%error, "the index is damaged");
+                tracing::error!(%error, request_id = request_id(), "the index is damaged");
                 let message = "a file of the index is damaged; the log of the service names it";
                 Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged_index", message)
             }
             _ if is_storage_full(error) => {
-                tracing::error!(%error, "the disk is full");
+                tracing::error!(%error, request_id = request_id(), "the disk is full");
                 let message = "the disk of the index is full; send this again when there is space";
                 Failure::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message)
             }
             _ => {
-                tracing::error!(%error, "internal error");
+                tracing::error!(%error, request_id = request_id(), "internal error");
                 Failure::internal()
             }
         }
@@ -151,7 +153,9 @@ fn is_storage_full(error: &Error) -> bool {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let mut response = (self.status, axum::Json(self.body())).into_response();
+        let mut body = self.body();
+        body.error.request_id = request_id();
+        let mut response = (self.status, axum::Json(body)).into_response();
         let headers = response.headers_mut();
         match self.status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
@@ -159,6 +163,9 @@ impl IntoResponse for Failure {
             }
             StatusCode::UNAUTHORIZED => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+                headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED));
             }
             _ => {}
         }

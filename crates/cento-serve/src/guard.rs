@@ -14,6 +14,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::answer;
 use super::app::{App, Source};
+use super::caller::{self, Peer, X_REQUEST_ID};
+use super::cors;
 use super::failure::Failure;
 use super::tokens::Role;
 use super::turns::Client;
@@ -26,9 +28,21 @@ const REFUSAL_DELAY: Duration = Duration::from_millis(300);
 
 /// Answers within the time limit, counts, and logs.
 pub async fn guard(
-    State(app): State<Arc<App>>,
+    state: State<Arc<App>>,
     route: Option<MatchedPath>,
     request: Request,
+    next: Next,
+) -> Response {
+    let id = caller::id_of(request.headers());
+    let mut response = caller::numbered(id.clone(), guarded(state, route, request, next)).await;
+    response.headers_mut().insert(X_REQUEST_ID, id);
+    response
+}
+
+async fn guarded(
+    State(app): State<Arc<App>>,
+    route: Option<MatchedPath>,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let started = Instant::now();
@@ -38,10 +52,21 @@ pub async fn guard(
     let in_flight = OnDrop(|| {
         app.metrics.in_flight.dec();
     });
-    let mut response = match admit(&app, &request) {
-        Err(failure) => failure.into_response(),
-        Ok(()) if PATIENT.contains(&route.as_str()) => next.run(request).await,
-        Ok(()) => match tokio::time::timeout(app.settings.timeout, next.run(request)).await {
+    let headers = request.headers();
+    let origin = app.settings.cors_origins.listed(headers);
+    let peer = request.extensions().get::<Peer>();
+    let proxies = &app.settings.trusted_proxies;
+    let client = peer.map(|peer| caller::address(*peer, headers, proxies));
+    let asks = origin.as_ref().and_then(|_| cors::preflight(&method, headers));
+    if let Some(address) = client {
+        request.extensions_mut().insert(Client::Address(address));
+    }
+    let mut response = match (admit(&app, &request, origin.is_some()), asks) {
+        (Err(failure), _) => failure.into_response(),
+        (Ok(()), Some(allowed)) => allowed,
+        (Ok(()), None) if PATIENT.contains(&route.as_str()) => next.run(request).await,
+        (Ok(()), None) => match tokio::time::timeout(app.settings.timeout, next.run(request)).await
+        {
             Ok(response) => response,
             Err(_) => Failure::timed_out().into_response(),
         },
@@ -59,12 +84,17 @@ pub async fn guard(
     let counted = if known.contains(&method) { method.as_str() } else { "other" };
     app.metrics.answered(&route, counted, status.as_u16(), took);
     let took_us = took.as_micros() as u64;
+    let client = client.map(tracing::field::display);
+    let number = || caller::request_id();
     if status.is_server_error() {
-        tracing::warn!(%method, route, status = status.as_u16(), took_us, "request");
+        let status = status.as_u16();
+        tracing::warn!(%method, route, status, took_us, request_id = number(), client, "request");
     } else if app.settings.log_requests {
-        tracing::info!(%method, route, status = status.as_u16(), took_us, "request");
+        let status = status.as_u16();
+        tracing::info!(%method, route, status, took_us, request_id = number(), client, "request");
     }
     let headers = response.headers_mut();
+    app.settings.cors_origins.mark(origin, headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
@@ -77,8 +107,9 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// Refuses requests while the service stops, and those that another web page makes a browser send.
-fn admit(app: &App, request: &Request) -> Result<(), Failure> {
+/// Refuses requests while the service stops, and those that another web page makes a browser send, unless its
+/// origin is listed.
+fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
     let headers = request.headers();
     check_head(request)?;
     if app.is_stopping.load(Ordering::Relaxed) {
@@ -90,7 +121,10 @@ fn admit(app: &App, request: &Request) -> Result<(), Failure> {
     // A visitor who follows a link sees the page; the page that has the link sees nothing of it.
     let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
     let is_link = request.method() == Method::GET && mode == Some(b"navigate");
-    if (is_foreign && !is_link) || has_foreign_origin(headers) {
+    // A proxy may ask for another host than the browser did, which itself knows what is its own site.
+    let is_own = site == Some(b"same-origin");
+    let is_foreign = (is_foreign && !is_link) || (!is_own && has_foreign_origin(headers));
+    if is_foreign && !is_listed {
         return Err(refused("requests from web pages of other sites are refused"));
     }
     // A name that somebody else's server gives to the loopback address makes that server's pages
@@ -106,10 +140,11 @@ fn admit(app: &App, request: &Request) -> Result<(), Failure> {
 
 /// The headers that decide which client asks, and for what: given twice, one reader may believe the first
 /// and another the last.
-const DECISIVE: [HeaderName; 6] = [
+const DECISIVE: [HeaderName; 7] = [
     header::HOST,
     header::AUTHORIZATION,
     header::CONTENT_TYPE,
+    header::CONTENT_ENCODING,
     header::ORIGIN,
     HeaderName::from_static("sec-fetch-site"),
     HeaderName::from_static("sec-fetch-mode"),

@@ -10,8 +10,11 @@ mod answer;
 mod app;
 mod batch;
 mod body;
+mod caller;
 mod command;
 mod connection;
+mod cors;
+mod encoding;
 mod exposition;
 mod failure;
 mod files;
@@ -41,7 +44,9 @@ use crossbeam::channel::Sender;
 use jiff::civil::Time;
 
 pub use cento_client::{DEFAULT_PORT, Whereabouts};
+pub use cors::Origins;
 pub use follow::{Follow, Newest, Upstream};
+pub use ipnet::IpNet;
 pub use tokens::{Role, Tokens};
 
 use app::{App, Source, Ways};
@@ -94,6 +99,12 @@ pub struct Settings {
     pub connections_max: usize,
     /// A request takes no longer.
     pub timeout: Duration,
+    /// A connection may be idle between two requests for this time.
+    pub idle_timeout: Duration,
+    /// The web pages of other sites that may ask, with a token.
+    pub cors_origins: Origins,
+    /// The proxies that are believed whom they ask for.
+    pub trusted_proxies: Vec<IpNet>,
     /// When the service stops, requests that have been begun are finished within this time, and so are
     /// merges; what has been acknowledged is committed however long that takes.
     pub grace: Duration,
@@ -134,6 +145,9 @@ impl Default for Settings {
             requests_max: 256,
             connections_max: 1024,
             timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(75),
+            cors_origins: Origins::default(),
+            trusted_proxies: Vec::new(),
             grace: Duration::from_secs(30),
             threads: cento::available_threads(),
             memory_bytes: 512 << 20,

@@ -381,7 +381,7 @@ fn what_cannot_be_answered_is_refused_with_its_status() {
         415,
         "unsupported_media_type",
     );
-    let zipped = format!("{JSON}Content-Encoding: gzip\r\n");
+    let zipped = format!("{JSON}Content-Encoding: br\r\n");
     check("POST", "/v1/search", &zipped, "{}", 415, "unsupported_media_type");
     check("GET", "/v1/search", "", "", 405, "method_not_allowed");
     check("GET", "/v1/nothing", "", "", 404, "not_found");

@@ -52,4 +52,8 @@ pub struct ErrorInfo {
     pub code: String,
     /// For people: a sentence.
     pub message: String,
+    /// The number of the request, by which the log of the service and of proxies know it; absent in one
+    /// answer of several to a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
 }

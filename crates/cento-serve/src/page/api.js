@@ -1,6 +1,7 @@
 // How does the page ask the service?
 
-const TOKEN_KEY = "cento-token";
+// Another service may be under another path of the same host: it must not get this token.
+const TOKEN_KEY = `cento-token ${location.pathname}`;
 const TRIES_MAX = 5;
 // The service may be configured otherwise; this only explains why a connection broke.
 const BODY_BYTES_DEFAULT = 16 * 1024 * 1024;
@@ -153,5 +154,5 @@ export function* batches(values, toRequest, bytesMax, linesMax) {
 
 /** The text of a stored document; null if the index keeps none. */
 export async function storedText(id, signal) {
-  return (await get(`/v1/documents/${encodeURIComponent(id)}`, signal)).text;
+  return (await get(`v1/documents/${encodeURIComponent(id)}`, signal)).text;
 }

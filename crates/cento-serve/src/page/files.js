@@ -156,7 +156,7 @@ export async function readDocuments(chosen, { signal, say }) {
     done += parcel.length;
     let answer = null;
     try {
-      answer = await postFiles("/v1/texts", parcel, signal);
+      answer = await postFiles("v1/texts", parcel, signal);
     } catch (error) {
       // Of several files it is not known which one is too large, or cannot be read.
       if (signal.aborted || error.isDenied || !(error instanceof ServiceError)) throw error;

@@ -49,7 +49,7 @@ function setUpTabs() {
 
 async function showStats() {
   try {
-    const stats = await get("/v1/stats");
+    const stats = await get("v1/stats");
     byId("stats").textContent = `${counted(stats.documents, "document")} in ${counted(stats.segments, "segment")}`;
     tellWhatIsKept(stats);
   } catch (error) {

@@ -70,7 +70,7 @@ let warnings = [];
 async function exportReport({ signal, say }) {
   say("Making the report.");
   const anonymous = byId("pairwise-anonymous").checked;
-  const file = await postForFile("/v1/pairwise/report", { pairwise: shown, anonymous, not_compared: unread, warnings }, signal);
+  const file = await postForFile("v1/pairwise/report", { pairwise: shown, anonymous, not_compared: unread, warnings }, signal);
   saveFile(file, "report.html");
   byId("pairwise-status").textContent = "The report has been saved as report.html.";
 }
@@ -94,7 +94,7 @@ async function compareAll(files, boilerplate, view, { signal, say }) {
     boilerplate: handedOut.documents.map(({ text }) => text),
     limit: Number(byId("pairwise-limit").value),
   };
-  const answer = await post("/v1/pairwise", shown, signal);
+  const answer = await post("v1/pairwise", shown, signal);
   const vertices = new Map(documents.map(({ id, text }) => [id, { name: id, kind: "file", text }]));
   const pairs = answer.pairs.map((pair) => ({ ...pair, a: vertices.get(pair.a), b: vertices.get(pair.b) }));
   unread = notRead.map(({ path, reason }) => ({ path, reason }));
@@ -116,6 +116,6 @@ async function showPair(root, { a, b }, signal) {
     root.hidden = false;
     root.replaceChildren(make("p", { class: "loading" }, "Comparing the texts."));
   }
-  const { passages } = await post("/v1/compare", { a: { text: a.text }, b: { text: b.text } }, signal);
+  const { passages } = await post("v1/compare", { a: { text: a.text }, b: { text: b.text } }, signal);
   showSides(root, { title: a.name, text: a.text }, { title: b.name, text: b.text }, passages);
 }

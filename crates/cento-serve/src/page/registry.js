@@ -100,7 +100,7 @@ async function register(files, { signal, say }, afterwards) {
   try {
     for (const batch of batches(found, (record) => record, BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX)) {
       say(`Registering: ${count(sum.ids.length)} of ${count(found.length)} files are done.`);
-      const answer = await postLinesForOne("/v1/documents?commit=wait", batch.lines, signal);
+      const answer = await postLinesForOne("v1/documents?commit=wait", batch.lines, signal);
       for (const name of ["added", "replaced", "unchanged"]) sum[name] += answer[name];
       const wrong = new Map((answer.errors ?? []).map(({ line, message }) => [line, message]));
       batch.values.forEach(({ id }, index) => {

@@ -83,7 +83,7 @@ async function search(chooser, { signal, say }, latest) {
   const found = [];
   for (const [index, { id, text, unseen }] of documents.entries()) {
     say(documents.length > 1 ? `Searching for file ${index + 1} of ${documents.length}.` : "Searching.");
-    const answer = await post("/v1/search", { text, ...wanted }, signal);
+    const answer = await post("v1/search", { text, ...wanted }, signal);
     const told = unseen ?? answer.query.unseen;
     found.push({ id, text, unseen: told, answer, wanted, minPassage: wanted.min_passage ?? 1 });
   }
@@ -157,7 +157,7 @@ let shown = null;
 async function exportReport({ signal, say }) {
   const { id, text, wanted } = shown;
   say("Making the report.");
-  const file = await postForFile("/v1/report", {
+  const file = await postForFile("v1/report", {
     name: id,
     search: { text, ...wanted },
     exclude_quotations: byId("search-exclude-quotations").checked,
@@ -217,7 +217,7 @@ async function showHit({ id, text, minPassage }, hit, signal) {
   }
   // The texts of all hits together may be large, so each is fetched when it is chosen.
   const [{ passages }, stored] = await Promise.all([
-    post("/v1/passages", { text, hit: hit.id }, signal),
+    post("v1/passages", { text, hit: hit.id }, signal),
     storedText(hit.id, signal),
   ]);
   const long = passages.filter(({ tokens }) => tokens >= minPassage);

@@ -67,7 +67,7 @@ async function verify(files, view, { signal, say }) {
   const refused = [...skipped];
   for (const batch of batches(documents, toSearch, BATCH_BYTES_MAX, BATCH_SEARCHES_MAX)) {
     say(`Searching: ${count(found.length)} of ${count(documents.length)} files are done.`);
-    const answers = await postLinesForEach("/v1/search", batch.lines, signal);
+    const answers = await postLinesForEach("v1/search", batch.lines, signal);
     batch.values.forEach((document, index) => {
       const answer = answers[index];
       if (answer?.error) refused.push({ path: document.id, reason: sentence(answer.error.message) });
@@ -130,7 +130,7 @@ async function showPair(root, { a, b }, signal) {
     root.replaceChildren(make("p", { class: "loading" }, "Fetching the texts."));
   }
   const [{ passages }, stored] = await Promise.all([
-    post("/v1/passages", { text: a.text, hit: b.name }, signal),
+    post("v1/passages", { text: a.text, hit: b.name }, signal),
     storedText(b.name, signal),
   ]);
   showSides(root, { title: a.name, text: a.text }, { title: b.name, text: stored }, passages);

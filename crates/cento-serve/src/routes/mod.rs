@@ -28,6 +28,7 @@ use axum::routing::{self, MethodRouter};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::app::App;
+use super::caller::request_id;
 use super::failure::Failure;
 use super::guard;
 
@@ -121,7 +122,10 @@ pub fn router(app: Arc<App>) -> Router {
         })
         .layer(map_response(explain))
         .layer(CatchPanicLayer::custom(|_| {
-            tracing::error!("a request triggered a defect; please report it");
+            tracing::error!(
+                request_id = request_id(),
+                "a request triggered a defect; please report it"
+            );
             Failure::internal().into_response()
         }))
         .layer(from_fn_with_state(app.clone(), guard::guard))

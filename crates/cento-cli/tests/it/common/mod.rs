@@ -2,6 +2,7 @@
 
 #[path = "../../../../../tests/it/common/mod.rs"]
 mod library;
+pub mod nginx;
 pub mod run;
 pub mod service;
 

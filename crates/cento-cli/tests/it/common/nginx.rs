@@ -1,0 +1,120 @@
+//! A real nginx in front of a service, with the configuration that is recommended (`deploy/nginx.conf`). Where
+//! it is not installed, the tests fail, unless `CENTO_SKIP_NGINX=1` says that it is not to be tested.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// nginx, serving.
+pub struct Nginx {
+    child: Child,
+    /// The address of the service behind it.
+    pub url: String,
+    dir: tempfile::TempDir,
+}
+
+impl Nginx {
+    /// Starts one before the service at this address; none if there is to be none.
+    pub fn start(service: &str) -> Option<Nginx> {
+        if std::env::var_os("CENTO_SKIP_NGINX").is_some_and(|skip| skip == "1") {
+            // Not by a macro, whose output is only shown when a test fails.
+            let note = "SKIPPED: CENTO_SKIP_NGINX=1, so the service is not tested behind nginx\n";
+            std::io::stderr().write_all(note.as_bytes()).unwrap();
+            return None;
+        }
+        // Another process may take the port before nginx does.
+        (0..10).find_map(|_| Nginx::start_at(free_port(), service)).or_else(|| {
+            panic!("nginx does not begin to listen");
+        })
+    }
+
+    fn start_at(port: u16, service: &str) -> Option<Nginx> {
+        let dir = tempfile::tempdir().unwrap();
+        let recommended = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/nginx.conf");
+        let recommended = fs::read_to_string(recommended).unwrap();
+        let mut placed = recommended.clone();
+        for (from, to) in [
+            ("server 127.0.0.1:7227;", format!("server {service};")),
+            ("listen 127.0.0.1:8080;", format!("listen 127.0.0.1:{port};")),
+        ] {
+            assert_eq!(placed.matches(from).count(), 1, "{from}");
+            placed = placed.replace(from, &to);
+        }
+        fs::write(dir.path().join("cento.conf"), placed).unwrap();
+        let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|name| format!("    {name}_temp_path {name};\n"))
+            .concat();
+        let own = format!(
+            "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n\
+             {temporary}    access_log off;\n    include cento.conf;\n}}\n"
+        );
+        fs::write(dir.path().join("nginx.conf"), own).unwrap();
+        let place = dir.path().to_str().unwrap();
+        let mut command = Command::new("nginx");
+        // Debian has it where only root looks for programs.
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{path}:/usr/sbin:/usr/local/sbin"));
+        command.args(["-e", "stderr", "-p", place, "-c", "nginx.conf"]);
+        let log = fs::File::create(dir.path().join("log")).unwrap();
+        let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
+        let child = started.unwrap_or_else(|error| {
+            panic!(
+                "nginx cannot be started: {error} (on Debian: apt-get install nginx); \
+                 CENTO_SKIP_NGINX=1 leaves it untested"
+            )
+        });
+        let url = format!("http://127.0.0.1:{port}/cento");
+        let mut nginx = Nginx { child, url, dir };
+        let until = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if nginx.child.try_wait().unwrap().is_some() {
+                let log = nginx.log();
+                assert!(log.contains("in use"), "{log}");
+                return None;
+            }
+            assert!(Instant::now() < until, "{}", nginx.log());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Some(nginx)
+    }
+
+    /// What it has complained about.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).unwrap()
+    }
+
+    /// Host and port.
+    pub fn address(&self) -> &str {
+        self.url.strip_prefix("http://").and_then(|url| url.strip_suffix("/cento")).unwrap()
+    }
+
+    /// Sends a request with these headers, lines that end with `\r\n`; returns head, in lower case, and body.
+    pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (String, Vec<u8>) {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let head = format!(
+            "{method} {path} HTTP/1.0\r\nHost: {}\r\n{headers}Content-Length: {}\r\n\r\n",
+            self.address(),
+            body.len()
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+        (head, answer[end + 4..].to_vec())
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

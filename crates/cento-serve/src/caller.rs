@@ -1,0 +1,142 @@
+//! Who asks, and under which number do clients, proxies and the log know the request?
+//!
+//! A proxy that is trusted says for whom it asks. The number of a request comes from whoever asks, if it is
+//! fit for a log, and is made up otherwise; it is in the header of the answer, in its error and in the log.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use ipnet::IpNet;
+
+/// The header with the number of a request.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The header in which each proxy appends the address that it was asked from.
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The length of the longest number of a request that is taken from a client.
+const ID_BYTES_MAX: usize = 128;
+
+/// The address at the other end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+tokio::task_local! {
+    /// The number of the request that is being answered.
+    static REQUEST_ID: HeaderValue;
+}
+
+/// Runs `answering`, for a request with this number.
+pub async fn numbered<F: Future>(id: HeaderValue, answering: F) -> F::Output {
+    REQUEST_ID.scope(id, answering).await
+}
+
+/// The number of the request that is being answered here.
+pub fn request_id() -> Option<String> {
+    let id = REQUEST_ID.try_with(|id| id.to_str().map(str::to_owned));
+    id.ok().and_then(Result::ok)
+}
+
+/// The number that a request with these headers brings, or a new one.
+pub fn id_of(headers: &HeaderMap) -> HeaderValue {
+    let mut given = headers.get_all(X_REQUEST_ID).iter();
+    match (given.next(), given.next()) {
+        (Some(id), None) if is_sane(id) => id.clone(),
+        _ => new_id(),
+    }
+}
+
+/// Whether that can be written to a log, searched for and pasted: letters, digits and what UUIDs, ULIDs and
+/// base64 have beside them.
+fn is_sane(id: &HeaderValue) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=@".contains(byte);
+    (1..=ID_BYTES_MAX).contains(&id.len()) && id.as_bytes().iter().all(is_plain)
+}
+
+/// A number that no other request has, of this process or another.
+fn new_id() -> HeaderValue {
+    static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let id = format!("{:016x}", KEY.hash_one(COUNT.fetch_add(1, Ordering::Relaxed)));
+    HeaderValue::try_from(id).expect("digits are a value of a header")
+}
+
+/// The address of the client: the other end of the connection, or, if that is a proxy that is trusted, whoever
+/// it names. What stands before the first address of a stranger could be made up by it.
+pub fn address(peer: Peer, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
+    let mut client = peer.0.ip().to_canonical();
+    let values = headers.get_all(X_FORWARDED_FOR);
+    let values: Vec<&str> = values.iter().map(|value| value.to_str().unwrap_or_default()).collect();
+    for named in values.iter().rev().flat_map(|value| value.rsplit(',')) {
+        if !is_trusted(&client) {
+            break;
+        }
+        let Some(address) = parse_address(named.trim()) else { break };
+        client = address.to_canonical();
+    }
+    client
+}
+
+/// The address of `192.0.2.1`, `2001:db8::1` and the same with a port.
+fn parse_address(text: &str) -> Option<IpAddr> {
+    let plain = text.trim_start_matches('[').trim_end_matches(']');
+    plain.parse().ok().or_else(|| text.parse().ok().map(|address: SocketAddr| address.ip()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_taken_if_it_is_fit_for_a_log() {
+        let of = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(X_REQUEST_ID, HeaderValue::from_str(value).unwrap());
+            }
+            id_of(&headers).to_str().unwrap().to_owned()
+        };
+        let long = "x".repeat(ID_BYTES_MAX);
+        for taken in ["a", "7f0c-1:2/3+4=@_.", long.as_str()] {
+            assert_eq!(of(&[taken]), taken);
+        }
+        let too_long = "x".repeat(ID_BYTES_MAX + 1);
+        for made_up in ["", "a b", "a\"b", "a\tb", "{}", too_long.as_str()] {
+            let id = of(&[made_up]);
+            assert!(id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
+        }
+        assert_eq!(of(&["a", "b"]).len(), 16);
+        assert_ne!(of(&[]), of(&[]));
+    }
+
+    #[test]
+    fn only_proxies_that_are_trusted_say_for_whom_they_ask() {
+        let trusted: [IpNet; 2] = ["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()];
+        let check = |peer: &str, values: &[&str], expected: &str| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(X_FORWARDED_FOR, HeaderValue::from_str(value).unwrap());
+            }
+            let peer = Peer(SocketAddr::new(peer.parse().unwrap(), 1));
+            let expected: IpAddr = expected.parse().unwrap();
+            assert_eq!(address(peer, &headers, &trusted), expected, "{peer:?} {values:?}");
+        };
+        check("192.0.2.9", &[], "192.0.2.9");
+        check("192.0.2.9", &["192.0.2.1"], "192.0.2.9");
+        check("10.0.0.1", &[], "10.0.0.1");
+        check("10.0.0.1", &["192.0.2.1"], "192.0.2.1");
+        check("::ffff:10.0.0.1", &["192.0.2.1"], "192.0.2.1");
+        check("fd00::1", &["[2001:db8::1]:4711"], "2001:db8::1");
+        check("10.0.0.1", &["192.0.2.1:80"], "192.0.2.1");
+        // The first was sent by the client itself.
+        check("10.0.0.1", &["10.9.9.9, 192.0.2.1, 10.0.0.2"], "192.0.2.1");
+        check("10.0.0.1", &["10.9.9.9", "192.0.2.1", "10.0.0.2"], "192.0.2.1");
+        check("10.0.0.1", &["10.0.0.3,10.0.0.2"], "10.0.0.3");
+        check("10.0.0.1", &["192.0.2.1, unknown, 10.0.0.2"], "10.0.0.2");
+        check("10.0.0.1", &["", "\u{fc}"], "10.0.0.1");
+    }
+}

@@ -1,0 +1,255 @@
+//! How long may a client keep a connection without asking for anything?
+//!
+//! A connection is for a request whose head arrives within [`Pace::head_max`], counted from the first byte,
+//! or from the beginning of the connection: who comes and says nothing is cut off soon. After an answer the
+//! connection may be idle for longer, so that a balancer which keeps connections never finds one that has
+//! just been closed. What happens while a request is being answered is limited elsewhere.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::HttpBody;
+use hyper::body::{Frame, SizeHint};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// What is awaited of the client.
+#[derive(Debug, Clone, Copy)]
+enum Awaited {
+    /// The rest of the head of a request, until then.
+    Head(Instant),
+    /// A request, until then.
+    Request(Instant),
+    /// Nothing: a request is being answered.
+    Nothing,
+}
+
+/// What is awaited on a connection, and for how long.
+#[derive(Debug)]
+pub struct Pace {
+    head_max: Duration,
+    idle_max: Duration,
+    awaited: Mutex<Awaited>,
+}
+
+impl Pace {
+    /// The pace of a connection that begins.
+    pub fn new(head_max: Duration, idle_max: Duration) -> Arc<Pace> {
+        let awaited = Mutex::new(Awaited::Head(after(head_max)));
+        Arc::new(Pace { head_max, idle_max, awaited })
+    }
+
+    fn awaited(&self) -> Awaited {
+        *self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, awaited: Awaited) {
+        *self.awaited.lock().unwrap_or_else(PoisonError::into_inner) = awaited;
+    }
+
+    /// Records that the head of a request has arrived.
+    pub fn begin(&self) {
+        self.set(Awaited::Nothing);
+    }
+
+    /// Returns a body of an answer after which the next request is awaited.
+    pub fn until_the_end_of<B>(self: &Arc<Self>, body: B) -> Answering<B> {
+        Answering { body, pace: self.clone() }
+    }
+}
+
+/// That time from now; a year if there is no such time.
+fn after(time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(365 * 86_400))
+}
+
+/// The body of an answer.
+pub struct Answering<B> {
+    body: B,
+    pace: Arc<Pace>,
+}
+
+impl<B> Drop for Answering<B> {
+    fn drop(&mut self) {
+        self.pace.set(Awaited::Request(after(self.pace.idle_max)));
+    }
+}
+
+impl<B: HttpBody + Unpin> HttpBody for Answering<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A stream that ends with an error when the client keeps it waiting.
+pub struct Paced<S> {
+    stream: S,
+    pace: Arc<Pace>,
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl<S> Paced<S> {
+    /// The same stream, at this pace.
+    pub fn new(stream: S, pace: Arc<Pace>) -> Paced<S> {
+        Paced { stream, pace, alarm: Box::pin(sleep_until(Instant::now())) }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        let until = match this.pace.awaited() {
+            Awaited::Nothing => return read,
+            Awaited::Head(until) | Awaited::Request(until) => until,
+        };
+        if read.is_pending() {
+            if this.alarm.deadline() != until {
+                this.alarm.as_mut().reset(until);
+            }
+            return this.alarm.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()));
+        }
+        // A byte now and then is not enough.
+        if Instant::now() >= until {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        if buffer.filled().len() > before && matches!(this.pace.awaited(), Awaited::Request(_)) {
+            this.pace.set(Awaited::Head(after(this.pace.head_max)));
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    const HEAD: Duration = Duration::from_secs(20);
+    const IDLE: Duration = Duration::from_secs(75);
+
+    /// Both ends of a connection, the time of which goes by at once.
+    fn connected() -> (DuplexStream, Paced<DuplexStream>, Arc<Pace>) {
+        let (client, server) = duplex(64);
+        let pace = Pace::new(HEAD, IDLE);
+        (client, Paced::new(server, pace.clone()), pace)
+    }
+
+    fn run(test: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let mut runtime = runtime;
+        runtime.enable_time().start_paused(true).build().unwrap().block_on(test);
+    }
+
+    /// The time until the stream ends with an error, while bytes that come are read.
+    async fn cut_after(stream: &mut Paced<DuplexStream>) -> Duration {
+        let begun = Instant::now();
+        while stream.read_u8().await.is_ok() {}
+        begun.elapsed()
+    }
+
+    #[track_caller]
+    fn assert_about(found: Duration, expected: Duration) {
+        // Timers count milliseconds.
+        assert!(found.abs_diff(expected) <= Duration::from_millis(5), "{found:?}, {expected:?}");
+    }
+
+    #[test]
+    fn a_client_that_says_nothing_is_cut_off_sooner_than_one_that_has_asked() {
+        run(async {
+            let (_client, mut stream, pace) = connected();
+            assert_about(cut_after(&mut stream).await, HEAD);
+            pace.begin();
+            drop(pace.until_the_end_of(axum::body::Body::empty()));
+            assert_about(cut_after(&mut stream).await, IDLE);
+        });
+    }
+
+    #[test]
+    fn a_head_that_trickles_is_cut_off_however_often_a_byte_comes() {
+        run(async {
+            for has_asked in [false, true] {
+                let (mut client, mut stream, pace) = connected();
+                if has_asked {
+                    pace.begin();
+                    drop(pace.until_the_end_of(axum::body::Body::empty()));
+                }
+                let trickle = tokio::spawn(async move {
+                    while client.write_all(b"x").await.is_ok() {
+                        tokio::time::sleep(Duration::from_secs(1)).await;
+                    }
+                });
+                assert_about(cut_after(&mut stream).await, HEAD);
+                drop(stream);
+                trickle.await.unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn a_request_that_is_being_answered_has_no_limit_here() {
+        run(async {
+            let (mut client, mut stream, pace) = connected();
+            pace.begin();
+            let long = HEAD + IDLE;
+            assert!(tokio::time::timeout(long, stream.read_u8()).await.is_err());
+            client.write_all(b"x").await.unwrap();
+            assert_eq!(stream.read_u8().await.unwrap(), b'x');
+            assert!(tokio::time::timeout(long, stream.read_u8()).await.is_err());
+        });
+    }
+}
